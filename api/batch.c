@@ -104,6 +104,16 @@ size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype)
     return nodes != NULL ? nodes->num_seeds : 0;
 }
 
+int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs)
+{
+    const struct batch_pairs *from = &batch_mini(batch)->pairs;
+    if (from->given == 0)
+        return TR_ENOENT;
+    const struct tr_pairs full = { sizeof full, from->etype, from->count, from->sources,
+                                   from->destinations };
+    return sized_write(pairs, &full, sizeof full, "tr_pairs", NULL);
+}
+
 const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype)
 {
     const struct batch_nodes *nodes = nodes_of(batch, ntype);

@@ -116,6 +116,9 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
+    /* Of pairs, where ntype is TR_NTYPE_PAIRS: ids are those of the first pair's source and destination,
+     * then of the second one's, and so on; there are no original_ids. */
+    uint32_t etype;
     /* Of several types: a set of each, of which this holds a reference; then ntype is
      * TR_NTYPE_SEVERAL. NULL: the set is of one. */
     struct tr_nodes **parts; /* [num_parts] */
@@ -124,6 +127,11 @@ struct tr_nodes {
     uint64_t all_count, deal_hash;
     uint32_t rank, world;
 };
+
+static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
+{
+    return nodes->ntype == TR_NTYPE_PAIRS;
+}
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */
 const struct mini_batch *batch_mini(const struct tr_batch *batch);

@@ -128,12 +128,22 @@ static struct msg_seed_segment segment_of(const struct tr_nodes *nodes)
     };
 }
 
+/* The i-th type of the seeds. */
+static uint32_t seed_type(const struct tr_nodes *nodes, uint32_t i)
+{
+    if (!nodes_are_pairs(nodes))
+        return nodes_part(nodes, i)->ntype;
+    const struct graph_etype *type = &nodes->graph->book->types.etypes[nodes->etype];
+    return i == 0 ? type->src : type->dst;
+}
+
 /* Every type of the seeds has them. */
 static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
                         const char *name, struct tr_error *error)
 {
-    for (uint32_t i = 0; number != MSG_MASK_ALL && i < tr_nodes_num_parts(nodes); i++) {
-        uint32_t ntype = nodes_part(nodes, i)->ntype;
+    uint32_t num_types = nodes_are_pairs(nodes) ? 2 : tr_nodes_num_parts(nodes);
+    for (uint32_t i = 0; number != MSG_MASK_ALL && i < num_types; i++) {
+        uint32_t ntype = seed_type(nodes, i);
         if (graph_meta_table(&graph->meta, ntype, number) < 0)
             return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
                                 tr_graph_ntype_name(graph, ntype), name);
@@ -166,10 +176,16 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                             nodes->rank, nodes->world, o->rank, open->world);
     if (nodes->count > BIJECTION_MAX)
         return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^40", nodes->count);
+    if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
+        return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs; give at most %u",
+                            o->batch_size, MSG_PAIRS_BATCH_MAX);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
-    if (nodes->parts != NULL) {
+    if (nodes_are_pairs(nodes)) {
+        open->seeds = MSG_SEEDS_PAIRS;
+        open->etype = nodes->etype;
+    } else if (nodes->parts != NULL) {
         open->seeds = MSG_SEEDS_SEVERAL;
         open->num_segments = nodes->num_parts;
     } else {
@@ -212,6 +228,8 @@ static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
 /* The body of the request begins with segments where there are several types, then lists follow. */
 static size_t seed_bytes(const struct tr_nodes *nodes)
 {
+    if (nodes_are_pairs(nodes)) /* at most 2^40 */
+        return nodes->count * 2 * sizeof(uint64_t);
     size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
     for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
         bytes += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count * sizeof(uint64_t)
@@ -221,6 +239,8 @@ static size_t seed_bytes(const struct tr_nodes *nodes)
 
 static void write_seeds(const struct tr_nodes *nodes, unsigned char *to)
 {
+    if (nodes_are_pairs(nodes) && nodes->count > 0)
+        memcpy(to, nodes->ids, seed_bytes(nodes));
     for (uint32_t i = 0; i < nodes->num_parts; i++) {
         const struct msg_seed_segment segment = segment_of(nodes->parts[i]);
         memcpy(to, &segment, sizeof segment);

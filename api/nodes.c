@@ -214,6 +214,9 @@ static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_err
     const struct tr_nodes *set = sets[at];
     if (set->graph != sets[0]->graph)
         return tr_error_set(error, TR_EMISMATCH, "set %u is of another graph than set 0", at);
+    if (nodes_are_pairs(set))
+        return tr_error_set(error, TR_EINVAL,
+                            "set %u has pairs of nodes; give them a loader of their own", at);
     if (set->parts != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "set %u has several node types; join the sets that it was made of", at);
@@ -274,7 +277,7 @@ int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nod
 
 uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes)
 {
-    return nodes->parts == NULL ? 1 : nodes->num_parts;
+    return nodes->parts != NULL ? nodes->num_parts : nodes_are_pairs(nodes) ? 0 : 1;
 }
 
 int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, uint64_t *offset,
@@ -323,6 +326,9 @@ size_t tr_nodes_count(const struct tr_nodes *nodes)
 static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t count,
                        struct tr_error *error)
 {
+    if (nodes_are_pairs(nodes))
+        return tr_error_set(error, TR_EINVAL,
+                            "the set has pairs of nodes; tr_pairs_ids() gives their ends");
     if (offset <= nodes->count && count <= nodes->count - offset)
         return 0;
     return tr_error_set(error, TR_ERANGE, "nodes %" PRIu64 " to %" PRIu64 " of a set that has %zu",

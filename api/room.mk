@@ -23,6 +23,7 @@ libtr_api_la_SOURCES = \
     api/log_queue.h \
     api/make_raw.c \
     api/nodes.c \
+    api/pairs.c \
     api/open_book.c \
     api/open_cluster.c \
     api/open_raw.c \

@@ -186,6 +186,42 @@ int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const
     return 0;
 }
 
+/* The next seed's position, before it is added. */
+static uint32_t next_position(const struct batch_builder *builder, uint32_t ntype)
+{
+    return builder->types[ntype].nodes.num_ids;
+}
+
+int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
+                            uint32_t num_pairs, struct error *error)
+{
+    assert(builder->hop == 0 && etype < builder->num_etypes);
+    const struct graph_etype *type = &builder->graph.types->etypes[etype];
+    struct pair_space *space = &builder->out->pair_space;
+    struct batch_pairs *pairs = &builder->out->batch.pairs;
+    size_t size = sizeof(uint32_t), count = (size_t)pairs->count + num_pairs;
+    int rv = vec_reserve(&space->sources, count, size, pairs->count * size);
+    if (rv == 0)
+        rv = vec_reserve(&space->destinations, count, size, pairs->count * size);
+    if (rv != 0)
+        return error_set(error, rv, "batch %" PRIu64 ": no room for its pairs of type %s",
+                         builder->key.batch, type->name);
+    uint32_t *sources = space->sources.data, *destinations = space->destinations.data;
+    *pairs = (struct batch_pairs){ 1, etype, pairs->count, sources, destinations };
+    for (uint32_t i = 0; i < num_pairs && rv == 0; i++) {
+        /* Where both ends are of one type, the source's position comes first: pair after pair, so
+         * that pieces of any length give the same positions. */
+        sources[pairs->count] = next_position(builder, type->src);
+        rv = batch_builder_add_seeds(builder, type->src, &ends[2 * (size_t)i], NULL, 1, error);
+        destinations[pairs->count] = next_position(builder, type->dst);
+        if (rv == 0)
+            rv = batch_builder_add_seeds(builder, type->dst, &ends[2 * (size_t)i + 1], NULL, 1,
+                                         error);
+        pairs->count += rv == 0;
+    }
+    return rv;
+}
+
 void batch_builder_end(struct batch_builder *builder)
 {
     for (uint32_t p = 0; builder->parts != NULL && p < builder->num_parts; p++)

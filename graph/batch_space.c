@@ -86,6 +86,8 @@ void batch_space_fini(struct batch_space *s)
         fini_nodes(&s->node_space[t]);
     for (uint32_t i = 0; i < s->room_tables; i++)
         vec_fini(&s->table_space[i]);
+    vec_fini(&s->pair_space.sources);
+    vec_fini(&s->pair_space.destinations);
     free(s->tables);
     free(s->table_space);
     free(s->blocks);
@@ -109,6 +111,7 @@ void batch_space_clear(struct batch_space *s)
     memset(s->num_dst, 0, cells * sizeof *s->num_dst);
     m->seed = m->index = 0;
     m->epoch = m->rank = m->step_seeds = m->num_tables = 0;
+    m->pairs = (struct batch_pairs){ 0 };
 }
 
 size_t batch_space_bytes(const struct batch_space *s)
@@ -123,6 +126,7 @@ size_t batch_space_bytes(const struct batch_space *s)
         bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
+    bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity;
     for (uint32_t i = 0; i < s->room_tables; i++)
         bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;

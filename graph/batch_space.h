@@ -25,6 +25,10 @@ struct node_space {
     struct vec ids, original_ids, in_degrees, out_degrees, features, labels;
 };
 
+struct pair_space {
+    struct vec sources, destinations;
+};
+
 struct batch_space {
     struct mini_batch batch;       /* its pointers lead into what follows */
     struct block *blocks;          /* [num_layers] */
@@ -34,9 +38,10 @@ struct batch_space {
     uint32_t *etype_src;           /* [num_etypes] node type of sources */
     struct edge_space *edge_space; /* [num_layers][num_etypes] */
     struct node_space *node_space; /* [num_ntypes] */
-    struct batch_table *tables;    /* [room_tables] */
-    struct vec *table_space;       /* [room_tables] */
-    uint32_t room_tables;          /* as many as a batch in it had so far */
+    struct pair_space pair_space;
+    struct batch_table *tables; /* [room_tables] */
+    struct vec *table_space;    /* [room_tables] */
+    uint32_t room_tables;       /* as many as a batch in it had so far */
 };
 
 /* An empty batch of that shape; TR_ENOMEM, and then nothing is held. */

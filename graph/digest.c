@@ -39,6 +39,13 @@ static int hash_nodes(struct hash *hash, const struct batch_nodes *nodes)
     return 0;
 }
 
+static void hash_pairs(struct hash *hash, const struct batch_pairs *pairs)
+{
+    hash_word(hash, (uint64_t)pairs->etype << 32 | pairs->count);
+    for (uint32_t i = 0; i < pairs->count; i++)
+        hash_word(hash, (uint64_t)pairs->sources[i] << 32 | pairs->destinations[i]);
+}
+
 int batch_digest(const struct mini_batch *batch, uint64_t *digest)
 {
     struct hash hash = { 0 };
@@ -53,6 +60,8 @@ int batch_digest(const struct mini_batch *batch, uint64_t *digest)
         for (uint32_t i = 0; i < batch->num_etypes; i++)
             hash_edges(&hash, &batch->blocks[l].edges[i]);
     }
+    if (batch->pairs.given != 0)
+        hash_pairs(&hash, &batch->pairs);
     *digest = key_mix(hash.sum);
     return rv;
 }

@@ -263,13 +263,20 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
                             head->spec_bytes, spec);
 }
 
+/* IDs in the body of a seed of that kind. */
+static uint64_t listed_ids(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_LISTED ? 1 : seeds == MSG_SEEDS_PAIRS ? 2 : 0;
+}
+
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
                       const struct msg_seed_segment **segments, const uint64_t **listed)
 {
     bool several = head->seeds == MSG_SEEDS_SEVERAL;
-    uint64_t num_listed = head->seeds == MSG_SEEDS_LISTED ? head->num_seeds : 0;
+    uint64_t num_listed;
     const void *taken;
-    if (head->spec_bytes > length || head->num_segments > MSG_SEGMENTS_MAX ||
+    if (__builtin_mul_overflow(head->num_seeds, listed_ids(head->seeds), &num_listed) ||
+        head->spec_bytes > length || head->num_segments > MSG_SEGMENTS_MAX ||
         several != (head->num_segments > 0))
         return TR_EFORMAT;
     struct body_reader reader = reader_of(body, length - head->spec_bytes);

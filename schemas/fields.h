@@ -30,7 +30,7 @@
 #define FIELDS_msg_loader_open(S, D) \
     S(loader) S(seed) S(num_seeds) S(ntype) S(batch_size) S(rank) S(world) S(features) \
     S(labels) S(flags) S(prefetch) S(all_seeds) S(spec_bytes) \
-    S(seeds) S(ranks) S(first_rank) S(num_segments)
+    S(seeds) S(ranks) S(first_rank) S(num_segments) S(etype)
 #define FIELDS_msg_loader_opened(S, D) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D) S(loader)
 #define FIELDS_msg_batch_request(S, D) S(loader) S(batch) S(epoch) S(num_seeds)

@@ -251,13 +251,17 @@ struct msg_error_reply {
 
 /* What the seeds of a loader are. */
 enum msg_seeds {
-    MSG_SEEDS_LISTED, /* nodes, listed in the body: to a proxy */
-    MSG_SEEDS_RANKS,  /* nodes: a range of ranks of a table (graph/ranks.h) */
-    MSG_SEEDS_EDGES,  /* edges of an edge type, and ... */
-    MSG_SEEDS_PAIRS,  /* ... pairs of nodes: no loader serves them yet */
-    MSG_SEEDS_GIVEN,  /* nodes, in each request for a batch: to a sampler */
-    MSG_SEEDS_SEVERAL /* nodes of several types: the body has a segment for each */
+    MSG_SEEDS_LISTED,     /* nodes, listed in the body: to a proxy */
+    MSG_SEEDS_RANKS,      /* nodes: a range of ranks of a table (graph/ranks.h) */
+    MSG_SEEDS_EDGES,      /* edges of an edge type: no loader serves them yet */
+    MSG_SEEDS_PAIRS,      /* pairs of nodes, listed in the body: to a proxy */
+    MSG_SEEDS_GIVEN,      /* nodes, in each request for a batch: to a sampler */
+    MSG_SEEDS_SEVERAL,    /* nodes of several types: the body has a segment for each */
+    MSG_SEEDS_PAIRS_GIVEN /* pairs, in each request for a batch: to a sampler */
 };
+
+/* A batch's request counts the IDs that it gives with 32 bits, and a pair has two. */
+#define MSG_PAIRS_BATCH_MAX (UINT32_MAX / 2)
 
 /* The seeds of one node type in a set of several: LISTED to a proxy, GIVEN to a sampler, or RANKS.
  * Segments stand one after the other; the places of an epoch's order run over all of them. */
@@ -278,7 +282,9 @@ struct msg_seed_segment {
  * original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user
  * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
  * than a batch. Seeds of several types begin the body with struct msg_seed_segment[num_segments]; the
- * lists of those that are listed follow, one after the other. Opening the same loader again is harmless.
+ * lists of those that are listed follow, one after the other. Of a listed pair there are two IDs, its
+ * source's and its destination's, in the order in which pairs were given. Opening the same loader again is
+ * harmless.
  */
 struct msg_loader_open {
     uint64_t loader;
@@ -301,6 +307,7 @@ struct msg_loader_open {
     uint64_t first_rank; /* of num_seeds */
     /* Of seeds of several types, whose sum is num_seeds; ntype and ranks are not read then. */
     uint32_t num_segments;
+    uint32_t etype; /* of pairs, whose types of nodes it says; ntype is not read then */
 };
 
 #define MSG_LOADER_SHUFFLE 2u
@@ -342,7 +349,7 @@ struct msg_batch_request {
     uint64_t loader;
     uint64_t batch; /* step in the epoch */
     uint32_t epoch;
-    uint32_t num_seeds; /* in the body */
+    uint32_t num_seeds; /* IDs in the body: two of a pair */
 };
 
 /* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there,

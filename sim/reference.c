@@ -18,7 +18,8 @@ void reference_init(struct reference *reference, const struct sim_graph *raw)
     sim_partitions_init(&reference->partitions, raw, 1, NULL);
     for (uint32_t t = 0; t < num_ntypes; t++) {
         struct reference_nodes *nodes = &reference->nodes[t];
-        nodes->ids = calloc(2 * (size_t)raw->num_nodes[t] + 1, sizeof *nodes->ids);
+        nodes->room = 2 * (size_t)raw->num_nodes[t] + 1;
+        nodes->ids = calloc(nodes->room, sizeof *nodes->ids);
         nodes->positions = calloc(raw->num_nodes[t] + 1, sizeof *nodes->positions);
         assert(nodes->ids != NULL && nodes->positions != NULL);
     }
@@ -58,8 +59,8 @@ static bool is_listed(const struct wanted_loader *loader, uint64_t seed)
 
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
-    size_t listed = 0;
-    for (uint64_t i = 0; i < loader->open.num_seeds; i++)
+    size_t listed = loader->pairs != NULL ? 2 * loader->open.num_seeds : 0;
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         listed += is_listed(loader, i);
     return loader->open.num_segments * sizeof *loader->segments + listed * sizeof(uint64_t) +
            sample_spec_bytes(&loader->spec);
@@ -72,7 +73,11 @@ void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *gl
     if (segment_bytes > 0)
         memcpy(body, loader->segments, segment_bytes);
     uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
-    for (uint64_t i = 0; i < loader->open.num_seeds; i++)
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs != NULL; i++) {
+        *ids++ = global[loader->pair_types[0]][loader->pairs[2 * i]];
+        *ids++ = global[loader->pair_types[1]][loader->pairs[2 * i + 1]];
+    }
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         if (is_listed(loader, i))
             *ids++ = global[type_of(loader, i)][loader->seeds[i]];
     sample_spec_write(&loader->spec, ids);
@@ -111,10 +116,39 @@ void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *ra
     }
 }
 
+/* Some pairs come twice, some ends in many pairs; that there is such an edge does not matter. */
+void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 11);
+    if (loader->segments != NULL || drawn % 4 != 0 || raw->types.num_etypes == 0)
+        return;
+    uint32_t etype = (uint32_t)(drawn >> 8) % raw->types.num_etypes;
+    const struct graph_etype *type = &raw->types.etypes[etype];
+    uint64_t num_src = raw->num_nodes[type->src], num_dst = raw->num_nodes[type->dst];
+    if (num_src == 0 || num_dst == 0)
+        return;
+    loader->pairs = calloc(open->num_seeds + 1, 2 * sizeof *loader->pairs);
+    assert(loader->pairs != NULL);
+    for (uint64_t i = 0; i < open->num_seeds; i++) {
+        uint64_t pair = key_mix(drawn + (i % 5 == 4 ? i - 1 : i) * KEY_STEP);
+        loader->pairs[2 * i] = pair % num_src;
+        loader->pairs[2 * i + 1] = (pair >> 32) % num_dst;
+    }
+    loader->pair_types[0] = type->src;
+    loader->pair_types[1] = type->dst;
+    open->seeds = MSG_SEEDS_PAIRS;
+    open->etype = etype;
+}
+
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
 {
     struct wanted_loader first = *loader;
     const struct msg_seed_segment *segment = loader->segments;
+    if (loader->pairs != NULL) {
+        first.pairs = NULL;
+        first.open.seeds = MSG_SEEDS_LISTED;
+    }
     if (segment == NULL || loader->open.num_seeds == 0)
         return first;
     while (segment->num_seeds == 0)
@@ -157,7 +191,7 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
         }
         seeds += segment->num_seeds;
     }
-    if (open->seeds == MSG_SEEDS_SEVERAL || key_mix(open->seed + 1) % 3 == 0)
+    if (open->seeds != MSG_SEEDS_LISTED || key_mix(open->seed + 1) % 3 == 0)
         return;
     open->seeds = MSG_SEEDS_RANKS;
     open->ranks = sim_partitions_rank(partitions, open->ntype, loader->seeds, open->num_seeds);
@@ -191,6 +225,7 @@ void wanted_loader_fini(struct wanted_loader *loader)
 {
     sample_spec_free(&loader->spec);
     free(loader->segments);
+    free(loader->pairs);
     free(loader->seeds);
 }
 
@@ -330,6 +365,37 @@ static void build_hop(struct reference *r, const struct sample_spec *spec, struc
         num_src[t] = r->nodes[t].count;
 }
 
+/* Each end has a place of its own; where both are of one type, the source's is the first. */
+static void meet_pairs(struct reference *r, const struct wanted_loader *loader,
+                       const uint64_t *seeds, uint32_t n)
+{
+    const uint32_t *types = loader->pair_types;
+    struct pair_space *space = &r->batch.pair_space;
+    uint32_t *sources = reference_room(&space->sources, n, sizeof *sources);
+    uint32_t *destinations = reference_room(&space->destinations, n, sizeof *destinations);
+    for (uint32_t i = 0; i < n; i++) {
+        sources[i] = r->nodes[types[0]].count;
+        meet_seed(&r->nodes[types[0]], loader->pairs[2 * seeds[i]]);
+        destinations[i] = r->nodes[types[1]].count;
+        meet_seed(&r->nodes[types[1]], loader->pairs[2 * seeds[i] + 1]);
+    }
+    r->batch.batch.pairs = (struct batch_pairs){ 1, loader->open.etype, n, sources, destinations };
+}
+
+/* Seeds of a batch name a node as often as they like. */
+static void grow_nodes(struct reference *r, uint64_t num_seeds)
+{
+    for (uint32_t t = 0; t < r->partitions.book.types.num_ntypes; t++) {
+        struct reference_nodes *nodes = &r->nodes[t];
+        size_t room = r->partitions.raw->num_nodes[t] + 2 * num_seeds + 1;
+        if (room <= nodes->room)
+            continue;
+        nodes->ids = realloc(nodes->ids, room * sizeof *nodes->ids);
+        assert(nodes->ids != NULL);
+        nodes->room = room;
+    }
+}
+
 void reference_build(struct reference *r, const struct wanted_loader *loader, uint32_t epoch,
                      uint64_t step, struct mini_batch *batch)
 {
@@ -343,7 +409,10 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     assert(rv == 0);
     forget_nodes(r);
     uint32_t n = reference_deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
-    for (uint32_t i = 0; i < n; i++)
+    grow_nodes(r, n);
+    if (loader->pairs != NULL)
+        meet_pairs(r, loader, seeds, n);
+    for (uint32_t i = 0; i < n && loader->pairs == NULL; i++)
         meet_seed(&r->nodes[type_of(loader, seeds[i])], loader->seeds[seeds[i]]);
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         r->batch.nodes[t].num_seeds = r->nodes[t].count;
@@ -404,6 +473,23 @@ static int check_nodes(const struct sim_partitions *partitions, uint32_t t,
                              ", not %" PRIu64,
                              t, i, nodes->original_ids[i], original);
     }
+    return 0;
+}
+
+static int check_pairs(const struct batch_pairs *pairs, const struct batch_pairs *wanted,
+                       struct error *error)
+{
+    if (pairs->given != wanted->given || pairs->etype != wanted->etype ||
+        pairs->count != wanted->count)
+        return error_set(error, TR_EMISMATCH,
+                         "%" PRIu32 " pairs of edge type %" PRIu32 " came, not %" PRIu32,
+                         pairs->count, pairs->etype, wanted->count);
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (pairs->sources[i] != wanted->sources[i] ||
+            pairs->destinations[i] != wanted->destinations[i])
+            return error_set(error, TR_EMISMATCH,
+                             "pair %" PRIu32 " is from seed %" PRIu32 " to %" PRIu32, i,
+                             pairs->sources[i], pairs->destinations[i]);
     return 0;
 }
 
@@ -551,6 +637,8 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
     int rv = check_head(batch, &wanted, loader, epoch, step, error);
     if (rv == 0 && batch->num_layers != loader->spec.num_layers)
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
+    if (rv == 0)
+        rv = check_pairs(&batch->pairs, &wanted.pairs, error);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
         const struct batch_nodes *nodes = &batch->nodes[t];
         rv = check_nodes(partitions, t, nodes, &wanted.nodes[t], error);
@@ -563,7 +651,7 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
             rv = check_features(partitions->raw, t, &nodes->features, nodes->num_nodes,
                                 wanted.nodes[t].ids, error);
         if (rv == 0 && open->labels != MSG_MASK_ALL &&
-            (t == open->ntype || open->seeds == MSG_SEEDS_SEVERAL))
+            (t == open->ntype || open->seeds == MSG_SEEDS_SEVERAL || loader->pairs != NULL))
             rv = check_labels(t, &nodes->labels, nodes->num_seeds, wanted.nodes[t].ids, error);
     }
     for (uint32_t l = 0; l < loader->spec.num_layers && rv == 0; l++)

@@ -20,7 +20,8 @@
 
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
-    uint64_t *ids;       /* [2 * nodes of the type]: a seed may come twice */
+    uint64_t *ids;       /* [room] */
+    size_t room;         /* nodes of the type, and as often again as a batch's seeds name one */
     uint32_t *positions; /* [nodes of the type]; UINT32_MAX: not met */
     uint32_t count;
 };
@@ -38,6 +39,9 @@ struct wanted_loader {
     struct sample_spec spec;
     uint64_t *seeds; /* [open.num_seeds], original IDs, in order, each at most twice */
     struct msg_seed_segment *segments; /* [open.num_segments], where they are of several types */
+    /* Original IDs of both ends [2 * open.num_seeds], where these and not `seeds` are its seeds. */
+    uint64_t *pairs;
+    uint32_t pair_types[2]; /* node types of sources and destinations */
 };
 
 /* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a
@@ -47,7 +51,9 @@ void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *gl
                          struct msg_loader_open *head, void *body);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
-/* The same loader with the seeds of the first of its types that has any; owns nothing. */
+/* The seeds become as many pairs, which are drawn, of an edge type, where the loader's seed says so. */
+void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw);
+/* The same loader with nodes for seeds, those of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
  * some of their terms; the rest draw all with replacement or none. */

@@ -59,6 +59,7 @@ static void draw_loader(struct wanted_loader *loader, const struct sim_graph *ra
     open->ntype = (uint32_t)draws_below(draws, raw->types.num_ntypes);
     draw_seeds(loader, raw, draws);
     wanted_loader_join(loader, raw);
+    wanted_loader_pair(loader, raw);
     struct sample_spec *spec = &loader->spec;
     int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 3), raw->types.num_etypes);
     assert(rv == 0);

@@ -27,7 +27,11 @@ struct flat {
 struct flat_head {
     uint64_t seed, index;
     uint32_t epoch, rank, step_seeds, num_ntypes, num_etypes, num_layers;
-    uint32_t num_tables, zero;
+    uint32_t num_tables, pairs; /* 0 or 1: they follow */
+};
+
+struct flat_pairs {
+    uint32_t etype, count;
 };
 
 struct flat_edges {
@@ -165,16 +169,27 @@ static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
     walk_rows(f, &t->rows, space, &head.rows);
 }
 
+static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space *space)
+{
+    struct flat_pairs head = { p->etype, p->count };
+    plain(f, &head, 1, sizeof head);
+    struct batch_pairs out = { .given = 1, .etype = head.etype, .count = head.count };
+    out.sources = array(f, &space->sources, p->sources, head.count, 4, true);
+    out.destinations = array(f, &space->destinations, p->destinations, head.count, 4, true);
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        *p = out;
+}
+
 static void walk(struct flat *f, struct batch_space *s)
 {
     struct mini_batch *m = &s->batch;
-    struct flat_head head = {
-        m->seed,       m->index,      m->epoch,      m->rank,       m->step_seeds,
-        m->num_ntypes, m->num_etypes, m->num_layers, m->num_tables, 0
-    };
+    struct flat_head head = { m->seed,       m->index,      m->epoch,      m->rank,
+                              m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers,
+                              m->num_tables, m->pairs.given };
     plain(f, &head, 1, sizeof head);
-    if (f->rv == 0 && (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
-                       head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX))
+    if (f->rv == 0 &&
+        (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
+         head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX || head.pairs > 1))
         f->rv = TR_EFORMAT;
     if (f->rv == 0 && f->mode == FLAT_READ)
         f->rv = batch_space_set_tables(s, head.num_tables);
@@ -194,6 +209,8 @@ static void walk(struct flat *f, struct batch_space *s)
         walk_nodes(f, &s->nodes[t], &s->node_space[t]);
     for (uint32_t i = 0; i < m->num_tables && f->rv == 0; i++)
         walk_table(f, &s->tables[i], &s->table_space[i]);
+    if (f->rv == 0 && head.pairs != 0)
+        walk_pairs(f, &m->pairs, &s->pair_space);
 }
 
 static bool edges_fit(const struct block_edges *e, uint32_t num_src, uint32_t num_dst)
@@ -248,9 +265,27 @@ static bool table_fits(const struct mini_batch *m, const struct batch_table *t)
            rows_fit(&t->rows, m->nodes[t->type].num_nodes);
 }
 
+/* Both ends of each pair are seeds. */
+static bool pairs_fit(const struct mini_batch *m, const struct graph_types *types)
+{
+    const struct batch_pairs *p = &m->pairs;
+    if (p->given == 0)
+        return true;
+    if (p->etype >= m->num_etypes)
+        return false;
+    const struct graph_etype *type = &types->etypes[p->etype];
+    for (uint32_t i = 0; i < p->count; i++)
+        if (p->sources[i] >= m->nodes[type->src].num_seeds ||
+            p->destinations[i] >= m->nodes[type->dst].num_seeds)
+            return false;
+    return true;
+}
+
 static bool fits(const struct batch_space *s, const struct graph_types *types)
 {
     const struct mini_batch *m = &s->batch;
+    if (!pairs_fit(m, types))
+        return false;
     for (uint32_t t = 0; t < m->num_ntypes; t++)
         if (!type_fits(s, t))
             return false;

@@ -71,7 +71,7 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
     loader_open_spec(open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
     int rv = seed_set_init(&l->seeds, open, message_body(l->message), l->message->frame.body_bytes);
     for (uint32_t i = 0; rv == 0 && i < l->seeds.num_segments; i++)
-        l->listed |= l->seeds.segments[i].seeds == MSG_SEEDS_LISTED;
+        l->listed |= seed_kind_is_listed(l->seeds.segments[i].seeds);
     l->unlisted = rv == 0 ? proxy_make_unlisted(l) : NULL;
     if (l->unlisted == NULL) {
         free_loader(p, l);

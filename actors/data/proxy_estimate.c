@@ -70,9 +70,13 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
 {
     const struct book *book = options->book;
     uint64_t nodes_max = total(book->num_nodes, book->types.num_ntypes);
-    uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
-    nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */
     uint64_t edges = 0, bytes = 0;
+    uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
+    if (seed_kind_is_pair(open->seeds)) {
+        bytes += times(nodes, 8, COUNT_MAX); /* the positions of both ends */
+        nodes = times(nodes, 2, COUNT_MAX);
+    }
+    nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */
     for (uint32_t l = spec->num_layers; l-- > 0;) {
         uint64_t drawn = drawn_of_layer(spec, l, nodes, book);
         edges += drawn;

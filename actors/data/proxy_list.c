@@ -17,7 +17,7 @@ static void write_segments(const struct seed_set *set, struct msg_seed_segment *
         const struct seed_segment *from = &set->segments[i];
         to[i] = (struct msg_seed_segment){
             .ntype = from->ntype,
-            .seeds = from->seeds == MSG_SEEDS_LISTED ? MSG_SEEDS_GIVEN : from->seeds,
+            .seeds = seed_kind_given(from->seeds),
             .ranks = from->ranks,
             .first_rank = from->first_rank,
             .num_seeds = from->count,
@@ -44,7 +44,7 @@ struct message *proxy_make_unlisted(struct proxy_loader *l)
     if (l->open.seeds == MSG_SEEDS_SEVERAL)
         write_segments(&l->seeds, (struct msg_seed_segment *)(void *)body);
     else
-        head->seeds = MSG_SEEDS_GIVEN;
+        head->seeds = seed_kind_given(head->seeds);
     const unsigned char *from = message_body(l->message);
     memcpy(body + segment_bytes, from + (l->message->frame.body_bytes - l->open.spec_bytes),
            l->open.spec_bytes);
@@ -57,7 +57,7 @@ static const uint64_t *find_listed(const struct proxy_loader *l, const struct ep
 {
     uint64_t place = order == NULL ? at : epoch_order_at(order, at);
     const struct seed_segment *segment = &l->seeds.segments[seed_set_find(&l->seeds, place)];
-    return segment->ids == NULL ? NULL : segment->ids + (place - segment->begin);
+    return segment->ids == NULL ? NULL : segment->ids + (place - segment->begin) * segment->num_ids;
 }
 
 /* How many of a batch's seeds lists have. */
@@ -79,11 +79,13 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
     const struct epoch_order *order;
     uint64_t begin;
     uint32_t count, step_seeds, at = 0;
+    /* Where there are several segments each is of nodes. A batch's pairs are few enough for 32 bits. */
+    const uint32_t num_ids = l->seeds.segments[0].num_ids;
     int rv = epoch_orders_find(&l->orders, &l->epochs, slot->epoch, &order);
     if (rv != 0)
         return rv;
     epoch_plan_step(&l->epochs, slot->step, &begin, &count, &step_seeds);
-    uint32_t listed = count_listed(l, order, begin, count);
+    uint32_t listed = count_listed(l, order, begin, count) * num_ids;
     *request = message_create(self, MSG_BATCH_REQUEST);
     uint64_t *ids = NULL;
     if (*request != NULL && listed > 0)
@@ -94,8 +96,8 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
     }
     for (uint32_t i = 0; i < count && at < listed; i++) {
         const uint64_t *id = find_listed(l, order, begin + i);
-        if (id != NULL)
-            ids[at++] = *id;
+        for (uint32_t j = 0; id != NULL && j < num_ids; j++)
+            ids[at++] = id[j];
     }
     *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
         .loader = l->open.loader,

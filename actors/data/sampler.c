@@ -253,10 +253,12 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
                          asked->batch, epoch_plan_steps(&l->epochs));
     uint32_t count, step_seeds;
     epoch_plan_step(&l->epochs, asked->batch, &task->first_seed, &count, &step_seeds);
-    if (l->open.seeds == MSG_SEEDS_GIVEN && asked->num_seeds != count)
+    /* The IDs of both ends of a pair. */
+    uint64_t given = (uint64_t)count * l->seeds.segments[0].num_ids;
+    if (seed_kind_is_given(l->open.seeds) && asked->num_seeds != given)
         return error_set(error, TR_EINVAL,
-                         "batch %" PRIu64 " asked for with %" PRIu32 " seeds, it has %" PRIu32,
-                         asked->batch, asked->num_seeds, count);
+                         "batch %" PRIu64 " asked for with %" PRIu32 " seeds, it has %" PRIu64,
+                         asked->batch, asked->num_seeds, given);
     struct sampled_batch *out = batch_store_take(
         s->options->store, s->options->book->types.num_ntypes, s->options->book->types.num_etypes,
         l->spec.num_layers);

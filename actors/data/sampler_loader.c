@@ -55,7 +55,7 @@ static int check_unlisted(const struct msg_loader_open *open, const struct messa
     if (rv != 0)
         error_set(error, rv, "no memory for the seeds of a loader");
     for (uint32_t i = 0; i < set.num_segments && rv == 0; i++)
-        if (set.segments[i].seeds == MSG_SEEDS_LISTED)
+        if (seed_kind_is_listed(set.segments[i].seeds))
             rv = error_set(error, TR_EUNSUPPORTED,
                            "loader: a list of seeds; requests for batches are to give theirs");
     seed_set_fini(&set);
@@ -163,7 +163,9 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
         .degrees = has_flag(open, MSG_LOADER_DEGREES),
         .features = open->features,
         .labels = open->labels,
-        .label_ntype = open->seeds == MSG_SEEDS_SEVERAL ? BATCH_BUILDER_EVERY_TYPE : open->ntype,
+        .label_ntype = open->seeds == MSG_SEEDS_SEVERAL || seed_kind_is_pair(open->seeds)
+                           ? BATCH_BUILDER_EVERY_TYPE
+                           : open->ntype,
     };
     l->next = s->loaders;
     s->loaders = l;

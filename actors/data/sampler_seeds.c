@@ -9,7 +9,7 @@
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1]) are
  * those of segment s, in the order of the batch: the IDs that are known and, until their answers came,
- * the ranks of the others. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
+ * the ranks of the others; of pairs, both ends of each. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
  * partition p's slice of the table of segment s; places[] says where in seeds[] each belongs.
  */
 #include <inttypes.h>
@@ -40,9 +40,10 @@ static const struct seed_segment *segment_of(const struct task *task, uint32_t s
 static void copy_given(struct task *task)
 {
     const uint64_t *given = message_body(task->request);
-    if (task->num_seeds > 0)
-        memcpy(task->seeds.data, given + task->next_given, task->num_seeds * sizeof *given);
-    task->next_given += task->num_seeds;
+    uint32_t count = task->num_seeds * segment_of(task, 0)->num_ids;
+    if (count > 0)
+        memcpy(task->seeds.data, given + task->next_given, count * sizeof *given);
+    task->next_given += count;
 }
 
 static uint64_t place_of(const struct epoch_order *order, uint64_t at)
@@ -115,11 +116,12 @@ static int fill_slice(struct task *task, struct error *error)
     struct loader_state *l = task->loader;
     const struct epoch_order *order = NULL;
     uint64_t count = task->end_seed - task->next_seed;
-    bool given = l->open.seeds == MSG_SEEDS_GIVEN;
+    bool given = seed_kind_is_given(l->open.seeds);
     task->num_seeds = (uint32_t)(count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS);
     int rv = given ? 0 : epoch_orders_find(&l->orders, &l->epochs, asked.epoch, &order);
     if (rv == 0)
-        rv = vec_reserve(&task->seeds, task->num_seeds, sizeof(uint64_t), 0);
+        rv = vec_reserve(&task->seeds, task->num_seeds,
+                         segment_of(task, 0)->num_ids * sizeof(uint64_t), 0);
     if (rv != 0)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
                          l->open.num_seeds);
@@ -127,7 +129,7 @@ static int fill_slice(struct task *task, struct error *error)
         return fill_several(task, order, error);
     task->segment_starts[0] = 0;
     task->segment_starts[1] = task->num_seeds;
-    if (segment_of(task, 0)->seeds == MSG_SEEDS_GIVEN)
+    if (given)
         copy_given(task);
     else
         fill_ranks(task, order);
@@ -239,6 +241,11 @@ int sampler_add_seeds(struct task *task, struct error *error)
 {
     int rv = 0;
     task->next_seed += task->num_seeds;
+    if (seed_kind_is_pair(segment_of(task, 0)->seeds)) {
+        rv = batch_builder_add_pairs(&task->builder, segment_of(task, 0)->etype, task->seeds.data,
+                                     task->num_seeds, error);
+        return rv != 0 ? rv : task->next_seed < task->end_seed;
+    }
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;
         const uint64_t *ids = task->seeds.data;

@@ -97,7 +97,7 @@ struct task {
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
-    struct vec seeds;          /* uint64_t[num_seeds] */
+    struct vec seeds;          /* uint64_t[num_seeds], of pairs [2 * num_seeds] */
     uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
     struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
     struct vec mixed_segments; /* uint32_t[num_seeds] */

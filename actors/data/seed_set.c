@@ -6,6 +6,23 @@
 
 #include "schemas/body.h"
 
+uint32_t seed_kind_given(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_LISTED  ? MSG_SEEDS_GIVEN
+           : seeds == MSG_SEEDS_PAIRS ? MSG_SEEDS_PAIRS_GIVEN
+                                      : seeds;
+}
+
+bool seed_kind_is_given(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN;
+}
+
+bool seed_kind_is_pair(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN;
+}
+
 static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
                        struct error *error)
 {
@@ -36,10 +53,13 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
     case MSG_SEEDS_RANKS:
         return check_ranks(book, segment, error);
     case MSG_SEEDS_EDGES:
-    case MSG_SEEDS_PAIRS:
         return error_set(error, TR_EUNSUPPORTED,
-                         "loader: the seeds are %s; loaders take nodes as seeds",
-                         segment->seeds == MSG_SEEDS_EDGES ? "edges" : "pairs of nodes");
+                         "loader: the seeds are edges; loaders take nodes and pairs as seeds");
+    case MSG_SEEDS_PAIRS:
+    case MSG_SEEDS_PAIRS_GIVEN:
+        return error_set(
+            error, TR_EUNSUPPORTED,
+            "loader: pairs of nodes beside other seeds; give them a loader of their own");
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
                          segment->seeds);
@@ -71,6 +91,20 @@ static int check_segments(const struct book *book, const struct msg_loader_open 
     return 0;
 }
 
+static int check_pairs(const struct book *book, const struct msg_loader_open *open,
+                       struct error *error)
+{
+    if (open->etype >= book->types.num_etypes)
+        return error_set(error, TR_ERANGE, "loader: edge type %" PRIu32 ", the graph has %" PRIu32,
+                         open->etype, book->types.num_etypes);
+    if (open->batch_size > MSG_PAIRS_BATCH_MAX && open->num_seeds > MSG_PAIRS_BATCH_MAX)
+        return error_set(error, TR_ETOOBIG,
+                         "loader: batches of %" PRIu32
+                         " pairs; give a batch size of at most %" PRIu32,
+                         open->batch_size, MSG_PAIRS_BATCH_MAX);
+    return 0;
+}
+
 /* The seeds of one type, as the head of the message has them. */
 static struct msg_seed_segment only_segment(const struct msg_loader_open *open)
 {
@@ -88,6 +122,8 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
 {
     const struct msg_seed_segment only = only_segment(open), *segments;
     const uint64_t *listed;
+    if (seed_kind_is_pair(open->seeds))
+        return check_pairs(book, open, error);
     if (open->seeds != MSG_SEEDS_SEVERAL)
         return check_segment(book, &only, error);
     if (loader_open_seeds(open, body, length, &segments, &listed) != 0)
@@ -110,10 +146,12 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
     set->num_segments = count;
     for (uint32_t i = 0; i < count; i++) {
         const struct msg_seed_segment *from = &segments[i];
-        bool is_listed = from->seeds == MSG_SEEDS_LISTED;
+        bool is_listed = seed_kind_is_listed(from->seeds);
         set->segments[i] = (struct seed_segment){
             .ntype = from->ntype,
+            .etype = open->etype,
             .seeds = from->seeds,
+            .num_ids = seed_kind_is_pair(from->seeds) ? 2 : 1,
             .ranks = from->ranks,
             .first_rank = from->first_rank,
             .begin = begin,

@@ -2,24 +2,29 @@
 /*
  * The seeds of a loader: segments, one for each node type, one after the other. A segment is a
  * list that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number
- * the seeds of all segments; the order of an epoch is one of places, so it mixes the types.
+ * the seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of nodes
+ * are a set of one segment, a place for each pair.
  *
  * Thread rules: pure.
  */
 #ifndef ACTORS_DATA_SEED_SET_H
 #define ACTORS_DATA_SEED_SET_H
 
+#include <stdbool.h>
+
 #include "partition/store/book.h"
 #include "runtime/base/error.h"
 #include "schemas/messages.h"
 
 struct seed_segment {
-    uint32_t ntype;
-    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_GIVEN or MSG_SEEDS_RANKS */
+    uint32_t ntype;   /* of nodes */
+    uint32_t etype;   /* of pairs */
+    uint32_t seeds;   /* enum msg_seeds, but SEVERAL */
+    uint32_t num_ids; /* of a seed: 2 of a pair */
     uint32_t ranks;
     uint64_t first_rank;
     uint64_t begin, count; /* its places */
-    const uint64_t *ids;   /* [count] in the message's body, where they are listed */
+    const uint64_t *ids;   /* [count * num_ids] in the message's body, where they are listed */
 };
 
 struct seed_set {
@@ -27,8 +32,19 @@ struct seed_set {
     struct seed_segment *segments; /* [num_segments], owned */
 };
 
+/* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they are. */
+uint32_t seed_kind_given(uint32_t seeds);
+static inline bool seed_kind_is_listed(uint32_t seeds)
+{
+    return seed_kind_given(seeds) != seeds;
+}
+/* Whether each request for a batch gives the IDs of its seeds. */
+bool seed_kind_is_given(uint32_t seeds);
+/* Whether a seed is a pair of nodes. */
+bool seed_kind_is_pair(uint32_t seeds);
+
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
- * beyond its end; TR_EINVAL: segments that make no set; TR_EFORMAT: the body does not have them;
+ * beyond its end; TR_EINVAL: segments that make no set; TR_ETOOBIG: batches of too many pairs; TR_EFORMAT: the body does not have them;
  * TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);

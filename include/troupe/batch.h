@@ -55,6 +55,20 @@ struct tr_rows {
         sizeof(struct tr_rows), TR_F32, 0, 0, 0, NULL \
     }
 
+/* Pairs of nodes that are the seeds of a batch: positions in tr_batch_nodes() of the edge type's source
+ * and destination types, in the order in which the epoch has the pairs. */
+struct tr_pairs {
+    size_t size;
+    uint32_t etype;
+    uint32_t count;
+    const uint32_t *sources;      /* [count] */
+    const uint32_t *destinations; /* [count] */
+};
+#define TR_PAIRS_INIT                             \
+    {                                             \
+        sizeof(struct tr_pairs), 0, 0, NULL, NULL \
+    }
+
 /* NULL is ignored. */
 TR_API void tr_batch_release(struct tr_batch *batch);
 
@@ -63,8 +77,8 @@ TR_API uint64_t tr_batch_index(const struct tr_batch *batch); /* in its epoch, f
 TR_API uint32_t tr_batch_num_layers(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_num_ntypes(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_num_etypes(const struct tr_batch *batch);
-/* The trainer that it was made for, and the seeds of its step over all trainers: what the gradient
- * of a mean loss is divided by. */
+/* The trainer that it was made for, and the seeds (or pairs) of its step over all trainers: what the
+ * gradient of a mean loss is divided by. */
 TR_API uint32_t tr_batch_rank(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_step_seeds(const struct tr_batch *batch);
 
@@ -80,6 +94,9 @@ TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint3
 /* How many of the nodes are seeds: the first so many. Batches of a set of several node types have seeds
  * of several. */
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
+/* The pairs of a batch of a set that tr_pairs_listed() made: a rank may have none in an epoch's last step.
+ * TR_ENOENT: the seeds are nodes. */
+TR_API int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs);
 /* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
  * gives none. */
 TR_API const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype);

@@ -159,19 +159,40 @@ TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
  */
 TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
                          struct tr_error *error);
+/*
+ * A set of pairs of nodes, as link prediction takes them: pair i goes from sources[i], of the edge type's
+ * source type, to destinations[i], of its destination type, whether the graph has such an edge or not. A
+ * seed is a pair then: batches, steps and counts are of pairs, and an epoch without shuffling has them
+ * in the order given here. Both ends of each are seeds with places of their own in a batch, where
+ * tr_batch_pairs() says which are whose; an end that comes again, in this pair or another one, draws again.
+ * The IDs are copied: 16 bytes a pair, in this process alone. Nobody is asked. TR_ERANGE: no such edge
+ * type, or the first ID that is no node of its type; TR_ETOOBIG: more than 2^40 pairs; TR_ENOMEM. Such a
+ * set cannot be joined or dealt.
+ */
+TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
+                           const uint64_t *destinations, size_t count, struct tr_nodes **out,
+                           struct tr_error *error);
+/* The edge type of a set of pairs; TR_ETYPE_NONE: its seeds are nodes. */
+#define TR_ETYPE_NONE UINT32_MAX
+TR_API uint32_t tr_pairs_etype(const struct tr_nodes *pairs);
+/* The pairs [offset, offset + count) of a set: sources [count], destinations [count]. TR_ERANGE: the set
+ * ends before that; TR_EINVAL: its seeds are nodes. */
+TR_API int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count,
+                        uint64_t *sources, uint64_t *destinations, struct tr_error *error);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
-/* TR_NTYPE_SEVERAL: its nodes are of several types. */
+/* TR_NTYPE_SEVERAL: its nodes are of several types. TR_NTYPE_PAIRS: its seeds are pairs of nodes. */
 #define TR_NTYPE_SEVERAL UINT32_MAX
+#define TR_NTYPE_PAIRS (UINT32_MAX - 1)
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
 /* The parts of a set, one for each node type: its type and its place, [*offset, *offset + *count) of
- * the set. TR_ERANGE: there is no part of that number. */
+ * the set. Pairs have no parts. TR_ERANGE: there is no part of that number. */
 TR_API uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes);
 TR_API int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype,
                          uint64_t *offset, uint64_t *count);
 /* The nodes [offset, offset + count) of the set, in the order of original IDs (those of several types
  * part by part, each numbered within its type): as they are numbered here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
- * servers may be asked. ids [count]. TR_ERANGE: the set ends before that. */
+ * servers may be asked. ids [count]. TR_ERANGE: the set ends before that; TR_EINVAL: it has pairs. */
 TR_API int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                         uint64_t *ids, struct tr_error *error);
 TR_API int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,

@@ -36,7 +36,7 @@ struct tr_loader_options {
     /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
      * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour, 0 none. */
     int32_t fanout[TR_LAYERS_MAX];
-    uint32_t batch_size;  /* seeds a batch, for each trainer */
+    uint32_t batch_size;  /* seeds (or pairs) a batch, for each trainer */
     bool replace;         /* draw with replacement */
     bool shuffle;         /* a new order each epoch */
     bool drop_last;       /* drop a last batch that is not full */

@@ -97,6 +97,18 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
     s->tables[1] = (struct batch_table){
         3, SAMPLE_OF_EDGES, 0, 1, { TR_F32, edges, 1, 4, fill(&s->table_space[1], state, edges, 4) }
     };
+    /* Of every second batch the seeds are pairs of users and items, or there are none here. */
+    if (random_below(state, 2) == 0) {
+        uint32_t users = s->nodes[0].num_seeds, items = s->nodes[1].num_seeds;
+        uint32_t count = users > 0 && items > 0 ? (uint32_t)random_below(state, 4) : 0;
+        uint32_t *sources = fill(&s->pair_space.sources, state, count, 4);
+        uint32_t *destinations = fill(&s->pair_space.destinations, state, count, 4);
+        for (uint32_t i = 0; i < count; i++) {
+            sources[i] = (uint32_t)random_below(state, items);
+            destinations[i] = (uint32_t)random_below(state, users);
+        }
+        s->batch.pairs = (struct batch_pairs){ 1, 1, count, sources, destinations };
+    }
     return b;
 }
 
@@ -125,6 +137,8 @@ static void a_batch_comes_back_equal(void **unused)
         assert_int_equal(again, length);
         assert_memory_equal(same, bytes, length);
         assert_ptr_not_equal(back->space.nodes[0].ids, b->space.nodes[0].ids);
+        assert_int_equal(back->space.batch.pairs.given, b->space.batch.pairs.given);
+        assert_int_equal(back->space.batch.pairs.count, b->space.batch.pairs.count);
         sampled_batch_release(b);
         sampled_batch_release(back);
         free(bytes);
@@ -159,6 +173,39 @@ static void tables_that_do_not_fit_are_refused(void **unused)
         sampled_batch_release(b);
         sampled_batch_release(back);
     }
+    graph_types_fini(&types);
+}
+
+/* Positions of no seed, and an edge type that there is not. */
+static void pairs_that_do_not_fit_are_refused(void **unused)
+{
+    (void)unused;
+    uint64_t state = 9, length;
+    struct graph_types types;
+    make_types(&types);
+    struct sampled_batch *b = make_batch(&types, &state, false), *back;
+    struct batch_pairs *pairs = &b->space.batch.pairs;
+    while (b->space.nodes[0].num_seeds == 0 || b->space.nodes[1].num_seeds == 0) {
+        sampled_batch_release(b);
+        b = make_batch(&types, &state, false);
+        pairs = &b->space.batch.pairs;
+    }
+    uint32_t users = b->space.nodes[0].num_seeds, items = b->space.nodes[1].num_seeds;
+    uint32_t ends[2][2] = { { 0, items - 1 }, { 0, users - 1 } };
+    for (uint32_t i = 0; i < 6; i++) {
+        *pairs = (struct batch_pairs){ 1, i == 4 ? 2 : 1, 2, ends[0], ends[1] };
+        ends[0][1] = i == 1 ? items : i == 2 ? UINT32_MAX : items - 1;
+        ends[1][1] = i == 3 ? users : users - 1;
+        back = sampled_batch_create(2, 2, LAYERS);
+        assert_non_null(back);
+        unsigned char *bytes = flatten(b, &length);
+        if (i == 5) /* neither pairs nor none, in the head's last field */
+            ((uint32_t *)(void *)bytes)[11] = 2;
+        assert_int_equal(batch_unflatten(back, &types, bytes, length), i == 0 ? 0 : TR_EFORMAT);
+        free(bytes);
+        sampled_batch_release(back);
+    }
+    sampled_batch_release(b);
     graph_types_fini(&types);
 }
 
@@ -202,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_bytes_do_no_harm),
         cmocka_unit_test(tables_that_do_not_fit_are_refused),
+        cmocka_unit_test(pairs_that_do_not_fit_are_refused),
         cmocka_unit_test(a_batch_comes_back_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -459,7 +459,8 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
         const char *text;
     } bad[] = {
         { { .seeds = MSG_SEEDS_EDGES }, TR_EUNSUPPORTED, "the seeds are edges" },
-        { { .seeds = MSG_SEEDS_PAIRS }, TR_EUNSUPPORTED, "the seeds are pairs of nodes" },
+        { { .seeds = MSG_SEEDS_PAIRS, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
+        { { .seeds = MSG_SEEDS_PAIRS_GIVEN, .etype = 3 }, TR_ERANGE, "edge type 3" },
         { { .seeds = 77 }, TR_EUNSUPPORTED, "seeds of kind 77" },
         { { .seeds = MSG_SEEDS_RANKS, .ranks = 1 }, TR_ERANGE, "no table of ranks 1" },
         { { .seeds = MSG_SEEDS_RANKS, .num_seeds = (UINT64_C(1) << 33) + 1 }, TR_ERANGE, "has 8" },
@@ -527,6 +528,14 @@ static void sets_of_several_types_are_checked(void **state)
           4,
           TR_EUNSUPPORTED,
           "the seeds are edges" },
+        { { { 0, MSG_SEEDS_PAIRS, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          4,
+          TR_EUNSUPPORTED,
+          "pairs of nodes beside other seeds" },
+        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 }, { 0, MSG_SEEDS_PAIRS_GIVEN, 0, 0, 0, 1 } },
+          4,
+          TR_EUNSUPPORTED,
+          "pairs of nodes beside other seeds" },
         { { { 0, MSG_SEEDS_SEVERAL, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
           4,
           TR_EUNSUPPORTED,
@@ -574,6 +583,41 @@ static void sets_of_several_types_are_checked(void **state)
     }
 }
 
+/* Of batches up to the bound; a set that has fewer pairs has no larger batch. */
+static void sets_of_pairs_are_checked(void **state)
+{
+    (void)state;
+    struct graph_etype etype = { 0 };
+    struct book book = { .types = { .num_etypes = 1, .etypes = &etype } };
+    const uint32_t most = MSG_PAIRS_BATCH_MAX;
+    const struct {
+        uint32_t batch_size;
+        uint64_t num_seeds;
+        int code;
+    } sets[] = {
+        { most, UINT64_C(1) << 40, 0 },
+        { most + 1, most, 0 },
+        { most + 1, most + UINT64_C(1), TR_ETOOBIG },
+        { UINT32_MAX, UINT64_C(1) << 40, TR_ETOOBIG },
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        const struct msg_loader_open open = { .seeds = MSG_SEEDS_PAIRS_GIVEN,
+                                              .batch_size = sets[i].batch_size,
+                                              .num_seeds = sets[i].num_seeds };
+        struct error error = { 0 };
+        assert_int_equal(seed_set_check(&book, &open, NULL, 0, &error), sets[i].code);
+        if (sets[i].code != 0 && strstr(error.text, "at most 2147483647") == NULL)
+            fail_msg("%s", error.text);
+    }
+    assert_int_equal(seed_kind_given(MSG_SEEDS_PAIRS), MSG_SEEDS_PAIRS_GIVEN);
+    assert_int_equal(seed_kind_given(MSG_SEEDS_LISTED), MSG_SEEDS_GIVEN);
+    for (uint32_t kind = 0; kind <= MSG_SEEDS_PAIRS_GIVEN; kind++) {
+        bool listed = kind == MSG_SEEDS_PAIRS || kind == MSG_SEEDS_LISTED;
+        assert_true(seed_kind_is_listed(kind) == listed);
+        assert_true(!listed || seed_kind_is_given(seed_kind_given(kind)));
+    }
+}
+
 /* The slice of a rank is the one whose bounds it lies between, also where there are fewer ranks than
  * slices. */
 static void every_rank_has_one_slice(void **state)
@@ -598,6 +642,7 @@ int main(void)
         cmocka_unit_test(every_rank_has_one_slice),
         cmocka_unit_test(seeds_that_no_loader_serves_are_refused),
         cmocka_unit_test(sets_of_several_types_are_checked),
+        cmocka_unit_test(sets_of_pairs_are_checked),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_draw_needs_no_loader),

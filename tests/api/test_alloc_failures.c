@@ -128,7 +128,7 @@ static int run_job(bool direct)
     struct tr_session_options options;
     struct tr_session *session;
     struct tr_graph *graph = NULL;
-    struct tr_nodes *nodes = NULL;
+    struct tr_nodes *nodes = NULL, *pairs = NULL;
     tr_session_options_init(&options);
     options.loops = 2;
     options.direct = direct;
@@ -141,8 +141,16 @@ static int run_job(bool direct)
         rv = tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure);
     if (rv == 0)
         rv = take_batches(graph, nodes);
+    /* Pairs take the same way but for what they are listed in. */
+    if (rv == 0)
+        rv = tr_pairs_listed(graph, 0, (const uint64_t[]){ 1, 2, 1 }, (const uint64_t[]){ 3, 3, 1 },
+                             3, &pairs, &failure);
+    if (rv == 0)
+        rv = take_batches(graph, pairs);
+    rv = rv == TR_EEND ? 0 : rv;
     if (rv != 0 && session != NULL)
         assert_true(strlen(failure.message) > 0);
+    tr_nodes_close(pairs);
     tr_nodes_close(nodes);
     tr_graph_close(graph);
     tr_session_close(session);

@@ -39,6 +39,12 @@ tests_api_test_join_SOURCES = tests/api/test_join.c tests/partition/graph_util.h
     tests/partition/raw_util.h
 tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_pairs
+TESTS += tests/api/test_pairs
+tests_api_test_pairs_SOURCES = tests/api/test_pairs.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_api_test_pairs_LDADD = $(api_libs) $(test_libs)
+
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
 

@@ -27,6 +27,12 @@ static void touch(const struct mini_batch *batch)
     for (uint32_t i = 0; i < batch->num_tables; i++)
         fuzz_touch(batch->tables[i].rows.rows,
                    batch->tables[i].rows.num_rows * batch->tables[i].rows.row_bytes);
+    for (uint32_t i = 0; i < batch->pairs.count; i++) {
+        const uint32_t *ends[] = { batch->pairs.sources, batch->pairs.destinations };
+        assert(batch->pairs.given == 1 && batch->pairs.etype < batch->num_etypes);
+        fuzz_touch(&ends[0][i], sizeof *ends[0]);
+        fuzz_touch(&ends[1][i], sizeof *ends[1]);
+    }
     for (uint32_t l = 0; l < batch->num_layers; l++)
         for (uint32_t e = 0; e < batch->num_etypes; e++) {
             const struct block_edges *edges = &batch->blocks[l].edges[e];

@@ -331,15 +331,20 @@ static struct sampled_batch *make_batch(void)
 
 static void make_batches(void)
 {
+    static const char *const names[] = { "small", "empty", "pairs" };
     struct sampled_batch *batch = make_batch(), *empty = sampled_batch_create(2, 2, 2);
-    struct sampled_batch *all[] = { batch, empty };
+    struct sampled_batch *pairs = make_batch(), *all[] = { batch, empty, pairs };
     FAIL_IF(empty == NULL);
-    for (int i = 0; i < 2; i++) {
+    pairs->space.batch.pairs = (struct batch_pairs){
+        1, 1, 3, fill_vec(&pairs->space.pair_space.sources, 3, 4),
+        fill_vec(&pairs->space.pair_space.destinations, 3, 4)
+    };
+    for (int i = 0; i < 3; i++) {
         uint64_t bytes;
         void *flat = NULL;
         FAIL_IF(batch_flat_bytes(all[i], &bytes) != 0 || posix_memalign(&flat, 64, bytes) != 0);
         batch_flatten(all[i], flat);
-        put_input("batch", i == 0 ? "small" : "empty", flat, bytes);
+        put_input("batch", names[i], flat, bytes);
         free(flat);
         sampled_batch_release(all[i]);
     }

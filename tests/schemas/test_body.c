@@ -714,8 +714,9 @@ static void only_listed_seeds_are_in_the_body(void **unused)
     assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
     size_t bytes = sample_spec_bytes(&spec);
     sample_spec_write(&spec, words + 2);
-    static const uint32_t seeds[] = { MSG_SEEDS_LISTED, MSG_SEEDS_RANKS, MSG_SEEDS_GIVEN };
-    for (size_t i = 0; i < 3; i++) {
+    static const uint32_t seeds[] = { MSG_SEEDS_LISTED, MSG_SEEDS_RANKS, MSG_SEEDS_GIVEN,
+                                      MSG_SEEDS_PAIRS_GIVEN };
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         const struct msg_loader_open open = { .num_seeds = 2,
                                               .seeds = seeds[i],
                                               .spec_bytes = (uint32_t)bytes };
@@ -724,6 +725,37 @@ static void only_listed_seeds_are_in_the_body(void **unused)
                          listed ? 0 : TR_EFORMAT);
         assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, words + 2, bytes),
                          listed ? TR_EFORMAT : 0);
+    }
+    sample_spec_free(&spec);
+}
+
+/* A pair has two IDs; counts whose doubles do not fit 64 bits have no body. */
+static void listed_pairs_have_two_ids_each(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    uint64_t words[32] = { 0 };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, words + 6);
+    for (uint32_t i = 0; i <= 6; i++) {
+        const struct msg_loader_open open = { .num_seeds = 3,
+                                              .seeds = MSG_SEEDS_PAIRS,
+                                              .spec_bytes = (uint32_t)bytes };
+        assert_int_equal(
+            messages_verify(MSG_LOADER_OPEN, &open, words + 6 - i, i * sizeof *words + bytes),
+            i == 6 ? 0 : TR_EFORMAT);
+    }
+    static const uint64_t many[] = { UINT64_C(1) << 63, (UINT64_C(1) << 63) + 3, UINT64_MAX,
+                                     UINT64_C(1) << 60, (UINT64_C(1) << 60) + 3 };
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const struct msg_loader_open open = { .num_seeds = many[i],
+                                              .seeds = MSG_SEEDS_PAIRS,
+                                              .spec_bytes = (uint32_t)bytes };
+        for (uint32_t j = 0; j <= 6; j += 6)
+            assert_int_equal(
+                messages_verify(MSG_LOADER_OPEN, &open, words + 6 - j, j * sizeof *words + bytes),
+                TR_EFORMAT);
     }
     sample_spec_free(&spec);
 }
@@ -947,6 +979,7 @@ int main(void)
         cmocka_unit_test(a_body_grows_as_it_is_read),
         cmocka_unit_test(answers_have_no_other_flags_or_widths),
         cmocka_unit_test(only_listed_seeds_are_in_the_body),
+        cmocka_unit_test(listed_pairs_have_two_ids_each),
         cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
         cmocka_unit_test(a_new_spec_draws_nothing),
         cmocka_unit_test(specs_end_at_their_bounds),

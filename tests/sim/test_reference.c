@@ -49,6 +49,7 @@ static void setup(struct fixture *f, uint64_t seed)
     assert_non_null(f->loader.seeds);
     for (uint32_t v = 0; v < n; v++)
         f->loader.seeds[v] = v;
+    wanted_loader_pair(&f->loader, &f->raw);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -87,14 +88,15 @@ static void *writable(const void *data)
 static void every_change_is_noticed(void **state)
 {
     (void)state;
-    uint32_t with_edges = 0;
+    uint32_t with_edges = 0, with_pairs = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
         setup(&f, seed);
         uint32_t t = f.loader.open.ntype;
         struct block_edges *edges = writable(&f.batch.blocks[1].edges[0]);
         const struct batch_nodes *nodes = &f.batch.nodes[t];
-        if (f.raw.num_nodes[t] == 0) {
+        struct batch_pairs *pairs = &f.batch.pairs;
+        if (nodes->num_seeds == 0) {
             teardown(&f);
             continue;
         }
@@ -103,6 +105,14 @@ static void every_change_is_noticed(void **state)
         expect_noticed(&f, &f.batch.step_seeds, 4);
         expect_noticed(&f, writable(&nodes->num_seeds), 4);
         expect_noticed(&f, writable(&nodes->ids[0]), 8);
+        expect_noticed(&f, &pairs->given, 4);
+        if (pairs->count > 0) {
+            with_pairs++;
+            expect_noticed(&f, &pairs->etype, 4);
+            expect_noticed(&f, &pairs->count, 4);
+            expect_noticed(&f, writable(&pairs->sources[pairs->count - 1]), 4);
+            expect_noticed(&f, writable(&pairs->destinations[0]), 4);
+        }
         if (edges->num_edges > 0) {
             with_edges++;
             expect_noticed(&f, writable(&edges->index[edges->num_dst]), 4);
@@ -112,7 +122,7 @@ static void every_change_is_noticed(void **state)
         }
         teardown(&f);
     }
-    assert_true(with_edges > GRAPHS / 2);
+    assert_true(with_edges > GRAPHS / 2 && with_pairs > 2);
 }
 
 static void missing_rows_are_noticed(void **state)

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pairs of nodes as seeds, through the public API: a batch says where both ends of each are, every pair
+ * comes once an epoch, the same batches on every placement, and what makes no set.
+ */
+#include "tests/partition/graph_util.h"
+
+#include <troupe/troupe.h>
+
+#define SECOND INT64_C(1000000000)
+#define PLACEMENTS 6
+#define ETYPES 3
+#define AUTHOR 0u
+#define PAPER 1u
+#define CITES 1u /* its ends are of one type */
+#define BATCH 16u
+
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
+static void ok(int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
+}
+
+static void refused(int rv, int code, const char *text)
+{
+    assert_int_equal(rv, code);
+    if (strstr(failure.message, text) == NULL)
+        fail_msg("%s", failure.message);
+}
+
+/* Ends of pairs, by original IDs: what no placement changes. */
+struct wanted {
+    uint32_t etype, src, dst;
+    size_t count;
+    uint64_t *sources, *destinations; /* [count] */
+};
+
+/* Nodes come many times, some pairs twice, and some nodes in a pair with themselves. */
+static void make_wanted(struct wanted *w, const struct tr_graph *graph, uint32_t etype,
+                        size_t count)
+{
+    static const uint32_t src[ETYPES] = { AUTHOR, PAPER, PAPER };
+    static const uint32_t dst[ETYPES] = { PAPER, PAPER, AUTHOR };
+    *w = (struct wanted){ etype,
+                          src[etype],
+                          dst[etype],
+                          count,
+                          calloc(count + 1, sizeof *w->sources),
+                          calloc(count + 1, sizeof *w->destinations) };
+    assert_true(w->sources != NULL && w->destinations != NULL);
+    for (size_t i = 0; i < count; i++) {
+        size_t drawn = i % 5 == 4 ? i - 1 : i;
+        w->sources[i] = drawn * 7919 % tr_graph_num_nodes(graph, w->src);
+        w->destinations[i] = drawn * drawn * 31 % tr_graph_num_nodes(graph, w->dst);
+    }
+}
+
+static void free_wanted(struct wanted *w)
+{
+    free(w->sources);
+    free(w->destinations);
+}
+
+/* What the placement calls nodes of a type. */
+static uint64_t *global_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *originals,
+                            size_t count)
+{
+    size_t all_count = tr_graph_num_nodes(graph, ntype);
+    uint64_t *all = calloc(all_count + 1, sizeof *all), *ids = calloc(count + 1, sizeof *ids);
+    struct tr_nodes *nodes;
+    assert_true(all != NULL && ids != NULL);
+    ok(tr_nodes_all(graph, ntype, TR_WAIT_FOREVER, &nodes, &failure));
+    ok(tr_nodes_ids(nodes, 0, all_count, TR_WAIT_FOREVER, all, &failure));
+    for (size_t i = 0; i < count; i++)
+        ids[i] = all[originals[i]];
+    tr_nodes_close(nodes);
+    free(all);
+    return ids;
+}
+
+static struct tr_nodes *list_pairs(struct tr_graph *graph, const struct wanted *w)
+{
+    uint64_t *sources = global_ids(graph, w->src, w->sources, w->count);
+    uint64_t *destinations = global_ids(graph, w->dst, w->destinations, w->count);
+    uint64_t *back = calloc(2 * w->count + 1, sizeof *back);
+    struct tr_nodes *pairs;
+    assert_non_null(back);
+    ok(tr_pairs_listed(graph, w->etype, sources, destinations, w->count, &pairs, &failure));
+    assert_int_equal(tr_nodes_count(pairs), w->count);
+    assert_int_equal(tr_pairs_etype(pairs), w->etype);
+    assert_true(tr_nodes_ntype(pairs) == TR_NTYPE_PAIRS);
+    assert_int_equal(tr_nodes_num_parts(pairs), 0);
+    for (size_t from = 0; from <= w->count; from += 1 + w->count / 3)
+        for (size_t to = from; to <= w->count; to += 1 + w->count / 4) {
+            ok(tr_pairs_ids(pairs, from, to - from, back, back + w->count, &failure));
+            assert_memory_equal(back, sources + from, (to - from) * sizeof *back);
+            assert_memory_equal(back + w->count, destinations + from, (to - from) * sizeof *back);
+        }
+    free(back);
+    free(sources);
+    free(destinations);
+    return pairs;
+}
+
+/* How often each pair came, by the place of its first equal in the list. */
+static size_t find_pair(const struct wanted *w, uint64_t source, uint64_t destination)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->sources[i] == source && w->destinations[i] == destination)
+            return i;
+    fail_msg("a pair came that is not in the list");
+    return 0;
+}
+
+/* Labels are those of the ends, by their positions. */
+static void check_labels(const struct tr_batch *batch, uint32_t ntype)
+{
+    struct tr_rows rows = TR_ROWS_INIT;
+    size_t count, seeds = tr_batch_num_seeds(batch, ntype);
+    const uint64_t *original = tr_batch_original_ids(batch, ntype, &count);
+    const float *at;
+    assert_int_equal(tr_batch_labels(batch, ntype, &rows), 0);
+    assert_int_equal(rows.num_rows, seeds);
+    at = rows.rows;
+    for (size_t i = 0; i < seeds; i++)
+        for (uint64_t j = 0; j < rows.width; j++)
+            assert_true(at[i * rows.width + j] == sample_value(ntype, original[i], j));
+}
+
+/* A batch's pairs are met; in_order: they are those of the list from `begin` on. */
+static uint32_t check_pairs(const struct tr_batch *batch, const struct wanted *w, uint32_t *met,
+                            bool in_order, uint64_t begin)
+{
+    struct tr_pairs pairs = TR_PAIRS_INIT;
+    size_t num_src, num_dst;
+    const uint64_t *src = tr_batch_original_ids(batch, w->src, &num_src);
+    const uint64_t *dst = tr_batch_original_ids(batch, w->dst, &num_dst);
+    assert_int_equal(tr_batch_pairs(batch, &pairs), 0);
+    assert_int_equal(pairs.etype, w->etype);
+    bool one_type = w->src == w->dst;
+    assert_int_equal(tr_batch_num_seeds(batch, w->src), pairs.count * (one_type ? 2 : 1));
+    assert_int_equal(tr_batch_num_seeds(batch, w->dst), pairs.count * (one_type ? 2 : 1));
+    bool *taken[2];
+    for (int i = 0; i < 2; i++)
+        assert_non_null(taken[i] = calloc(2 * (size_t)pairs.count + 1, sizeof *taken[i]));
+    for (uint32_t i = 0; i < pairs.count; i++) {
+        assert_true(pairs.sources[i] < tr_batch_num_seeds(batch, w->src));
+        assert_true(pairs.destinations[i] < tr_batch_num_seeds(batch, w->dst));
+        /* Each end has a place of its own. */
+        assert_false(taken[0][pairs.sources[i]]);
+        taken[0][pairs.sources[i]] = true;
+        assert_false(taken[one_type ? 0 : 1][pairs.destinations[i]]);
+        taken[one_type ? 0 : 1][pairs.destinations[i]] = true;
+        uint64_t source = src[pairs.sources[i]], destination = dst[pairs.destinations[i]];
+        if (in_order) {
+            assert_int_equal(source, w->sources[begin + i]);
+            assert_int_equal(destination, w->destinations[begin + i]);
+        }
+        met[find_pair(w, source, destination)]++;
+    }
+    free(taken[0]);
+    free(taken[1]);
+    return pairs.count;
+}
+
+static void set_options(struct tr_loader_options *options, bool shuffle)
+{
+    tr_loader_options_init(options);
+    options->num_layers = 2;
+    options->fanout[0] = 3;
+    options->fanout[1] = 2;
+    options->batch_size = BATCH;
+    options->shuffle = shuffle;
+    options->original_ids = true;
+    options->labels = "feat";
+}
+
+static uint64_t run_epochs(struct tr_graph *graph, const struct wanted *w, struct tr_nodes *set,
+                           bool shuffle)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 17, digest;
+    uint32_t *met = calloc(w->count + 1, sizeof *met);
+    int rv;
+    assert_non_null(met);
+    set_options(&options, shuffle);
+    ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+    assert_int_equal(tr_loader_num_batches(loader), (w->count + BATCH - 1) / BATCH);
+    for (uint32_t epoch = 0; epoch < 2; epoch++) {
+        uint64_t begin = 0;
+        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+            uint32_t count = check_pairs(batch, w, met, !shuffle, begin);
+            assert_int_equal(count, tr_batch_step_seeds(batch));
+            check_labels(batch, w->src);
+            check_labels(batch, w->dst);
+            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            sum = sum * 31 + digest;
+            begin += count;
+            tr_batch_release(batch);
+        }
+        if (rv != TR_EEND)
+            ok(rv);
+        assert_int_equal(begin, w->count);
+    }
+    /* Every pair came as often as the list has it, in each epoch. */
+    for (size_t i = 0; i < w->count; i++)
+        assert_true(met[find_pair(w, w->sources[i], w->destinations[i])] >= 2);
+    for (size_t i = 0; i < w->count; i++)
+        met[find_pair(w, w->sources[i], w->destinations[i])] -= 2;
+    for (size_t i = 0; i < w->count; i++)
+        assert_int_equal(met[i], 0);
+    tr_loader_close(loader);
+    free(met);
+    return sum;
+}
+
+/* Two trainers share the pairs of each step; a rank may have none in the last one. */
+static void check_shares(struct tr_graph *graph, const struct wanted *w, struct tr_nodes *set)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader[2];
+    struct tr_batch *batch;
+    uint32_t *met = calloc(w->count + 1, sizeof *met);
+    assert_non_null(met);
+    set_options(&options, false);
+    options.world = 2;
+    for (options.rank = 0; options.rank < 2; options.rank++)
+        ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader[options.rank], &failure));
+    uint64_t steps = tr_loader_num_batches(loader[0]), begin = 0;
+    assert_int_equal(steps, (w->count + 2 * BATCH - 1) / (2 * BATCH));
+    for (uint64_t step = 0; step < steps; step++) {
+        uint32_t step_seeds = 0, count = 0;
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            ok(tr_loader_next(loader[rank], 30 * SECOND, &batch, &failure));
+            count += check_pairs(batch, w, met, true, begin + count);
+            step_seeds = tr_batch_step_seeds(batch);
+            tr_batch_release(batch);
+        }
+        assert_int_equal(count, step_seeds);
+        begin += count;
+    }
+    assert_int_equal(begin, w->count);
+    tr_loader_close(loader[0]);
+    tr_loader_close(loader[1]);
+    free(met);
+}
+
+static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
+{
+    uint64_t good[] = { 0, 0, 0, 0 }, bad[] = { 0, 0, 0, tr_graph_num_nodes(graph, PAPER) };
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_nodes *out = set, *all;
+    uint64_t id;
+    size_t count = tr_nodes_count(set);
+    refused(tr_pairs_listed(graph, ETYPES, good, good, 4, &out, &failure), TR_ERANGE,
+            "edge type 3, the graph has 3");
+    assert_null(out);
+    refused(tr_pairs_listed(graph, CITES, bad, good, 4, &out, &failure), TR_ERANGE,
+            "sources[3] = 200 is no node of type paper");
+    refused(tr_pairs_listed(graph, CITES, good, bad, 4, &out, &failure), TR_ERANGE,
+            "destinations[3] = 200 is no node of type paper");
+    assert_null(out);
+    refused(tr_pairs_listed(graph, CITES, good, good, ((size_t)1 << 40) + 1, &out, &failure),
+            TR_ETOOBIG, "at most 2^40");
+    refused(tr_pairs_listed(graph, CITES, good, good, SIZE_MAX / 2 + 1, &out, &failure), TR_ETOOBIG,
+            "at most 2^40");
+    refused(tr_pairs_ids(set, count, 1, &id, &id, &failure), TR_ERANGE, "of a set that has");
+    refused(tr_pairs_ids(set, 1, SIZE_MAX, &id, &id, &failure), TR_ERANGE, "of a set that has");
+    refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
+    refused(tr_nodes_original_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL,
+            "tr_pairs_ids()");
+    refused(tr_nodes_deal(set, NULL, 0, 2, &out, &failure), TR_EINVAL, "pairs of nodes");
+    refused(tr_nodes_join(&set, 1, &out, &failure), TR_EINVAL, "set 0 has pairs");
+    ok(tr_nodes_all(graph, AUTHOR, TR_WAIT_FOREVER, &all, &failure));
+    refused(tr_pairs_ids(all, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_nodes_ids()");
+    assert_int_equal(tr_pairs_etype(all), TR_ETYPE_NONE);
+    tr_nodes_close(all);
+    tr_loader_options_init(&options);
+    options.batch_size = UINT32_MAX / 2 + 1;
+    refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ERANGE,
+            "batch_size: 2147483648 pairs");
+    options.batch_size = 8;
+    options.labels = "nothing";
+    refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ENOENT,
+            "no feature \"nothing\"");
+}
+
+/* An empty set has no batch; a batch of nodes has no pairs. */
+static void check_edges_of_sets(struct tr_graph *graph)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    struct tr_nodes *nodes;
+    struct tr_pairs pairs = TR_PAIRS_INIT;
+    set_options(&options, true);
+    ok(tr_pairs_listed(graph, CITES, NULL, NULL, 0, &nodes, &failure));
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    assert_int_equal(tr_loader_num_batches(loader), 0);
+    assert_int_equal(tr_loader_next(loader, SECOND, &batch, &failure), TR_EEND);
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
+    ok(tr_nodes_all(graph, PAPER, TR_WAIT_FOREVER, &nodes, &failure));
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
+    assert_int_equal(tr_batch_pairs(batch, &pairs), TR_ENOENT);
+    tr_batch_release(batch);
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
+}
+
+/* Batches of more pairs than a sampler finds at once, of a set that a bijection orders. */
+static uint64_t run_large(struct tr_graph *graph)
+{
+    const uint32_t batch_size = 40000;
+    const size_t count = 70000;
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 3, digest;
+    struct wanted w;
+    make_wanted(&w, graph, CITES, count);
+    struct tr_nodes *set = list_pairs(graph, &w);
+    set_options(&options, false);
+    options.labels = NULL;
+    options.num_layers = 1;
+    options.fanout[0] = 1;
+    options.batch_size = batch_size;
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+        uint64_t begin = 0, xor_of = 0;
+        options.shuffle = shuffle == 1;
+        ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+        while (tr_loader_next(loader, 60 * SECOND, &batch, &failure) == 0) {
+            struct tr_pairs pairs = TR_PAIRS_INIT;
+            size_t num_nodes;
+            const uint64_t *ids = tr_batch_original_ids(batch, PAPER, &num_nodes);
+            assert_int_equal(tr_batch_pairs(batch, &pairs), 0);
+            for (uint32_t i = 0; i < pairs.count; i++) {
+                uint64_t source = ids[pairs.sources[i]], target = ids[pairs.destinations[i]];
+                assert_true(shuffle == 1 || (source == w.sources[begin + i] &&
+                                             target == w.destinations[begin + i]));
+                xor_of += (source + 1) * 1000003 + (target + 1) * 10007;
+            }
+            begin += pairs.count;
+            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            sum = sum * 31 + digest;
+            tr_batch_release(batch);
+        }
+        assert_int_equal(begin, count);
+        for (size_t i = 0; i < count; i++)
+            xor_of -= (w.sources[i] + 1) * 1000003 + (w.destinations[i] + 1) * 10007;
+        assert_int_equal(xor_of, 0);
+        tr_loader_close(loader);
+    }
+    tr_nodes_close(set);
+    free_wanted(&w);
+    return sum;
+}
+
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    uint64_t sum = 0;
+    tr_session_options_init(&options);
+    options.loops = 1 + (uint32_t)placement % 2;
+    options.samplers = 1 + (uint32_t)placement % 3;
+    options.servers = placement % 2 == 0 ? 0 : 1;
+    options.direct = placement % 3 != 0;
+    options.codec = placement % 3 == 0;
+    ok(tr_session_open(&options, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
+    for (uint32_t etype = 0; etype < ETYPES; etype++) {
+        struct wanted w;
+        make_wanted(&w, graph, etype, 97 + 4 * etype);
+        struct tr_nodes *set = list_pairs(graph, &w);
+        uint64_t ordered = run_epochs(graph, &w, set, false);
+        uint64_t shuffled = run_epochs(graph, &w, set, true);
+        assert_true(ordered != shuffled);
+        sum = (sum * 31 + ordered) * 31 + shuffled;
+        check_shares(graph, &w, set);
+        if (etype == CITES)
+            check_refusals(graph, set);
+        tr_nodes_close(set);
+        free_wanted(&w);
+    }
+    check_edges_of_sets(graph);
+    sum = sum * 31 + run_large(graph);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+static void pairs_are_seeds_on_every_placement(void **state)
+{
+    static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
+    char dir[] = "/tmp/troupe-pairs-XXXXXX", path[256], command[300];
+    struct sample sample;
+    uint64_t first = 0;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    sample_init(&sample, true, 300, 2000, 5);
+    snprintf(path, sizeof path, "%s/raw", dir);
+    struct raw_graph *raw = sample_raw(&sample, path);
+    for (int i = 0; i < PLACEMENTS; i++) {
+        const struct partition_options options = { .name = "g",
+                                                   .method = PARTITION_RANDOM,
+                                                   .num_parts = parts[i],
+                                                   .seed = 7 + (uint64_t)i,
+                                                   .halo_hops = 1 };
+        struct partition_report report;
+        struct error error = { 0 };
+        snprintf(path, sizeof path, "%s/p%d", dir, i);
+        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
+            fail_msg("%s", error.text);
+        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
+        uint64_t sum = run_placement(path, i);
+        first = i == 0 ? sum : first;
+        assert_int_equal(sum, first);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_are_seeds_on_every_placement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
