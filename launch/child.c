@@ -73,6 +73,26 @@ static void close_pipes(struct pipes *pipes)
     close_pair(pipes->err);
 }
 
+/* A pipe above the standard streams. Where this process has closed some of those, an end of the pipe
+ * would get the number of one, and what the child makes of its own streams would overwrite it. */
+static bool open_pipe(int pair[2])
+{
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] > STDERR_FILENO)
+            continue;
+        int low = pair[i];
+        pair[i] = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        int saved = errno;
+        close(low);
+        errno = saved;
+        if (pair[i] < 0)
+            return false;
+    }
+    return true;
+}
+
 /* Before the child is there: this process has the other end, so writing neither waits nor ends us
  * by SIGPIPE. */
 static bool put_input(const struct pipes *pipes, const char *input)
@@ -85,8 +105,8 @@ static bool put_input(const struct pipes *pipes, const char *input)
 static int open_pipes(struct pipes *pipes, const char *input, bool inherit)
 {
     *pipes = (struct pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
-    if (pipe2(pipes->in, O_CLOEXEC) == 0 && put_input(pipes, input) &&
-        (inherit || (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0)))
+    if (open_pipe(pipes->in) && put_input(pipes, input) &&
+        (inherit || (open_pipe(pipes->out) && open_pipe(pipes->err))))
         return 0;
     int saved = errno;
     close_pipes(pipes);
@@ -205,11 +225,9 @@ void child_close(struct child_process *child)
 
 void child_signal(const struct child_process *child, int number)
 {
-    if (child->pid <= 0)
-        return;
-    /* Until it called setsid the group isn't there yet. */
-    if (kill(-child->pid, number) != 0)
-        kill(child->pid, number);
+    /* Its group is there: vfork() returned once it had become the program, which is after setsid(). */
+    if (child->pid > 0)
+        kill(-child->pid, number);
 }
 
 bool child_ended(struct child_process *child, int *code, int *signal)
@@ -220,9 +238,9 @@ bool child_ended(struct child_process *child, int *code, int *signal)
     *signal = 0;
     if (child->pid <= 0)
         return false;
-    /* Its number stays its own until it is waited for, so the group that is ended is surely it. A
-     * program that ignores SIGCHLD, or waits for any child, takes the end from here: it is known
-     * that it ended, and not how. */
+    /* Its number stays its own until it is waited for, so the group that is ended is surely it. Where this
+     * program ignores SIGCHLD, or waits for any child, somebody else has waited: it is known that the
+     * child ended and not how, and its number, by which its group would be ended, may be another's. */
     if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
         if (errno != ECHILD)
             return false;

@@ -53,7 +53,8 @@ void child_close(struct child_process *child);
 /* To it and to what it started. */
 void child_signal(const struct child_process *child, int number);
 
-/* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it. */
+/* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it, unless
+ * somebody else waited for it. */
 bool child_ended(struct child_process *child, int *code, int *signal);
 
 #endif
