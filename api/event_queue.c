@@ -113,6 +113,14 @@ bool event_queue_is_full(struct event_queue *queue)
     return full;
 }
 
+bool event_queue_has_any(struct event_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    bool any = queue->first != NULL;
+    pthread_mutex_unlock(&queue->mutex);
+    return any;
+}
+
 void event_queue_end(struct event_queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);

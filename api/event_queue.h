@@ -59,6 +59,8 @@ void event_queue_fini(struct event_queue *queue);
 void event_queue_put(struct event_queue *queue, struct queued_event *event);
 /* Of a queue that keeps all: whether its bound is reached. */
 bool event_queue_is_full(struct event_queue *queue);
+/* Whether taking would give one at once. */
+bool event_queue_has_any(struct event_queue *queue);
 /* No more will come. */
 void event_queue_end(struct event_queue *queue);
 /* All who wait return TR_ECLOSED; nothing is kept from now on. Returns when they have left. */

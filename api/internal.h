@@ -56,8 +56,9 @@ struct tr_session {
     char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
     struct batch_store *store;         /* set once */
-    /* See links_options; set before a graph is opened. */
+    /* See links_options; set before a graph is opened. Released when no loop is left to call it. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
+    void (*silent_release)(void *arg);
     void *silent_arg;
     atomic_ullong next_loader;
     atomic_uint interrupts; /* counted up by each */

@@ -45,22 +45,6 @@ static void fill_defaults(struct tr_session_options *options)
         options->recovery_deadline_ns = RECOVERY_NS_DEFAULT;
 }
 
-/* The key of the job, where the file chose nothing. */
-static int add_key(struct tr_session *session, struct error *error)
-{
-    const char *key = session->options.shared_key;
-    struct cluster *cluster = &session->cluster;
-    bool chosen = cluster->insecure_network || cluster->tls.ca != NULL ||
-                  cluster->tls.shared_key != NULL;
-    if (key == NULL || chosen)
-        return 0;
-    cluster->tls.shared_key = strdup(key);
-    return cluster->tls.shared_key != NULL ? 0
-                                           : error_set(error, TR_ENOMEM,
-                                                       "no memory for the "
-                                                       "path of a key");
-}
-
 /* What the file says goes before what the caller says, but for choices of this one process. */
 static int read_cluster(struct tr_session *session, struct error *error)
 {
@@ -85,7 +69,7 @@ static int read_cluster(struct tr_session *session, struct error *error)
         o->checkpoints = cluster->checkpoints.folder;
     if (cluster->checkpoints.keep != 0)
         o->checkpoint_keep = cluster->checkpoints.keep;
-    return add_key(session, error);
+    return cluster_use_key(&session->cluster, o->shared_key, error);
 }
 
 static int check(const struct tr_session *session, struct tr_error *error)
@@ -255,6 +239,8 @@ void session_release(struct tr_session *session)
     sem_destroy(&session->woken);
     batch_store_release(session->store);
     env_destroy(session->env);
+    if (session->silent_release != NULL)
+        session->silent_release(session->silent_arg);
     cluster_fini(&session->cluster);
     log_release(session->options.log);
     free(session->checkpoints);

@@ -4,13 +4,13 @@
  * open: what it and all that it started are ended by, whatever it does.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <troupe/launch.h>
@@ -19,11 +19,12 @@
 #include "api/task_run.h"
 #include "launch/argv_builder.h"
 #include "launch/child.h"
+#include "launch/input_watch.h"
 #include "launch/job_key.h"
 
 #define TASK_NAME "hold"
 /* Less than the launcher waits before it kills the holder. */
-#define GRACE_MS 15000
+#define GRACE_NS INT64_C(15000000000)
 /* Between two looks at one that was killed and is not gone yet. */
 #define KILLED_LOOK_MS 1000
 
@@ -35,41 +36,26 @@ struct held {
     int code, signal;
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static bool input_ended(int revents)
-{
-    char bytes[256];
-    return revents != 0 && read(STDIN_FILENO, bytes, sizeof bytes) == 0;
-}
-
 /* Asks it to stop once; kills it when that took too long or was asked for twice. */
-static void end(const struct child_process *child, int64_t *kill_ms)
+static void end(const struct child_process *child, struct deadline *kill)
 {
-    if (*kill_ms != 0) {
+    if (!kill->never) {
         child_signal(child, SIGKILL);
         return;
     }
-    *kill_ms = now_ms() + GRACE_MS;
+    *kill = deadline_after(GRACE_NS);
     child_signal(child, SIGTERM);
 }
 
-static int timeout_of(const struct child_process *child, int64_t kill_ms)
+static int timeout_of(const struct child_process *child, const struct deadline *kill)
 {
-    int most_ms = child->pidfd < 0 ? CHILD_LOOK_MS : -1;
-    if (kill_ms == 0)
-        return most_ms;
-    int64_t left_ms = kill_ms - now_ms();
-    if (left_ms <= 0) {
+    int left_ms = deadline_poll_ms(kill);
+    if (left_ms == 0) {
         child_signal(child, SIGKILL);
         left_ms = KILLED_LOOK_MS;
     }
-    return most_ms < 0 || left_ms < most_ms ? (int)left_ms : most_ms;
+    bool look = child->pidfd < 0 && (left_ms < 0 || left_ms > CHILD_LOOK_MS);
+    return look ? CHILD_LOOK_MS : left_ms;
 }
 
 static void hold(struct held *held, struct child_process *child)
@@ -77,27 +63,28 @@ static void hold(struct held *held, struct child_process *child)
     struct pollfd polled[] = { { .fd = held->wake, .events = POLLIN },
                                { .fd = STDIN_FILENO, .events = POLLIN },
                                { .fd = child->pidfd, .events = POLLIN } };
-    int64_t kill_ms = 0;
+    struct deadline kill = { .never = true }; /* until it is asked to stop */
     unsigned taken = 0;
     while (!child_ended(child, &held->code, &held->signal)) {
         uint64_t count;
         polled[0].revents = polled[1].revents = 0;
-        poll(polled, 3, timeout_of(child, kill_ms));
+        poll(polled, 3, timeout_of(child, &kill));
         if (polled[0].revents != 0 && read(held->wake, &count, sizeof count) < 0)
             continue;
-        if (input_ended(polled[1].revents)) {
+        if (input_watch_ended(polled[1].revents)) {
             polled[1].fd = -1;
-            end(child, &kill_ms);
+            end(child, &kill);
         }
         for (unsigned stops = atomic_load(&held->stops); taken < stops; taken++)
-            end(child, &kill_ms);
+            end(child, &kill);
     }
 }
 
-/* The key of the job stands in the input that is held; the program finds it by a path. */
+/* The key of the job stands in the input that is held; the program finds it by a path. A stop ends the
+ * wait for it: then nothing runs. */
 static int take_key(struct held *held, struct argv_builder *environment, struct error *error)
 {
-    int rv = job_key_find(&held->key, TR_WAIT_FOREVER, error);
+    int rv = job_key_find(&held->key, TR_WAIT_FOREVER, held->wake, error);
     if (rv == 0 && held->key.path != NULL)
         argv_builder_addf(environment, JOB_KEY_VARIABLE "=%s", held->key.path);
     return rv == 0 && argv_builder_failed(environment)
@@ -158,6 +145,10 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
     for (size_t i = 0; i < num_words; i++)
         if (words[i] == NULL)
             return tr_error_set(error, TR_EINVAL, "words[%zu]: it is NULL", i);
+    if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "the standard input is closed: nothing would say how long to hold %s",
+                            words[0]);
     struct held *held = calloc(1, sizeof *held);
     if (held == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for the command");
@@ -187,13 +178,16 @@ void tr_hold_stop(struct tr_task *task)
 
 int tr_hold_end(struct tr_task *task, int *exit_code, int *signal, struct tr_error *error)
 {
-    const struct held *held = tr_task_arg(task, TASK_NAME);
-    if (held == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task holds no program");
-    int rv = tr_task_wait(task, 0, error);
+    void *arg;
+    int rv = tr_task_enter(task, TASK_NAME, &arg, error);
     if (rv != 0)
-        return rv;
-    *exit_code = held->code;
-    *signal = held->signal;
-    return 0;
+        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task holds no program") : rv;
+    const struct held *held = arg;
+    rv = tr_task_wait(task, 0, error);
+    if (rv == 0) {
+        *exit_code = held->code;
+        *signal = held->signal;
+    }
+    tr_task_leave(task);
+    return rv;
 }

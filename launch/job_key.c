@@ -4,16 +4,15 @@
 #include "launch/job_key.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "launch/input_watch.h"
 
 /* Puts the line into memory that has a path. Its mode is that which readers of a key demand. */
 static int give_path(struct job_key *key, struct error *error)
@@ -49,57 +48,38 @@ int job_key_make(struct job_key *key, struct error *error)
     return give_path(key, error);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#define OF_INPUT JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": "
 
-/* Whether the input has something, or its end, before until_ms; below 0: there is no such time. */
-static bool wait_input(int64_t until_ms)
+static int say_not_come(int rv, struct error *error)
 {
-    struct pollfd polled = { .fd = STDIN_FILENO, .events = POLLIN };
-    for (;;) {
-        int64_t left_ms = until_ms < 0 ? -1 : until_ms - now_ms();
-        left_ms = until_ms >= 0 && left_ms < 0 ? 0 : left_ms;
-        int ready = poll(&polled, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
-        if (ready != 0 && !(ready < 0 && errno == EINTR))
-            return true;
-        if (ready == 0 && (left_ms == 0 || now_ms() >= until_ms))
-            return false;
-    }
+    return rv == TR_ECANCELED
+               ? error_set(error, rv,
+                           OF_INPUT "interrupted before the line of the job's key came by the "
+                                    "standard input")
+               : error_set(error, rv,
+                           OF_INPUT "the line of the job's key did not come by the standard input");
 }
 
 /* A byte at a time: what follows the line is not ours to take. */
-static int read_line(struct job_key *key, int64_t timeout_ns, struct error *error)
+static int read_line(struct job_key *key, int64_t timeout_ns, int stop, struct error *error)
 {
-    int64_t until_ms = timeout_ns < 0 ? -1 : now_ms() + timeout_ns / 1000000;
+    const struct deadline until = deadline_after(timeout_ns);
     for (size_t used = 0; used < JOB_KEY_LINE_MAX;) {
-        if (!wait_input(until_ms))
-            return error_set(error, TR_ETIMEDOUT,
-                             JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the line of the job's key did "
-                                              "not come by the standard input");
-        ssize_t got = read(STDIN_FILENO, &key->line[used], 1);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set_errno(error, errno,
-                                   JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the "
-                                                    "standard input cannot be read");
+        int rv = input_watch_wait(stop, &until);
+        if (rv != 0)
+            return say_not_come(rv, error);
+        int got = input_watch_read(&key->line[used]);
         if (got == 0)
             return error_set(error, TR_EFORMAT,
-                             JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the standard "
-                                              "input ended before the line of the job's key");
-        if (key->line[used++] == '\n')
+                             OF_INPUT "the standard input ended before the line of the job's key");
+        if (got > 0 && key->line[used++] == '\n')
             return 0;
     }
     return error_set(error, TR_EFORMAT,
-                     JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the first line of the "
-                                      "standard input is longer than a key");
+                     OF_INPUT "the first line of the standard input is longer than a key");
 }
 
-int job_key_find(struct job_key *key, int64_t timeout_ns, struct error *error)
+int job_key_find(struct job_key *key, int64_t timeout_ns, int stop, struct error *error)
 {
     const char *from = getenv(JOB_KEY_VARIABLE);
     *key = (struct job_key){ 0 };
@@ -112,7 +92,7 @@ int job_key_find(struct job_key *key, int64_t timeout_ns, struct error *error)
                                              "no memory for the path of a "
                                              "key");
     }
-    int rv = read_line(key, timeout_ns, error);
+    int rv = read_line(key, timeout_ns, stop, error);
     return rv == 0 ? give_path(key, error) : rv;
 }
 

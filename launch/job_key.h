@@ -38,8 +38,9 @@ int job_key_make(struct job_key *key, struct error *error);
 
 /* That of this process, as TROUPE_SHARED_KEY has it; none where that is not set. TR_EFORMAT: the
  * input ended before the line, or the line is no key's; TR_ETIMEDOUT: it did not come (timeout_ns
- * below 0: there is no such time). */
-int job_key_find(struct job_key *key, int64_t timeout_ns, struct error *error);
+ * below 0: there is no such time); TR_ECANCELED: stop, a descriptor (-1: none), became readable before
+ * it came. */
+int job_key_find(struct job_key *key, int64_t timeout_ns, int stop, struct error *error);
 
 void job_key_fini(struct job_key *key);
 

@@ -180,12 +180,11 @@ static int find_key(struct tr_observer *observer, const struct tr_observer_optio
                     int64_t timeout_ns, struct error *error)
 {
     if (options->shared_key == NULL)
-        return job_key_find(&observer->key, timeout_ns, error);
+        return job_key_find(&observer->key, timeout_ns, -1, error);
     observer->key.path = strdup(options->shared_key);
     return observer->key.path != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
 }
 
-/* The job's own key stands in where the file chose nothing, as for its processes. */
 static int read_observed(struct tr_observer *observer, const struct tr_observer_options *options,
                          int64_t timeout_ns, struct error *error)
 {
@@ -198,10 +197,9 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
         rv = cluster_read(files_posix, options->cluster, cluster, error);
     if (rv != 0)
         return rv;
-    if (observer->key.path != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
-        cluster->tls.shared_key == NULL &&
-        (cluster->tls.shared_key = strdup(observer->key.path)) == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for a path");
+    rv = cluster_use_key(cluster, observer->key.path, error);
+    if (rv != 0)
+        return rv;
     const char *graph = options->graph != NULL ? options->graph : cluster->graph;
     if (graph == NULL)
         return error_set(error, TR_EINVAL, "%s names no graph: add --graph NAME.json",

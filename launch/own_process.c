@@ -3,42 +3,60 @@
  * This process as a launcher started it.
  *
  * Invariants:
- * - orphaned is set once, by the watching thread, before it interrupts the attached session; a
+ * - orphaned is set once, by the launcher's thread, before it interrupts the attached session; a
  *   session that is attached later is interrupted by whoever attaches it. Both hold the mutex, so
  *   that no session is missed, and none is interrupted once it was detached.
- * - The watching thread ends when the stop pipe's other end is closed; nobody else reads the
- *   standard input from tr_process_watch() on.
+ * - The launcher's thread is there from tr_process_watch(), or from the first session that is
+ *   attached, to tr_process_close(). It alone reads the standard input after tr_process_watch().
+ * - Loops say nothing themselves: a launcher that reads nothing for a while, and whose pipe is full,
+ *   would stop their heartbeats. They leave it in a queue, which the launcher's thread prints.
  */
-#include "config.h" /* pipe2 */
-
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <troupe/process.h>
 
 #include "actors/cluster/process_notice.h"
+#include "api/event_queue.h"
 #include "api/internal.h"
 #include "api/public_error.h"
 #include "api/sized.h"
+#include "launch/input_watch.h"
 #include "launch/job_key.h"
 #include "launch/process_identity.h"
 #include "partition/store/book_json.h"
+#include "runtime/base/deadline.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/base/thread.h"
 
 /* How the process ends that hangs after its launcher has gone. */
 #define EXIT_ORPHANED 1
 #define HOST_NAME_MAX_BYTES 256
+/* More peers than these are not counted as dead while the output takes nothing: the oldest go. */
+#define SILENT_MAX 1024
 
 _Static_assert(TR_PROCESS_UNSAID == PROCESS_IDENTITY_NONE && CLUSTER_UNSAID == UINT64_MAX,
                "numbers are handed on");
+
+/* A peer that is silent, for the launcher. */
+struct silent_peer {
+    struct queued_event queued; /* first */
+    uint32_t node, incarnation;
+};
+
+/* What loops leave for the launcher's thread. The process has it, and each session that was attached as
+ * long as it has loops. */
+struct silent_peers {
+    atomic_uint references;
+    struct event_queue queue; /* struct silent_peer */
+};
 
 struct tr_process {
     struct fork_mark *mark;
@@ -48,10 +66,12 @@ struct tr_process {
     struct job_key key;
     enum launcher_role role;
     atomic_bool orphaned;
-    bool watching;
-    pthread_t watcher;
-    int stop_pipe[2];      /* -1: none */
-    pthread_mutex_t mutex; /* guards session */
+    struct silent_peers *silent;
+    int wake; /* an eventfd: the launcher's thread looks at what follows */
+    atomic_bool watching, closing;
+    pthread_mutex_t mutex; /* guards what follows */
+    bool has_thread;
+    pthread_t thread;
     struct tr_session *session;
 };
 
@@ -98,7 +118,6 @@ static void describe(struct tr_process *process, const struct cluster_plan *plan
     const struct plan_process *plays = &plan->plan.processes[number];
     const struct cluster *cluster = &process->cluster;
     const struct cluster_host *host = &cluster->hosts[plays->host];
-    const char *incarnation = getenv("TROUPE_INCARNATION");
     process->info = (struct tr_process_info){
         .size = sizeof process->info,
         .process = number,
@@ -114,7 +133,7 @@ static void describe(struct tr_process *process, const struct cluster_plan *plan
         .checkpoint_every = cluster->checkpoints.every,
         .step_limit_s = cluster->limits.step_limit,
         .disk_wait_s = cluster->limits.disk_wait,
-        .incarnation = incarnation != NULL ? (uint32_t)strtoul(incarnation, NULL, 10) : 0,
+        .incarnation = process->info.incarnation,
         .cluster = process->cluster_path,
         .name = cluster->name,
         .host_name = host->name,
@@ -165,19 +184,6 @@ static int find_graph(struct tr_process *process, const char *graph, struct erro
     return process->graph != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
 }
 
-/* As the session will: the key of the job stands in where the file chose nothing. */
-static int add_key(struct tr_process *process, struct error *error)
-{
-    const char *key = process->key.path;
-    struct cluster *cluster = &process->cluster;
-    if (key == NULL || cluster->insecure_network || cluster->tls.ca != NULL ||
-        cluster->tls.shared_key != NULL)
-        return 0;
-    cluster->tls.shared_key = strdup(key);
-    return cluster->tls.shared_key != NULL ? 0
-                                           : error_set(error, TR_ENOMEM, "no memory for a path");
-}
-
 static int role_of(uint32_t role, enum launcher_role *out, struct error *error)
 {
     if (role == TR_ROLE_TRAINER)
@@ -194,12 +200,28 @@ static int role_of(uint32_t role, enum launcher_role *out, struct error *error)
     return 0;
 }
 
+/* One that was misread could be smaller than that of the process's last life, which others refuse. */
+static int read_incarnation(struct tr_process *process, struct error *error)
+{
+    const char *text = getenv("TROUPE_INCARNATION");
+    if (text == NULL)
+        return 0;
+    if (process_identity_read_number(text, &process->info.incarnation) &&
+        process->info.incarnation != 0)
+        return 0;
+    return error_set(error, TR_EINVAL,
+                     "TROUPE_INCARNATION=%s in the environment: give a number from 1 to %u", text,
+                     UINT32_MAX - 1);
+}
+
 /* The key comes first: it is the first that the standard input holds. */
 static int find(struct tr_process *process, const struct tr_process_options *options,
                 int64_t timeout_ns, struct error *error)
 {
     const char *path = options->cluster != NULL ? options->cluster : getenv("TROUPE_CLUSTER");
     int rv = role_of(options->role, &process->role, error);
+    if (rv == 0)
+        rv = read_incarnation(process, error);
     if (rv != 0)
         return rv;
     if (path == NULL)
@@ -208,14 +230,24 @@ static int find(struct tr_process *process, const struct tr_process_options *opt
     process->cluster_path = strdup(path);
     if (process->cluster_path == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a path");
-    rv = job_key_find(&process->key, timeout_ns, error);
+    rv = job_key_find(&process->key, timeout_ns, -1, error);
     if (rv == 0)
         rv = cluster_read(files_posix, path, &process->cluster, error);
     if (rv == 0)
-        rv = add_key(process, error);
+        rv = cluster_use_key(&process->cluster, process->key.path, error);
     if (rv == 0)
         rv = find_graph(process, options->graph, error);
     return rv == 0 ? find_place(process, options, error) : rv;
+}
+
+static void silent_release(void *arg)
+{
+    struct silent_peers *silent = arg;
+    /* Release, then acquire by the last one, who must see what all others did. */
+    if (atomic_fetch_sub_explicit(&silent->references, 1, memory_order_acq_rel) != 1)
+        return;
+    event_queue_fini(&silent->queue);
+    free(silent);
 }
 
 static void destroy(struct tr_process *process)
@@ -224,9 +256,35 @@ static void destroy(struct tr_process *process)
     free(process->cluster_path);
     free(process->graph);
     job_key_fini(&process->key);
+    silent_release(process->silent);
+    close(process->wake);
     pthread_mutex_destroy(&process->mutex);
     fork_mark_destroy(process->mark);
     free(process);
+}
+
+static int create_doors(struct tr_process *process, struct error *error)
+{
+    process->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (process->wake < 0)
+        return error_set_errno(error, errno, "no descriptor to watch the launcher with");
+    process->silent = calloc(1, sizeof *process->silent);
+    int rv = process->silent != NULL ? event_queue_init(&process->silent->queue, SILENT_MAX, error)
+                                     : error_set(error, TR_ENOMEM, "no memory for a process");
+    if (rv != 0) {
+        free(process->silent);
+        close(process->wake);
+        return rv;
+    }
+    atomic_init(&process->silent->references, 1);
+    return 0;
+}
+
+static void wake_thread(struct tr_process *process)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(process->wake, &one, sizeof one);
+    (void)written; /* a counter that is full wakes as well */
 }
 
 int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
@@ -245,10 +303,17 @@ int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
         free(process);
         return tr_error_set(error, TR_ENOMEM, "no memory for a process's place");
     }
+    rv = create_doors(process, &inner);
+    if (rv != 0) {
+        fork_mark_destroy(mark);
+        free(process);
+        return error_give(&inner, error);
+    }
     process->mark = mark;
-    process->stop_pipe[0] = process->stop_pipe[1] = -1;
     pthread_mutex_init(&process->mutex, NULL);
     atomic_init(&process->orphaned, false);
+    atomic_init(&process->watching, false);
+    atomic_init(&process->closing, false);
     rv = find(process, &options, timeout_ns, &inner);
     if (rv != 0) {
         destroy(process);
@@ -262,10 +327,10 @@ void tr_process_close(struct tr_process *process)
 {
     if (process == NULL || fork_mark_is_child(process->mark))
         return;
-    if (process->watching) {
-        close(process->stop_pipe[1]); /* wakes it */
-        pthread_join(process->watcher, NULL);
-        close(process->stop_pipe[0]);
+    if (process->has_thread) {
+        atomic_store(&process->closing, true);
+        wake_thread(process);
+        pthread_join(process->thread, NULL);
     }
     destroy(process);
 }
@@ -309,25 +374,68 @@ static void orphan(struct tr_process *process)
     pthread_mutex_unlock(&process->mutex);
 }
 
-/* Waits for the end of the input, then for the end of the process. */
-static void *watch(void *arg)
+static int give_silent(void *arg, const struct queued_event *event)
+{
+    *(struct silent_peer *)arg = *(const struct silent_peer *)(const void *)event;
+    return 0;
+}
+
+/* A line that a pipe with room for it takes whole, beside what others print. */
+static void print_silent(struct tr_process *process)
+{
+    struct silent_peer peer;
+    struct queued_event *taken;
+    char line[128];
+    if (event_queue_take(&process->silent->queue, 0, give_silent, &peer, &taken) != 0)
+        return;
+    free(taken);
+    int length = snprintf(line, sizeof line, NOTICE_SILENT NOTICE_SILENT_WRITE "\n", peer.node,
+                          peer.incarnation);
+    ssize_t written = write(STDOUT_FILENO, line, (size_t)length);
+    (void)written; /* a launcher that is gone is noticed by the input */
+}
+
+/* The launcher's thread: notices the end of the input, and says who is silent whenever the output takes
+ * it. After the end it waits for that of the process alone. */
+static void *serve_launcher(void *arg)
 {
     struct tr_process *process = arg;
-    struct pollfd polled[] = { { .fd = process->stop_pipe[0], .events = POLLIN },
-                               { .fd = STDIN_FILENO, .events = POLLIN } };
-    for (;;) {
-        char bytes[256];
-        if (poll(polled, 2, -1) < 0 && errno == EINTR)
+    struct deadline kill = { .never = true };
+    while (!atomic_load(&process->closing)) {
+        bool open = kill.never, any = event_queue_has_any(&process->silent->queue);
+        struct pollfd polled[] = {
+            { .fd = process->wake, .events = POLLIN },
+            { .fd = open && atomic_load(&process->watching) ? STDIN_FILENO : -1, .events = POLLIN },
+            { .fd = open && !any ? process->silent->queue.descriptor : -1, .events = POLLIN },
+            { .fd = open && any ? STDOUT_FILENO : -1, .events = POLLOUT },
+        };
+        uint64_t count;
+        if (poll(polled, sizeof polled / sizeof polled[0], deadline_poll_ms(&kill)) < 0)
             continue;
-        if (polled[0].revents != 0)
-            return NULL;
-        if (polled[1].revents != 0 && read(STDIN_FILENO, bytes, sizeof bytes) <= 0)
-            break;
+        if (!kill.never && deadline_passed(&kill))
+            _exit(EXIT_ORPHANED);
+        if (polled[0].revents != 0 && read(process->wake, &count, sizeof count) < 0)
+            continue;
+        if (input_watch_ended(polled[1].revents)) {
+            kill = deadline_after(TR_PROCESS_ORPHAN_NS);
+            orphan(process);
+        }
+        if (polled[3].revents != 0)
+            print_silent(process);
     }
-    orphan(process);
-    if (poll(polled, 1, (int)(TR_PROCESS_ORPHAN_NS / 1000000)) == 0)
-        _exit(EXIT_ORPHANED);
     return NULL;
+}
+
+/* Under the mutex. */
+static int start_thread(struct tr_process *process, struct tr_error *error)
+{
+    if (process->has_thread)
+        return 0;
+    int rv = thread_create(&process->thread, "tr-launcher", serve_launcher, process);
+    if (rv != 0)
+        return tr_error_set(error, rv, "cannot start the thread that watches the launcher");
+    process->has_thread = true;
+    return 0;
 }
 
 int tr_process_watch(struct tr_process *process, struct tr_error *error)
@@ -335,26 +443,27 @@ int tr_process_watch(struct tr_process *process, struct tr_error *error)
     int rv = mine(process, error);
     if (rv != 0 || !process->info.launched)
         return rv;
-    if (process->watching)
-        return tr_error_set(error, TR_EEXIST, "the launcher is watched already");
-    if (pipe2(process->stop_pipe, O_CLOEXEC) != 0)
-        return tr_error_set(error, TR_EIO, "cannot make a pipe: %s", strerror(errno));
-    rv = thread_create(&process->watcher, "tr-launcher", watch, process);
-    if (rv != 0) {
-        close(process->stop_pipe[0]);
-        close(process->stop_pipe[1]);
-        return tr_error_set(error, rv, "cannot start the thread that watches the launcher");
+    pthread_mutex_lock(&process->mutex);
+    if (atomic_load(&process->watching))
+        rv = tr_error_set(error, TR_EEXIST, "the launcher is watched already");
+    else
+        rv = start_thread(process, error);
+    if (rv == 0) {
+        atomic_store(&process->watching, true);
+        wake_thread(process);
     }
-    process->watching = true;
-    return 0;
+    pthread_mutex_unlock(&process->mutex);
+    return rv;
 }
 
-/* One call of printf a line: loops may say it at once. */
-static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
+/* On a loop. */
+static void leave_silent(void *arg, uint32_t node, uint32_t incarnation)
 {
-    (void)arg;
-    printf(NOTICE_SILENT NOTICE_SILENT_WRITE "\n", node, incarnation);
-    fflush(stdout);
+    struct silent_peers *silent = arg;
+    struct silent_peer *peer = calloc(1, sizeof *peer);
+    if (peer != NULL)
+        *peer = (struct silent_peer){ { .cost = 1 }, node, incarnation };
+    event_queue_put(&silent->queue, peer != NULL ? &peer->queued : NULL);
 }
 
 int tr_process_attach(struct tr_process *process, struct tr_session *session,
@@ -366,9 +475,19 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
     if (rv != 0)
         return rv;
     pthread_mutex_lock(&process->mutex);
-    process->session = session;
     if (session != NULL && process->info.launched)
-        session->silent = say_silent;
+        rv = start_thread(process, error);
+    if (rv != 0) {
+        pthread_mutex_unlock(&process->mutex);
+        return rv;
+    }
+    process->session = session;
+    if (session != NULL && process->info.launched && session->silent == NULL) {
+        atomic_fetch_add_explicit(&process->silent->references, 1, memory_order_relaxed);
+        session->silent = leave_silent;
+        session->silent_release = silent_release;
+        session->silent_arg = process->silent;
+    }
     if (session != NULL && tr_process_is_orphaned(process))
         tr_session_interrupt(session);
     pthread_mutex_unlock(&process->mutex);

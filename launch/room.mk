@@ -6,6 +6,8 @@ libtr_launch_la_SOURCES = \
     launch/child.c \
     launch/child.h \
     launch/held_program.c \
+    launch/input_watch.c \
+    launch/input_watch.h \
     launch/job_key.c \
     launch/job_key.h \
     launch/launch_copy.c \

@@ -177,6 +177,16 @@ int cluster_put_name(const char *pattern, const char *name, char **out)
     return 0;
 }
 
+int cluster_use_key(struct cluster *cluster, const char *path, struct error *error)
+{
+    struct cluster_tls *tls = &cluster->tls;
+    if (path == NULL || cluster->insecure_network || tls->ca != NULL || tls->shared_key != NULL)
+        return 0;
+    tls->shared_key = strdup(path);
+    return tls->shared_key != NULL ? 0
+                                   : error_set(error, TR_ENOMEM, "no memory for the path of a key");
+}
+
 int cluster_host_tls(const struct cluster *cluster, uint32_t host, struct cluster_tls *tls)
 {
     const char *name = cluster->hosts[host].name;

@@ -124,6 +124,10 @@ int cluster_find_host(const struct cluster *cluster, const char *name, uint32_t 
 /* The pattern with the name for each %h, in malloc'ed memory; NULL stays NULL. */
 int cluster_put_name(const char *pattern, const char *name, char **out);
 
+/* The key of the job, a file's path, stands in where the cluster file chose nothing by which hosts prove
+ * themselves. NULL: there is none. */
+int cluster_use_key(struct cluster *cluster, const char *path, struct error *error);
+
 /* Where the keys of a host are, %h replaced. Free with cluster_tls_fini. All NULL: no TLS. */
 int cluster_host_tls(const struct cluster *cluster, uint32_t host, struct cluster_tls *tls);
 void cluster_tls_fini(struct cluster_tls *tls);

@@ -164,7 +164,7 @@ TR_API int tr_launch_descriptor(const struct tr_task *task);
  */
 
 /* Runs words[0] with its words [num_words], and ends it, with all it started, when the standard input
- * of this process ends: SIGTERM, 15 s later SIGKILL. It gets the job's key as a file
+ * of this process ends: SIGTERM, 15 s later SIGKILL. TR_EINVAL: that input is closed. It gets the job's key as a file
  * (TROUPE_SHARED_KEY), an input that stays open, and the other streams of this process. */
 TR_API int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
                          struct tr_error *error);

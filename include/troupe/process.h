@@ -17,7 +17,8 @@
  * larger than that of the process's life before) and TROUPE_RESTARTED (1: it had one). The key of
  * the job, where the cluster file names none, is the first line of the standard input
  * (TROUPE_SHARED_KEY=-), or a file (TROUPE_SHARED_KEY=PATH). The standard input stays open for as
- * long as the process is to run: its end means that the launcher has gone or wants it to stop.
+ * long as the process is to run: its end means that the launcher has gone or wants it to stop. An input
+ * that has nothing yet has not ended; one that is closed in this process has.
  * What a process says to its launcher are lines on its standard output that begin with "troupe: ".
  *
  *     tr_process_open(&options, TR_WAIT_FOREVER, &process, &error);
@@ -105,8 +106,8 @@ struct tr_process_info {
     }
 
 /* Finds out which process this is. timeout_ns: for the line of the job's key, where it comes by the
- * standard input; TR_ETIMEDOUT: it did not come. TR_EINVAL, TR_ERANGE: what was said, and what the
- * cluster file has; TR_EMISMATCH: RANK and WORLD_SIZE are not of this cluster; TR_ENOENT, TR_EIO
+ * standard input; TR_ETIMEDOUT: it did not come. TR_EINVAL, TR_ERANGE: what was said, in the options or
+ * the environment, and what the cluster file has; TR_EMISMATCH: RANK and WORLD_SIZE are not of this cluster; TR_ENOENT, TR_EIO
  * and TR_EFORMAT are of the files and of the key. *out is NULL after a failure. */
 TR_API int tr_process_open(const struct tr_process_options *options, int64_t timeout_ns,
                            struct tr_process **out, struct tr_error *error);
@@ -128,8 +129,9 @@ TR_API int tr_process_session(const struct tr_process *process, struct tr_sessio
 TR_API int tr_process_watch(struct tr_process *process, struct tr_error *error);
 
 /* Attaches a session until the next call: it is interrupted when the launcher has gone, also before
- * this call, and peers that it counts as dead are said to the launcher (between opening the session
- * and its graph). NULL detaches, which comes before the session is closed. */
+ * this call, and peers that it counts as dead are said to the launcher, by a thread of the library, so
+ * that no loop waits for a launcher that reads nothing (between opening the session and its graph). NULL
+ * detaches, which comes before the session is closed. */
 TR_API int tr_process_attach(struct tr_process *process, struct tr_session *session,
                              struct tr_error *error);
 

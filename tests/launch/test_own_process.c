@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 #include <troupe/troupe.h>
 
+#include "api/internal.h"
 #include "tests/api/api_world.h"
 
 #define SECOND INT64_C(1000000000)
@@ -170,6 +172,12 @@ static void refuse(void)
     options.host = NULL;
     setenv("TROUPE_PROCESS", "many", 1);
     HOLDS(refusal(&options) == TR_EINVAL && strstr(why.message, "many") != NULL);
+    static const char *const INCARNATIONS[] = { "", "0", "-1", "12x", " 7", "4294967296" };
+    for (size_t i = 0; i < sizeof INCARNATIONS / sizeof INCARNATIONS[0]; i++) {
+        setenv("TROUPE_INCARNATION", INCARNATIONS[i], 1);
+        HOLDS(refusal(&options) == TR_EINVAL && strstr(why.message, "TROUPE_INCARNATION") != NULL);
+    }
+    unsetenv("TROUPE_INCARNATION");
     options.size = 0;
     HOLDS(refusal(&options) == TR_EINVAL);
     HOLDS(tr_process_say_kernels("two\nlines", &why) == TR_EINVAL);
@@ -264,6 +272,66 @@ static void the_end_of_a_launcher_interrupts_its_processes(void **state)
     struct ends child = begin(lose_launcher);
     put(&child, "what a launcher writes later means nothing\n");
     assert_int_equal(read(child.out, text, 3), 3);
+    close(child.in);
+    child.in = -1;
+    assert_int_equal(end(&child, text, sizeof text), 0);
+}
+
+/* As many bytes as the pipe takes. */
+static void fill_output(void)
+{
+    static const char bytes[4096] = "";
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    HOLDS(fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) == 0);
+    while (write(STDOUT_FILENO, bytes, sizeof bytes) > 0) {
+    }
+    HOLDS(fcntl(STDOUT_FILENO, F_SETFL, flags) == 0);
+}
+
+/* What links do on a loop when they count a peer as dead. */
+static void lose_peers(void)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    char byte;
+    setenv("TROUPE_LAUNCHED", "1", 1);
+    struct tr_process *process = open_as(2, TR_ROLE_TRAINER);
+    tr_session_options_init(&options);
+    HOLDS(tr_process_session(process, &options, &why) == 0);
+    HOLDS(tr_session_open(&options, &session, &why) == 0);
+    HOLDS(tr_process_attach(process, session, &why) == 0);
+    fill_output();
+    alarm(60); /* of a loop that waits for the launcher to read */
+    for (uint32_t peer = 0; peer < 3; peer++)
+        session->silent(session->silent_arg, peer, 70 + peer);
+    HOLDS(read(STDIN_FILENO, &byte, 1) == 1);
+    alarm(0);
+    HOLDS(tr_process_attach(process, NULL, &why) == 0);
+    HOLDS(read(STDIN_FILENO, &byte, 1) == 0); /* the launcher has read all */
+    /* A session may outlive the handle. */
+    tr_process_close(process);
+    session->silent(session->silent_arg, 9, 9);
+    tr_session_close(session);
+}
+
+static void loops_wait_for_no_launcher_that_reads_nothing(void **state)
+{
+    static const char EXPECTED[] = "troupe: silent process 0 incarnation 70\n"
+                                   "troupe: silent process 1 incarnation 71\n"
+                                   "troupe: silent process 2 incarnation 72\n";
+    char text[256] = "", byte;
+    size_t used = 0;
+    (void)state;
+    struct ends child = begin(lose_peers);
+    put(&child, "x"); /* taken once all was said, which no read of ours may help */
+    for (int left = 1; left > 0; usleep(LOOK_US))
+        assert_int_equal(ioctl(child.in, FIONREAD, &left), 0);
+    while (used < strlen(EXPECTED)) {
+        assert_int_equal(read(child.out, &byte, 1), 1);
+        if (byte != '\0') /* what filled the pipe */
+            text[used++] = byte;
+    }
+    assert_string_equal(text, EXPECTED);
     close(child.in);
     child.in = -1;
     assert_int_equal(end(&child, text, sizeof text), 0);
@@ -398,6 +466,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(the_key_is_the_first_line_of_the_input),
         cmocka_unit_test(the_end_of_a_launcher_interrupts_its_processes),
+        cmocka_unit_test(loops_wait_for_no_launcher_that_reads_nothing),
         cmocka_unit_test(notices_are_lines_that_a_launcher_reads),
         cmocka_unit_test(a_forked_child_is_refused),
         cmocka_unit_test(counters_are_served_where_asked),

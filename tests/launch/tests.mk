@@ -11,6 +11,11 @@ tests_launch_test_own_process_SOURCES = tests/launch/test_own_process.c tests/ap
     tests/api/api_world.h
 tests_launch_test_own_process_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/launch/test_input_watch
+TESTS += tests/launch/test_input_watch
+tests_launch_test_input_watch_SOURCES = tests/launch/test_input_watch.c
+tests_launch_test_input_watch_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/launch/test_launch_parts
 TESTS += tests/launch/test_launch_parts
 tests_launch_test_launch_parts_SOURCES = tests/launch/test_launch_parts.c tests/schemas/random.h
