@@ -65,6 +65,7 @@ struct run {
     bool fails; /* all saves, ... */
     bool skips; /* ... since the last rank has no part of them */
     uint32_t losses, pulls;
+    uint32_t padding; /* bytes behind the memory in parts of the first checkpoint */
     uint64_t
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
 };
@@ -149,13 +150,23 @@ static void fill_rest(struct memory *memory, uint32_t rank)
         memory->rest[i] = (unsigned char)(memory->step * 31 + rank * 7 + i);
 }
 
+static unsigned char padding_of(uint32_t rank, uint32_t i)
+{
+    return (unsigned char)(i * 13 + i / 251 + i / 65536 + rank);
+}
+
 static void restore(struct trainer *t, const struct message *reply)
 {
     const struct msg_group_reply *head = (const void *)reply->head;
     struct memory wanted = { 0 };
     t->memory = (struct memory){ 0 };
     if (head->found != 0) {
-        assert_int_equal(reply->frame.body_bytes, sizeof t->memory);
+        uint32_t padding = head->step == EVERY ? t->run->padding : 0;
+        const unsigned char *behind = (const unsigned char *)message_body(reply) + sizeof wanted;
+        assert_int_equal(reply->frame.body_bytes, sizeof t->memory + padding);
+        for (uint32_t i = 0; i < padding; i++)
+            if (behind[i] != padding_of(t->rank, i))
+                fail_msg("byte %u of a part is another", i);
         memcpy(&t->memory, message_body(reply), sizeof t->memory);
         wanted.step = t->memory.step;
         fill_rest(&wanted, t->rank);
@@ -234,8 +245,12 @@ static void ask(struct actor *self, struct trainer *t)
         head->operation = MSG_GROUP_SKIP;
         head->count = (uint64_t)(int64_t)TR_ENOSPC;
     } else if (t->stage == SAVE) {
-        head->count = sizeof t->memory;
-        memcpy(message_body_alloc(self, request, sizeof t->memory), &t->memory, sizeof t->memory);
+        uint32_t padding = t->memory.step == EVERY ? t->run->padding : 0;
+        head->count = sizeof t->memory + padding;
+        unsigned char *body = message_body_alloc(self, request, head->count);
+        memcpy(body, &t->memory, sizeof t->memory);
+        for (uint32_t i = 0; i < padding; i++)
+            body[sizeof t->memory + i] = padding_of(t->rank, i);
     } else if (t->stage == REDUCE) {
         head->count = 1;
         memcpy(message_body_alloc(self, request, sizeof value), &value, sizeof value);
@@ -494,12 +509,12 @@ static bool has_saved(void *arg)
 
 /* A host whose disk is new gets its part from another, and then has it: the other may lose its
  * disk, too, before anything else was saved. */
-static void a_part_that_was_pulled_is_put_back(void **state)
+static void pull_a_part(uint32_t padding)
 {
-    (void)state;
     struct env *env;
     struct run *run = calloc(1, sizeof *run);
     assert_non_null(run);
+    run->padding = padding;
     run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(7, NULL, &env), 0);
     cluster_fixture_open(&run->fixture, &layouts[0], env, true);
@@ -527,6 +542,22 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
     cluster_fixture_close(&run->fixture);
     free(run);
+}
+
+static void a_part_that_was_pulled_is_put_back(void **state)
+{
+    (void)state;
+    pull_a_part(0);
+}
+
+/* Of one piece, just so; of one more byte; of two and a bit: each piece comes from its place. */
+static void a_part_of_several_pieces_is_the_one_that_was_saved(void **state)
+{
+    static const uint32_t sizes[] = { MSG_CHECKPOINT_PIECE_MAX, MSG_CHECKPOINT_PIECE_MAX + 1,
+                                      2 * MSG_CHECKPOINT_PIECE_MAX + 12345 };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        pull_a_part(sizes[i] - (uint32_t)sizeof(struct memory));
 }
 
 static int count_entry(void *arg, const char *name)
@@ -789,6 +820,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_is_on_two_hosts),
         cmocka_unit_test(a_part_that_was_pulled_is_put_back),
+        cmocka_unit_test(a_part_of_several_pieces_is_the_one_that_was_saved),
         cmocka_unit_test(a_save_that_failed_leaves_nothing_on_any_host),
         cmocka_unit_test(what_was_dropped_stays_dropped),
         cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),

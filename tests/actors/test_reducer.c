@@ -583,6 +583,47 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     close_world(&w);
 }
 
+/* A rank without a part says why; a reason that is none is a mistake of ours. */
+static void a_rank_without_a_part_says_why(void **unused)
+{
+    static const struct {
+        int32_t reason;
+        int status;
+    } cases[] = {
+        { TR_ENOSPC, TR_ENOSPC }, { -1, TR_EINVAL }, { 0, TR_EINTERNAL }, { 1, TR_EINTERNAL }
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128], folder[] = "/tmp/troupe-skips.XXXXXX";
+        assert_non_null(mkdtemp(folder));
+        const struct coordinator_options coordinator = { .trainers = 1, .files = files_posix };
+        const struct reducer_options reducer = {
+            .rank = 0, .world = 1, .files = files_posix, .checkpoints = folder
+        };
+        struct asker asker;
+        asker_open(&asker, i, true);
+        asker_spawn(&asker, &coordinator_ops, &coordinator);
+        asker_spawn(&asker, &reducer_ops, &reducer);
+        struct msg_group_request head = { .operation = MSG_GROUP_RESTORE,
+                                          .timeout_ns = 10 * ENV_SECOND_NS };
+        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
+        head = (struct msg_group_request){ .operation = MSG_GROUP_SKIP,
+                                           .value = 7,
+                                           .count = (uint64_t)(int64_t)cases[i].reason,
+                                           .timeout_ns = 10 * ENV_SECOND_NS };
+        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
+        assert_int_equal(asker.reply_kind, MSG_ERROR_REPLY);
+        const struct msg_error_reply *reply = (const void *)asker.reply_head;
+        assert_int_equal(reply->code, cases[i].status);
+        snprintf(text, sizeof text, "trainer 0 saves no part of the checkpoint of step 7: %s",
+                 tr_strerror(cases[i].reason));
+        assert_true(asker.reply_bytes >= strlen(text));
+        assert_memory_equal(asker.reply, text, strlen(text));
+        asker_close(&asker);
+        assert_int_equal(files_remove_tree(files_posix, folder, NULL), 0);
+    }
+}
+
 /* A rank that answers its piece with sums of something else. */
 enum lie { NO_LIE, OTHER_ERA, OTHER_SEQUENCE, OTHER_PIECE, LIES };
 
@@ -694,6 +735,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_something_else_are_not_taken),
         cmocka_unit_test(what_belongs_to_no_era_is_refused),
+        cmocka_unit_test(a_rank_without_a_part_says_why),
         cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
         cmocka_unit_test(a_save_that_failed_failed_for_all),
         cmocka_unit_test(no_reduction_fails_by_owners_that_are_full_for_a_while),

@@ -17,6 +17,30 @@
 #include "tests/model/made_batch.h"
 #include "tests/model/made_graph.h"
 
+/* The linker puts these before the allocator's, so that an allocation of the trainer can fail. */
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+/* The allocation that fails, counted from now on; 0: none. */
+static uint32_t failing_alloc;
+
+static bool alloc_fails(void)
+{
+    return failing_alloc > 0 && --failing_alloc == 0;
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return alloc_fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return alloc_fails() ? NULL : __real_malloc(bytes);
+}
+
 #define NODES 1200
 #define CLASSES 4
 #define BATCH 64
@@ -165,6 +189,92 @@ static void test_errors_end_the_run_and_release_batches(void **state)
     assert_int_equal(source.held, 0);
     model_destroy(model);
     made_graph_destroy(graph);
+}
+
+/* A trainer whose memory ends when its epoch is summed up, or when it saves. */
+struct shortage {
+    uint32_t at_sum, at_save; /* which allocation fails from there on; 0: none */
+    uint32_t sums, saves;
+};
+
+/* Alone, its sums are what they were; the gradients' come first, an epoch's after its last step. */
+static int sum_alone(void *arg, float *values, size_t count, struct error *error)
+{
+    (void)values, (void)count, (void)error;
+    ((struct shortage *)arg)->sums++;
+    return 0;
+}
+
+static void arm_the_sums(void *arg, uint32_t epoch, uint64_t step)
+{
+    (void)epoch, (void)step;
+    failing_alloc = ((struct shortage *)arg)->at_sum;
+}
+
+static int evaluate_alone(void *arg, struct model *model, struct scores *scores,
+                          struct error *error)
+{
+    (void)arg, (void)model, (void)error;
+    *scores = (struct scores){ .labelled = 1, .loss = 1, .accuracy = 0.5 };
+    return 0;
+}
+
+static uint64_t arm_the_save(void *arg)
+{
+    failing_alloc = ((struct shortage *)arg)->at_save;
+    return 0;
+}
+
+static int take_save(void *arg, uint64_t steps, const void *bytes, size_t count,
+                     struct error *error)
+{
+    (void)steps, (void)bytes, (void)count, (void)error;
+    ((struct shortage *)arg)->saves++;
+    return 0;
+}
+
+static int run_short(struct shortage *shortage, struct error *error)
+{
+    struct made_graph *graph = make_graph();
+    struct source source = make_source(graph, BATCH, 3); /* one step */
+    struct model_config config = configure(MODEL_SAGE);
+    struct model *model;
+    struct trainer_result result;
+    struct trainer_plan plan = { .epochs = 1, .save_every = shortage->at_sum == 0 };
+    struct trainer_hooks hooks = { .arg = shortage,
+                                   .reduce = sum_alone,
+                                   .step_done = arm_the_sums,
+                                   .evaluate = evaluate_alone,
+                                   .mark = arm_the_save,
+                                   .save = take_save };
+    *error = (struct error){ 0 };
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    int rc = trainer_run(model, &source.base, &plan, &hooks, &result, error);
+    failing_alloc = 0;
+    assert_int_equal(source.held, 0);
+    model_destroy(model);
+    made_graph_destroy(graph);
+    return rc;
+}
+
+/* Each allocation of an epoch's end, and that of a checkpoint: the run ends, and says of what. */
+static void test_a_run_without_memory_says_so(void **state)
+{
+    struct error error;
+    struct shortage enough = { 0 }, save = { .at_save = 1 };
+    (void)state;
+    assert_int_equal(run_short(&enough, &error), 0);
+    assert_int_equal(enough.saves, 1);
+    assert_int_equal(enough.sums, 3);      /* the gradients', the losses', the scores' */
+    for (uint32_t at = 1; at <= 4; at++) { /* two for the losses, two for the scores */
+        struct shortage sums = { .at_sum = at };
+        assert_int_equal(run_short(&sums, &error), TR_ENOMEM);
+        assert_string_equal(error.text, "training: out of memory");
+        assert_int_equal(sums.sums, at <= 2 ? 1 : 2);
+    }
+    assert_int_equal(run_short(&save, &error), TR_ENOMEM);
+    assert_string_equal(error.text, "training: no memory for a checkpoint");
+    assert_int_equal(save.saves, 0);
 }
 
 static void test_patience_stops_and_best_weights_return(void **state)
@@ -579,6 +689,7 @@ int main(void)
         cmocka_unit_test(numbers_of_all_trainers_come_together),
         cmocka_unit_test(rank_0_evaluates_for_all),
         cmocka_unit_test(test_errors_end_the_run_and_release_batches),
+        cmocka_unit_test(test_a_run_without_memory_says_so),
         cmocka_unit_test(test_patience_stops_and_best_weights_return),
         cmocka_unit_test(test_every_other_epoch_is_evaluated_and_the_last),
         cmocka_unit_test(test_it_learns_what_features_alone_do_not_say),

@@ -49,6 +49,7 @@ check_PROGRAMS += tests/model/test_trainer
 TESTS += tests/model/test_trainer
 tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(made_graph)
 tests_model_test_trainer_LDADD = $(model_test_libs)
+tests_model_test_trainer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=malloc
 
 check_PROGRAMS += tests/model/test_training_options
 TESTS += tests/model/test_training_options

@@ -412,6 +412,50 @@ static void a_writer_tries_so_many_names(void **state)
     assert_int_equal(names_in(house), 1000);
 }
 
+/* The system's files, with those counted that are open. */
+struct counted_files {
+    struct files files;
+    int open;
+};
+
+static int counted_open(struct files *self, const char *path, int flags, int mode)
+{
+    int fd = files_posix->open(files_posix, path, flags, mode);
+    ((struct counted_files *)(void *)self)->open += fd >= 0;
+    return fd;
+}
+
+static int counted_close(struct files *self, int fd)
+{
+    ((struct counted_files *)(void *)self)->open--;
+    return files_posix->close(files_posix, fd);
+}
+
+/* A lock is given up once, with what it was for: another writer may have its number since. */
+static void each_lock_is_given_up_once(void **state)
+{
+    struct house *house = *state;
+    struct counted_files counted = { .files = *files_posix };
+    struct atomic_dir dir;
+    counted.files.open = counted_open;
+    counted.files.close = counted_close;
+    for (int commits = 0; commits < 2; commits++) {
+        assert_int_equal(atomic_dir_begin(&dir, &counted.files, house->path, true, NULL), 0);
+        assert_int_equal(counted.open, 1); /* the lock */
+        if (commits)
+            assert_int_equal(atomic_dir_commit(&dir, NULL), 0);
+        else
+            atomic_dir_abort(&dir);
+        assert_int_equal(counted.open, 0);
+        atomic_dir_abort(&dir);
+        assert_int_equal(counted.open, 0);
+    }
+    assert_int_equal(atomic_dir_begin(&dir, &counted.files, house->path, false, NULL), TR_EEXIST);
+    assert_int_equal(files_remove_tree(files_posix, house->path, NULL), 0);
+    assert_int_equal(files_write_atomic(&counted.files, house->path, "text", 4, NULL), 0);
+    assert_int_equal(counted.open, 0);
+}
+
 /* Where there are no locks nothing of others is removed, and what is written is whole. */
 static void without_locks_all_works_but_the_removal(void **state)
 {
@@ -447,6 +491,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_writer_tries_so_many_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_locks_all_works_but_the_removal, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_lock_is_given_up_once, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

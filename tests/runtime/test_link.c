@@ -10,6 +10,7 @@
 #include "runtime/core/directory.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/timer.h"
+#include "runtime/net/hello.h"
 #include "runtime/net/links.h"
 #include "tests/runtime/link_support.h"
 
@@ -538,10 +539,59 @@ static void bad_options_are_refused(void **state)
     env_destroy(env);
 }
 
+/* Each bound of the options, at it and one above, to the letter. */
+static void options_have_bounds(void **state)
+{
+    (void)state;
+    char name[WIRE_CLUSTER_MAX + 1];
+    struct endpoint tcp = { .kind = ENDPOINT_TCP, .host = "127.0.0.1", .port = 1 };
+    struct links_peer peer = { .node = 1, .endpoint = tcp };
+    memset(name, 'c', sizeof name);
+    name[WIRE_CLUSTER_MAX] = '\0';
+    const char *longest = name + 1, *longer = name;
+    const struct {
+        struct links_options options;
+        int code;
+        const char *said;
+    } cases[] = {
+        { { .cluster = longest }, 0, NULL },
+        { { .cluster = longer }, TR_EINVAL, "cluster: the name is missing or has over 127 bytes" },
+        { { .cluster = "c", .window_bytes = LINKS_WINDOW_BYTES_MAX }, 0, NULL },
+        { { .cluster = "c", .window_bytes = (uint64_t)LINKS_WINDOW_BYTES_MAX + 1 },
+          TR_ERANGE,
+          "window: over 2 GiB" },
+        { { .cluster = "c", .peers = &peer, .num_peers = LINKS_PEERS_MAX + 1 },
+          TR_ERANGE,
+          "peers: 65537 is over 65536" },
+        { { .cluster = "c", .peers = &peer, .num_peers = 1, .insecure_network = true }, 0, NULL },
+        { { .cluster = "c", .peers = &peer, .num_peers = 1 },
+          TR_EPERM,
+          "peers: node 1 is reached by TCP, which needs TLS (certificates or a shared key), or "
+          "--insecure-network" },
+        { { .cluster = "c", .listen = &tcp, .num_listen = 1 },
+          TR_EPERM,
+          "listening on TCP needs TLS (certificates or a shared key), or --insecure-network" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct env *env = NULL;
+        struct node *node = NULL;
+        struct error error = { 0 };
+        struct node_options options = { .id = 3, .kinds = link_kinds() };
+        assert_int_equal(env_event_create(1, &env, NULL), 0);
+        assert_int_equal(node_create(env, &options, &node, NULL), 0);
+        assert_int_equal(links_create(node, &cases[i].options, &error), cases[i].code);
+        if (cases[i].said != NULL)
+            assert_string_equal(error.text, cases[i].said);
+        node_destroy(node);
+        env_destroy(env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(options_have_bounds),
         cmocka_unit_test(calls_are_answered_over_unix_sockets),
         cmocka_unit_test(calls_are_answered_over_tcp),
         cmocka_unit_test(calls_are_answered_over_tls),

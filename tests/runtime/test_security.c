@@ -254,6 +254,33 @@ static void names_that_are_no_hosts_are_refused(void **state)
     }
 }
 
+/* The first and the last day that there are, and their neighbours that are none. */
+static void days_have_bounds(void **state)
+{
+    static const struct {
+        uint32_t days;
+        const char *said; /* NULL: keys are made */
+    } cases[] = { { 0, "0 days: 1 to 36500 are possible" },
+                  { 1, NULL },
+                  { KEYS_DAYS_MAX, NULL },
+                  { KEYS_DAYS_MAX + 1, "36501 days: 1 to 36500 are possible" } };
+    struct house *house = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct keys_host host = { "gamma", NULL };
+        struct keys_options options = { .folder = house->folder,
+                                        .hosts = &host,
+                                        .num_hosts = 1,
+                                        .days = cases[i].days,
+                                        .replace = true };
+        struct keys_report report = { .made = 77 };
+        struct error error = { 0 };
+        assert_int_equal(keys_make(&options, &report, &error), cases[i].said ? TR_EINVAL : 0);
+        assert_int_equal(report.made, cases[i].said == NULL);
+        if (cases[i].said != NULL)
+            assert_string_equal(error.text, cases[i].said);
+    }
+}
+
 static int set_up(void **state)
 {
     static const char *const HOSTS[] = { "alpha", "beta" };
@@ -286,6 +313,7 @@ int main(void)
         cmocka_unit_test(shared_keys_are_long_enough),
         cmocka_unit_test(what_exists_is_kept),
         cmocka_unit_test(names_that_are_no_hosts_are_refused),
+        cmocka_unit_test(days_have_bounds),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -185,6 +185,29 @@ static void who_cannot_connect_learns_why(void **state)
     leave(&town);
 }
 
+/* An endpoint that was not given is refused by both, at once; ports that nobody chose differ. */
+static void endpoints_that_are_not_given_are_refused(void **state)
+{
+    (void)state;
+    struct town town;
+    found(&town, 1);
+    add_client(&town, 0, 1, 100);
+    town.clients[0].endpoint = (struct endpoint){ .kind = ENDPOINT_NONE };
+    struct echo_server servers[3] = { { .listening = 0 } };
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(endpoint_parse("tcp:host2:0", &servers[i].endpoint, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        spawn(&town, 2, 0, &echo_server_ops, &servers[i]);
+    assert_int_equal(run_for(&town, 100 * ENV_SECOND_NS), TR_EEND);
+    assert_int_equal(town.clients[0].result, TR_EINVAL);
+    assert_int_equal(servers[0].listening, TR_EINVAL);
+    assert_int_equal(servers[1].listening, 1);
+    assert_int_equal(servers[2].listening, 1);
+    assert_true(servers[1].endpoint.port != 0 && servers[2].endpoint.port != 0);
+    assert_true(servers[1].endpoint.port != servers[2].endpoint.port);
+    leave(&town);
+}
+
 static void a_node_refuses_as_long_as_it_is_told(void **state)
 {
     (void)state;
@@ -224,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_clogged_way_delays_all_and_loses_nothing),
         cmocka_unit_test(corruption_changes_bits_and_nothing_else),
         cmocka_unit_test(who_cannot_connect_learns_why),
+        cmocka_unit_test(endpoints_that_are_not_given_are_refused),
         cmocka_unit_test(a_node_refuses_as_long_as_it_is_told),
         cmocka_unit_test(a_connection_that_is_closed_at_once_ends_for_both),
     };

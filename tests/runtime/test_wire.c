@@ -347,11 +347,50 @@ static void half_open_connections_are_bounded(void **state)
     cluster_close(&raw.cluster);
 }
 
+static int no_encoding(const void *head, void *out, size_t capacity)
+{
+    (void)head, (void)out, (void)capacity;
+    return 0;
+}
+
+/* Two builds whose kinds differ in anything that goes over the wire do not talk to each other. */
+static void the_hash_of_a_schema_knows_each_field(void **state)
+{
+    (void)state;
+    const struct kind kind = { .id = 70, .name = "k", .encode = no_encoding };
+    struct kind others[9];
+    struct kinds kinds = { 0 };
+    uint64_t empty = wire_schema_hash(&kinds);
+    for (size_t i = 0; i < 9; i++)
+        others[i] = kind;
+    others[0].id = 71;
+    others[1].lane = KIND_DATA;
+    others[2].class = KIND_ONCE;
+    others[3].head_bytes = 8;
+    others[4].body_bytes_max = 8;
+    others[5].observer = true;
+    others[6].name = "l";
+    others[7].name = "kk";
+    others[8].encode = NULL; /* it never leaves its process */
+    kinds.by_id[70] = &kind;
+    uint64_t hash = wire_schema_hash(&kinds);
+    assert_true(hash != empty && hash == wire_schema_hash(&kinds));
+    for (size_t i = 0; i < 9; i++) {
+        struct kinds changed = { 0 };
+        changed.by_id[others[i].id] = &others[i];
+        assert_true(wire_schema_hash(&changed) != hash);
+        assert_int_equal(wire_schema_hash(&changed) == empty, i == 8);
+    }
+    kinds.by_id[KINDS_MAX - 1] = &others[1]; /* the last one counts too */
+    assert_true(wire_schema_hash(&kinds) != hash);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checksums_are_those_of_the_standard),
         cmocka_unit_test(headers_have_bounds),
+        cmocka_unit_test(the_hash_of_a_schema_knows_each_field),
         cmocka_unit_test(hellos_come_back),
         cmocka_unit_test(broken_hellos_are_harmless),
         cmocka_unit_test(heads_of_the_runtime_come_back),

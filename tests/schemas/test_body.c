@@ -863,6 +863,40 @@ static void specs_end_at_their_bounds(void **unused)
     }
 }
 
+/* A head whose counts are above their bounds is refused where its length would fit them too. */
+static void heads_of_specs_are_checked_one_by_one(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec, read;
+    const struct sample_table table = { SAMPLE_OF_NODES, 0, 0, SAMPLE_FOR_ALL };
+    assert_int_equal(sample_spec_alloc(&spec, 2, 3), 0);
+    for (uint32_t t = 0; t < SAMPLE_TABLES_MAX; t++)
+        assert_int_equal(sample_spec_add_table(&spec, &table), 0);
+    assert_int_equal(sample_spec_add_table(&spec, &table), TR_ETOOBIG);
+    size_t bytes = sample_spec_bytes(&spec);
+    unsigned char *whole = calloc(1, bytes + sizeof table), *last;
+    assert_non_null(whole);
+    sample_spec_write(&spec, (uint64_t *)(void *)whole);
+    assert_int_equal(sample_spec_read(whole, bytes, &read), 0);
+    /* One table more, in its count and in its bytes. */
+    last = whole + bytes;
+    memcpy(last, last - sizeof table, sizeof table);
+    uint32_t *words = (uint32_t *)(void *)whole;
+    size_t at = 0;
+    while (words[at] != SAMPLE_TABLES_MAX)
+        at++;
+    words[at]++;
+    assert_int_equal(sample_spec_read(whole, bytes + sizeof table, &read), TR_EFORMAT);
+    words[at]--;
+    assert_int_equal(sample_spec_read(whole, bytes, &read), 0);
+    for (uint64_t less = 1; less < 64; less++) {
+        assert_int_equal(sample_spec_read(whole, bytes - less, &read), TR_EFORMAT);
+        assert_int_equal(sample_spec_read(whole, less - 1, &read), TR_EFORMAT);
+    }
+    free(whole);
+    sample_spec_free(&spec);
+}
+
 /* Each term and each table at the bounds of what it may say. */
 static void terms_and_tables_are_checked_one_by_one(void **unused)
 {
@@ -983,6 +1017,7 @@ int main(void)
         cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
         cmocka_unit_test(a_new_spec_draws_nothing),
         cmocka_unit_test(specs_end_at_their_bounds),
+        cmocka_unit_test(heads_of_specs_are_checked_one_by_one),
         cmocka_unit_test(terms_and_tables_are_checked_one_by_one),
         cmocka_unit_test(an_encoded_spec_is_padded_with_zeroes),
         cmocka_unit_test(damaged_bodies_do_no_harm),
