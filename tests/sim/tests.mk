@@ -22,3 +22,8 @@ check_PROGRAMS += tests/sim/test_liveness
 TESTS += tests/sim/test_liveness
 tests_sim_test_liveness_SOURCES = tests/sim/test_liveness.c
 tests_sim_test_liveness_LDADD = $(sim_libs) $(test_libs)
+
+check_PROGRAMS += tests/sim/test_plans
+TESTS += tests/sim/test_plans
+tests_sim_test_plans_SOURCES = tests/sim/test_plans.c
+tests_sim_test_plans_LDADD = $(sim_libs) $(test_libs)
