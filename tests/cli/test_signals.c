@@ -13,7 +13,11 @@
 
 #include <cmocka.h>
 
+#include <troupe/task.h>
+
+#include "cli/lib/canceller.h"
 #include "cli/lib/progress.h"
+#include "cli/lib/self_pipe.h"
 #include "cli/lib/signals.h"
 
 struct seen {
@@ -261,6 +265,111 @@ static void a_piece_without_an_end_says_how_much_it_did(void **state)
     assert_string_equal(text, "waiting, 10.0 s\n");
 }
 
+static void no_signal(int number)
+{
+    (void)number;
+}
+
+/* Each signal by itself and several together; what was taken is not taken again. */
+static void a_pipe_tells_which_signals_came(void **state)
+{
+    static const struct {
+        int numbers[4];
+        struct self_pipe_seen seen;
+    } CASES[] = {
+        { { 0 }, { 0, false, false } },
+        { { SIGINT }, { 1, true, false } },
+        { { SIGTERM }, { 1, false, false } },
+        { { SIGHUP }, { 1, false, false } },
+        { { SIGCHLD }, { 0, false, true } },
+        { { SIGINT, SIGTERM, SIGCHLD, SIGTERM }, { 3, true, true } },
+        { { SIGTERM, SIGINT }, { 2, true, false } },
+        { { SIGCHLD, SIGHUP }, { 1, false, true } },
+    };
+    struct self_pipe wakeups;
+    struct self_pipe_seen seen;
+    struct sigaction before, after;
+    (void)state;
+    signal(SIGHUP, no_signal);
+    assert_int_equal(self_pipe_start(&wakeups, NULL), 0);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        for (int k = 0; k < 4 && CASES[i].numbers[k] != 0; k++)
+            raise(CASES[i].numbers[k]);
+        for (int take = 0; take < 2; take++) {
+            self_pipe_take(&wakeups, &seen);
+            assert_int_equal(seen.stops, take == 0 ? CASES[i].seen.stops : 0);
+            assert_int_equal(seen.interrupted, take == 0 && CASES[i].seen.interrupted);
+            assert_int_equal(seen.child, take == 0 && CASES[i].seen.child);
+        }
+    }
+    for (int i = 0; i < 200; i++) /* more than are read at once */
+        raise(SIGTERM);
+    self_pipe_take(&wakeups, &seen);
+    assert_int_equal(seen.stops, 200);
+    self_pipe_stop(&wakeups);
+    sigaction(SIGHUP, NULL, &after);
+    assert_ptr_equal(after.sa_handler, no_signal);
+    signal(SIGHUP, SIG_IGN); /* as nohup(1) starts a command */
+    assert_int_equal(self_pipe_start(&wakeups, NULL), 0);
+    sigaction(SIGHUP, NULL, &before);
+    assert_ptr_equal(before.sa_handler, SIG_IGN);
+    raise(SIGHUP);
+    self_pipe_take(&wakeups, &seen);
+    assert_int_equal(seen.stops, 0);
+    self_pipe_stop(&wakeups);
+    signal(SIGHUP, SIG_DFL);
+}
+
+static atomic_int cancels, dumps;
+
+static int wait_to_be_cancelled(struct tr_task *task, void *arg, struct tr_error *error)
+{
+    (void)arg;
+    while (!tr_task_is_cancelled(task))
+        usleep(1000);
+    return tr_error_set(error, TR_ECANCELED, "cancelled");
+}
+
+static void note_cancel(void *arg)
+{
+    (void)arg;
+    atomic_fetch_add(&cancels, 1);
+}
+
+static void note_task(struct tr_task *task)
+{
+    assert_non_null(task);
+    atomic_fetch_add(&dumps, 1);
+}
+
+/* A signal cancels the task that is watched, and one that is watched after it. */
+static void a_signal_cancels_what_is_watched(void **state)
+{
+    const struct tr_task_work work = {
+        .size = sizeof work, .name = "wait", .run = wait_to_be_cancelled, .interrupt = note_cancel
+    };
+    struct canceller canceller;
+    struct tr_task *first, *second;
+    (void)state;
+    assert_int_equal(canceller_begin(&canceller, note_task, NULL), 0);
+    assert_int_equal(tr_task_start(&work, NULL, &first, NULL), 0);
+    assert_int_equal(tr_task_start(&work, NULL, &second, NULL), 0);
+    canceller_watch(&canceller, first);
+    kill(getpid(), SIGUSR1);
+    wait_for(&dumps, 1);
+    assert_int_equal(atomic_load(&cancels), 0);
+    kill(getpid(), SIGTERM);
+    assert_int_equal(tr_task_wait(first, INT64_C(10000000000), NULL), TR_ECANCELED);
+    wait_for(&cancels, 1);
+    assert_int_equal(tr_task_wait(second, 0, NULL), TR_ETIMEDOUT);
+    canceller_watch(&canceller, second);
+    assert_int_equal(tr_task_wait(second, INT64_C(10000000000), NULL), TR_ECANCELED);
+    canceller_watch(&canceller, NULL);
+    canceller_end(&canceller);
+    tr_task_close(first);
+    tr_task_close(second);
+}
+
 int main(void)
 {
     /* Whoever started this, perhaps in the background, may have had it ignored. */
@@ -274,6 +383,8 @@ int main(void)
         cmocka_unit_test(a_log_does_not_fill_up),
         cmocka_unit_test(a_line_says_how_far_and_how_fast),
         cmocka_unit_test(the_last_line_of_a_piece_says_how_long_it_took),
+        cmocka_unit_test(a_pipe_tells_which_signals_came),
+        cmocka_unit_test(a_signal_cancels_what_is_watched),
         cmocka_unit_test(a_bar_is_as_full_as_its_share),
         cmocka_unit_test(a_piece_without_an_end_says_how_much_it_did),
     };
