@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gradient that model_step() computes is the slope of the loss, for each kind of layer,
- * loss and depth; and no number of threads and no variant of the loops changes a bit of it.
+ * The gradient that model_step() computes is the slope of the loss, for each
+ * kind of layer, loss and depth; and no number of threads and no variant of the
+ * loops changes a bit of it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -42,8 +43,9 @@ static double loss_of(struct model *model, const struct mini_batch *batch)
     return loss.sum / batch->step_seeds;
 }
 
-/* Central differences in steps small enough for the curve and large enough for float32. A relu
- * that switches within the step bends a few slopes, so almost all must agree. */
+/* Central differences in steps small enough for the curve and large enough for
+ * float32. A relu that switches within the step bends a few slopes, so almost
+ * all must agree. */
 static void check_slopes(const struct model_config *config, const struct made_shape *shape)
 {
     struct mini_batch *batch = made_batch_create(shape);
@@ -299,7 +301,8 @@ static void test_zero_neighbours_have_zero_mean(void **state)
     made_batch_destroy(batch);
 }
 
-/* Gradients of one share of a step's seeds, which are [begin, end) of them, added to sums. */
+/* Gradients of one share of a step's seeds, which are [begin, end) of them,
+ * added to sums. */
 static void add_share(struct model *model, const struct made_graph *graph, uint32_t begin,
                       uint32_t end, double *sums)
 {
@@ -317,8 +320,8 @@ static void add_share(struct model *model, const struct made_graph *graph, uint3
     made_batch_destroy(batch);
 }
 
-/* However a step's seeds are shared out, and however unevenly, its trainers' gradients add up to
- * those of one trainer that has them all. */
+/* However a step's seeds are shared out, and however unevenly, its trainers'
+ * gradients add up to those of one trainer that has them all. */
 static void test_shares_of_a_step_add_up(void **state)
 {
     (void)state;
@@ -356,6 +359,54 @@ static void test_shares_of_a_step_add_up(void **state)
     made_graph_destroy(graph);
 }
 
+static double loss_with_dropout(struct mini_batch *batch, uint32_t epoch, uint64_t index,
+                                uint32_t rank, uint64_t seed)
+{
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 3);
+    struct model *model;
+    config.dropout = 0.5f;
+    config.input_dropout = 0.25f;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    config.seed = seed; /* the weights stay */
+    struct model *other;
+    assert_int_equal(model_create(&other, &config, parallel_serial, NULL), 0);
+    memcpy(model_weights(other), model_weights(model), model_params(model)->count * sizeof(float));
+    batch->epoch = epoch;
+    batch->index = index;
+    batch->rank = rank;
+    double loss = loss_of(other, batch);
+    model_destroy(model);
+    model_destroy(other);
+    return loss;
+}
+
+/* What is dropped follows from seed, epoch, rank and step, and from nothing
+ * else: a run that goes on drops what it would have dropped, on any version. */
+static void test_what_is_dropped_stays_what_it_was(void **state)
+{
+    static const struct {
+        uint32_t epoch;
+        uint64_t index;
+        uint32_t rank;
+        uint64_t seed;
+        double loss;
+    } cases[] = {
+        { 0, 0, 0, 11, 1.892555201 }, { 1, 0, 0, 11, 1.656463256 }, { 0, 1, 0, 11, 1.249828641 },
+        { 0, 0, 1, 11, 2.194397859 }, { 0, 0, 0, 12, 2.115049974 },
+    };
+    struct made_shape shape = small_shape;
+    (void)state;
+    shape.layers = 3;
+    struct mini_batch *batch = made_batch_create(&shape);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double loss = loss_with_dropout(batch, cases[i].epoch, cases[i].index, cases[i].rank,
+                                        cases[i].seed);
+        if (fabs(loss - cases[i].loss) > 1e-5 * loss)
+            fail_msg("case %zu: the loss is %.9f", i, loss);
+    }
+    made_batch_destroy(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_shares_of_a_step_add_up),
         cmocka_unit_test(test_unlabelled_rows_add_nothing),
         cmocka_unit_test(test_zero_neighbours_have_zero_mean),
+        cmocka_unit_test(test_what_is_dropped_stays_what_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
