@@ -48,10 +48,11 @@ struct tr_book_info {
     uint64_t seed;          /* of partitioning */
     bool checksums;         /* the files have them; those of older versions are read unchecked */
     bool original_edge_ids; /* are stored, for tr_book_original_edge_ids() */
+    unsigned char reserved[6];
 };
-#define TR_BOOK_INFO_INIT                                                                      \
-    {                                                                                          \
-        sizeof(struct tr_book_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false \
+#define TR_BOOK_INFO_INIT                                                                          \
+    {                                                                                              \
+        sizeof(struct tr_book_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
     }
 
 /* What lies in one partition, and what a server of it takes. */

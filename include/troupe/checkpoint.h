@@ -57,10 +57,11 @@ struct tr_checkpoint_part_info {
     uint64_t bytes;
     uint32_t crc32c;
     bool here;
+    unsigned char reserved[3];
 };
-#define TR_CHECKPOINT_PART_INFO_INIT                        \
-    {                                                       \
-        sizeof(struct tr_checkpoint_part_info), 0, 0, false \
+#define TR_CHECKPOINT_PART_INFO_INIT                            \
+    {                                                           \
+        sizeof(struct tr_checkpoint_part_info), 0, 0, false, "" \
     }
 
 /* Whether the path names a checkpoint or a folder of them; a raw graph never is one. */

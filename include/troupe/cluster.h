@@ -40,10 +40,11 @@ struct tr_cluster_info {
     enum tr_cluster_security security;
     uint32_t num_hosts;
     uint32_t coordinator_host;
+    unsigned char reserved[4];
 };
-#define TR_CLUSTER_INFO_INIT                                                             \
-    {                                                                                    \
-        sizeof(struct tr_cluster_info), NULL, NULL, NULL, TR_SECURITY_CERTIFICATES, 0, 0 \
+#define TR_CLUSTER_INFO_INIT                                                                 \
+    {                                                                                        \
+        sizeof(struct tr_cluster_info), NULL, NULL, NULL, TR_SECURITY_CERTIFICATES, 0, 0, "" \
     }
 
 struct tr_cluster_host_info {
@@ -52,10 +53,11 @@ struct tr_cluster_host_info {
     const char *address;     /* a name, or an IPv4 or IPv6 address; NULL: unix_folder */
     const char *unix_folder; /* of its sockets; NULL: address */
     uint32_t port;           /* of its first process; the others take the next ones */
+    unsigned char reserved[4];
 };
-#define TR_CLUSTER_HOST_INFO_INIT                                \
-    {                                                            \
-        sizeof(struct tr_cluster_host_info), NULL, NULL, NULL, 0 \
+#define TR_CLUSTER_HOST_INFO_INIT                                    \
+    {                                                                \
+        sizeof(struct tr_cluster_host_info), NULL, NULL, NULL, 0, "" \
     }
 
 /* Either form, told apart by the first character. TR_ENOENT, TR_EIO; TR_EFORMAT names the field by
@@ -79,10 +81,11 @@ struct tr_plan_info {
     uint32_t coordinator;    /* the process that has it */
     uint32_t replicas_least; /* processes that serve a partition; each is as good as another */
     uint32_t replicas_most;
+    unsigned char reserved[4];
 };
-#define TR_PLAN_INFO_INIT                                \
-    {                                                    \
-        sizeof(struct tr_plan_info), 0, 0, 0, 0, 0, 0, 0 \
+#define TR_PLAN_INFO_INIT                                    \
+    {                                                        \
+        sizeof(struct tr_plan_info), 0, 0, 0, 0, 0, 0, 0, "" \
     }
 
 /* Roles of a process; a mask. */
@@ -104,10 +107,11 @@ struct tr_plan_process_info {
     uint32_t num_samplers;
     uint32_t first_trainer; /* ranks, likewise */
     uint32_t num_trainers;
+    unsigned char reserved[4];
 };
-#define TR_PLAN_PROCESS_INFO_INIT                                            \
-    {                                                                        \
-        sizeof(struct tr_plan_process_info), 0, 0, NULL, NULL, 0, 0, 0, 0, 0 \
+#define TR_PLAN_PROCESS_INFO_INIT                                                \
+    {                                                                            \
+        sizeof(struct tr_plan_process_info), 0, 0, NULL, NULL, 0, 0, 0, 0, 0, "" \
     }
 
 /* The plan for that many partitions; 0: those of the file's graph, whose book is read. It says who

@@ -22,7 +22,9 @@
  * add fields at the end alone. A program that was compiled before gets the defaults of fields that
  * it does not know, and they are not written to it. A program that was compiled later is refused
  * (TR_EUNSUPPORTED) when it sets an option that the library does not know. TR_EINVAL: a struct was
- * not initialised.
+ * not initialised. Since no initialiser writes padding, a struct ends without any: where its fields
+ * leave bytes at its end they are named `reserved`, which is 0, means nothing and stays; what is
+ * added follows it. The bound of an array in a struct never changes.
  *
  * Ownership: a struct tr_error is the caller's, and holds no memory. Thread rules: it belongs to
  * one thread at a time; the functions below may be called from any thread.

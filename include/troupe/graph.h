@@ -60,10 +60,11 @@ struct tr_graph_place {
     uint32_t first_trainer, num_trainers; /* ranks here */
     uint32_t world;                       /* ranks of the job */
     bool first_with_trainers;             /* of the processes of its host that have some */
+    unsigned char reserved[3];
 };
-#define TR_GRAPH_PLACE_INIT                                       \
-    {                                                             \
-        sizeof(struct tr_graph_place), 0, 0, NULL, 0, 0, 0, false \
+#define TR_GRAPH_PLACE_INIT                                           \
+    {                                                                 \
+        sizeof(struct tr_graph_place), 0, 0, NULL, 0, 0, 0, false, "" \
     }
 TR_API int tr_graph_place(const struct tr_graph *graph, struct tr_graph_place *place,
                           struct tr_error *error);

@@ -61,10 +61,11 @@ struct tr_import_debian_options {
     const char *out;  /* the folder to make */
     const char *from; /* a file of what `apt-cache dumpavail` printed; NULL: it is run here */
     bool replace;     /* as above */
+    unsigned char reserved[7];
 };
-#define TR_IMPORT_DEBIAN_OPTIONS_INIT                              \
-    {                                                              \
-        sizeof(struct tr_import_debian_options), NULL, NULL, false \
+#define TR_IMPORT_DEBIAN_OPTIONS_INIT                                  \
+    {                                                                  \
+        sizeof(struct tr_import_debian_options), NULL, NULL, false, "" \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_ENOENT where there is no apt-cache. TR_ECHILD: it

@@ -31,10 +31,11 @@ struct tr_keys_options {
     size_t num_hosts;
     uint32_t days; /* that a certificate is valid, from an hour ago, since clocks differ */
     bool replace;  /* make the hosts' keys anew; the authority stays */
+    unsigned char reserved[3];
 };
-#define TR_KEYS_OPTIONS_INIT                                            \
-    {                                                                   \
-        sizeof(struct tr_keys_options), NULL, NULL, NULL, 0, 365, false \
+#define TR_KEYS_OPTIONS_INIT                                                \
+    {                                                                       \
+        sizeof(struct tr_keys_options), NULL, NULL, NULL, 0, 365, false, "" \
     }
 
 struct tr_keys_report {
@@ -42,10 +43,11 @@ struct tr_keys_report {
     bool made_authority;
     uint32_t made; /* hosts with new keys */
     uint32_t kept; /* hosts whose keys stayed */
+    unsigned char reserved[4];
 };
-#define TR_KEYS_REPORT_INIT                        \
-    {                                              \
-        sizeof(struct tr_keys_report), false, 0, 0 \
+#define TR_KEYS_REPORT_INIT                            \
+    {                                                  \
+        sizeof(struct tr_keys_report), false, 0, 0, "" \
     }
 
 /* Takes milliseconds a host. TR_EINVAL: a host's name or the days; TR_EPERM, TR_EFORMAT,

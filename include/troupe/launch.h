@@ -66,11 +66,12 @@ struct tr_launch_options {
     /* Where TR_LAUNCH_EVENT_BYTES of events wait: processes that print are not read until some were
      * taken, but for the last words of one that ends. Else the oldest lines go. */
     bool keep_lines;
+    unsigned char reserved[6];
 };
 #define TR_LAUNCH_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(struct tr_launch_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, TR_LAUNCHER_FILE, \
-            0, false, false                                                                        \
+            0, false, false, ""                                                                    \
     }
 
 /* Reads the cluster file and the graph's book, and makes the key of the job where it needs one;
@@ -89,10 +90,11 @@ struct tr_launch_info {
     const char *shared_key; /* of this job alone, as long as it is open: lets observers in
                                (TROUPE_SHARED_KEY); NULL: the cluster file says how */
     uint32_t num_processes;
+    unsigned char reserved[4];
 };
-#define TR_LAUNCH_INFO_INIT                                      \
-    {                                                            \
-        sizeof(struct tr_launch_info), NULL, NULL, NULL, NULL, 0 \
+#define TR_LAUNCH_INFO_INIT                                          \
+    {                                                                \
+        sizeof(struct tr_launch_info), NULL, NULL, NULL, NULL, 0, "" \
     }
 TR_API int tr_launch_info(const struct tr_launch *launch, struct tr_launch_info *info,
                           struct tr_error *error);

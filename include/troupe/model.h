@@ -119,6 +119,7 @@ struct tr_train_options {
     /* The program has a handler for TR_MODEL_STACK_SIGNAL, and threads that compute take it. Else they
      * take no signal, as all threads of the library. */
     bool stack_signal;
+    unsigned char reserved[6];
 };
 
 /* The signal by which a program may ask threads that compute for their stacks
@@ -148,11 +149,12 @@ struct tr_train_epoch {
     double seconds;
     bool evaluated;
     bool best; /* so far */
+    unsigned char reserved[6];
 };
 
-#define TR_TRAIN_EPOCH_INIT                                                 \
-    {                                                                       \
-        sizeof(struct tr_train_epoch), 0, 0, 0, 0.0, 0.0, 0.0, false, false \
+#define TR_TRAIN_EPOCH_INIT                                                     \
+    {                                                                           \
+        sizeof(struct tr_train_epoch), 0, 0, 0, 0.0, 0.0, 0.0, false, false, "" \
     }
 
 /* What epoch number `epoch` gave, while it trains or after, and the scores of the validation nodes

@@ -69,11 +69,12 @@ struct tr_process_options {
     uint32_t process;    /* its number, or TR_PROCESS_UNSAID */
     const char *host;    /* its host's name in the cluster file; NULL: not said */
     uint32_t index;      /* which of the host's processes of that role, or TR_PROCESS_UNSAID */
+    unsigned char reserved[4];
 };
 #define TR_PROCESS_OPTIONS_INIT                                                                  \
     {                                                                                            \
         sizeof(struct tr_process_options), NULL, NULL, TR_ROLE_TRAINER, TR_PROCESS_UNSAID, NULL, \
-            TR_PROCESS_UNSAID                                                                    \
+            TR_PROCESS_UNSAID, ""                                                                \
     }
 
 struct tr_process_info {

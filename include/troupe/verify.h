@@ -56,10 +56,11 @@ struct tr_verify_report {
     uint64_t num_checkpoints; /* TR_VERIFY_CHECKPOINTS */
     uint64_t num_parts;
     uint32_t unfinished; /* folders without a manifest, which are no checkpoints */
+    unsigned char reserved[4];
 };
-#define TR_VERIFY_REPORT_INIT                                                             \
-    {                                                                                     \
-        sizeof(struct tr_verify_report), TR_VERIFY_GRAPH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define TR_VERIFY_REPORT_INIT                                                                 \
+    {                                                                                         \
+        sizeof(struct tr_verify_report), TR_VERIFY_GRAPH, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
     }
 
 /* TR_EINVAL names an option. The task's outcome is TR_EMISMATCH or TR_EFORMAT with the first

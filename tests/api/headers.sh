@@ -4,7 +4,8 @@
 #   - the library reads or fills it by that size, and nowhere else;
 #   - no file of C's library, no bit field, no variable arguments, and nothing that is called back,
 #     but for what is said to be for libraries that stand on this one;
-#   - every number of an enumeration is written down.
+#   - every number of an enumeration is written down;
+#   - the bound of an array in a struct is held to what it is.
 . "${srcdir:-.}/tests/cli/tap.sh"
 source=${srcdir:-.}
 
@@ -20,6 +21,7 @@ wrong() {
         $2 == "struct" && $NF == "{" { tag = $3; first = 1; next }
         tag != "" && first { if ($0 !~ / size_t size;/) print tag " has no size first"; first = 0 }
         $2 == "};" { tag = ""; within = 0 }
+        tag != "" && match($0, /\[TR_[A-Z0-9_]+\];/) { print "bound " tag " " substr($0, RSTART + 1, RLENGTH - 3) }
         /\(\*/ && tag != "tr_task_work" { print $1 ": a function is called back: " $0 }
         /FILE \*/ { print $1 ": a file of the C library: " $0 }
         /\.\.\./ && !/tr_error_set\(/ { print $1 ": variable arguments: " $0 }
@@ -27,7 +29,11 @@ wrong() {
         $2 == "enum" && /\{.*TR_[A-Z_]+[,} ]/ && !/= *[0-9]/ { print $1 ": its numbers are not written down: " $3 }
         $2 == "enum" && $NF == "{" { within = 1; next }
         within && /TR_[A-Z0-9_]+,?$/ { print $1 ": its number is not written down: " $2 }
-    ' "$work/declarations" | grep -v '^tr_range has'
+    ' "$work/declarations" | grep -v '^tr_range has' | while read -r first tag bound; do
+        [ "$first" != bound ] || grep -q "_Static_assert($bound == " "$source/tests/api/test_struct_ends.c" ||
+            echo "$tag: tests/api/test_struct_ends.c does not hold the bound $bound to what it is"
+        [ "$first" = bound ] || echo "$first $tag $bound"
+    done
     awk '$2 == "struct" && $NF == "{" { print $3 }' "$work/declarations" | sort -u | grep -vx tr_range |
         while read -r tag; do
             upper=$(echo "$tag" | tr '[:lower:]' '[:upper:]')_INIT
@@ -56,6 +62,10 @@ notices "a struct without a size" 'struct tr_no {
 };'
 notices "one that the library does not know" 'struct tr_no {
     size_t size;
+};'
+notices "a bound that may change" 'struct tr_task_progress {
+    size_t size;
+    int no[TR_NO_MAX];
 };'
 notices "a file" 'int tr_no(FILE *file);'
 notices "a callback" 'int tr_no(void (*done)(void *arg));'

@@ -137,14 +137,16 @@ check_LTLIBRARIES += libtr_api_grown.la
 libtr_api_grown_la_SOURCES = $(libtr_api_la_SOURCES) $(libtr_launch_la_SOURCES)
 libtr_api_grown_la_CPPFLAGS = -I$(top_builddir)/tests/api/grown $(AM_CPPFLAGS)
 libtr_api_grown_la_CFLAGS = $(AM_CFLAGS) -Wno-missing-field-initializers
-tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk
-	$(AM_V_GEN)rm -rf tests/api/grown && $(MKDIR_P) tests/api/grown/troupe && \
+tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk tests/api/list_structs.awk
+	$(AM_V_GEN)rm -rf tests/api/grown && $(MKDIR_P) tests/api/grown/troupe tests/api/grown/list && \
 	for header in $(troupeinclude_HEADERS); do \
 	    $(AWK) -f $(srcdir)/tests/api/grow_headers.awk $(srcdir)/$$header \
 	        >tests/api/grown/troupe/$${header##*/} || exit 1; \
-	done && : >$@
+	done && \
+	for header in $(troupeinclude_HEADERS); do cat $(srcdir)/$$header || exit 1; done | \
+	    $(AWK) -f $(srcdir)/tests/api/list_structs.awk >tests/api/grown/list/structs.h && : >$@
 $(libtr_api_grown_la_OBJECTS) $(tests_api_test_abi_later_OBJECTS): tests/api/grown/stamp
-EXTRA_DIST += tests/api/grow_headers.awk
+EXTRA_DIST += tests/api/grow_headers.awk tests/api/list_structs.awk
 clean-local: clean-grown
 clean-grown:
 	rm -rf tests/api/grown
@@ -157,3 +159,17 @@ tests_api_test_abi_later_SOURCES = $(tests_api_test_abi_SOURCES)
 tests_api_test_abi_later_CPPFLAGS = -DOF_A_LATER_VERSION $(libtr_api_grown_la_CPPFLAGS)
 tests_api_test_abi_later_CFLAGS = $(libtr_api_grown_la_CFLAGS)
 tests_api_test_abi_later_LDADD = $(api_libs) $(test_libs)
+
+# Where structs end in the headers as they are, and as those of a later version are.
+check_PROGRAMS += tests/api/test_struct_ends
+TESTS += tests/api/test_struct_ends
+check_LTLIBRARIES += libtr_ends_now.la libtr_ends_later.la
+libtr_ends_now_la_SOURCES = tests/api/struct_ends.c tests/api/struct_ends.h
+libtr_ends_now_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTRUCT_ENDS=struct_ends_now \
+    -I$(top_builddir)/tests/api/grown/list
+libtr_ends_later_la_SOURCES = $(libtr_ends_now_la_SOURCES)
+libtr_ends_later_la_CPPFLAGS = -DOF_A_LATER_VERSION -DSTRUCT_ENDS=struct_ends_later \
+    $(libtr_api_grown_la_CPPFLAGS) -I$(top_builddir)/tests/api/grown/list
+$(libtr_ends_now_la_OBJECTS) $(libtr_ends_later_la_OBJECTS): tests/api/grown/stamp
+tests_api_test_struct_ends_SOURCES = tests/api/test_struct_ends.c
+tests_api_test_struct_ends_LDADD = libtr_ends_now.la libtr_ends_later.la $(test_libs)
