@@ -583,6 +583,58 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     close_world(&w);
 }
 
+static void expect_refusal(const struct asker *asker, int code, const char *text)
+{
+    const struct msg_error_reply *reply = (const void *)asker->reply_head;
+    assert_int_equal(asker->reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(reply->code, code);
+    assert_true(asker->reply_bytes >= strlen(text));
+    if (text[0] != '\0')
+        assert_memory_equal(asker->reply, text, strlen(text));
+}
+
+/* Calls that no state of the group makes good: each refusal says what is missing. */
+static void calls_that_cannot_be_are_refused(void **unused)
+{
+    static char long_path[MSG_PATH_BYTES_MAX + 2];
+    static const struct {
+        uint32_t operation;
+        const char *folder;
+        bool restored; /* asked after a restore */
+        int code;
+        const char *text;
+    } cases[] = {
+        { MSG_GROUP_REDUCE, NULL, false, TR_EROLLBACK,
+          "trainer 0 is not in an era of its group; call tr_group_restore()" },
+        { MSG_GROUP_BARRIER, NULL, false, TR_EROLLBACK,
+          "trainer 0 is not in an era of its group; call tr_group_restore()" },
+        { MSG_GROUP_SAVE, NULL, true, TR_EINVAL, "no folder for checkpoints was set" },
+        { MSG_GROUP_SKIP, NULL, true, TR_EINVAL, "no folder for checkpoints was set" },
+        { MSG_GROUP_RESTORE, long_path, false, TR_ETOOBIG,
+          "the path of the checkpoints' folder has more than " },
+    };
+    (void)unused;
+    memset(long_path, 'p', sizeof long_path - 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct coordinator_options coordinator = { .trainers = 1, .files = files_posix };
+        const struct reducer_options reducer = {
+            .rank = 0, .world = 1, .files = files_posix, .checkpoints = cases[i].folder
+        };
+        struct asker asker;
+        asker_open(&asker, i, true);
+        asker_spawn(&asker, &coordinator_ops, &coordinator);
+        asker_spawn(&asker, &reducer_ops, &reducer);
+        struct msg_group_request head = { .operation = MSG_GROUP_RESTORE,
+                                          .timeout_ns = 10 * ENV_SECOND_NS };
+        if (cases[i].restored)
+            assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
+        head.operation = cases[i].operation;
+        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
+        expect_refusal(&asker, cases[i].code, cases[i].text);
+        asker_close(&asker);
+    }
+}
+
 /* A rank without a part says why; a reason that is none is a mistake of ours. */
 static void a_rank_without_a_part_says_why(void **unused)
 {
@@ -706,6 +758,16 @@ static void sums_of_something_else_are_not_taken(void **unused)
         assert_int_equal(
             asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values, sizeof values),
             lie == NO_LIE ? TR_ETIMEDOUT : TR_EFORMAT);
+        if (lie == NO_LIE) {
+            /* The same call again waits for the same answer; another one is not it. */
+            assert_int_equal(
+                asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values, sizeof values),
+                TR_ETIMEDOUT);
+            head.value = 2;
+            assert_int_equal(
+                asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values, sizeof values), 0);
+            expect_refusal(&asker, TR_EINVAL, "");
+        }
         asker_close(&asker);
     }
 }
@@ -735,6 +797,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_something_else_are_not_taken),
         cmocka_unit_test(what_belongs_to_no_era_is_refused),
+        cmocka_unit_test(calls_that_cannot_be_are_refused),
         cmocka_unit_test(a_rank_without_a_part_says_why),
         cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
         cmocka_unit_test(a_save_that_failed_failed_for_all),

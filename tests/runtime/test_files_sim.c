@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -290,9 +291,157 @@ static void after_a_sync_that_failed_later_ones_lie(void **state)
     assert_true(lost > 10);
 }
 
+static struct files *open_disk(struct files_sim **disk, struct env **env)
+{
+    *disk = make_disk(3, env);
+    files_sim_set_short(*disk, 0);
+    return mount(*disk);
+}
+
+/* Operations that need an open file say whether it was never open or its process is dead. */
+static void what_is_not_open_is_refused(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct files_sim *disk = NULL;
+    struct files *files = open_disk(&disk, &env);
+    struct file_facts facts;
+    char data[8] = { 0 };
+    void *map = NULL;
+    int first = files->open(files, "/a", O_RDWR | O_CREAT, 0666);
+    assert_true(first > 0);
+    assert_int_equal(files->close(files, first), 0);
+    static const int bad[] = { 0, -1, 12345 };
+    for (int dead = 0; dead < 2; dead++) {
+        int code = dead ? -EIO : -EBADF;
+        if (dead)
+            files_sim_kill(files);
+        for (int i = 0; i < 4; i++) {
+            int fd = i == 3 ? first : bad[i]; /* one that was closed is not open either */
+            assert_int_equal(files->close(files, fd), code);
+            assert_int_equal(files->pread(files, fd, data, 8, 0), code);
+            assert_int_equal(files->pwrite(files, fd, data, 8, 0), code);
+            assert_int_equal(files->fsync(files, fd), code);
+            assert_int_equal(files->syncfs(files, fd), code);
+            assert_int_equal(files->fstat(files, fd, &facts), code);
+            assert_int_equal(files->map(files, fd, 8, &map), code);
+        }
+    }
+    assert_int_equal(files->stat(files, "/a", &facts), -EIO);
+    assert_int_equal(files->mkdir(files, "/b", 0777), -EIO);
+    files_sim_kill(files); /* once is enough */
+    drop_disk(disk, env);
+}
+
+/* A disk that takes no more changes: each of them is refused, and what is there can be read. */
+static void a_disk_that_is_read_only_is_read(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct files_sim *disk = NULL;
+    struct files *files = open_disk(&disk, &env);
+    write_file(files, "/a", "text", false);
+    assert_int_equal(files->mkdir(files, "/folder", 0777), 0);
+    int fd = files->open(files, "/a", O_RDWR, 0);
+    assert_true(fd > 0);
+    files_sim_set_read_only(disk, true);
+    assert_int_equal(files->pwrite(files, fd, "x", 1, 0), -EROFS);
+    assert_int_equal(files->open(files, "/a", O_RDWR, 0), -EROFS);
+    assert_int_equal(files->open(files, "/b", O_RDONLY | O_CREAT, 0666), -EROFS);
+    assert_int_equal(files->mkdir(files, "/c", 0777), -EROFS);
+    assert_int_equal(files->rename(files, "/a", "/b"), -EROFS);
+    assert_int_equal(files->unlink(files, "/a"), -EROFS);
+    assert_int_equal(files->rmdir(files, "/folder"), -EROFS);
+    assert_int_equal(holds(files, "/a", "text"), 1);
+    assert_int_equal(files->fsync(files, fd), 0); /* what was written before still gets there */
+    files_sim_set_read_only(disk, false);
+    assert_int_equal(files->pwrite(files, fd, "x", 1, 0), 1);
+    assert_int_equal(holds(files, "/a", "xext"), 1);
+    assert_int_equal(files->close(files, fd), 0);
+    drop_disk(disk, env);
+}
+
+static void names_and_offsets_have_bounds(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct files_sim *disk = NULL;
+    struct files *files = open_disk(&disk, &env);
+    char name[NAME_MAX + 3] = "/";
+    memset(name + 1, 'n', NAME_MAX + 1);
+    name[NAME_MAX + 2] = '\0';
+    assert_int_equal(files->mkdir(files, name, 0777), -ENAMETOOLONG);
+    name[NAME_MAX + 1] = '\0';
+    assert_int_equal(files->mkdir(files, name, 0777), 0);
+    assert_int_equal(files->mkdir(files, name, 0777), -EEXIST);
+    assert_int_equal(files->mkdir(files, "/", 0777), -EEXIST);
+    assert_int_equal(files->open(files, "", O_RDONLY, 0), -ENOENT);
+    int fd = files->open(files, "/a", O_RDWR | O_CREAT, 0666);
+    assert_int_equal(files->pwrite(files, fd, "xy", 2, (uint64_t)SSIZE_MAX - 1), -EFBIG);
+    assert_int_equal(files->pwrite(files, fd, "xy", 0, UINT64_MAX), 0);
+    assert_int_equal(files->close(files, fd), 0);
+    fd = files->open(files, "/a", O_RDONLY, 0);
+    assert_int_equal(files->pwrite(files, fd, "xy", 2, 0), -EBADF);
+    assert_int_equal(files->close(files, fd), 0);
+    assert_int_equal(files->open(files, "/a", O_RDONLY | O_DIRECTORY, 0), -ENOTDIR);
+    assert_int_equal(files->open(files, "/a", O_RDWR | O_CREAT | O_EXCL, 0666), -EEXIST);
+    assert_int_equal(files->open(files, name, O_RDWR, 0), -EISDIR);
+    drop_disk(disk, env);
+}
+
+/* A map holds what is there, and no more can be mapped than that. */
+static void a_map_is_the_files_bytes(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct files_sim *disk = NULL;
+    struct files *files = open_disk(&disk, &env);
+    void *map = NULL;
+    write_file(files, "/a", "0123456789", false);
+    int fd = files->open(files, "/a", O_RDONLY, 0);
+    assert_int_equal(files->map(files, fd, 11, &map), -EINVAL);
+    assert_int_equal(files->map(files, fd, 10, &map), 0);
+    assert_memory_equal(map, "0123456789", 10);
+    files->unmap(files, map, 10);
+    assert_int_equal(files->close(files, fd), 0);
+    drop_disk(disk, env);
+}
+
+/* All that anybody wrote is kept by a sync of the whole disk; where one part fails, it says so. */
+static void a_sync_of_the_whole_disk_keeps_all(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct files *files = mount(disk);
+        write_file(files, "/a", "one", false);
+        assert_int_equal(files->mkdir(files, "/folder", 0777), 0);
+        write_file(files, "/folder/b", "two", false);
+        int fd = files->open(files, "/", O_RDONLY, 0);
+        assert_true(fd > 0);
+        if (seed % 2 == 1) {
+            files_sim_set_sync_fail(disk, 1000000);
+            assert_int_equal(files->syncfs(files, fd), -EIO);
+        } else {
+            assert_int_equal(files->syncfs(files, fd), 0);
+            files_sim_kill(files);
+            files = mount(disk);
+            assert_int_equal(holds(files, "/a", "one"), 1);
+            assert_int_equal(holds(files, "/folder/b", "two"), 1);
+        }
+        drop_disk(disk, env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_open_is_refused),
+        cmocka_unit_test(a_disk_that_is_read_only_is_read),
+        cmocka_unit_test(names_and_offsets_have_bounds),
+        cmocka_unit_test(a_map_is_the_files_bytes),
+        cmocka_unit_test(a_sync_of_the_whole_disk_keeps_all),
         cmocka_unit_test(it_is_like_the_system),
         cmocka_unit_test(what_was_synced_stays_and_the_rest_may_go),
         cmocka_unit_test(a_file_replaced_by_a_synced_one_is_whole),

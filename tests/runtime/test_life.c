@@ -10,6 +10,7 @@
 #include "runtime/core/loop.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/stream.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
 
@@ -603,7 +604,8 @@ static void an_actor_that_stops_spawns_nothing(void **state)
 /* What an actor is refused while there is no memory. */
 struct poor {
     struct address other;
-    int results[8];
+    int results[11];
+    struct error error; /* of the listener */
     bool asked;
     struct timer timer;
 };
@@ -611,6 +613,12 @@ struct poor {
 static void never(struct actor *self, void *arg, struct address who, int reason)
 {
     (void)self, (void)arg, (void)who, (void)reason;
+    fail();
+}
+
+static void no_stream(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    (void)self, (void)arg, (void)stream, (void)what;
     fail();
 }
 
@@ -630,6 +638,11 @@ static void ask_for_all(struct actor *self, void *arg)
     *result++ = directory_lookup(self, "poor", NULL, NULL);
     *result++ = message_create(self, KIND_ASK) == NULL ? TR_ENOMEM : 0;
     *result++ = buffer_create(self, 10) == NULL ? TR_ENOMEM : 0;
+    struct endpoint endpoint = { .kind = ENDPOINT_TCP, .host = "host0", .port = 7 };
+    struct stream *stream;
+    *result++ = stream_listen(self, &endpoint, no_stream, poor, &stream, &poor->error);
+    *result++ = stream_connect(self, &endpoint, no_stream, poor, &stream);
+    *result++ = stream_watch(self, 0, no_stream, poor, &stream);
     env_sim_set_alloc_fail(node_env(actor_node(self)), 0);
     poor->asked = true;
 }
@@ -658,8 +671,9 @@ static void without_memory_each_request_is_refused(void **state)
     assert_int_equal(node_start(node), 0);
     run_for(env, ENV_SECOND_NS);
     assert_true(poor.asked);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 11; i++)
         assert_int_equal(poor.results[i], TR_ENOMEM);
+    assert_string_equal(poor.error.text, "tcp:host0:7: cannot listen: out of memory");
     assert_string_equal(story.text, "+x ");
     support_sim_finish(env, node);
     env_destroy(env);
