@@ -225,7 +225,30 @@ static void wrong_text_is_told_by_its_line(void **state)
         { "a.graph", "2 1 0 3\n", TR_EFORMAT, "no weights" },
         { "a.graph", "2 1 1\n2\n1 1\n", TR_EFORMAT, "edge weight is missing" },
         { "a.graph", "900000000000 1\n", TR_EFORMAT, "truncated" },
+        { "a.mtx", "%%MatrixMarket vector coordinate real general\n", TR_EFORMAT,
+          "not '%%matrixmarket vector'" },
+        { "a.mtx", "%%Matrix matrix coordinate real general\n", TR_EFORMAT,
+          "not '%%matrix matrix'" },
+        { "a.mtx", MTX "3 3 1 1\n1 1\n", TR_EFORMAT, "line 2: has more than is needed, from '1'" },
+        { "a.mtx", MTX "3 3 1\n1 4\n", TR_ERANGE, "line 3: the column" },
+        { "a.mtx", MTX "3 3 1\n1 0\n", TR_ERANGE, "numbers from 1" },
+        { "a.mtx", MTX "3 3 15\n1 1\n", TR_EFORMAT, "1 of 15 entries" }, /* 4 bytes each */
+        { "a.mtx", MTX "3 3 16\n1 1\n", TR_EFORMAT, "16 entries do not fit the 60 bytes" },
+        { "a.graph", "2 1 111 64\n", TR_EFORMAT, "0 of 2 nodes" },
+        { "a.graph", "2 1 111 65\n", TR_ERANGE, "the number of constraints" },
+        { "a.graph", "2 1 112\n", TR_ERANGE, "the format" },
+        { "a.graph", "2 1 020\n", TR_EFORMAT, "format 020; three digits" },
+        { "a.graph", "2 1 10 1\n4294967296 2\n1 1\n", TR_ERANGE, "a node weight" },
+        { "a.graph", "2 1 1\n2 4294967296\n1 1\n", TR_ERANGE, "an edge weight" },
+        { "a.graph", "8 3\n", TR_EFORMAT, "8 nodes and 3 edges do not fit the 4 bytes" },
+        { "a.graph", "1 3\n", TR_EFORMAT, "1 nodes and 3 edges do not fit the 4 bytes" },
+        { "a.graph", "5 2\n", TR_EFORMAT, "0 of 5 nodes" },
+        { "a.txt", "0 1\n1 2x\n", TR_EFORMAT, "the destination ID is needed, 'x'" },
+        { "a.txt", "1152921504606846976 0\n", TR_ERANGE, "the source ID begins with" },
         { "a.parquet", "PAR1", TR_EUNSUPPORTED, "numpy.save" },
+        { "a.dgl", "", TR_EUNSUPPORTED, "numpy.save" },
+        { "a.bin", "", TR_EUNSUPPORTED, "numpy.save" },
+        { "a.npz", "", TR_EUNSUPPORTED, "numpy.save" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = { 0 };
@@ -427,6 +450,148 @@ static void chunked_format_with_csv(void **state)
     raw_close(graph);
 }
 
+/* The bytes around what a reader asks for, and edges and rows that are not there. */
+static void what_is_read_ends_at_its_bounds(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error = { 0 };
+    uint64_t src[4] = { 9, 9, 9, 9 }, dst[4] = { 9, 9, 9, 9 };
+    float rows[9];
+    put_text(scratch, "a.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 5\n2 3 6\n3 1 7\n");
+    assert_int_equal(raw_open(at(scratch, "a.mtx"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_edges(graph, 0, 3, 0, src, dst, &error), 0);
+    assert_int_equal(raw_read_edges(graph, 0, 1, 2, src, dst, &error), 0);
+    assert_true(src[0] == 1 && dst[0] == 2 && src[1] == 2 && dst[1] == 0 && src[2] == 9);
+    static const struct {
+        uint32_t which;
+        uint64_t begin, count;
+    } outside[] = { { 1, 0, 0 }, { 1, 0, 1 }, { 0, 4, 0 },
+                    { 0, 3, 1 }, { 0, 0, 4 }, { 0, 1, UINT64_MAX } };
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        assert_int_equal(raw_read_edges(graph, outside[i].which, outside[i].begin, outside[i].count,
+                                        src, dst, &error),
+                         TR_ERANGE);
+        assert_says(&error, TR_ERANGE, "a: edges");
+    }
+    assert_int_equal(raw_read_rows(graph, 0, 3, 0, rows, &error), 0);
+    assert_int_equal(raw_read_rows(graph, 0, 1, 2, rows, &error), 0);
+    assert_true(rows[0] == 6 && rows[1] == 7);
+    for (size_t i = 2; i < sizeof outside / sizeof *outside; i++)
+        assert_int_equal(raw_read_rows(graph, 0, outside[i].begin, outside[i].count, rows, &error),
+                         TR_ERANGE);
+    raw_close(graph);
+    assert_int_equal(raw_open(at(scratch, "none"), NULL, &graph, &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "none: no such file or folder");
+}
+
+/* Each float kind is looked through to its last element, and the value is spelt. */
+static void values_that_are_not_finite_are_found(void **state)
+{
+    static const struct {
+        const char *descr;
+        size_t bytes;
+        uint64_t bits, largest; /* not finite; the largest that is */
+        const char *says;
+    } kinds[] = {
+        { "<f2", 2, 0x7c00, 0x7bff, "value inf of feature 'feat'" },
+        { "<f2", 2, 0xfe00, 0xfbff, "value nan" },
+        { "<f4", 4, 0xff800000, 0xff7fffff, "value -inf" },
+        { "<f4", 4, 0x7f800001, 0x7f7fffff, "value nan" },
+        { "<f8", 8, UINT64_C(0x7ff0000000000000), UINT64_C(0x7fefffffffffffff), "value inf" },
+        { "<f8", 8, UINT64_C(0xfff8000000000000), UINT64_C(0xffefffffffffffff), "value nan" },
+    };
+    enum { ROWS = 200, WIDTH = 3, ITEMS = ROWS * WIDTH };
+    static const uint64_t places[] = { 0, 4, 255, 256, 511, 512, ITEMS - 1 };
+    struct scratch *scratch = *state;
+    int64_t pairs[] = { 0, ROWS - 1 };
+    uint64_t edges[] = { 1, 2 }, rows[] = { ROWS, WIDTH };
+    char path[256];
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
+    snprintf(path, sizeof path, "%s", at(scratch, "f/feat.npy"));
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (size_t p = 0; p <= sizeof places / sizeof *places; p++) {
+            bool bad = p < sizeof places / sizeof *places;
+            uint64_t place = bad ? places[p] : 1;
+            unsigned char data[ITEMS * 8] = { 0 }, got[ITEMS * 8];
+            char says[64];
+            struct raw_graph *graph;
+            struct error error = { 0 };
+            memcpy(data + place * kinds[k].bytes, bad ? &kinds[k].bits : &kinds[k].largest,
+                   kinds[k].bytes);
+            (void)remove(path);
+            assert_int_equal(npy_write(files_posix, path, kinds[k].descr, 2, rows, data, NULL), 0);
+            assert_int_equal(raw_open(at(scratch, "f"), NULL, &graph, &error), 0);
+            int table = raw_find_table(graph, false, 0, "feat");
+            int rv = raw_read_rows(graph, (uint32_t)table, 0, ROWS, got, &error);
+            assert_int_equal(rv, bad ? TR_EFORMAT : 0);
+            if (bad) {
+                snprintf(says, sizeof says, "feat.npy: row %d, column %d: value",
+                         (int)(place / WIDTH), (int)(place % WIDTH));
+                assert_says(&error, TR_EFORMAT, says);
+                assert_says(&error, TR_EFORMAT, kinds[k].says);
+            } else {
+                assert_memory_equal(got, data, ITEMS * kinds[k].bytes);
+            }
+            raw_close(graph);
+        }
+    }
+}
+
+/* A header is any line that begins with a letter, '_' or '"'; a column of whole numbers is integers,
+ * and the delimiter of blanks may be repeated. */
+static void tables_of_text_and_their_headers(void **state)
+{
+    static const struct {
+        const char *head, *rows;
+        enum tr_dtype dtype;
+        double first;
+    } cases[] = {
+        { "", "1\n2\n3\n", TR_I64, 1 },
+        { "a\n", "1\n2\n3\n", TR_I64, 1 },
+        { "z\n", "1\n2\n3\n", TR_I64, 1 },
+        { "A\n", "1\n2\n3\n", TR_I64, 1 },
+        { "Z\n", "1\n2\n3\n", TR_I64, 1 },
+        { "_\n", "1\n2\n3\n", TR_I64, 1 },
+        { "\"x y\"\n", "1\n2\n3\n", TR_I64, 1 },
+        { "# c\n\n% d\nid\n# e\n\n", "-1\n\n2\n# f\n3\n# g\n", TR_I64, -1 },
+        { "", "1\n2.5\n3\n", TR_F32, 1 },
+        { "", "9007199254740992\n2\n3\n", TR_I64, 9007199254740992.0 },
+        { "", "-9007199254740992\n2\n3\n", TR_I64, -9007199254740992.0 },
+        { "", "9007199254740994\n2\n3\n", TR_F32, 9007199254740992.0 },
+    };
+    struct scratch *scratch = *state;
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/a.csv", "0 1\n");
+    put_text(scratch, "c/b.csv", "1 2\n");
+    put_text(scratch, "c/metadata.json",
+             HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
+                  "\"delimiter\": \"|\"}, \"data\": [\"x.csv\"]}}}}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        union {
+            int64_t whole[3];
+            float real[3];
+        } rows;
+        struct raw_graph *graph;
+        struct error error = { 0 };
+        snprintf(text, sizeof text, "%s%s", cases[i].head, cases[i].rows);
+        put_text(scratch, "c/x.csv", text);
+        if (raw_open(at(scratch, "c"), NULL, &graph, &error) != 0)
+            fail_msg("case %zu: %s", i, error.text);
+        assert_int_equal(graph->tables[0].dtype, cases[i].dtype);
+        assert_int_equal(graph->tables[0].ndim, 0);
+        assert_int_equal(raw_read_rows(graph, 0, 0, 3, &rows, &error), 0);
+        bool whole = cases[i].dtype == TR_I64;
+        assert_true((whole ? (double)rows.whole[0] : rows.real[0]) == cases[i].first);
+        assert_true((whole ? (double)rows.whole[2] : rows.real[2]) == 3);
+        raw_close(graph);
+    }
+}
+
 /* What Excel, PowerShell and pipes hand over. */
 static void texts_of_other_systems(void **state)
 {
@@ -470,6 +635,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_interrupt_ends_parsing, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(texts_of_other_systems, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_is_read_ends_at_its_bounds, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(values_that_are_not_finite_are_found, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(tables_of_text_and_their_headers, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
     };

@@ -64,6 +64,14 @@ tests_partition_test_raw_write_LDADD = $(partition_libs) $(test_libs)
 tests_partition_test_raw_write_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup
 
+check_PROGRAMS += tests/partition/test_memory_ends
+TESTS += tests/partition/test_memory_ends
+tests_partition_test_memory_ends_SOURCES = tests/partition/test_memory_ends.c \
+    tests/partition/graph_util.h tests/partition/raw_util.h tests/short_memory.h
+tests_partition_test_memory_ends_LDADD = $(partition_libs) $(test_libs)
+tests_partition_test_memory_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+
 check_PROGRAMS += tests/partition/test_json_mutations
 TESTS += tests/partition/test_json_mutations
 tests_partition_test_json_mutations_SOURCES = tests/partition/test_json_mutations.c \

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory may end at any allocation of reading, copying, importing, partitioning, verifying and
+ * loading a graph: each then fails with TR_ENOMEM and says so, gives nothing, and succeeds where
+ * the memory is there.
+ */
+#include "tests/partition/graph_util.h"
+
+#include <zlib.h>
+
+#include "partition/build/verify.h"
+#include "partition/import/debian.h"
+#include "partition/store/npy.h"
+#include "tests/short_memory.h"
+
+#define ALLOCATIONS_MAX 100000
+
+/* What is tried; everything that a try leaves is removed before the next one. */
+struct attempt {
+    struct scratch *scratch;
+    const char *name; /* of the input in the scratch folder */
+    struct raw_graph *raw;
+    enum partition_mode mode;
+    bool keep; /* the partitions */
+};
+
+/* Thousands of folders are written, and none has to outlive a power cut. */
+static int sync_nothing(struct files *self, int fd)
+{
+    (void)self, (void)fd;
+    return 0;
+}
+
+static struct files quick_files(void)
+{
+    struct files files = *files_posix;
+    files.fsync = sync_nothing;
+    files.syncfs = NULL;
+    return files;
+}
+
+typedef int attempted(const struct attempt *attempt, struct error *error);
+
+/* Fails one allocation of `step`, each once; returns how many there are. */
+static int fail_each(attempted *try, const struct attempt *attempt, int step)
+{
+    int rv = TR_ENOMEM, tries = 0;
+    for (; rv != 0 && tries < ALLOCATIONS_MAX; tries += step) {
+        struct error error = { 0 };
+        allocations_left = tries;
+        rv = try(attempt, &error);
+        bool failed = allocations_left < 0;
+        allocations_left = -1;
+        if (rv != 0 && !failed)
+            fail_msg("%s: %s, though no allocation failed", attempt->name, error.text);
+        if (rv != 0 && error.code != 0 && (error.code != rv || error.text[0] == '\0'))
+            fail_msg("%s after %d allocations: %s, but says '%s'", attempt->name, tries,
+                     tr_error_name(rv), error.text);
+        if (rv != 0 && rv != TR_ENOMEM)
+            fail_msg("%s after %d allocations: %s", attempt->name, tries, error.text);
+        if (rv == 0 && failed)
+            rv = 1; /* it did without */
+    }
+    assert_int_equal(rv, 0);
+    return tries;
+}
+
+static int open_raw(const struct attempt *attempt, struct error *error)
+{
+    struct raw_graph *graph = NULL;
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", attempt->scratch->folder, attempt->name);
+    int rv = raw_open(path, NULL, &graph, error);
+    assert_int_equal(graph != NULL, rv == 0);
+    raw_close(graph);
+    return rv;
+}
+
+/* Long enough for each list to grow more than once. */
+static void put_long(struct scratch *scratch, const char *name, const char *head,
+                     const char *(*line)(int i, char *text), int count)
+{
+    FILE *file = fopen(at(scratch, name), "w");
+    char text[64];
+    assert_non_null(file);
+    fputs(head, file);
+    for (int i = 0; i < count; i++)
+        fputs(line(i, text), file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const char *edge_line(int i, char *text)
+{
+    snprintf(text, 64, "%d %d\n", i, (i + 1) % 4000);
+    return text;
+}
+
+static const char *wide_edge_line(int i, char *text)
+{
+    snprintf(text, 64, "%d %s%d\n", i, i > 10 ? "100000000" : "", i);
+    return text;
+}
+
+static const char *entry_line(int i, char *text)
+{
+    snprintf(text, 64, "%d %d 1\n", i + 1, (i + 1) % 4000 + 1);
+    return text;
+}
+
+static const char *ring_line(int i, char *text)
+{
+    snprintf(text, 64, "1 2 %d 3 %d 3\n", (i + 3999) % 4000 + 1, (i + 1) % 4000 + 1);
+    return text;
+}
+
+static const char *row_line(int i, char *text)
+{
+    snprintf(text, 64, "%d,%d\n", i, i * i);
+    return text;
+}
+
+static void readers(void **state)
+{
+    struct scratch *scratch = *state;
+    const char *const names[] = { "a.txt", "b.txt", "a.mtx", "a.graph", "a.gz", "a.npy", "f", "c" };
+    int64_t pairs[4] = { 0, 1, 1, 2 };
+    uint64_t edges[] = { 2, 2 }, rows[] = { 3, 2 }, nodes[] = { 3 }, packed[] = { 10, 1 };
+    float feat[6] = { 0 };
+    uint8_t bits[10] = { 0 };
+    put_long(scratch, "a.txt", "", edge_line, 4000);
+    put_long(scratch, "b.txt", "", wide_edge_line, 20);
+    put_long(scratch, "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n4000 4000 4000\n",
+             entry_line, 4000);
+    put_long(scratch, "a.graph", "4000 4000 111\n", ring_line, 4000);
+    gzFile file = gzopen(at(scratch, "a.gz"), "wb");
+    assert_int_equal(gzwrite(file, "0 1\n1 2\n", 8), 8);
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 2, edges, pairs, NULL), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/feat.npy"), "<f4", 2, rows, feat, NULL),
+                     0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/label.npy"), "<i8", 1, nodes, pairs, NULL), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/val_masks_all10.npy"), "|u1", 2, packed, bits, NULL),
+        0);
+    put_text(scratch, "f/meta.json", "{\"num_nodes\": 3}");
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/a.csv", "0 1\n");
+    put_text(scratch, "c/b.csv", "1 2\n");
+    put_long(scratch, "c/x.csv", "x,y\n", row_line, 3000);
+    put_text(scratch, "c/metadata.json",
+             "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"
+             "\"num_nodes_per_chunk\": [[3000]], \"num_edges_per_chunk\": [[1, 1]],"
+             "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"csv\", \"delimiter\": \" \"},"
+             "\"data\": [\"a.csv\", \"b.csv\"]}}, \"node_data\": {\"n\": {\"x\": {\"format\":"
+             "{\"name\": \"csv\", \"delimiter\": \",\"}, \"data\": [\"x.csv\"]}}}}");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct attempt attempt = { .scratch = scratch, .name = names[i] };
+        assert_true(fail_each(open_raw, &attempt, 1) > 5);
+    }
+}
+
+static int copy_raw(const struct attempt *attempt, struct error *error)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/copy", attempt->scratch->folder);
+    struct files files = quick_files();
+    const struct raw_write_options options = { .files = &files };
+    int rv = raw_copy(attempt->raw, path, &options, error), left = allocations_left;
+    allocations_left = -1;
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static int make_parts(const struct attempt *attempt, struct error *error)
+{
+    const struct partition_options options = {
+        .num_parts = 2, .seed = 1, .halo_hops = 2, .trainers = 2
+    };
+    char path[256];
+    snprintf(path, sizeof path, "%s/parts", attempt->scratch->folder);
+    int rv = partition_graph(attempt->raw, &options, path, NULL, NULL, NULL, error);
+    int left = allocations_left;
+    allocations_left = -1;
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    if (!attempt->keep)
+        (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static int verify_parts(const struct attempt *attempt, struct error *error)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/parts/sample.json", attempt->scratch->folder);
+    return verify_directory(path, attempt->raw, NULL, NULL, NULL, error);
+}
+
+static int load_part(const struct attempt *attempt, struct error *error)
+{
+    const struct partition_load load = { .mode = attempt->mode,
+                                         .features = true,
+                                         .degrees = true,
+                                         .edge_rank = true,
+                                         .ranks = true,
+                                         .original_edge_ids = true };
+    char path[256];
+    struct store *store = NULL;
+    struct graph_part *part = NULL;
+    int32_t *trainers = NULL;
+    snprintf(path, sizeof path, "%s/parts/sample.json", attempt->scratch->folder);
+    int rv = store_open(path, &store, error);
+    if (rv != 0)
+        return rv;
+    rv = store_load(store, 1, &load, &part, error);
+    if (rv == 0) {
+        store_unload(store, part);
+        rv = store_read_deal(store, 0, &trainers, error);
+        assert_int_equal(trainers != NULL, rv == 0);
+        free(trainers);
+    }
+    store_close(store);
+    return rv;
+}
+
+static void partitions(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    char path[256];
+    snprintf(path, sizeof path, "%s/raw", scratch->folder);
+    sample_init(&sample, true, 24, 60, 7);
+    struct attempt attempt = { .scratch = scratch,
+                               .name = "sample",
+                               .raw = sample_raw(&sample, path) };
+    assert_true(fail_each(copy_raw, &attempt, 3) > 20);
+    assert_true(fail_each(make_parts, &attempt, 3) > 50);
+    attempt.keep = true;
+    assert_int_equal(make_parts(&attempt, NULL), 0);
+    for (attempt.mode = PARTITION_COPY; attempt.mode <= PARTITION_MAP; attempt.mode++)
+        assert_true(fail_each(load_part, &attempt, 1) > 10);
+    assert_true(fail_each(verify_parts, &attempt, 1) > 20);
+    raw_close(attempt.raw);
+    sample_fini(&sample);
+}
+
+static int import_debian(const struct attempt *attempt, struct error *error)
+{
+    static const char archive[] = "Package: a\nSection: libs\nDepends: b | c, d\nTag: x::y\n\n"
+                                  "Package: b\nProvides: c, e (= 1)\nSection: mail\n\n"
+                                  "Package: d\nRecommends: e\nSection: libs\n";
+    char path[256];
+    struct debian_facts facts;
+    snprintf(path, sizeof path, "%s/d", attempt->scratch->folder);
+    struct files files = quick_files();
+    const struct raw_write_options options = { .files = &files };
+    FILE *input = fmemopen((void *)(uintptr_t)archive, sizeof archive - 1, "r");
+    assert_non_null(input);
+    int rv = debian_import(input, "the archive", path, &options, &facts, error);
+    int left = allocations_left;
+    allocations_left = -1;
+    fclose(input);
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static void an_archive(void **state)
+{
+    const struct attempt attempt = { .scratch = *state, .name = "the archive" };
+    assert_true(fail_each(import_debian, &attempt, 1) > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(readers, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(partitions, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
