@@ -57,6 +57,11 @@ tests_model_test_training_options_SOURCES = tests/model/test_training_options.c 
     tests/api/api_world.c tests/api/api_world.h
 tests_model_test_training_options_LDADD = $(model_libs) $(test_libs)
 
+check_PROGRAMS += tests/model/test_training
+TESTS += tests/model/test_training
+tests_model_test_training_SOURCES = tests/model/test_training.c
+tests_model_test_training_LDADD = $(model_libs) $(test_libs)
+
 check_PROGRAMS += tests/model/model_api
 TESTS += tests/model/test_model_api.sh
 EXTRA_DIST += tests/model/test_model_api.sh

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole training in this process: what its epochs, its result, its folder and an inference of its
+ * model say fits together. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <troupe/checkpoint.h>
+#include <troupe/generate.h>
+#include <troupe/model.h>
+#include <troupe/partition.h>
+
+#include "runtime/base/files.h"
+
+#define NODES 1000
+#define EDGES 6000
+#define BATCH 100
+#define EPOCHS 3u
+
+static char folder[] = "/tmp/troupe-training-XXXXXX";
+static char graph[64];
+static struct tr_error failure = TR_ERROR_INIT;
+
+static void ok(int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
+}
+
+static void in(char *path, const char *name)
+{
+    snprintf(path, 64, "%s/%s", folder, name);
+}
+
+static int finish(struct tr_task *task)
+{
+    int rv = tr_task_wait(task, TR_WAIT_FOREVER, &failure);
+    tr_task_close(task);
+    return rv;
+}
+
+static int set_up(void **state)
+{
+    struct tr_generate_options generate = TR_GENERATE_OPTIONS_INIT;
+    struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+    struct tr_task *task;
+    char raw[64], parts[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    in(raw, "raw");
+    in(parts, "parts");
+    in(graph, "parts/g.json");
+    generate.out = raw;
+    generate.kind = TR_GENERATE_SBM;
+    generate.num_nodes = NODES;
+    generate.num_edges = EDGES;
+    ok(tr_generate_start(&generate, &task, &failure));
+    ok(finish(task));
+    partition.raw = raw;
+    partition.out = parts;
+    partition.name = "g";
+    partition.method = "random";
+    partition.num_parts = 2;
+    ok(tr_partition_start(&partition, &task, &failure));
+    ok(finish(task));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return files_remove_tree(files_posix, folder, NULL);
+}
+
+static struct tr_train_options options_of(const char *run)
+{
+    struct tr_train_options options;
+    tr_train_options_init(&options);
+    options.graph = graph;
+    options.run = run;
+    options.hidden = 8;
+    options.batch_size = BATCH;
+    options.epochs = EPOCHS;
+    options.threads = options.loops = 1;
+    return options;
+}
+
+static int train(const struct tr_train_options *options)
+{
+    struct tr_task *task;
+    ok(tr_train_start(options, &task, &failure));
+    return finish(task);
+}
+
+static void read_file(const char *run, const char *name, char **text, size_t *size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", run, name);
+    ok(files_read_all(files_posix, path, 1 << 20, text, size, NULL));
+}
+
+static uint32_t count_lines(const char *run)
+{
+    char *text;
+    size_t size;
+    uint32_t lines = 0;
+    read_file(run, "metrics.jsonl", &text, &size);
+    for (size_t i = 0; i < size; i++)
+        lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+static void assert_same_scores(const struct tr_scores *a, const struct tr_scores *b)
+{
+    assert_true(a->labelled > 0);
+    assert_int_equal(a->labelled, b->labelled);
+    assert_true(fabs(a->loss - b->loss) < 1e-6 * fabs(a->loss));
+    assert_true(a->accuracy == b->accuracy);
+    assert_true(a->macro_f1 == b->macro_f1);
+}
+
+/* Outputs of all nodes, exactly, and each split's scores. */
+static void infer(const char *run, struct tr_scores scores[3])
+{
+    struct tr_infer_options options;
+    struct tr_rows rows = TR_ROWS_INIT;
+    struct tr_task *task;
+    tr_infer_options_init(&options);
+    options.graph = graph;
+    options.run = run;
+    options.threads = options.loops = 1;
+    ok(tr_infer_start(&options, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ok(tr_infer_get_outputs(task, &rows, &failure));
+    assert_int_equal(rows.num_rows, NODES);
+    assert_int_equal(rows.dtype, TR_F32);
+    for (int split = TR_SPLIT_TRAIN; split <= TR_SPLIT_TEST; split++) {
+        const struct tr_scores none = TR_SCORES_INIT;
+        scores[split] = none;
+        ok(tr_infer_get_scores(task, (enum tr_split)split, &scores[split], &failure));
+    }
+    tr_task_close(task);
+}
+
+static void a_run_says_the_same_everywhere(void **state)
+{
+    char run[64];
+    struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_scores shown = TR_SCORES_INIT, best = TR_SCORES_INIT, test = TR_SCORES_INIT;
+    struct tr_scores inferred[3];
+    struct tr_task *task;
+    (void)state;
+    in(run, "run");
+    struct tr_train_options options = options_of(run);
+    options.evaluate_every = 2;
+    ok(tr_train_start(&options, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ok(tr_train_get_result(task, &result, &best, &test, &failure));
+    assert_int_equal(result.epochs, EPOCHS);
+    assert_true(result.has_best && result.tested && !result.stopped_early);
+    infer(run, inferred);
+    for (uint32_t e = 0; e < EPOCHS; e++) {
+        ok(tr_train_get_epoch(task, e, &epoch, &shown, &failure));
+        assert_int_equal(epoch.epoch, e);
+        assert_int_equal(epoch.seeds, inferred[TR_SPLIT_TRAIN].labelled);
+        assert_int_equal(epoch.steps, (epoch.seeds + BATCH - 1) / BATCH);
+        assert_true(fabs(epoch.rate - 0.01) < 1e-8);
+        assert_true(isfinite(epoch.train_loss) && epoch.seconds > 0);
+        assert_int_equal(epoch.evaluated, e > 0); /* every other one, and the last */
+        if (e == 0)
+            assert_true(isnan(shown.accuracy) && !epoch.best);
+        if (e == result.best_epoch) {
+            assert_true(epoch.best);
+            assert_same_scores(&shown, &best);
+        }
+    }
+    assert_true(epoch.train_loss == result.train_loss);
+    assert_int_equal(tr_train_get_epoch(task, EPOCHS, &epoch, &shown, &failure), TR_EEND);
+    assert_same_scores(&best, &inferred[TR_SPLIT_VALIDATION]);
+    assert_same_scores(&test, &inferred[TR_SPLIT_TEST]);
+    assert_int_equal(count_lines(run), EPOCHS + 1); /* and the test's */
+    tr_task_close(task);
+    assert_int_equal(train(&options), TR_EEXIST);
+}
+
+/* Nothing is scored that nobody asked for, and the model is that of the last epoch. */
+static void a_run_without_evaluation_has_no_scores(void **state)
+{
+    char run[64];
+    struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_scores best = TR_SCORES_INIT, test = TR_SCORES_INIT;
+    struct tr_task *task;
+    (void)state;
+    in(run, "bare");
+    struct tr_train_options options = options_of(run);
+    options.evaluation = "none";
+    options.drop_last = true;
+    ok(tr_train_start(&options, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ok(tr_train_get_result(task, &result, &best, &test, &failure));
+    assert_int_equal(result.epochs, EPOCHS);
+    assert_false(result.has_best || result.tested);
+    assert_true(best.labelled == 0 && isnan(best.loss) && isnan(test.accuracy));
+    ok(tr_train_get_epoch(task, 0, &epoch, NULL, &failure));
+    assert_int_equal(epoch.seeds, epoch.steps * BATCH);
+    tr_task_close(task);
+    assert_int_equal(count_lines(run), EPOCHS);
+}
+
+/* Whoever goes on from a checkpoint ends where a run ends that was never stopped. */
+static void a_run_that_goes_on_ends_alike(void **state)
+{
+    char run[64], checkpoints[80], *models[2], *metrics[2];
+    size_t sizes[2], ignored;
+    (void)state;
+    in(run, "saved");
+    struct tr_train_options options = options_of(run);
+    options.checkpoint_every = 2;
+    options.balanced_weights = true;
+    ok(train(&options));
+    snprintf(checkpoints, sizeof checkpoints, "%s/checkpoints", run);
+    assert_true(tr_checkpoints_exist(checkpoints));
+    read_file(run, "model.safetensors", &models[0], &sizes[0]);
+    read_file(run, "metrics.jsonl", &metrics[0], &ignored);
+    assert_int_equal(train(&options), TR_EEXIST);
+    options.resume = true;
+    ok(train(&options));
+    read_file(run, "model.safetensors", &models[1], &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(models[0], models[1], sizes[0]);
+    assert_int_equal(count_lines(run), EPOCHS + 1);
+    options.hidden = 9; /* another run */
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    options.hidden = 8;
+    options.resume = false;
+    options.replace = true;
+    options.checkpoint_every = 0;
+    options.balanced_weights = false;
+    ok(train(&options));
+    free(models[1]);
+    read_file(run, "model.safetensors", &models[1], &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_true(memcmp(models[0], models[1], sizes[0]) != 0); /* weights of classes count */
+    free(models[0]);
+    free(models[1]);
+    free(metrics[0]);
+}
+
+static void what_a_graph_lacks_is_named(void **state)
+{
+    char run[64];
+    (void)state;
+    in(run, "none");
+    struct tr_train_options options = options_of(run);
+    options.val_mask = "no_mask";
+    assert_int_equal(train(&options), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "no_mask"));
+    options = options_of(run);
+    options.replace = true;
+    options.features = "nothing";
+    assert_int_equal(train(&options), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "nothing"));
+    options = options_of(run);
+    options.replace = true;
+    options.labels = "feat"; /* not one number a node */
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "feat"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_says_the_same_everywhere),
+        cmocka_unit_test(a_run_without_evaluation_has_no_scores),
+        cmocka_unit_test(a_run_that_goes_on_ends_alike),
+        cmocka_unit_test(what_a_graph_lacks_is_named),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("training", tests, set_up, tear_down);
+}
