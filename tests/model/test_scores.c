@@ -280,6 +280,34 @@ static void test_labels_of_every_type(void **state)
     assert_int_equal(labels_check(&rows, 3, &config, NULL), TR_ERANGE);
 }
 
+/* Targets are shares from 0 to 1, each column by itself; below 0 is without a label. */
+static void test_targets_at_their_bounds(void **state)
+{
+    (void)state;
+    float storage[2][3] = { { 0, 1, -1 }, { 0.5f, -7, 1 } };
+    struct batch_rows rows = { TR_F32, 2, 3, 12, storage };
+    struct model_config config = model_config_default();
+    struct error error = { 0 };
+    config.loss = MODEL_SIGMOID;
+    config.classes = 3;
+    assert_int_equal(labels_check(&rows, 2, &config, &error), 0);
+    assert_true(labels_target(&rows, 0, 0) == 0 && labels_target(&rows, 0, 1) == 1);
+    assert_true(labels_target(&rows, 1, 0) == 0.5f && labels_target(&rows, 1, 1) == -1);
+    storage[1][2] = 1.01f;
+    assert_int_equal(labels_check(&rows, 2, &config, &error), TR_ERANGE);
+    assert_non_null(strstr(error.text, "row 1 column 2 is 1.01"));
+    assert_int_equal(labels_check(&rows, 1, &config, &error), 0); /* it is not among them */
+    storage[1][2] = 1;
+    assert_int_equal(labels_check(&rows, 3, &config, &error), TR_EMISMATCH);
+    assert_non_null(strstr(error.text, "2 rows for 3 nodes"));
+    config.classes = 4;
+    assert_int_equal(labels_check(&rows, 2, &config, &error), TR_EMISMATCH);
+    assert_non_null(strstr(error.text, "3 columns; sigmoid loss takes 4"));
+    rows.rows = NULL;
+    assert_int_equal(labels_check(&rows, 0, &config, &error), 0);
+    assert_int_equal(labels_check(&rows, 1, &config, &error), TR_EMISMATCH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_two_classes_rank_by_difference),
         cmocka_unit_test(test_better_knows_direction_and_nan),
         cmocka_unit_test(test_labels_of_every_type),
+        cmocka_unit_test(test_targets_at_their_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,6 +256,86 @@ static void a_run_that_goes_on_ends_alike(void **state)
     free(metrics[0]);
 }
 
+/* Two trainers share each step, and come to one model, the same whenever it is asked for. */
+static void trainers_of_a_task_share_its_steps(void **state)
+{
+    char run[64], *models[2];
+    size_t sizes[2];
+    (void)state;
+    in(run, "two");
+    struct tr_train_options options = options_of(run);
+    options.trainers = options.threads = 2;
+    options.evaluation = "sampled";
+    options.reproducible = true;
+    for (int i = 0; i < 2; i++) {
+        struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+        struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+        struct tr_scores best = TR_SCORES_INIT, test = TR_SCORES_INIT;
+        struct tr_task *task;
+        ok(tr_train_start(&options, &task, &failure));
+        ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+        ok(tr_train_get_epoch(task, EPOCHS - 1, &epoch, NULL, &failure));
+        ok(tr_train_get_result(task, &result, &best, &test, &failure));
+        assert_int_equal(epoch.steps, (epoch.seeds + 2 * BATCH - 1) / (2 * BATCH));
+        assert_true(isfinite(epoch.train_loss) && epoch.evaluated);
+        assert_true(result.has_best && best.labelled > 0 && isfinite(best.loss));
+        assert_true(result.tested && test.labelled > 0 && isfinite(test.loss));
+        tr_task_close(task);
+        read_file(run, "model.safetensors", &models[i], &sizes[i]);
+        options.replace = true;
+        options.checkpoint_every = 1; /* which changes nothing of the result */
+        options.deal = "shuffle";     /* as where the graph has no deal for so many */
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(models[0], models[1], sizes[0]);
+    free(models[0]);
+    free(models[1]);
+    options.checkpoint_every = 0;
+    options.deal = "affinity";
+    assert_int_equal(train(&options), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "deal for 0 trainers, not for 2"));
+}
+
+static void a_run_stops_when_nothing_gets_better(void **state)
+{
+    char run[64];
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_task *task;
+    (void)state;
+    in(run, "patient");
+    struct tr_train_options options = options_of(run);
+    options.lr = 0; /* every epoch is as good as the first */
+    options.epochs = 20;
+    options.patience = 3;
+    ok(tr_train_start(&options, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ok(tr_train_get_result(task, &result, NULL, NULL, &failure));
+    assert_true(result.stopped_early);
+    assert_int_equal(result.best_epoch, 0);
+    assert_int_equal(result.epochs, 4);
+    tr_task_close(task);
+}
+
+static void an_inference_is_of_a_run_and_a_graph(void **state)
+{
+    struct tr_infer_options options;
+    struct tr_task *task;
+    struct tr_scores scores = TR_SCORES_INIT;
+    (void)state;
+    for (int missing = 0; missing < 2; missing++) {
+        tr_infer_options_init(&options);
+        options.graph = missing == 0 ? NULL : graph;
+        options.run = missing == 1 ? NULL : folder;
+        assert_int_equal(tr_infer_start(&options, &task, &failure), TR_EINVAL);
+        assert_null(task);
+    }
+    options.run = folder; /* which is no run */
+    ok(tr_infer_start(&options, &task, &failure));
+    assert_int_equal(tr_task_wait(task, TR_WAIT_FOREVER, &failure), TR_ENOENT);
+    assert_int_equal(tr_infer_get_scores(task, TR_SPLIT_TEST, &scores, &failure), TR_EEND);
+    tr_task_close(task);
+}
+
 static void what_a_graph_lacks_is_named(void **state)
 {
     char run[64];
@@ -283,6 +363,9 @@ int main(void)
         cmocka_unit_test(a_run_says_the_same_everywhere),
         cmocka_unit_test(a_run_without_evaluation_has_no_scores),
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
+        cmocka_unit_test(trainers_of_a_task_share_its_steps),
+        cmocka_unit_test(a_run_stops_when_nothing_gets_better),
+        cmocka_unit_test(an_inference_is_of_a_run_and_a_graph),
         cmocka_unit_test(what_a_graph_lacks_is_named),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
