@@ -121,6 +121,12 @@ TESTS += tests/api/test_cluster_file
 tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c
 tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_graph_info
+TESTS += tests/api/test_graph_info
+tests_api_test_graph_info_SOURCES = tests/api/test_graph_info.c tests/api/api_world.c \
+    tests/api/api_world.h
+tests_api_test_graph_info_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_batch_read
 TESTS += tests/api/test_batch_read
 tests_api_test_batch_read_SOURCES = tests/api/test_batch_read.c
