@@ -261,11 +261,34 @@ static void a_child_beside_fresh_threads_has_memory(void **state)
     }
 }
 
+/* Clocks of a real process are the system's, and no fault is made up. */
+static void a_real_process_has_the_systems_clocks(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct timespec t;
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    uint64_t wall_ms = env->ops->wall_ms(env), seconds = (uint64_t)time(NULL);
+    assert_true(wall_ms / 1000 <= seconds && wall_ms / 1000 + 600 > seconds);
+    uint64_t first_ns = env->ops->now_ns(env);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t then_ns = (uint64_t)t.tv_sec * ENV_SECOND_NS + (uint64_t)t.tv_nsec;
+    assert_true(first_ns <= then_ns && first_ns + 600 * ENV_SECOND_NS > then_ns);
+    uint64_t coarse_ns = env->ops->coarse_ns(env);
+    then_ns = env->ops->now_ns(env);
+    assert_true(coarse_ns <= then_ns && coarse_ns + 600 * ENV_SECOND_NS > then_ns);
+    assert_true(env->ops->random(env) != env->ops->random(env));
+    assert_false(env->simulated);
+    assert_false(env->ops->fails(env));
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_complete_once_in_the_simulator),
         cmocka_unit_test(an_actor_that_ends_cancels_and_awaits_its_jobs),
+        cmocka_unit_test(a_real_process_has_the_systems_clocks),
         cmocka_unit_test(every_index_runs_once),
         cmocka_unit_test(every_worker_has_a_number_of_its_own),
         cmocka_unit_test(helpers_take_the_signal_for_stacks_where_asked_alone),

@@ -212,6 +212,27 @@ static void a_folder_that_others_may_enter_is_refused(void **state)
     teardown(state);
 }
 
+/* The longest path that a socket has, and one byte more. */
+static void a_path_that_is_too_long_is_refused(void **state)
+{
+    struct house *house = *state;
+    const size_t most = sizeof((struct sockaddr_un *)0)->sun_path - 1;
+    struct echo_server servers[2] = { 0 };
+    for (size_t i = 0; i < 2; i++) {
+        char name[sizeof(struct sockaddr_un)] = { 0 };
+        size_t folder = strlen(house->folder) + 1;
+        memset(name, 'n', most + i - folder);
+        struct endpoint endpoint = { .kind = ENDPOINT_UNIX };
+        snprintf(endpoint.host, sizeof endpoint.host, "%s/%s", house->folder, name);
+        assert_int_equal(strlen(endpoint.host), most + i);
+        assert_int_equal(listen_at(house, endpoint, &servers[i]), i == 0 ? 1 : TR_EINVAL);
+    }
+    assert_non_null(strstr(servers[1].error.text, ": the path is too long for a socket"));
+    struct echo_client client = { .bytes = 1 };
+    assert_int_equal(connect_to(house, servers[1].endpoint, &client), TR_EIO);
+    teardown(state);
+}
+
 static void a_port_that_is_taken_is_refused(void **state)
 {
     struct house *house = *state;
@@ -376,6 +397,7 @@ int main(void)
         cmocka_unit_test_setup(every_address_of_a_name_is_tried, setup),
         cmocka_unit_test_setup(an_actor_may_end_while_it_connects, setup),
         cmocka_unit_test_setup(a_folder_that_others_may_enter_is_refused, setup),
+        cmocka_unit_test_setup(a_path_that_is_too_long_is_refused, setup),
         cmocka_unit_test_setup(a_port_that_is_taken_is_refused, setup),
         cmocka_unit_test_setup(a_stale_socket_is_replaced, setup),
         cmocka_unit_test_setup(a_stream_may_be_closed_in_its_ready, setup),
