@@ -316,6 +316,43 @@ static void a_run_stops_when_nothing_gets_better(void **state)
     tr_task_close(task);
 }
 
+/* Where every neighbour is drawn, sampling is exact: each node's outputs, and its scores. */
+static void sampled_and_exact_outputs_meet_where_all_is_drawn(void **state)
+{
+    char run[64];
+    struct tr_infer_options infer;
+    struct tr_task *tasks[2];
+    struct tr_rows rows[2] = { TR_ROWS_INIT, TR_ROWS_INIT };
+    struct tr_scores scores[2] = { TR_SCORES_INIT, TR_SCORES_INIT };
+    (void)state;
+    in(run, "all");
+    struct tr_train_options options = options_of(run);
+    options.model = "gcn";
+    options.fanout[0] = options.fanout[1] = TR_FANOUT_ALL;
+    ok(train(&options));
+    tr_infer_options_init(&infer);
+    infer.graph = graph;
+    infer.run = run;
+    infer.threads = infer.loops = 1;
+    for (int i = 0; i < 2; i++) {
+        infer.sampled = i == 1;
+        ok(tr_infer_start(&infer, &tasks[i], &failure));
+        ok(tr_task_wait(tasks[i], TR_WAIT_FOREVER, &failure));
+        ok(tr_infer_get_outputs(tasks[i], &rows[i], &failure));
+        ok(tr_infer_get_scores(tasks[i], TR_SPLIT_TEST, &scores[i], &failure));
+        assert_int_equal(rows[i].num_rows, NODES);
+    }
+    assert_int_equal(rows[0].width, rows[1].width);
+    for (size_t i = 0; i < NODES * rows[0].width; i++) {
+        float exact = ((const float *)rows[0].rows)[i], drawn = ((const float *)rows[1].rows)[i];
+        assert_true(fabsf(exact - drawn) < 1e-4f * (1 + fabsf(exact)));
+    }
+    assert_int_equal(scores[0].labelled, scores[1].labelled);
+    assert_true(fabs(scores[0].loss - scores[1].loss) < 1e-4);
+    tr_task_close(tasks[0]);
+    tr_task_close(tasks[1]);
+}
+
 static void an_inference_is_of_a_run_and_a_graph(void **state)
 {
     struct tr_infer_options options;
@@ -365,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
         cmocka_unit_test(trainers_of_a_task_share_its_steps),
         cmocka_unit_test(a_run_stops_when_nothing_gets_better),
+        cmocka_unit_test(sampled_and_exact_outputs_meet_where_all_is_drawn),
         cmocka_unit_test(an_inference_is_of_a_run_and_a_graph),
         cmocka_unit_test(what_a_graph_lacks_is_named),
     };
