@@ -389,8 +389,19 @@ static void the_result_that_is_written_ends_the_job(void **unused)
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         assert_int_equal(
             ((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code, TR_EEND);
-        for (int i = 0; i < 40; i++)
+        /* The others have yet to hear of it: they are given the time to ask. It ends once all did. */
+        bool all_know = seed % 2 != 0;
+        for (uint32_t rank = 0; rank < world.num_ranks && all_know; rank++) {
+            const struct msg_join again = { .role = MSG_ROLE_REDUCER, .rank = rank };
+            assert_int_equal(world.ends, 0);
+            asker_ask(&world.asker, MSG_JOIN, &again, sizeof again, NULL, 0);
+            assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
+        }
+        for (int i = 0; i < 40; i++) {
             settle(&world);
+            assert_true(all_know || i >= 25 || world.ends == 0);
+            assert_true(!all_know || i < 10 || world.ends == world.num_ranks);
+        }
         assert_int_equal(world.ends, world.num_ranks);
         asker_close(&world.asker);
     }

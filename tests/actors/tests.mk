@@ -78,6 +78,13 @@ TESTS += tests/actors/test_cluster
 tests_actors_test_cluster_SOURCES = tests/actors/test_cluster.c tests/schemas/random.h
 tests_actors_test_cluster_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_cluster_memory
+TESTS += tests/actors/test_cluster_memory
+tests_actors_test_cluster_memory_SOURCES = tests/actors/test_cluster_memory.c tests/short_memory.h
+tests_actors_test_cluster_memory_LDADD = $(actors_libs) $(test_libs)
+tests_actors_test_cluster_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+
 check_PROGRAMS += tests/actors/test_launcher
 TESTS += tests/actors/test_launcher
 tests_actors_test_launcher_SOURCES = tests/actors/test_launcher.c
