@@ -35,16 +35,6 @@ static int read_graph(struct launch_plan *plan, struct error *error)
     return rv == 0 ? book_file_read(&plan->book, files_posix, plan->graph_path, error) : rv;
 }
 
-static bool needs_key(const struct cluster *cluster)
-{
-    if (cluster->insecure_network || cluster->tls.ca != NULL || cluster->tls.shared_key != NULL)
-        return false;
-    for (uint32_t h = 0; h < cluster->num_hosts; h++)
-        if (cluster->hosts[h].unix_folder == NULL)
-            return true;
-    return false;
-}
-
 /* The plan asks whether hosts prove themselves; by what is for the processes to find. */
 static int make_key(struct launch_plan *plan, struct error *error)
 {
@@ -111,7 +101,7 @@ int launch_plan_init(struct launch_plan *plan, struct launch_request *request, s
         rv = find_program(plan, error);
     if (rv == 0)
         rv = read_graph(plan, error);
-    if (rv == 0 && needs_key(&plan->cluster))
+    if (rv == 0 && cluster_needs_key(&plan->cluster))
         rv = make_key(plan, error);
     if (rv == 0)
         rv = cluster_plan_make(&plan->plan, &plan->cluster, plan->book.book.num_parts, error);

@@ -198,6 +198,13 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
     if (rv != 0)
         return rv;
     rv = cluster_use_key(cluster, observer->key.path, error);
+    if (rv == 0 && cluster_needs_key(cluster))
+        rv = error_set(error, TR_EINVAL,
+                       "%s: its processes let in who has the key of the job, and none was named: "
+                       "set " JOB_KEY_VARIABLE
+                       " to its path, as `troupe launch` says when it starts, or fill "
+                       "shared_key",
+                       options->cluster);
     if (rv != 0)
         return rv;
     const char *graph = options->graph != NULL ? options->graph : cluster->graph;

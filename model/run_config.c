@@ -219,6 +219,9 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     return model_config_check(model, error);
 }
 
+/* Of the options that differ, as many as an error holds. */
+#define DIFFERENCES_BYTES 300
+
 static int read_root(struct files *files, const char *path, json_t **root, struct error *error)
 {
     char *text = NULL;
@@ -232,6 +235,33 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
     return *root != NULL ? 0 : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
 }
 
+/* Appends "NAME (was A, now B)" for all that two objects have differently. */
+static void list_differences(const json_t *was, const json_t *now, const char *within, char *text,
+                             size_t bytes)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)now, key, value)
+    {
+        char name[128];
+        const json_t *before = json_object_get(was, key);
+        if (json_equal((json_t *)(uintptr_t)before, value))
+            continue;
+        snprintf(name, sizeof name, "%s%s%s", within, within[0] != '\0' ? "." : "", key);
+        if (json_is_object(before) && json_is_object(value)) {
+            list_differences(before, value, name, text, bytes);
+            continue;
+        }
+        char *old = json_dumps(before, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        char *new = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        size_t used = strlen(text);
+        snprintf(text + used, bytes - used, "%s%s (it was %.60s, now %.60s)", used > 0 ? ", " : "",
+                 name, old != NULL ? old : "not there", new != NULL ? new : "not there");
+        free(old);
+        free(new);
+    }
+}
+
 int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
                        struct error *error)
 {
@@ -241,13 +271,25 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
     int rv = read_root(files, path, &root, error);
     if (rv != 0)
         return rv;
-    for (size_t i = 0; i < sizeof decisive / sizeof decisive[0] && rv == 0; i++)
-        if (!json_equal(json_object_get(root, decisive[i]), json_object_get(now, decisive[i])))
-            rv = error_set(error, TR_EMISMATCH,
-                           "%s: its '%s' differs from what was asked for; go "
-                           "on with the options that the run was begun with, or give another "
-                           "folder to --run",
-                           path, decisive[i]);
+    char differ[DIFFERENCES_BYTES] = "";
+    for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
+        json_t *before = json_object_get(root, decisive[i]);
+        json_t *after = json_object_get(now, decisive[i]);
+        json_t *was = json_pack("{s:O?}", decisive[i], before);
+        json_t *is = json_pack("{s:O?}", decisive[i], after);
+        if (json_is_object(before) && json_is_object(after))
+            list_differences(before, after, "", differ, sizeof differ);
+        else
+            list_differences(was, is, "", differ, sizeof differ);
+        json_decref(was);
+        json_decref(is);
+    }
+    if (differ[0] != '\0')
+        rv = error_set(
+            error, TR_EMISMATCH,
+            "%s: the run was begun with other options: %s; go on with those, or in another "
+            "folder",
+            path, differ);
     const char *text = json_string_value(json_object_get(root, "kernels"));
     if (rv == 0 && text == NULL)
         rv = error_set(error, TR_EFORMAT, "%s: 'kernels' is missing: not a run's config.json",

@@ -54,6 +54,18 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
     return rv;
 }
 
+void run_folder_forget_untrained(struct run_folder *folder)
+{
+    uint64_t size = 0;
+    if (folder->path == NULL || folder->pending_bytes > 0 ||
+        files_exists(folder->files, folder->model_path) ||
+        (files_exists(folder->files, folder->metrics_path) &&
+         (files_size(folder->files, folder->metrics_path, &size, NULL) != 0 || size > 0)))
+        return;
+    file_close(&folder->metrics);
+    (void)remove_run(folder, NULL);
+}
+
 /* Every line of a run fits: a few hundred bytes an epoch. */
 #define METRICS_BYTES_MAX ((size_t)1 << 30)
 

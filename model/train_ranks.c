@@ -273,9 +273,10 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
         hooks.save = save;
         hooks.mark = mark;
     }
+    if (r->rank == all->first) /* the progress of the process is that of its first trainer */
+        hooks.step_done = step_done;
     if (r->rank == 0) {
         hooks.epoch_done = epoch_done;
-        hooks.step_done = step_done;
         hooks.keep_best = keep_best;
         hooks.keep = keep;
     }

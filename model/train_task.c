@@ -215,6 +215,8 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     int rv = open_all(t, &why);
     if (rv == 0)
         rv = train(t, &why);
+    if (rv != 0)
+        training_forget_untrained(t);
     close_all(t);
     task_events_end(&t->events);
     return rv == 0

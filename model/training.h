@@ -43,6 +43,7 @@ struct training {
     char *checkpoints;     /* their folder; NULL: none are kept */
     uint64_t save_every;   /* steps; 0: none */
     uint32_t epoch;        /* under way */
+    bool folder_ours;      /* the run's folder is this run's */
     bool model_kept;       /* the run's folder has the best model so far */
     bool any_kept;         /* or one of this run that is older */
     uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
@@ -86,6 +87,9 @@ int training_name_checkpoints(struct training *t, struct error *error);
 int training_hash_job(const struct training *t, uint64_t *hash, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
 int training_open_folder(struct training *t, struct error *error);
+/* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so that
+ * it may be tried again. */
+void training_forget_untrained(struct training *t);
 
 /* training_keeper.c: of rank 0, but refused, which any rank calls. */
 struct trainer_hooks training_hooks(struct training *t);

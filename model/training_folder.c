@@ -149,9 +149,31 @@ int training_open_folder(struct training *t, struct error *error)
     if (rv != 0)
         return rv;
     json_t *now = describe(t);
-    if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path))
-        return run_folder_write_config(&t->folder, now, error);
-    rv = compare(t, now, error);
-    json_decref(now);
+    if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
+        rv = run_folder_write_config(&t->folder, now, error);
+    } else {
+        rv = compare(t, now, error);
+        json_decref(now);
+    }
+    t->folder_ours = rv == 0;
     return rv;
+}
+
+/* A checkpoint is worth something even before the first epoch has ended. */
+static bool has_checkpoints(const struct training *t)
+{
+    char folder[PATH_BYTES];
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    if (t->checkpoints == NULL)
+        return false;
+    return tr_graph_place(t->job.graph, &place, NULL) != 0 ||
+           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
+               0 ||
+           tr_checkpoints_exist(folder);
+}
+
+void training_forget_untrained(struct training *t)
+{
+    if (t->folder_ours && !has_checkpoints(t))
+        run_folder_forget_untrained(&t->folder);
 }

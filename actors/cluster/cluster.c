@@ -177,6 +177,15 @@ int cluster_put_name(const char *pattern, const char *name, char **out)
     return 0;
 }
 
+bool cluster_needs_key(const struct cluster *cluster)
+{
+    bool tcp = false;
+    for (uint32_t h = 0; h < cluster->num_hosts; h++)
+        tcp = tcp || cluster->hosts[h].unix_folder == NULL;
+    return tcp && !cluster->insecure_network && cluster->tls.ca == NULL &&
+           cluster->tls.shared_key == NULL;
+}
+
 int cluster_use_key(struct cluster *cluster, const char *path, struct error *error)
 {
     struct cluster_tls *tls = &cluster->tls;

@@ -621,6 +621,8 @@ static void a_job_is_observed_from_outside(void **state)
     assert_int_equal(tr_observer_open(&observing, 0, &observer, &failure), TR_EINVAL);
     assert_null(observer);
     observing.cluster = cluster;
+    assert_int_equal(tr_observer_open(&observing, 0, &observer, &failure), TR_EINVAL);
+    assert_non_null(strstr(failure.message, "TROUPE_SHARED_KEY"));
     observing.shared_key = info.shared_key;
     ok(tr_observer_open(&observing, 0, &observer, &failure));
     do {

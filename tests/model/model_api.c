@@ -311,6 +311,7 @@ static int train_member(const char *cluster, const char *host, const char *run)
     struct tr_error error = TR_ERROR_INIT;
     struct tr_process_options asked = TR_PROCESS_OPTIONS_INIT;
     struct tr_train_options options = options_of(NULL, run);
+    struct tr_task_progress progress = TR_TASK_PROGRESS_INIT;
     struct tr_process *process;
     struct tr_task *task;
     asked.cluster = cluster;
@@ -319,6 +320,10 @@ static int train_member(const char *cluster, const char *host, const char *run)
     options.process = process;
     CHECK(tr_train_start(&options, &task, &error) == 0);
     CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    CHECK(tr_task_progress(task, &progress, &error) ==
+          0); /* of its own trainer, whichever rank it is */
+    CHECK(strcmp(progress.phase, "epoch 2") == 0 && progress.done > 0);
+    CHECK(progress.done == progress.total);
     tr_task_close(task);
     tr_process_close(process);
     return 0;
@@ -343,6 +348,26 @@ static int cancel_member(const char *cluster, const char *host, const char *run)
     tr_task_close(task);
     tr_process_close(process);
     return 0;
+}
+
+/* What failed before anything was found is in nobody's way. */
+static void check_retry(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_task *task;
+    options.batch_size = 1;
+    options.hidden = 256; /* an epoch that lasts */
+    for (int i = 0; i < 2; i++) {
+        CHECK(tr_train_start(&options, &task, &error) == 0);
+        do
+            CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == 0);
+        while (event.kind != TR_MODEL_READY);
+        tr_task_cancel(task);
+        CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ECANCELED);
+        tr_task_close(task);
+    }
 }
 
 static void *wait_for_events(void *arg)
@@ -420,5 +445,7 @@ int main(int argc, char **argv)
     char waiting[4096];
     snprintf(waiting, sizeof waiting, "%s-waiting", argv[3]);
     check_waiting(argv[1], waiting);
+    snprintf(waiting, sizeof waiting, "%s-retry", argv[3]);
+    check_retry(argv[1], waiting);
     return 0;
 }

@@ -517,8 +517,12 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
     struct error error = { 0 };
     assert_int_equal(json_dump_file(begun, path, 0), 0);
     for (int way = 0; way < 6; way++) {
-        static const char *const differs[] = { NULL,          NULL,    "'trainers'",
-                                               "'deal_hash'", "'run'", "'run'" };
+        static const char *const differs[] = { NULL,
+                                               NULL,
+                                               ": trainers (it was",
+                                               ": deal_hash (it was",
+                                               ": batch_size (it was",
+                                               ": model.seed (it was" };
         struct run_surroundings other = around;
         struct run_config now = make_run();
         other.servers += way == 1;
