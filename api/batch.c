@@ -109,8 +109,8 @@ int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs)
     const struct batch_pairs *from = &batch_mini(batch)->pairs;
     if (from->given == 0)
         return TR_ENOENT;
-    const struct tr_pairs full = { sizeof full, from->etype, from->count, from->sources,
-                                   from->destinations };
+    const struct tr_pairs full = { sizeof full,   from->etype,        from->count,
+                                   from->sources, from->destinations, from->edge_ids };
     return sized_write(pairs, &full, sizeof full, "tr_pairs", NULL);
 }
 

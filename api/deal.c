@@ -145,8 +145,9 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
         return tr_error_set(error, TR_ERANGE, "rank %u of %u trainers", rank, world);
     if (nodes_are_pairs(nodes))
         return tr_error_set(error, TR_EINVAL,
-                            "the set has pairs of nodes; deals are of nodes. A loader shares the "
-                            "pairs of each step out among its trainers");
+                            "the set has %s; deals are of nodes. A loader shares those "
+                            "of each step out among its trainers",
+                            nodes->edges ? "edges" : "pairs of nodes");
     if (nodes->parts != NULL)
         return tr_error_set(error, TR_EINVAL, "the set has several node types; deals are of one");
     if (nodes->world != 0)

@@ -117,9 +117,10 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
-    /* Of pairs, where ntype is TR_NTYPE_PAIRS: ids are those of the first pair's source and destination,
-     * then of the second one's, and so on; there are no original_ids. */
+    /* Of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs; of pairs, those of the
+     * first one's source and destination, then of the second one's, and so on. No original_ids. */
     uint32_t etype;
+    bool edges;
     /* Of several types: a set of each, of which this holds a reference; then ntype is
      * TR_NTYPE_SEVERAL. NULL: the set is of one. */
     struct tr_nodes **parts; /* [num_parts] */
@@ -132,6 +133,12 @@ struct tr_nodes {
 static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
 {
     return nodes->ntype == TR_NTYPE_PAIRS;
+}
+
+/* Of a seed that is listed. */
+static inline size_t nodes_seed_bytes(const struct tr_nodes *nodes)
+{
+    return (nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1) * sizeof(uint64_t);
 }
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */

@@ -177,13 +177,13 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     if (nodes->count > BIJECTION_MAX)
         return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^40", nodes->count);
     if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
-        return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs; give at most %u",
+        return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs or edges; give at most %u",
                             o->batch_size, MSG_PAIRS_BATCH_MAX);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
     if (nodes_are_pairs(nodes)) {
-        open->seeds = MSG_SEEDS_PAIRS;
+        open->seeds = nodes->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
         open->etype = nodes->etype;
     } else if (nodes->parts != NULL) {
         open->seeds = MSG_SEEDS_SEVERAL;
@@ -229,7 +229,7 @@ static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
 static size_t seed_bytes(const struct tr_nodes *nodes)
 {
     if (nodes_are_pairs(nodes)) /* at most 2^40 */
-        return nodes->count * 2 * sizeof(uint64_t);
+        return nodes->count * nodes_seed_bytes(nodes);
     size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
     for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
         bytes += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count * sizeof(uint64_t)

@@ -215,8 +215,8 @@ static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_err
     if (set->graph != sets[0]->graph)
         return tr_error_set(error, TR_EMISMATCH, "set %u is of another graph than set 0", at);
     if (nodes_are_pairs(set))
-        return tr_error_set(error, TR_EINVAL,
-                            "set %u has pairs of nodes; give them a loader of their own", at);
+        return tr_error_set(error, TR_EINVAL, "set %u has %s; give them a loader of their own", at,
+                            set->edges ? "edges" : "pairs of nodes");
     if (set->parts != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "set %u has several node types; join the sets that it was made of", at);
@@ -327,8 +327,9 @@ static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t cou
                        struct tr_error *error)
 {
     if (nodes_are_pairs(nodes))
-        return tr_error_set(error, TR_EINVAL,
-                            "the set has pairs of nodes; tr_pairs_ids() gives their ends");
+        return tr_error_set(error, TR_EINVAL, "the set has %s",
+                            nodes->edges ? "edges; tr_edges_ids() gives them"
+                                         : "pairs of nodes; tr_pairs_ids() gives their ends");
     if (offset <= nodes->count && count <= nodes->count - offset)
         return 0;
     return tr_error_set(error, TR_ERANGE, "nodes %" PRIu64 " to %" PRIu64 " of a set that has %zu",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of pairs of nodes: the ends of edges, or of what may become one, as the seeds of a loader. A set
- * is the list that the user gave, in that order, which no placement changes.
+ * Sets of pairs of nodes: the ends of edges, or of what may become one, as the seeds of a loader; and sets
+ * of edges, whose ends samplers find. A set is the list that the user gave, in that order, which no
+ * placement changes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/internal.h"
 #include "graph/bijection.h"
@@ -24,10 +26,11 @@ static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *n
     return 0;
 }
 
-static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, size_t count)
+static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, bool edges,
+                                     size_t count)
 {
     struct tr_nodes *pairs = calloc(1, sizeof *pairs);
-    uint64_t *ids = calloc(count + 1, 2 * sizeof *ids);
+    uint64_t *ids = calloc(count + 1, (edges ? 1 : 2) * sizeof *ids);
     if (pairs == NULL || ids == NULL) {
         free(pairs);
         free(ids);
@@ -37,6 +40,7 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, siz
     *pairs = (struct tr_nodes){ .graph = graph,
                                 .ntype = TR_NTYPE_PAIRS,
                                 .etype = etype,
+                                .edges = edges,
                                 .count = count,
                                 .ranks = -1,
                                 .ids = ids };
@@ -44,27 +48,39 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, siz
     return pairs;
 }
 
-int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
-                    const uint64_t *destinations, size_t count, struct tr_nodes **out,
-                    struct tr_error *error)
+static int begin_set(struct tr_graph *graph, uint32_t etype, bool edges, size_t count,
+                     struct tr_nodes **out, struct tr_error *error)
 {
-    const struct graph_types *types = &graph->book->types;
+    const char *what = edges ? "edges" : "pairs";
     *out = NULL;
     int rv = session_mine(graph->session, error);
     if (rv != 0)
         return rv;
-    if (etype >= types->num_etypes)
+    if (etype >= graph->book->types.num_etypes)
         return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32,
-                            etype, types->num_etypes);
+                            etype, graph->book->types.num_etypes);
     if (count > BIJECTION_MAX)
-        return tr_error_set(error, TR_ETOOBIG, "%zu pairs; at most 2^40", count);
-    struct tr_nodes *pairs = create_pairs(graph, etype, count);
-    if (pairs == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu pairs", count);
-    rv = take_ends(graph, types->etypes[etype].src, "sources", sources, count, pairs->ids, error);
+        return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most 2^40", count, what);
+    *out = create_pairs(graph, etype, edges, count);
+    return *out != NULL
+               ? 0
+               : tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu %s", count, what);
+}
+
+int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
+                    const uint64_t *destinations, size_t count, struct tr_nodes **out,
+                    struct tr_error *error)
+{
+    struct tr_nodes *pairs;
+    *out = NULL;
+    int rv = begin_set(graph, etype, false, count, &pairs, error);
+    if (rv != 0)
+        return rv;
+    const struct graph_etype *type = &graph->book->types.etypes[etype];
+    rv = take_ends(graph, type->src, "sources", sources, count, pairs->ids, error);
     if (rv == 0)
-        rv = take_ends(graph, types->etypes[etype].dst, "destinations", destinations, count,
-                       pairs->ids + 1, error);
+        rv = take_ends(graph, type->dst, "destinations", destinations, count, pairs->ids + 1,
+                       error);
     if (rv != 0) {
         nodes_release(pairs);
         return rv;
@@ -73,28 +89,70 @@ int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sour
     return 0;
 }
 
+int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids, size_t count,
+                    struct tr_nodes **out, struct tr_error *error)
+{
+    struct tr_nodes *edges;
+    *out = NULL;
+    int rv = begin_set(graph, etype, true, count, &edges, error);
+    if (rv != 0)
+        return rv;
+    uint64_t num_edges = graph->book->num_edges[etype];
+    for (size_t i = 0; i < count; i++) {
+        edges->ids[i] = edge_ids[i];
+        if (edge_ids[i] < num_edges)
+            continue;
+        nodes_release(edges);
+        return tr_error_set(error, TR_ERANGE,
+                            "edge_ids[%zu] = %" PRIu64 " is no edge of type %s, which has %" PRIu64,
+                            i, edge_ids[i], tr_graph_etype_name(graph, etype), num_edges);
+    }
+    *out = edges;
+    return 0;
+}
+
 uint32_t tr_pairs_etype(const struct tr_nodes *pairs)
 {
     return nodes_are_pairs(pairs) ? pairs->etype : TR_ETYPE_NONE;
 }
 
+static int check_piece(const struct tr_nodes *set, bool edges, uint64_t offset, size_t count,
+                       struct tr_error *error)
+{
+    int rv = session_mine(set->graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (!nodes_are_pairs(set))
+        return tr_error_set(error, TR_EINVAL,
+                            "the seeds of the set are nodes; tr_nodes_ids() gives them");
+    if (set->edges != edges)
+        return tr_error_set(error, TR_EINVAL, "the seeds of the set are %s gives them",
+                            edges ? "pairs; tr_pairs_ids()" : "edges; tr_edges_ids()");
+    if (offset <= set->count && count <= set->count - offset)
+        return 0;
+    return tr_error_set(error, TR_ERANGE, "%s %" PRIu64 " to %" PRIu64 " of a set that has %zu",
+                        edges ? "edges" : "pairs", offset, offset + count, set->count);
+}
+
 int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count, uint64_t *sources,
                  uint64_t *destinations, struct tr_error *error)
 {
-    int rv = session_mine(pairs->graph->session, error);
+    int rv = check_piece(pairs, false, offset, count, error);
     if (rv != 0)
         return rv;
-    if (!nodes_are_pairs(pairs))
-        return tr_error_set(error, TR_EINVAL,
-                            "the seeds of the set are nodes; tr_nodes_ids() gives them");
-    if (offset > pairs->count || count > pairs->count - offset)
-        return tr_error_set(error, TR_ERANGE,
-                            "pairs %" PRIu64 " to %" PRIu64 " of a set that has %zu", offset,
-                            offset + count, pairs->count);
     const uint64_t *ids = pairs->ids + 2 * offset;
     for (size_t i = 0; i < count; i++) {
         sources[i] = ids[2 * i];
         destinations[i] = ids[2 * i + 1];
     }
     return 0;
+}
+
+int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, uint64_t *edge_ids,
+                 struct tr_error *error)
+{
+    int rv = check_piece(edges, true, offset, count, error);
+    if (rv == 0 && count > 0)
+        memcpy(edge_ids, edges->ids + offset, count * sizeof *edge_ids);
+    return rv;
 }

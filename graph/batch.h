@@ -73,6 +73,7 @@ struct batch_pairs {
     uint32_t etype;
     uint32_t count;
     const uint32_t *sources, *destinations; /* [count] */
+    const uint64_t *edge_ids; /* [count] per-type global IDs; NULL: pairs that need be no edges */
 };
 
 struct mini_batch {

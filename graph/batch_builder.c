@@ -193,7 +193,7 @@ static uint32_t next_position(const struct batch_builder *builder, uint32_t ntyp
 }
 
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
-                            uint32_t num_pairs, struct error *error)
+                            const uint64_t *edge_ids, uint32_t num_pairs, struct error *error)
 {
     assert(builder->hop == 0 && etype < builder->num_etypes);
     const struct graph_etype *type = &builder->graph.types->etypes[etype];
@@ -203,11 +203,17 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
     int rv = vec_reserve(&space->sources, count, size, pairs->count * size);
     if (rv == 0)
         rv = vec_reserve(&space->destinations, count, size, pairs->count * size);
+    if (rv == 0 && edge_ids != NULL)
+        rv = vec_reserve(&space->edge_ids, count, sizeof *edge_ids,
+                         pairs->count * sizeof *edge_ids);
     if (rv != 0)
         return error_set(error, rv, "batch %" PRIu64 ": no room for its pairs of type %s",
                          builder->key.batch, type->name);
     uint32_t *sources = space->sources.data, *destinations = space->destinations.data;
-    *pairs = (struct batch_pairs){ 1, etype, pairs->count, sources, destinations };
+    uint64_t *ids = edge_ids == NULL ? NULL : space->edge_ids.data;
+    if (edge_ids != NULL && num_pairs > 0)
+        memcpy(ids + pairs->count, edge_ids, num_pairs * sizeof *ids);
+    *pairs = (struct batch_pairs){ 1, etype, pairs->count, sources, destinations, ids };
     for (uint32_t i = 0; i < num_pairs && rv == 0; i++) {
         /* Where both ends are of one type, the source's position comes first: pair after pair, so
          * that pieces of any length give the same positions. */

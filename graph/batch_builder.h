@@ -195,9 +195,10 @@ int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const
 
 /* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type, to
  * ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, and the batch says
- * at which positions they are. None at all makes a batch of pairs that has none. */
+ * at which positions they are. None at all makes a batch of pairs that has none. edge_ids[num_pairs]: the
+ * edges that they are, which the batch keeps; NULL in all calls of a batch, or in none. */
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
-                            uint32_t num_pairs, struct error *error);
+                            const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
 
 /* Lets go of all that was borrowed. */
 void batch_builder_end(struct batch_builder *builder);

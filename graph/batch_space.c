@@ -88,6 +88,7 @@ void batch_space_fini(struct batch_space *s)
         vec_fini(&s->table_space[i]);
     vec_fini(&s->pair_space.sources);
     vec_fini(&s->pair_space.destinations);
+    vec_fini(&s->pair_space.edge_ids);
     free(s->tables);
     free(s->table_space);
     free(s->blocks);
@@ -126,7 +127,8 @@ size_t batch_space_bytes(const struct batch_space *s)
         bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
-    bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity;
+    bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity +
+             s->pair_space.edge_ids.capacity;
     for (uint32_t i = 0; i < s->room_tables; i++)
         bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;

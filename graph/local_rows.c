@@ -19,7 +19,7 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
                          "loaded",
                          part->part_id, table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
-    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes };
+    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 } };
     return 0;
 }
 
@@ -32,8 +32,8 @@ static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t nu
                          "partition %" PRIu32 ": no table of ranks %" PRIu32
                          " of node type %s is loaded; partition again to have it",
                          part->part_id, number, part->types->ntypes[ntype]);
-    *out = (struct local_table){ slice->ids, slice->num_ranks, sizeof *slice->ids, 1,
-                                 sizeof *slice->ids };
+    *out = (struct local_table){ slice->ids, slice->num_ranks,   sizeof *slice->ids,
+                                 1,          sizeof *slice->ids, { 0 } };
     return 0;
 }
 
@@ -46,27 +46,53 @@ static int take_feature(const struct graph_part *part, const char *type,
                          "partition %" PRIu32 ": table %" PRIu32
                          " of type %s asked for, it has %" PRIu32,
                          part->part_id, number, type, count);
-    *out = (struct local_table){ features[number].rows, features[number].num_rows,
-                                 features[number].row_bytes, features[number].width,
-                                 tr_dtype_size(features[number].dtype) };
+    *out = (struct local_table){ features[number].rows,
+                                 features[number].num_rows,
+                                 features[number].row_bytes,
+                                 features[number].width,
+                                 tr_dtype_size(features[number].dtype),
+                                 { 0 } };
+    return 0;
+}
+
+static int check_etype(const struct graph_part *part, uint32_t etype, struct error *error)
+{
+    if (etype < part->types->num_etypes)
+        return 0;
+    return error_set(error, TR_ERANGE,
+                     "partition %" PRIu32 ": edge type %" PRIu32
+                     " asked for, the graph has %" PRIu32,
+                     part->part_id, etype, part->types->num_etypes);
+}
+
+static int find_ends(const struct graph_part *part, uint32_t etype, struct local_table *out,
+                     struct error *error)
+{
+    int rv = check_etype(part, etype, error);
+    if (rv != 0)
+        return rv;
+    const struct csc *csc = &part->edges[etype].csc;
+    const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
+    *out = (struct local_table){ NULL, csc->num_edges,   2 * sizeof(uint64_t),
+                                 2,    sizeof(uint64_t), { csc, nodes->global_begin } };
     return 0;
 }
 
 static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t number,
                       struct local_table *out, struct error *error)
 {
-    if (etype >= part->types->num_etypes)
-        return error_set(error, TR_ERANGE,
-                         "partition %" PRIu32 ": edge type %" PRIu32
-                         " asked for, the graph has %" PRIu32,
-                         part->part_id, etype, part->types->num_etypes);
-    return take_feature(part, part->types->etypes[etype].name, part->edges[etype].features,
-                        part->edges[etype].num_features, number, out, error);
+    int rv = check_etype(part, etype, error);
+    return rv != 0
+               ? rv
+               : take_feature(part, part->types->etypes[etype].name, part->edges[etype].features,
+                              part->edges[etype].num_features, number, out, error);
 }
 
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error)
 {
+    if (table == TABLE_EDGE_ENDS)
+        return find_ends(part, ntype, out, error);
     if (table >= TABLE_EDGES && table < TABLE_RANKS)
         return find_edges(part, ntype, table - TABLE_EDGES, out, error);
     if (ntype >= part->types->num_ntypes)
@@ -100,5 +126,17 @@ int local_rows_check(const struct graph_part *part, const struct local_table *ta
 void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,
                      void *out)
 {
-    gather_rows(out, table->rows, table->row_bytes, rows, num_rows);
+    if (table->ends.csc != NULL)
+        edge_ends_read(&table->ends, rows, num_rows, NULL, out);
+    else
+        gather_rows(out, table->rows, table->row_bytes, rows, num_rows);
+}
+
+void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
+                        const uint32_t *places, uint64_t num_rows, void *to)
+{
+    if (table->ends.csc != NULL)
+        edge_ends_read(&table->ends, rows, num_rows, places, to);
+    else
+        gather_rows_to(to, places, table->rows, table->row_bytes, rows, num_rows);
 }

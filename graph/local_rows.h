@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of owned nodes: features, the special ones (original IDs, degrees) and slices of ranks, found and
- * gathered in the one way that servers and samplers share.
+ * Tables of owned nodes: features, the special ones (original IDs, degrees), slices of ranks and the ends
+ * of edges, found and gathered in the one way that servers and samplers share.
  *
  * Thread rules: pure.
  */
 #ifndef GRAPH_LOCAL_ROWS_H
 #define GRAPH_LOCAL_ROWS_H
 
+#include "graph/edge_ends.h"
 #include "graph/part.h"
 #include "runtime/base/error.h"
 
@@ -23,13 +24,18 @@
 /* From here on the features of an edge type, by their number; row i is the edge at position i. */
 #define TABLE_EDGES 0xe0000000u
 
+/* Both ends of an edge type's edges: two u64 a row, the global IDs of source and destination; row i is
+ * the edge at position i. It is computed from the edges, so it has no rows in memory. */
+#define TABLE_EDGE_ENDS 0xd0000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
-    const void *rows;
+    const void *rows; /* NULL where they are computed */
     uint64_t num_rows;
     size_t row_bytes;
     uint64_t width; /* elements a row */
     size_t element_bytes;
+    struct edge_ends ends; /* of TABLE_EDGE_ENDS */
 };
 
 /* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
@@ -43,5 +49,15 @@ int local_rows_check(const struct graph_part *part, const struct local_table *ta
 /* Copies the rows, one after the other, to out[num_rows * row_bytes]. Rows were checked. */
 void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,
                      void *out);
+
+/* The same, each row to where it belongs: row i to place places[i] of to. */
+void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
+                        const uint32_t *places, uint64_t num_rows, void *to);
+
+/* How many rows in memory are copied in the time that one of these takes. */
+static inline uint32_t local_rows_cost(const struct local_table *table)
+{
+    return table->ends.csc == NULL ? 1 : EDGE_ENDS_COST;
+}
 
 #endif

@@ -13,6 +13,8 @@ libtr_graph_la_SOURCES = \
     graph/bijection.h \
     graph/digest.c \
     graph/digest.h \
+    graph/edge_ends.c \
+    graph/edge_ends.h \
     graph/extent.c \
     graph/extent.h \
     graph/gather.c \

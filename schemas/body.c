@@ -266,7 +266,9 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
 /* IDs in the body of a seed of that kind. */
 static uint64_t listed_ids(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_LISTED ? 1 : seeds == MSG_SEEDS_PAIRS ? 2 : 0;
+    if (seeds == MSG_SEEDS_PAIRS)
+        return 2;
+    return seeds == MSG_SEEDS_LISTED || seeds == MSG_SEEDS_EDGES ? 1 : 0;
 }
 
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,

@@ -159,6 +159,9 @@ struct msg_sample_reply {
 #define MSG_TABLE_RANKS 0xf0000000u
 /* From here on features of an edge type, by number: the section's type is of edges then. */
 #define MSG_TABLE_EDGES 0xe0000000u
+/* Both ends of edges, by their positions: two u64 a row, global IDs of source and destination. The
+ * section's type is of edges. */
+#define MSG_TABLE_EDGE_ENDS 0xd0000000u
 
 /*
  * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
@@ -251,16 +254,18 @@ struct msg_error_reply {
 
 /* What the seeds of a loader are. */
 enum msg_seeds {
-    MSG_SEEDS_LISTED,     /* nodes, listed in the body: to a proxy */
-    MSG_SEEDS_RANKS,      /* nodes: a range of ranks of a table (graph/ranks.h) */
-    MSG_SEEDS_EDGES,      /* edges of an edge type: no loader serves them yet */
-    MSG_SEEDS_PAIRS,      /* pairs of nodes, listed in the body: to a proxy */
-    MSG_SEEDS_GIVEN,      /* nodes, in each request for a batch: to a sampler */
-    MSG_SEEDS_SEVERAL,    /* nodes of several types: the body has a segment for each */
-    MSG_SEEDS_PAIRS_GIVEN /* pairs, in each request for a batch: to a sampler */
+    MSG_SEEDS_LISTED,      /* nodes, listed in the body: to a proxy */
+    MSG_SEEDS_RANKS,       /* nodes: a range of ranks of a table (graph/ranks.h) */
+    MSG_SEEDS_EDGES,       /* edges of an edge type, listed in the body: to a proxy */
+    MSG_SEEDS_PAIRS,       /* pairs of nodes, listed in the body: to a proxy */
+    MSG_SEEDS_GIVEN,       /* nodes, in each request for a batch: to a sampler */
+    MSG_SEEDS_SEVERAL,     /* nodes of several types: the body has a segment for each */
+    MSG_SEEDS_PAIRS_GIVEN, /* pairs, in each request for a batch: to a sampler */
+    MSG_SEEDS_EDGES_GIVEN  /* edges, in each request for a batch: to a sampler */
 };
 
-/* A batch's request counts the IDs that it gives with 32 bits, and a pair has two. */
+/* A batch's request counts the IDs that it gives with 32 bits, and a pair has two; so has the list of
+ * nodes that the ends of edges stand in. */
 #define MSG_PAIRS_BATCH_MAX (UINT32_MAX / 2)
 
 /* The seeds of one node type in a set of several: LISTED to a proxy, GIVEN to a sampler, or RANKS.
@@ -283,7 +288,7 @@ struct msg_seed_segment {
  * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
  * than a batch. Seeds of several types begin the body with struct msg_seed_segment[num_segments]; the
  * lists of those that are listed follow, one after the other. Of a listed pair there are two IDs, its
- * source's and its destination's, in the order in which pairs were given. Opening the same loader again is
+ * source's and its destination's, in the order in which pairs were given; a listed edge is its per-type global ID. Opening the same loader again is
  * harmless.
  */
 struct msg_loader_open {
@@ -307,7 +312,7 @@ struct msg_loader_open {
     uint64_t first_rank; /* of num_seeds */
     /* Of seeds of several types, whose sum is num_seeds; ntype and ranks are not read then. */
     uint32_t num_segments;
-    uint32_t etype; /* of pairs, whose types of nodes it says; ntype is not read then */
+    uint32_t etype; /* of edges and pairs, whose types of nodes it says; ntype is not read then */
 };
 
 #define MSG_LOADER_SHUFFLE 2u

@@ -59,27 +59,42 @@ static bool is_listed(const struct wanted_loader *loader, uint64_t seed)
 
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
-    size_t listed = loader->pairs != NULL ? 2 * loader->open.num_seeds : 0;
+    size_t listed = 0;
+    if (loader->pairs != NULL)
+        listed = (loader->edges != NULL ? 1 : 2) * loader->open.num_seeds;
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         listed += is_listed(loader, i);
     return loader->open.num_segments * sizeof *loader->segments + listed * sizeof(uint64_t) +
            sample_spec_bytes(&loader->spec);
 }
 
-void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *global,
-                         struct msg_loader_open *head, void *body)
+/* A pair by what a placement calls its ends, or an edge by its own number there. */
+static uint64_t *write_pairs(const struct wanted_loader *loader,
+                             const struct sim_partitions *partitions, uint64_t *ids)
+{
+    uint64_t *const *global = partitions->global;
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges != NULL; i++)
+        *ids++ = sim_partitions_edge_id(partitions, loader->open.etype, loader->edges[i]);
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges == NULL; i++) {
+        *ids++ = global[loader->pair_types[0]][loader->pairs[2 * i]];
+        *ids++ = global[loader->pair_types[1]][loader->pairs[2 * i + 1]];
+    }
+    return ids;
+}
+
+void wanted_loader_write(const struct wanted_loader *loader,
+                         const struct sim_partitions *partitions, struct msg_loader_open *head,
+                         void *body)
 {
     size_t segment_bytes = loader->open.num_segments * sizeof *loader->segments;
     if (segment_bytes > 0)
         memcpy(body, loader->segments, segment_bytes);
     uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs != NULL; i++) {
-        *ids++ = global[loader->pair_types[0]][loader->pairs[2 * i]];
-        *ids++ = global[loader->pair_types[1]][loader->pairs[2 * i + 1]];
-    }
+    if (loader->pairs != NULL)
+        ids = write_pairs(loader, partitions, ids);
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         if (is_listed(loader, i))
-            *ids++ = global[type_of(loader, i)][loader->seeds[i]];
+            *ids++ = partitions->global[type_of(loader, i)][loader->seeds[i]];
     sample_spec_write(&loader->spec, ids);
     head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
 }
@@ -116,6 +131,20 @@ void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *ra
     }
 }
 
+/* Half of them, where there are some, are edges. */
+static void pick_edges(struct wanted_loader *loader, const struct sim_edges *edges, uint64_t drawn)
+{
+    loader->edges = calloc(loader->open.num_seeds + 1, sizeof *loader->edges);
+    assert(loader->edges != NULL);
+    for (uint64_t i = 0; i < loader->open.num_seeds; i++) {
+        uint64_t edge = key_mix(drawn + (i % 5 == 4 ? i - 1 : i) * KEY_STEP) % edges->count;
+        loader->edges[i] = edge;
+        loader->pairs[2 * i] = edges->src[edge];
+        loader->pairs[2 * i + 1] = edges->dst[edge];
+    }
+    loader->open.seeds = MSG_SEEDS_EDGES;
+}
+
 /* Some pairs come twice, some ends in many pairs; that there is such an edge does not matter. */
 void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw)
 {
@@ -139,6 +168,8 @@ void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *ra
     loader->pair_types[1] = type->dst;
     open->seeds = MSG_SEEDS_PAIRS;
     open->etype = etype;
+    if ((drawn >> 4) % 2 == 0 && raw->edges[etype].count > 0)
+        pick_edges(loader, &raw->edges[etype], drawn);
 }
 
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
@@ -146,7 +177,7 @@ struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
     struct wanted_loader first = *loader;
     const struct msg_seed_segment *segment = loader->segments;
     if (loader->pairs != NULL) {
-        first.pairs = NULL;
+        first.pairs = first.edges = NULL;
         first.open.seeds = MSG_SEEDS_LISTED;
     }
     if (segment == NULL || loader->open.num_seeds == 0)
@@ -226,6 +257,7 @@ void wanted_loader_fini(struct wanted_loader *loader)
     sample_spec_free(&loader->spec);
     free(loader->segments);
     free(loader->pairs);
+    free(loader->edges);
     free(loader->seeds);
 }
 
@@ -373,13 +405,20 @@ static void meet_pairs(struct reference *r, const struct wanted_loader *loader,
     struct pair_space *space = &r->batch.pair_space;
     uint32_t *sources = reference_room(&space->sources, n, sizeof *sources);
     uint32_t *destinations = reference_room(&space->destinations, n, sizeof *destinations);
+    uint64_t *edge_ids = loader->edges == NULL
+                             ? NULL
+                             : reference_room(&space->edge_ids, n + UINT64_C(1), sizeof *edge_ids);
+    for (uint32_t i = 0; i < n && edge_ids != NULL; i++)
+        edge_ids[i] = sim_partitions_edge_id(&r->partitions, loader->open.etype,
+                                             loader->edges[seeds[i]]);
     for (uint32_t i = 0; i < n; i++) {
         sources[i] = r->nodes[types[0]].count;
         meet_seed(&r->nodes[types[0]], loader->pairs[2 * seeds[i]]);
         destinations[i] = r->nodes[types[1]].count;
         meet_seed(&r->nodes[types[1]], loader->pairs[2 * seeds[i] + 1]);
     }
-    r->batch.batch.pairs = (struct batch_pairs){ 1, loader->open.etype, n, sources, destinations };
+    r->batch.batch.pairs = (struct batch_pairs){ 1,       loader->open.etype, n,
+                                                 sources, destinations,       edge_ids };
 }
 
 /* Seeds of a batch name a node as often as they like. */
@@ -476,11 +515,13 @@ static int check_nodes(const struct sim_partitions *partitions, uint32_t t,
     return 0;
 }
 
-static int check_pairs(const struct batch_pairs *pairs, const struct batch_pairs *wanted,
+static int check_pairs(struct reference *r, const struct sim_partitions *partitions,
+                       const struct batch_pairs *pairs, const struct batch_pairs *wanted,
                        struct error *error)
 {
-    if (pairs->given != wanted->given || pairs->etype != wanted->etype ||
-        pairs->count != wanted->count)
+    if (pairs->given != wanted->given ||
+        (pairs->count > 0 && (pairs->edge_ids == NULL) != (wanted->edge_ids == NULL)) ||
+        pairs->etype != wanted->etype || pairs->count != wanted->count)
         return error_set(error, TR_EMISMATCH,
                          "%" PRIu32 " pairs of edge type %" PRIu32 " came, not %" PRIu32,
                          pairs->count, pairs->etype, wanted->count);
@@ -490,6 +531,10 @@ static int check_pairs(const struct batch_pairs *pairs, const struct batch_pairs
             return error_set(error, TR_EMISMATCH,
                              "pair %" PRIu32 " is from seed %" PRIu32 " to %" PRIu32, i,
                              pairs->sources[i], pairs->destinations[i]);
+    for (uint32_t i = 0; i < pairs->count && wanted->edge_ids != NULL; i++)
+        if (sim_partitions_edge(partitions, pairs->etype, pairs->edge_ids[i]) !=
+            sim_partitions_edge(&r->partitions, pairs->etype, wanted->edge_ids[i]))
+            return error_set(error, TR_EMISMATCH, "pair %" PRIu32 " has the ID of another edge", i);
     return 0;
 }
 
@@ -638,7 +683,7 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
     if (rv == 0 && batch->num_layers != loader->spec.num_layers)
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
     if (rv == 0)
-        rv = check_pairs(&batch->pairs, &wanted.pairs, error);
+        rv = check_pairs(r, partitions, &batch->pairs, &wanted.pairs, error);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
         const struct batch_nodes *nodes = &batch->nodes[t];
         rv = check_nodes(partitions, t, nodes, &wanted.nodes[t], error);

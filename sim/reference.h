@@ -42,16 +42,19 @@ struct wanted_loader {
     /* Original IDs of both ends [2 * open.num_seeds], where these and not `seeds` are its seeds. */
     uint64_t *pairs;
     uint32_t pair_types[2]; /* node types of sources and destinations */
+    uint64_t *edges; /* [open.num_seeds], original IDs, where these pairs are the ends of edges */
 };
 
 /* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a
- * placement (global[node type][original ID]), its spec. Sets head->spec_bytes. */
+ * placement, its spec. Sets head->spec_bytes. */
 size_t wanted_loader_bytes(const struct wanted_loader *loader);
-void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *global,
-                         struct msg_loader_open *head, void *body);
+void wanted_loader_write(const struct wanted_loader *loader,
+                         const struct sim_partitions *partitions, struct msg_loader_open *head,
+                         void *body);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
-/* The seeds become as many pairs, which are drawn, of an edge type, where the loader's seed says so. */
+/* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's seed says
+ * so. */
 void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The same loader with nodes for seeds, those of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);

@@ -127,7 +127,7 @@ static struct message *make_open(struct client_actor *c)
     struct msg_loader_open *head = message_head(request);
     *head = loader->open;
     head->loader = c->loader;
-    wanted_loader_write(loader, c->world->partitions.global, head, body);
+    wanted_loader_write(loader, &c->world->partitions, head, body);
     return request;
 }
 

@@ -311,3 +311,14 @@ uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t e
     const struct edge_part *owner = &partitions->parts[part].edges[etype];
     return owner->original_edge_ids[edge - owner->csc.first_edge];
 }
+
+uint64_t sim_partitions_edge_id(const struct sim_partitions *partitions, uint32_t etype,
+                                uint64_t original)
+{
+    uint64_t edge = 0;
+    while (sim_partitions_edge(partitions, etype, edge) != original) {
+        edge++;
+        assert(edge < partitions->raw->edges[etype].count);
+    }
+    return edge;
+}

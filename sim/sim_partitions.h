@@ -44,4 +44,8 @@ void sim_partitions_fini(struct sim_partitions *partitions);
 uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype,
                              uint64_t edge);
 
+/* The other way round, by going through them all; the edge is there. */
+uint64_t sim_partitions_edge_id(const struct sim_partitions *partitions, uint32_t etype,
+                                uint64_t original);
+
 #endif

@@ -67,7 +67,7 @@ static struct message *make_loader_open(struct sim_trainer *t)
     *head = loader->open;
     head->loader = t->loader;
     head->rank = t->rank;
-    wanted_loader_write(loader, t->fleet->partitions.global, head, body);
+    wanted_loader_write(loader, &t->fleet->partitions, head, body);
     return request;
 }
 

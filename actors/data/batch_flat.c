@@ -32,6 +32,7 @@ struct flat_head {
 
 struct flat_pairs {
     uint32_t etype, count;
+    uint32_t edge_ids, zero; /* 0 or 1 */
 };
 
 struct flat_edges {
@@ -171,11 +172,12 @@ static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
 
 static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space *space)
 {
-    struct flat_pairs head = { p->etype, p->count };
+    struct flat_pairs head = { p->etype, p->count, p->edge_ids != NULL, 0 };
     plain(f, &head, 1, sizeof head);
     struct batch_pairs out = { .given = 1, .etype = head.etype, .count = head.count };
     out.sources = array(f, &space->sources, p->sources, head.count, 4, true);
     out.destinations = array(f, &space->destinations, p->destinations, head.count, 4, true);
+    out.edge_ids = array(f, &space->edge_ids, p->edge_ids, head.count, 8, head.edge_ids != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *p = out;
 }

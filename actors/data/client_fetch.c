@@ -275,8 +275,7 @@ static int read_rows(struct lane *lane, struct error *error)
     if (rv != 0)
         return rv;
     if (f->head->row_bytes > 0)
-        gather_rows_to(f->out, f->places + begin, table.rows, table.row_bytes, f->rows + begin,
-                       lane->piece);
+        local_rows_scatter(&table, f->rows + begin, f->places + begin, lane->piece, f->out);
     return step_on(f, lane);
 }
 

@@ -73,7 +73,7 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
     uint64_t edges = 0, bytes = 0;
     uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
     if (seed_kind_is_pair(open->seeds)) {
-        bytes += times(nodes, 8, COUNT_MAX); /* the positions of both ends */
+        bytes += times(nodes, 16, COUNT_MAX); /* the positions of both ends, the ID of the edge */
         nodes = times(nodes, 2, COUNT_MAX);
     }
     nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */

@@ -481,6 +481,7 @@ static void fini_task(struct task *task)
         part_call_fini(&task->asks[p].call);
     batch_builder_fini(&task->builder);
     vec_fini(&task->seeds);
+    vec_fini(&task->ends);
     vec_fini(&task->seed_rows);
     vec_fini(&task->seed_places);
     vec_fini(&task->mixed_seeds);

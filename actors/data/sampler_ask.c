@@ -82,7 +82,8 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 static bool wants_seeds(struct ask *ask)
 {
     uint32_t segments = ask->task->loader->seeds.num_segments;
-    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sizeof(uint64_t);
+    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) *
+                            sampler_seed_bytes(&ask->task->loader->seeds.segments[0]);
     /* The rows of each section begin at a multiple of 64. */
     ask->call.reply_bytes += (segments - 1) * (size_t)64;
     return true;

@@ -5,12 +5,15 @@
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
  * partition has an even slice of that table: those here are read, the others are asked once a
- * slice, while batches that came before are drawn.
+ * slice, while batches that came before are drawn. Seeds that are edges have their ends found in the same
+ * way: an edge's ID says which partition has it, and where.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1]) are
  * those of segment s, in the order of the batch: the IDs that are known and, until their answers came,
- * the ranks of the others; of pairs, both ends of each. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
- * partition p's slice of the table of segment s; places[] says where in seeds[] each belongs.
+ * the ranks of the others; of listed pairs, both ends of each. Of edges they
+ * are the edges' IDs, and ends[] what came. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
+ * partition p's slice of the table of segment s; places[] says where in seeds[] each belongs
+ * (of edges: rows are positions in the partition, and places those in ends[]).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -117,7 +120,9 @@ static int fill_slice(struct task *task, struct error *error)
     const struct epoch_order *order = NULL;
     uint64_t count = task->end_seed - task->next_seed;
     bool given = seed_kind_is_given(l->open.seeds);
-    task->num_seeds = (uint32_t)(count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS);
+    uint32_t most = seed_segment_has_edges(segment_of(task, 0)) ? SAMPLER_SLICE_EDGES
+                                                                : SAMPLER_SLICE_SEEDS;
+    task->num_seeds = (uint32_t)(count < most ? count : most);
     int rv = given ? 0 : epoch_orders_find(&l->orders, &l->epochs, asked.epoch, &order);
     if (rv == 0)
         rv = vec_reserve(&task->seeds, task->num_seeds,
@@ -136,41 +141,86 @@ static int fill_slice(struct task *task, struct error *error)
     return 0;
 }
 
-/* A counting sort of the slice's ranks by the partition that has their rows, then by segment. */
-static int group_ranks(struct task *task, struct error *error)
+/* Whether partitions are asked who the seeds of a segment are. */
+static bool is_asked(const struct task *task, uint32_t s)
+{
+    return seed_segment_has_edges(segment_of(task, s)) ||
+           seed_segment_table(book_of(task), segment_of(task, s)) != NULL;
+}
+
+/* Where it is said who a seed is: a partition, and the row of its table there. */
+struct seed_row {
+    uint32_t part, row;
+};
+
+static int find_row(const struct task *task, uint32_t s, uint64_t seed, struct seed_row *out)
+{
+    const struct book *book = book_of(task);
+    const struct seed_segment *segment = segment_of(task, s);
+    if (seed_segment_has_edges(segment)) {
+        int owner = book_edge_owner(book, segment->etype, seed);
+        if (owner < 0)
+            return owner;
+        *out = (struct seed_row){
+            (uint32_t)owner, (uint32_t)(seed - book->edge_extents[segment->etype][owner].begin)
+        };
+        return 0;
+    }
+    const struct rank_table *table = seed_segment_table(book, segment);
+    uint32_t part = ranks_part(table->num_ranks, book->num_parts, seed);
+    /* A slice is below 2^32 rows where partitions are: rows are 32 bits wide everywhere. */
+    *out = (struct seed_row){ part, (uint32_t)(seed - ranks_begin(table->num_ranks, book->num_parts,
+                                                                  part)) };
+    return 0;
+}
+
+static int reserve_rows(struct task *task, struct error *error)
+{
+    bool edges = seed_segment_has_edges(segment_of(task, 0));
+    int rv = vec_reserve(&task->seed_rows, task->num_seeds, sizeof(uint32_t), 0);
+    if (rv == 0)
+        rv = vec_reserve(&task->seed_places, task->num_seeds, sizeof(uint32_t), 0);
+    if (rv == 0 && edges)
+        rv = vec_reserve(&task->ends, task->num_seeds, 2 * sizeof(uint64_t), 0);
+    return rv == 0 ? 0
+                   : error_set(error, rv, "no memory for the %s of %" PRIu32 " seeds",
+                               edges ? "ends" : "ranks", task->num_seeds);
+}
+
+/* A counting sort of the slice's seeds by the partition that has their rows, then by segment. */
+static int group_rows(struct task *task, struct error *error)
 {
     uint32_t num_parts = book_of(task)->num_parts, segments = num_segments(task);
     uint32_t *starts = task->seed_starts;
     size_t groups = (size_t)num_parts * segments;
-    const uint64_t *ranks = task->seeds.data;
-    int rv = vec_reserve(&task->seed_rows, task->num_seeds, sizeof(uint32_t), 0);
-    if (rv == 0)
-        rv = vec_reserve(&task->seed_places, task->num_seeds, sizeof(uint32_t), 0);
+    const uint64_t *seeds = task->seeds.data;
+    struct seed_row at;
+    int rv = reserve_rows(task, error);
     if (rv != 0)
-        return error_set(error, rv, "no memory for the ranks of %" PRIu32 " seeds",
-                         task->num_seeds);
+        return rv;
     uint32_t *rows = task->seed_rows.data, *places = task->seed_places.data;
     memset(starts, 0, (groups + 1) * sizeof *starts);
-    for (uint32_t s = 0; s < segments; s++) {
-        const struct rank_table *table = seed_segment_table(book_of(task), segment_of(task, s));
-        for (uint32_t i = task->segment_starts[s]; table != NULL && i < task->segment_starts[s + 1];
-             i++)
-            starts[(size_t)ranks_part(table->num_ranks, num_parts, ranks[i]) * segments + s + 1]++;
-    }
+    for (uint32_t s = 0; s < segments; s++)
+        for (uint32_t i = task->segment_starts[s];
+             is_asked(task, s) && i < task->segment_starts[s + 1]; i++) {
+            if (find_row(task, s, seeds[i], &at) != 0)
+                return error_set(error, TR_ERANGE,
+                                 "batch %" PRIu64 ": edge %" PRIu64 " is none of type %s",
+                                 sampler_asked(task->request).batch, seeds[i],
+                                 book_of(task)->types.etypes[segment_of(task, s)->etype].name);
+            starts[(size_t)at.part * segments + s + 1]++;
+        }
     for (size_t g = 0; g < groups; g++)
         starts[g + 1] += starts[g];
     uint32_t total = starts[groups];
-    for (uint32_t s = 0; s < segments; s++) {
-        const struct rank_table *table = seed_segment_table(book_of(task), segment_of(task, s));
+    for (uint32_t s = 0; s < segments; s++)
         for (uint32_t i = task->segment_starts[s + 1];
-             table != NULL && i-- > task->segment_starts[s];) {
-            uint32_t part = ranks_part(table->num_ranks, num_parts, ranks[i]);
-            uint32_t at = --starts[(size_t)part * segments + s + 1];
-            /* A slice is below 2^32 rows where partitions are: rows are 32 bits wide everywhere. */
-            rows[at] = (uint32_t)(ranks[i] - ranks_begin(table->num_ranks, num_parts, part));
-            places[at] = i;
+             is_asked(task, s) && i-- > task->segment_starts[s];) {
+            find_row(task, s, seeds[i], &at); /* as above */
+            uint32_t place = --starts[(size_t)at.part * segments + s + 1];
+            rows[place] = at.row;
+            places[place] = i;
         }
-    }
     /* Each start stands one place too far to the right now. */
     memmove(starts, starts + 1, groups * sizeof *starts);
     starts[groups] = total;
@@ -193,32 +243,44 @@ static struct slice_rows rows_of(const struct task *task, uint32_t part, uint32_
     };
 }
 
+/* The table that says who the seeds of a segment are, and where what it says belongs. */
+struct seed_table {
+    uint32_t type, table;
+    void *to;
+};
+
+static struct seed_table table_of(const struct task *task, uint32_t s)
+{
+    const struct seed_segment *segment = segment_of(task, s);
+    return seed_segment_has_edges(segment)
+               ? (struct seed_table){ segment->etype, TABLE_EDGE_ENDS, task->ends.data }
+               : (struct seed_table){ segment->ntype, TABLE_RANKS + segment->ranks,
+                                      task->seeds.data };
+}
+
 /* Those of a partition that is here. */
 static int read_slice(struct task *task, uint32_t part, struct error *error)
 {
     int rv = 0;
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
-        const struct seed_segment *segment = segment_of(task, s);
+        const struct seed_table asked = table_of(task, s);
         const struct slice_rows found = rows_of(task, part, s);
         struct local_table table;
         if (found.count == 0)
             continue;
-        rv = local_table_find(task->parts[part], segment->ntype, TABLE_RANKS + segment->ranks,
-                              &table, error);
+        rv = local_table_find(task->parts[part], asked.type, asked.table, &table, error);
         if (rv == 0)
             rv = local_rows_check(task->parts[part], &table, found.rows, found.count, error);
         if (rv == 0)
-            gather_rows_to(task->seeds.data, found.places, table.rows, table.row_bytes, found.rows,
-                           found.count);
+            local_rows_scatter(&table, found.rows, found.places, found.count, asked.to);
     }
     return rv;
 }
 
-/* Whether the IDs of some segment are in a table. */
-static bool has_table(const struct task *task)
+static bool is_any_asked(const struct task *task)
 {
     for (uint32_t s = 0; s < num_segments(task); s++)
-        if (seed_segment_table(book_of(task), segment_of(task, s)) != NULL)
+        if (is_asked(task, s))
             return true;
     return false;
 }
@@ -226,9 +288,9 @@ static bool has_table(const struct task *task)
 int sampler_find_seeds(struct task *task, struct error *error)
 {
     int rv = fill_slice(task, error);
-    if (rv != 0 || !has_table(task))
+    if (rv != 0 || !is_any_asked(task))
         return rv;
-    rv = group_ranks(task, error);
+    rv = group_rows(task, error);
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
             rv = read_slice(task, p, error);
@@ -241,9 +303,12 @@ int sampler_add_seeds(struct task *task, struct error *error)
 {
     int rv = 0;
     task->next_seed += task->num_seeds;
-    if (seed_kind_is_pair(segment_of(task, 0)->seeds)) {
-        rv = batch_builder_add_pairs(&task->builder, segment_of(task, 0)->etype, task->seeds.data,
-                                     task->num_seeds, error);
+    const struct seed_segment *first = segment_of(task, 0);
+    if (seed_kind_is_pair(first->seeds)) {
+        bool edges = seed_segment_has_edges(first);
+        rv = batch_builder_add_pairs(&task->builder, first->etype,
+                                     edges ? task->ends.data : task->seeds.data,
+                                     edges ? task->seeds.data : NULL, task->num_seeds, error);
         return rv != 0 ? rv : task->next_seed < task->end_seed;
     }
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
@@ -275,12 +340,11 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
     }
     uint32_t *to = (uint32_t *)(section + sections);
     for (uint32_t s = 0; s < num_segments(task); s++) {
-        const struct seed_segment *segment = segment_of(task, s);
+        const struct seed_table asked = table_of(task, s);
         const struct slice_rows wanted = rows_of(task, ask->part, s);
         if (wanted.count == 0)
             continue;
-        section[at++] = (struct msg_rows_section){ segment->ntype, MSG_TABLE_RANKS + segment->ranks,
-                                                   wanted.count, 0 };
+        section[at++] = (struct msg_rows_section){ asked.type, asked.table, wanted.count, 0 };
         memcpy(to, wanted.rows, wanted.count * sizeof *to);
         to += wanted.count;
     }
@@ -302,16 +366,17 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
         const struct slice_rows wanted = rows_of(task, ask->part, s);
         if (wanted.count == 0)
             continue;
-        rv = rows_reply_next(&reader, wanted.count, sizeof(uint64_t), &rows);
+        size_t bytes = sampler_seed_bytes(segment_of(task, s));
+        rv = rows_reply_next(&reader, wanted.count, bytes, &rows);
         /* IDs of no node are found when the seeds are added. */
         if (rv == 0)
-            scatter_rows(task->seeds.data, wanted.places, rows, sizeof(uint64_t), wanted.count);
+            scatter_rows(table_of(task, s).to, wanted.places, rows, bytes, wanted.count);
     }
     if (rv == 0)
         rv = rows_reply_end(&reader);
     if (rv != 0)
         return error_set(error, TR_EFORMAT,
-                         "partition %" PRIu32 " answered with ranks of the wrong shape", ask->part);
+                         "partition %" PRIu32 " answered with seeds of the wrong shape", ask->part);
     return 0;
 }
 _Static_assert(TABLE_RANKS == MSG_TABLE_RANKS, "what is asked for is what is found");

@@ -11,6 +11,7 @@
 #include "actors/data/sampler.h"
 #include "actors/data/seed_set.h"
 #include "graph/batch_builder.h"
+#include "graph/edge_ends.h"
 #include "runtime/core/account.h"
 #include "runtime/core/call.h"
 #include "runtime/core/crew.h"
@@ -85,6 +86,8 @@ enum task_step {
 
 /* Seeds of one slice: each is mapped by its order, and its ID lies anywhere in a large set. */
 #define SAMPLER_SLICE_SEEDS 16384u
+/* Edges, each of whose ends is searched for. */
+#define SAMPLER_SLICE_EDGES (SAMPLER_SLICE_SEEDS / EDGE_ENDS_COST)
 
 struct task {
     struct sampler *sampler;
@@ -97,7 +100,8 @@ struct task {
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
-    struct vec seeds;          /* uint64_t[num_seeds], of pairs [2 * num_seeds] */
+    struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
+    struct vec ends;           /* uint64_t[2 * num_seeds], of edges */
     uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
     struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
     struct vec mixed_segments; /* uint32_t[num_seeds] */
@@ -185,7 +189,13 @@ int sampler_add_seeds(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
 
-/* Seeds of the slice whose IDs a partition knows. */
+/* Bytes that say who a seed is: a node's ID, or those of an edge's ends. */
+static inline size_t sampler_seed_bytes(const struct seed_segment *segment)
+{
+    return (seed_segment_has_edges(segment) ? 2 : 1) * sizeof(uint64_t);
+}
+
+/* Seeds of the slice whose IDs, or whose ends, a partition knows. */
 static inline uint32_t sampler_seeds_of(const struct task *task, uint32_t part)
 {
     const size_t segments = task->loader->seeds.num_segments;

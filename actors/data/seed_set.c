@@ -10,17 +10,25 @@ uint32_t seed_kind_given(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_LISTED  ? MSG_SEEDS_GIVEN
            : seeds == MSG_SEEDS_PAIRS ? MSG_SEEDS_PAIRS_GIVEN
+           : seeds == MSG_SEEDS_EDGES ? MSG_SEEDS_EDGES_GIVEN
                                       : seeds;
 }
 
 bool seed_kind_is_given(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN;
+    return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN ||
+           seeds == MSG_SEEDS_EDGES_GIVEN;
 }
 
 bool seed_kind_is_pair(uint32_t seeds)
 {
-    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN;
+    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN || seeds == MSG_SEEDS_EDGES ||
+           seeds == MSG_SEEDS_EDGES_GIVEN;
+}
+
+static uint32_t seed_ids(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
 }
 
 static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
@@ -53,13 +61,12 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
     case MSG_SEEDS_RANKS:
         return check_ranks(book, segment, error);
     case MSG_SEEDS_EDGES:
-        return error_set(error, TR_EUNSUPPORTED,
-                         "loader: the seeds are edges; loaders take nodes and pairs as seeds");
+    case MSG_SEEDS_EDGES_GIVEN:
     case MSG_SEEDS_PAIRS:
     case MSG_SEEDS_PAIRS_GIVEN:
-        return error_set(
-            error, TR_EUNSUPPORTED,
-            "loader: pairs of nodes beside other seeds; give them a loader of their own");
+        return error_set(error, TR_EUNSUPPORTED,
+                         "loader: edges or pairs of nodes beside other seeds; "
+                         "give them a loader of their own");
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
                          segment->seeds);
@@ -151,7 +158,7 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
             .ntype = from->ntype,
             .etype = open->etype,
             .seeds = from->seeds,
-            .num_ids = seed_kind_is_pair(from->seeds) ? 2 : 1,
+            .num_ids = seed_ids(from->seeds),
             .ranks = from->ranks,
             .first_rank = from->first_rank,
             .begin = begin,

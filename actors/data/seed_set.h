@@ -2,8 +2,8 @@
 /*
  * The seeds of a loader: segments, one for each node type, one after the other. A segment is a
  * list that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number
- * the seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of nodes
- * are a set of one segment, a place for each pair.
+ * the seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of nodes,
+ * and edges, are a set of one segment, a place for each.
  *
  * Thread rules: pure.
  */
@@ -18,9 +18,9 @@
 
 struct seed_segment {
     uint32_t ntype;   /* of nodes */
-    uint32_t etype;   /* of pairs */
+    uint32_t etype;   /* of edges and pairs */
     uint32_t seeds;   /* enum msg_seeds, but SEVERAL */
-    uint32_t num_ids; /* of a seed: 2 of a pair */
+    uint32_t num_ids; /* of a seed: 2 of a listed pair */
     uint32_t ranks;
     uint64_t first_rank;
     uint64_t begin, count; /* its places */
@@ -40,7 +40,7 @@ static inline bool seed_kind_is_listed(uint32_t seeds)
 }
 /* Whether each request for a batch gives the IDs of its seeds. */
 bool seed_kind_is_given(uint32_t seeds);
-/* Whether a seed is a pair of nodes. */
+/* Whether a seed is a pair of nodes: one that a user listed, or the ends of an edge. */
 bool seed_kind_is_pair(uint32_t seeds);
 
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
@@ -56,6 +56,12 @@ void seed_set_fini(struct seed_set *set);
 
 /* The number of the segment that a place of the set lies in. */
 uint32_t seed_set_find(const struct seed_set *set, uint64_t place);
+
+/* Whether a seed is an edge's ID, whose ends its owner is asked for. */
+static inline bool seed_segment_has_edges(const struct seed_segment *segment)
+{
+    return segment->seeds == MSG_SEEDS_EDGES_GIVEN;
+}
 
 /* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or given, or
  * ranks are IDs. */

@@ -17,7 +17,8 @@
 
 _Static_assert(MSG_TABLE_ORIGINAL_ID == TABLE_ORIGINAL_ID &&
                    MSG_TABLE_IN_DEGREE == TABLE_IN_DEGREE &&
-                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE && MSG_TABLE_EDGES == TABLE_EDGES,
+                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE && MSG_TABLE_EDGES == TABLE_EDGES &&
+                   MSG_TABLE_EDGE_ENDS == TABLE_EDGE_ENDS,
                "messages number tables as partitions do");
 
 struct rows_part {
@@ -106,7 +107,7 @@ static int begin(struct actor *self, struct server_work *work, struct error *err
 
 static uint32_t slice_rows(const struct rows_part *part, size_t bytes_left)
 {
-    size_t row_bytes = part->table.row_bytes, fit = SLICE_ROWS;
+    size_t row_bytes = part->table.row_bytes, fit = SLICE_ROWS / local_rows_cost(&part->table);
     if (row_bytes > 0 && bytes_left / row_bytes < fit)
         fit = bytes_left / row_bytes;
     return fit > 0 ? (uint32_t)fit : 1;
@@ -133,7 +134,8 @@ static int step(struct actor *self, struct server_work *work, struct error *erro
                         state->body + part->begin + state->rows_done * (uint64_t)row_bytes);
         state->rows_done += rows;
         left -= left < rows * row_bytes ? left : rows * row_bytes;
-        rows_left -= rows_left < rows + 1 ? rows_left : rows + 1;
+        uint32_t cost = rows * local_rows_cost(&part->table) + 1;
+        rows_left -= rows_left < cost ? rows_left : cost;
         if (state->rows_done == part->num_rows) {
             state->at++;
             state->rows_done = 0;

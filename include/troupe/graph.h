@@ -173,15 +173,28 @@ TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct
 TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
                            const uint64_t *destinations, size_t count, struct tr_nodes **out,
                            struct tr_error *error);
-/* The edge type of a set of pairs; TR_ETYPE_NONE: its seeds are nodes. */
+/*
+ * A set of edges of a type, by their per-type global IDs (those that batches and partitions have), in the
+ * order given here: a set of pairs, whose ends are asked of the edges' owners, a batch at a time, ahead of
+ * need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, in this process alone; an edge that comes
+ * several times is as many seeds. The same failures.
+ */
+TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
+                           size_t count, struct tr_nodes **out, struct tr_error *error);
+/* The edges [offset, offset + count) of such a set: edge_ids [count]. TR_ERANGE: the set ends before that;
+ * TR_EINVAL: its seeds are no edges. */
+TR_API int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count,
+                        uint64_t *edge_ids, struct tr_error *error);
+/* The edge type of a set of edges or pairs; TR_ETYPE_NONE: its seeds are nodes. */
 #define TR_ETYPE_NONE UINT32_MAX
 TR_API uint32_t tr_pairs_etype(const struct tr_nodes *pairs);
 /* The pairs [offset, offset + count) of a set: sources [count], destinations [count]. TR_ERANGE: the set
- * ends before that; TR_EINVAL: its seeds are nodes. */
+ * ends before that; TR_EINVAL: its seeds are nodes, or edges. */
 TR_API int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count,
                         uint64_t *sources, uint64_t *destinations, struct tr_error *error);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
-/* TR_NTYPE_SEVERAL: its nodes are of several types. TR_NTYPE_PAIRS: its seeds are pairs of nodes. */
+/* TR_NTYPE_SEVERAL: its nodes are of several types. TR_NTYPE_PAIRS: its seeds are pairs of nodes,
+ * or edges. */
 #define TR_NTYPE_SEVERAL UINT32_MAX
 #define TR_NTYPE_PAIRS (UINT32_MAX - 1)
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);

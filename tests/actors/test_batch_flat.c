@@ -107,7 +107,11 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
             sources[i] = (uint32_t)random_below(state, items);
             destinations[i] = (uint32_t)random_below(state, users);
         }
-        s->batch.pairs = (struct batch_pairs){ 1, 1, count, sources, destinations };
+        uint64_t *edge_ids = fill(&s->pair_space.edge_ids, state, count, 8);
+        bool of_edges = random_below(state, 2) == 0;
+        s->batch.pairs = (struct batch_pairs){
+            1, 1, count, sources, destinations, of_edges ? edge_ids : NULL
+        };
     }
     return b;
 }
@@ -139,6 +143,8 @@ static void a_batch_comes_back_equal(void **unused)
         assert_ptr_not_equal(back->space.nodes[0].ids, b->space.nodes[0].ids);
         assert_int_equal(back->space.batch.pairs.given, b->space.batch.pairs.given);
         assert_int_equal(back->space.batch.pairs.count, b->space.batch.pairs.count);
+        assert_true((back->space.batch.pairs.edge_ids == NULL) ==
+                    (b->space.batch.pairs.edge_ids == NULL));
         sampled_batch_release(b);
         sampled_batch_release(back);
         free(bytes);
@@ -193,7 +199,7 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     uint32_t users = b->space.nodes[0].num_seeds, items = b->space.nodes[1].num_seeds;
     uint32_t ends[2][2] = { { 0, items - 1 }, { 0, users - 1 } };
     for (uint32_t i = 0; i < 6; i++) {
-        *pairs = (struct batch_pairs){ 1, i == 4 ? 2 : 1, 2, ends[0], ends[1] };
+        *pairs = (struct batch_pairs){ 1, i == 4 ? 2 : 1, 2, ends[0], ends[1], NULL };
         ends[0][1] = i == 1 ? items : i == 2 ? UINT32_MAX : items - 1;
         ends[1][1] = i == 3 ? users : users - 1;
         back = sampled_batch_create(2, 2, LAYERS);

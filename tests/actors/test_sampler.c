@@ -458,7 +458,8 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
         int code;
         const char *text;
     } bad[] = {
-        { { .seeds = MSG_SEEDS_EDGES }, TR_EUNSUPPORTED, "the seeds are edges" },
+        { { .seeds = MSG_SEEDS_EDGES, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
+        { { .seeds = MSG_SEEDS_EDGES_GIVEN, .etype = 9 }, TR_ERANGE, "edge type 9" },
         { { .seeds = MSG_SEEDS_PAIRS, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
         { { .seeds = MSG_SEEDS_PAIRS_GIVEN, .etype = 3 }, TR_ERANGE, "edge type 3" },
         { { .seeds = 77 }, TR_EUNSUPPORTED, "seeds of kind 77" },
@@ -527,15 +528,15 @@ static void sets_of_several_types_are_checked(void **state)
         { { { 0, MSG_SEEDS_EDGES, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
           4,
           TR_EUNSUPPORTED,
-          "the seeds are edges" },
+          "edges or pairs of nodes beside other seeds" },
         { { { 0, MSG_SEEDS_PAIRS, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
           4,
           TR_EUNSUPPORTED,
-          "pairs of nodes beside other seeds" },
+          "edges or pairs of nodes beside other seeds" },
         { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 }, { 0, MSG_SEEDS_PAIRS_GIVEN, 0, 0, 0, 1 } },
           4,
           TR_EUNSUPPORTED,
-          "pairs of nodes beside other seeds" },
+          "edges or pairs of nodes beside other seeds" },
         { { { 0, MSG_SEEDS_SEVERAL, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
           4,
           TR_EUNSUPPORTED,
@@ -611,8 +612,9 @@ static void sets_of_pairs_are_checked(void **state)
     }
     assert_int_equal(seed_kind_given(MSG_SEEDS_PAIRS), MSG_SEEDS_PAIRS_GIVEN);
     assert_int_equal(seed_kind_given(MSG_SEEDS_LISTED), MSG_SEEDS_GIVEN);
-    for (uint32_t kind = 0; kind <= MSG_SEEDS_PAIRS_GIVEN; kind++) {
-        bool listed = kind == MSG_SEEDS_PAIRS || kind == MSG_SEEDS_LISTED;
+    for (uint32_t kind = 0; kind <= MSG_SEEDS_EDGES_GIVEN; kind++) {
+        bool listed = kind == MSG_SEEDS_PAIRS || kind == MSG_SEEDS_LISTED ||
+                      kind == MSG_SEEDS_EDGES;
         assert_true(seed_kind_is_listed(kind) == listed);
         assert_true(!listed || seed_kind_is_given(seed_kind_given(kind)));
     }

@@ -74,6 +74,8 @@ static int call_all(struct job *job)
         tr_nodes_deal(job->nodes, NULL, 0, 1, &nodes, &error),
         tr_nodes_join(&job->nodes, 1, &nodes, &error),
         tr_pairs_listed(job->graph, 0, &id, &id, 1, &nodes, &error),
+        tr_edges_listed(job->graph, 0, &id, 1, &nodes, &error),
+        tr_edges_ids(job->nodes, 0, 1, &out, &error),
         tr_pairs_ids(job->nodes, 0, 1, &out, &out, &error),
         tr_nodes_ids(job->nodes, 0, 1, TR_WAIT_FOREVER, &out, &error),
         tr_nodes_original_ids(job->nodes, 0, 1, TR_WAIT_FOREVER, &out, &error),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs of nodes as seeds, through the public API: a batch says where both ends of each are, every pair
- * comes once an epoch, the same batches on every placement, and what makes no set.
+ * Pairs of nodes, and edges, as seeds, through the public API: a batch says where both ends of each are,
+ * every one comes once an epoch, the same batches on every placement, and what makes no set.
  */
 #include "tests/partition/graph_util.h"
 
@@ -36,7 +36,10 @@ struct wanted {
     uint32_t etype, src, dst;
     size_t count;
     uint64_t *sources, *destinations; /* [count] */
+    uint64_t *edge_ids; /* [count], as this placement numbers them; NULL: they are pairs */
 };
+
+static struct sample sample; /* the graph, by original IDs */
 
 /* Nodes come many times, some pairs twice, and some nodes in a pair with themselves. */
 static void make_wanted(struct wanted *w, const struct tr_graph *graph, uint32_t etype,
@@ -49,7 +52,8 @@ static void make_wanted(struct wanted *w, const struct tr_graph *graph, uint32_t
                           dst[etype],
                           count,
                           calloc(count + 1, sizeof *w->sources),
-                          calloc(count + 1, sizeof *w->destinations) };
+                          calloc(count + 1, sizeof *w->destinations),
+                          NULL };
     assert_true(w->sources != NULL && w->destinations != NULL);
     for (size_t i = 0; i < count; i++) {
         size_t drawn = i % 5 == 4 ? i - 1 : i;
@@ -58,8 +62,45 @@ static void make_wanted(struct wanted *w, const struct tr_graph *graph, uint32_t
     }
 }
 
+/* The global ID of each edge: the in-edges of a node follow one another by their original IDs. */
+static uint64_t *number_edges(struct tr_graph *graph, uint32_t etype, uint32_t dst)
+{
+    uint64_t *next = calloc(tr_graph_num_nodes(graph, dst) + 1, sizeof *next);
+    uint64_t *ids = calloc(sample.num_edges[etype] + 1, sizeof *ids);
+    assert_true(next != NULL && ids != NULL);
+    for (uint32_t part = 0; part < tr_graph_num_parts(graph); part++) {
+        struct tr_part_nodes nodes = TR_PART_NODES_INIT;
+        struct tr_part_edges edges = TR_PART_EDGES_INIT;
+        ok(tr_graph_part_nodes(graph, part, dst, &nodes, &failure));
+        ok(tr_graph_part_edges(graph, part, etype, &edges, &failure));
+        for (uint64_t row = 0; row < nodes.num_nodes; row++)
+            next[nodes.original_ids[row]] = edges.first_edge + edges.index[row];
+    }
+    for (uint64_t i = 0; i < sample.num_edges[etype]; i++)
+        ids[i] = next[sample.dst[etype][i]]++;
+    free(next);
+    return ids;
+}
+
+/* Edges of the graph, some of them twice. */
+static void make_wanted_edges(struct wanted *w, struct tr_graph *graph, uint32_t etype,
+                              size_t count)
+{
+    make_wanted(w, graph, etype, count);
+    uint64_t *ids = number_edges(graph, etype, w->dst);
+    assert_non_null(w->edge_ids = calloc(count + 1, sizeof *w->edge_ids));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t original = (i % 7 == 6 ? i - 3 : i) * 7919 % sample.num_edges[etype];
+        w->sources[i] = sample.src[etype][original];
+        w->destinations[i] = sample.dst[etype][original];
+        w->edge_ids[i] = ids[original];
+    }
+    free(ids);
+}
+
 static void free_wanted(struct wanted *w)
 {
+    free(w->edge_ids);
     free(w->sources);
     free(w->destinations);
 }
@@ -81,8 +122,24 @@ static uint64_t *global_ids(struct tr_graph *graph, uint32_t ntype, const uint64
     return ids;
 }
 
+static struct tr_nodes *list_edges(struct tr_graph *graph, const struct wanted *w)
+{
+    uint64_t *back = calloc(w->count + 1, sizeof *back);
+    struct tr_nodes *edges;
+    assert_non_null(back);
+    ok(tr_edges_listed(graph, w->etype, w->edge_ids, w->count, &edges, &failure));
+    for (size_t from = 0; from <= w->count; from += 1 + w->count / 3) {
+        ok(tr_edges_ids(edges, from, w->count - from, back, &failure));
+        assert_memory_equal(back, w->edge_ids + from, (w->count - from) * sizeof *back);
+    }
+    free(back);
+    return edges;
+}
+
 static struct tr_nodes *list_pairs(struct tr_graph *graph, const struct wanted *w)
 {
+    if (w->edge_ids != NULL)
+        return list_edges(graph, w);
     uint64_t *sources = global_ids(graph, w->src, w->sources, w->count);
     uint64_t *destinations = global_ids(graph, w->dst, w->destinations, w->count);
     uint64_t *back = calloc(2 * w->count + 1, sizeof *back);
@@ -105,11 +162,13 @@ static struct tr_nodes *list_pairs(struct tr_graph *graph, const struct wanted *
     return pairs;
 }
 
-/* How often each pair came, by the place of its first equal in the list. */
-static size_t find_pair(const struct wanted *w, uint64_t source, uint64_t destination)
+/* The first one of the list that is this pair, or this edge. */
+static size_t find_pair(const struct wanted *w, uint64_t source, uint64_t destination,
+                        const uint64_t *edge_id)
 {
     for (size_t i = 0; i < w->count; i++)
-        if (w->sources[i] == source && w->destinations[i] == destination)
+        if (w->sources[i] == source && w->destinations[i] == destination &&
+            (edge_id == NULL || w->edge_ids[i] == *edge_id))
             return i;
     fail_msg("a pair came that is not in the list");
     return 0;
@@ -140,6 +199,7 @@ static uint32_t check_pairs(const struct tr_batch *batch, const struct wanted *w
     const uint64_t *dst = tr_batch_original_ids(batch, w->dst, &num_dst);
     assert_int_equal(tr_batch_pairs(batch, &pairs), 0);
     assert_int_equal(pairs.etype, w->etype);
+    assert_true((pairs.edge_ids == NULL) == (w->edge_ids == NULL) || pairs.count == 0);
     bool one_type = w->src == w->dst;
     assert_int_equal(tr_batch_num_seeds(batch, w->src), pairs.count * (one_type ? 2 : 1));
     assert_int_equal(tr_batch_num_seeds(batch, w->dst), pairs.count * (one_type ? 2 : 1));
@@ -158,8 +218,10 @@ static uint32_t check_pairs(const struct tr_batch *batch, const struct wanted *w
         if (in_order) {
             assert_int_equal(source, w->sources[begin + i]);
             assert_int_equal(destination, w->destinations[begin + i]);
+            if (w->edge_ids != NULL)
+                assert_int_equal(pairs.edge_ids[i], w->edge_ids[begin + i]);
         }
-        met[find_pair(w, source, destination)]++;
+        met[find_pair(w, source, destination, w->edge_ids == NULL ? NULL : &pairs.edge_ids[i])]++;
     }
     free(taken[0]);
     free(taken[1]);
@@ -208,10 +270,12 @@ static uint64_t run_epochs(struct tr_graph *graph, const struct wanted *w, struc
         assert_int_equal(begin, w->count);
     }
     /* Every pair came as often as the list has it, in each epoch. */
-    for (size_t i = 0; i < w->count; i++)
-        assert_true(met[find_pair(w, w->sources[i], w->destinations[i])] >= 2);
-    for (size_t i = 0; i < w->count; i++)
-        met[find_pair(w, w->sources[i], w->destinations[i])] -= 2;
+    for (size_t i = 0; i < w->count; i++) {
+        const uint64_t *edge_id = w->edge_ids == NULL ? NULL : &w->edge_ids[i];
+        size_t first = find_pair(w, w->sources[i], w->destinations[i], edge_id);
+        assert_true(met[first] >= 2);
+        met[first] -= 2;
+    }
     for (size_t i = 0; i < w->count; i++)
         assert_int_equal(met[i], 0);
     tr_loader_close(loader);
@@ -284,11 +348,35 @@ static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
     tr_loader_options_init(&options);
     options.batch_size = UINT32_MAX / 2 + 1;
     refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ERANGE,
-            "batch_size: 2147483648 pairs");
+            "batch_size: 2147483648 pairs or edges");
     options.batch_size = 8;
     options.labels = "nothing";
     refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ENOENT,
             "no feature \"nothing\"");
+}
+
+static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
+{
+    uint64_t good[] = { 0, 1, 0 }, bad[] = { 0, 1, tr_graph_num_edges(graph, CITES) }, id;
+    struct tr_nodes *out = set, *none;
+    char text[64];
+    snprintf(text, sizeof text, "edge_ids[2] = %zu is no edge of type", sample.num_edges[CITES]);
+    refused(tr_edges_listed(graph, CITES, bad, 3, &out, &failure), TR_ERANGE, text);
+    assert_null(out);
+    refused(tr_edges_listed(graph, ETYPES, good, 3, &out, &failure), TR_ERANGE,
+            "edge type 3, the graph has 3");
+    refused(tr_edges_listed(graph, CITES, good, ((size_t)1 << 40) + 1, &out, &failure), TR_ETOOBIG,
+            "edges; at most 2^40");
+    refused(tr_edges_ids(set, tr_nodes_count(set), 1, &id, &failure), TR_ERANGE,
+            "of a set that has");
+    refused(tr_pairs_ids(set, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_edges_ids()");
+    refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_edges_ids()");
+    refused(tr_nodes_join(&set, 1, &out, &failure), TR_EINVAL, "set 0 has edges");
+    refused(tr_nodes_deal(set, NULL, 0, 2, &out, &failure), TR_EINVAL, "the set has edges");
+    ok(tr_pairs_listed(graph, CITES, good, good, 3, &none, &failure));
+    refused(tr_edges_ids(none, 0, 1, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
+    tr_nodes_close(none);
+    assert_int_equal(tr_pairs_etype(set), CITES);
 }
 
 /* An empty set has no batch; a batch of nodes has no pairs. */
@@ -316,7 +404,7 @@ static void check_edges_of_sets(struct tr_graph *graph)
 }
 
 /* Batches of more pairs than a sampler finds at once, of a set that a bijection orders. */
-static uint64_t run_large(struct tr_graph *graph)
+static uint64_t run_large(struct tr_graph *graph, bool edges)
 {
     const uint32_t batch_size = 40000;
     const size_t count = 70000;
@@ -325,7 +413,10 @@ static uint64_t run_large(struct tr_graph *graph)
     struct tr_batch *batch;
     uint64_t sum = 3, digest;
     struct wanted w;
-    make_wanted(&w, graph, CITES, count);
+    if (edges)
+        make_wanted_edges(&w, graph, CITES, count);
+    else
+        make_wanted(&w, graph, CITES, count);
     struct tr_nodes *set = list_pairs(graph, &w);
     set_options(&options, false);
     options.labels = NULL;
@@ -333,7 +424,7 @@ static uint64_t run_large(struct tr_graph *graph)
     options.fanout[0] = 1;
     options.batch_size = batch_size;
     for (int shuffle = 0; shuffle < 2; shuffle++) {
-        uint64_t begin = 0, xor_of = 0;
+        uint64_t begin = 0, left = 0;
         options.shuffle = shuffle == 1;
         ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
         while (tr_loader_next(loader, 60 * SECOND, &batch, &failure) == 0) {
@@ -345,7 +436,8 @@ static uint64_t run_large(struct tr_graph *graph)
                 uint64_t source = ids[pairs.sources[i]], target = ids[pairs.destinations[i]];
                 assert_true(shuffle == 1 || (source == w.sources[begin + i] &&
                                              target == w.destinations[begin + i]));
-                xor_of += (source + 1) * 1000003 + (target + 1) * 10007;
+                assert_true(!edges || shuffle == 1 || pairs.edge_ids[i] == w.edge_ids[begin + i]);
+                left += (source + 1) * 1000003 + (target + 1) * 10007;
             }
             begin += pairs.count;
             assert_int_equal(tr_batch_digest(batch, &digest), 0);
@@ -354,8 +446,8 @@ static uint64_t run_large(struct tr_graph *graph)
         }
         assert_int_equal(begin, count);
         for (size_t i = 0; i < count; i++)
-            xor_of -= (w.sources[i] + 1) * 1000003 + (w.destinations[i] + 1) * 10007;
-        assert_int_equal(xor_of, 0);
+            left -= (w.sources[i] + 1) * 1000003 + (w.destinations[i] + 1) * 10007;
+        assert_int_equal(left, 0);
         tr_loader_close(loader);
     }
     tr_nodes_close(set);
@@ -377,22 +469,29 @@ static uint64_t run_placement(const char *path, int placement)
     options.codec = placement % 3 == 0;
     ok(tr_session_open(&options, &session, &failure));
     ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
-    for (uint32_t etype = 0; etype < ETYPES; etype++) {
+    for (uint32_t i = 0; i < 2 * ETYPES; i++) {
+        uint32_t etype = i / 2;
         struct wanted w;
-        make_wanted(&w, graph, etype, 97 + 4 * etype);
+        if (i % 2 == 0)
+            make_wanted(&w, graph, etype, 97 + 4 * etype);
+        else
+            make_wanted_edges(&w, graph, etype, 97 + 4 * etype);
         struct tr_nodes *set = list_pairs(graph, &w);
         uint64_t ordered = run_epochs(graph, &w, set, false);
         uint64_t shuffled = run_epochs(graph, &w, set, true);
         assert_true(ordered != shuffled);
         sum = (sum * 31 + ordered) * 31 + shuffled;
         check_shares(graph, &w, set);
-        if (etype == CITES)
+        if (etype == CITES && i % 2 == 0)
             check_refusals(graph, set);
+        if (etype == CITES && i % 2 == 1)
+            check_refused_edges(graph, set);
         tr_nodes_close(set);
         free_wanted(&w);
     }
     check_edges_of_sets(graph);
-    sum = sum * 31 + run_large(graph);
+    sum = sum * 31 + run_large(graph, false);
+    sum = sum * 31 + run_large(graph, true);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;
@@ -402,7 +501,6 @@ static void pairs_are_seeds_on_every_placement(void **state)
 {
     static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
     char dir[] = "/tmp/troupe-pairs-XXXXXX", path[256], command[300];
-    struct sample sample;
     uint64_t first = 0;
     (void)state;
     assert_non_null(mkdtemp(dir));

@@ -32,6 +32,8 @@ static void touch(const struct mini_batch *batch)
         assert(batch->pairs.given == 1 && batch->pairs.etype < batch->num_etypes);
         fuzz_touch(&ends[0][i], sizeof *ends[0]);
         fuzz_touch(&ends[1][i], sizeof *ends[1]);
+        if (batch->pairs.edge_ids != NULL)
+            fuzz_touch(&batch->pairs.edge_ids[i], sizeof *batch->pairs.edge_ids);
     }
     for (uint32_t l = 0; l < batch->num_layers; l++)
         for (uint32_t e = 0; e < batch->num_etypes; e++) {

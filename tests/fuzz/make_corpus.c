@@ -336,8 +336,12 @@ static void make_batches(void)
     struct sampled_batch *pairs = make_batch(), *all[] = { batch, empty, pairs };
     FAIL_IF(empty == NULL);
     pairs->space.batch.pairs = (struct batch_pairs){
-        1, 1, 3, fill_vec(&pairs->space.pair_space.sources, 3, 4),
-        fill_vec(&pairs->space.pair_space.destinations, 3, 4)
+        1,
+        1,
+        3,
+        fill_vec(&pairs->space.pair_space.sources, 3, 4),
+        fill_vec(&pairs->space.pair_space.destinations, 3, 4),
+        fill_vec(&pairs->space.pair_space.edge_ids, 3, 8)
     };
     for (int i = 0; i < 3; i++) {
         uint64_t bytes;

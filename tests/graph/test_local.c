@@ -95,15 +95,16 @@ static void tables_are_found_by_number(void **state)
         uint32_t type, table;
         struct local_table found;
     } cases[] = {
-        { 0, 0, { x, 5, 8, 2, 4 } },
-        { 0, 1, { y, 5, 1, 1, 1 } },
-        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8 } },
-        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4 } },
-        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4 } },
-        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4 } }, /* of no nodes */
-        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8 } },
-        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8 } },
-        { 0, TABLE_EDGES, { w, 15, 8, 1, 8 } },
+        { 0, 0, { x, 5, 8, 2, 4, { 0 } } },
+        { 0, 1, { y, 5, 1, 1, 1, { 0 } } },
+        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8, { 0 } } },
+        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4, { 0 } } },
+        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4, { 0 } } },
+        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4, { 0 } } }, /* of no nodes */
+        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8, { 0 } } },
+        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8, { 0 } } },
+        { 0, TABLE_EDGES, { w, 15, 8, 1, 8, { 0 } } },
+        { 0, TABLE_EDGE_ENDS, { NULL, 15, 16, 2, 8, { 0 } } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct local_table table;
@@ -136,6 +137,8 @@ static void tables_that_are_not_there_are_refused(void **state)
         { 2, TABLE_IN_DEGREE, TR_ERANGE, "node type 2 asked for" },
         { 0, TABLE_EDGES + 1, TR_ERANGE, "table 1 of type to asked for, it has 1" },
         { 1, TABLE_EDGES, TR_ERANGE, "table 0 of type of asked for, it has 0" },
+        { 2, TABLE_EDGE_ENDS, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
+        { 0, TABLE_EDGE_ENDS + 1, TR_ERANGE, "asked for, it has 2" },
         { 2, TABLE_EDGES, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { 1, TABLE_RANKS, TR_ENOENT, "no table of ranks 0 of node type b" },
         { 0, TABLE_RANKS + 1, TR_ENOENT, "no table of ranks 1 of node type a" },
@@ -185,6 +188,36 @@ static void rows_are_checked_and_read(void **state)
         assert_int_equal(local_rows_check(&world->part, &table, bad[i], 3, &error), TR_ERANGE);
         assert_says(&error, TR_ERANGE, says[i]);
     }
+}
+
+/* Nodes without edges stand before the first edge, between two and after none. */
+static void ends_are_those_of_the_edges(void **state)
+{
+    struct world *world = *state;
+    static const uint32_t positions[] = { 14, 0, 2, 3, 4, 12, 13, 3 };
+    static const uint64_t destinations[] = { 14, 11, 11, 12, 13, 13, 14, 12 };
+    static const uint32_t places[] = { 7, 6, 5, 4, 3, 2, 1, 0 };
+    enum { COUNT = sizeof positions / sizeof *positions };
+    uint64_t ends[COUNT][2], scattered[COUNT][2];
+    struct local_table table;
+    struct error error = { 0 };
+    for (uint32_t etype = 0; etype < 2; etype++) {
+        uint64_t source = etype == 0 ? 0 : 7; /* the column, or what its table says */
+        assert_int_equal(local_table_find(&world->part, etype, TABLE_EDGE_ENDS, &table, NULL), 0);
+        assert_int_equal(local_rows_check(&world->part, &table, positions, COUNT, &error), 0);
+        assert_int_equal(local_rows_cost(&table), EDGE_ENDS_COST);
+        local_rows_read(&table, positions, COUNT, ends);
+        local_rows_scatter(&table, positions, places, COUNT, scattered);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(ends[i][0], source);
+            assert_int_equal(ends[i][1], destinations[i]);
+            assert_memory_equal(scattered[places[i]], ends[i], sizeof ends[i]);
+        }
+        static const uint32_t beyond[] = { 14, 15 };
+        assert_int_equal(local_rows_check(&world->part, &table, beyond, 2, &error), TR_ERANGE);
+    }
+    assert_int_equal(local_table_find(&world->part, 0, 0, &table, NULL), 0);
+    assert_int_equal(local_rows_cost(&table), 1);
 }
 
 static struct local_sample draws(const struct world *world, int32_t fanout)
@@ -367,10 +400,15 @@ static void a_spec_is_checked_against_its_graph(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WORLD(tables_are_found_by_number),       WORLD(tables_that_are_not_there_are_refused),
-        WORLD(rows_are_checked_and_read),        WORLD(draws_that_cannot_be_made_are_refused),
-        WORLD(draws_are_keyed_by_original_ids),  WORLD(rows_fit_into_a_bound_of_edges),
-        WORLD(rows_draw_as_many_as_are_counted), WORLD(a_spec_is_checked_against_its_graph),
+        WORLD(tables_are_found_by_number),
+        WORLD(tables_that_are_not_there_are_refused),
+        WORLD(rows_are_checked_and_read),
+        WORLD(ends_are_those_of_the_edges),
+        WORLD(draws_that_cannot_be_made_are_refused),
+        WORLD(draws_are_keyed_by_original_ids),
+        WORLD(rows_fit_into_a_bound_of_edges),
+        WORLD(rows_draw_as_many_as_are_counted),
+        WORLD(a_spec_is_checked_against_its_graph),
     };
     return cmocka_run_group_tests_name("local", tests, NULL, NULL);
 }

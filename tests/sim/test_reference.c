@@ -13,7 +13,7 @@
 
 #include "sim/reference.h"
 
-#define GRAPHS 40
+#define GRAPHS 80
 
 struct fixture {
     struct sim_graph raw;
@@ -88,7 +88,7 @@ static void *writable(const void *data)
 static void every_change_is_noticed(void **state)
 {
     (void)state;
-    uint32_t with_edges = 0, with_pairs = 0;
+    uint32_t with_edges = 0, with_pairs = 0, with_seed_edges = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
         setup(&f, seed);
@@ -112,6 +112,9 @@ static void every_change_is_noticed(void **state)
             expect_noticed(&f, &pairs->count, 4);
             expect_noticed(&f, writable(&pairs->sources[pairs->count - 1]), 4);
             expect_noticed(&f, writable(&pairs->destinations[0]), 4);
+            with_seed_edges += pairs->edge_ids != NULL;
+            if (pairs->edge_ids != NULL)
+                expect_noticed(&f, writable(&pairs->edge_ids[0]), 8);
         }
         if (edges->num_edges > 0) {
             with_edges++;
@@ -122,7 +125,7 @@ static void every_change_is_noticed(void **state)
         }
         teardown(&f);
     }
-    assert_true(with_edges > GRAPHS / 2 && with_pairs > 2);
+    assert_true(with_edges > GRAPHS / 2 && with_pairs > with_seed_edges && with_seed_edges > 1);
 }
 
 static void missing_rows_are_noticed(void **state)
