@@ -32,7 +32,7 @@ struct partition_request {
     struct partition_options options; /* its texts are those above */
     uint32_t threads;
     struct partition_report result;
-    uint64_t header_line;
+    uint64_t header_line, header_files;
 };
 
 static void destroy(void *arg)
@@ -134,6 +134,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         goto close_raw;
     }
     p->header_line = raw->header_line;
+    p->header_files = raw->header_files;
     rv = partition_graph(raw, &p->options, p->out, parallel, &hooks, &p->result, error);
     crew_parallel_destroy(parallel);
 close_raw:
@@ -203,5 +204,7 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     known.total_seconds = from->total_seconds;
     known.peak_bytes = from->peak_bytes;
     known.header_line = p->header_line;
+    known.header_files = p->header_files;
+    known.metis_unasked = from->metis_unasked;
     return sized_write(report, &known, sizeof known, "tr_partition_report", error);
 }

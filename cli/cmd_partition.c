@@ -184,6 +184,9 @@ static void report_result(struct report *report, const struct partition_values *
     report_count(report, "edges", "edges", result->num_edges);
     if (result->header_line != 0)
         report_count(report, "header_line", "line skipped as a header", result->header_line);
+    if (result->header_files != 0)
+        report_count(report, "header_files", "files with a line skipped as a header",
+                     result->header_files);
     report_count(report, "cut_edges", "edges cut", result->cut_edges);
     report_share(report, "cut_share", "share of edges cut", result->cut_share);
     report_real(report, "node_balance", "node balance (largest / mean)", result->node_balance);
@@ -198,6 +201,8 @@ static void report_result(struct report *report, const struct partition_values *
         report_seconds(report, "metis_seconds", "METIS's own time", result->metis_seconds);
         report_bytes(report, "metis_peak_bytes", "METIS's peak memory", result->metis_peak_bytes);
     }
+    if (result->metis_unasked != NULL)
+        report_text(report, "metis_unasked", "METIS was not asked", result->metis_unasked);
     report_seconds(report, "total_seconds", "whole time", result->total_seconds);
     report_bytes(report, "peak_bytes", "peak memory", result->peak_bytes);
     for (uint32_t c = 0; c < result->num_classes && c < TR_BALANCE_CLASSES_MAX; c++) {

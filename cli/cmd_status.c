@@ -209,13 +209,17 @@ static int draw(struct tr_observer *observer, struct rates *rates, bool terminal
     return rv;
 }
 
-static bool asked_to_quit(bool keyboard)
+/* Keys come from a terminal, or from whatever stands in its place: a pipe that says q. Where nothing
+ * comes any more, as of /dev/null, a signal ends it, but the end of a terminal does too: nobody is
+ * there to look. *listens: whether something may still come. */
+static bool asked_to_quit(bool keyboard, bool *listens)
 {
     struct pollfd polled = { .fd = STDIN_FILENO, .events = POLLIN };
     char key = 0;
-    if (poll(&polled, keyboard ? 1 : 0, LOOK_MS) <= 0)
+    if (poll(&polled, *listens ? 1 : 0, LOOK_MS) <= 0)
         return false;
-    return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q';
+    *listens = read(STDIN_FILENO, &key, 1) > 0;
+    return *listens ? key == 'q' || key == 'Q' : keyboard;
 }
 
 static int watch(struct tr_observer *observer, struct signals *signals, struct tr_error *error)
@@ -226,6 +230,7 @@ static int watch(struct tr_observer *observer, struct signals *signals, struct t
     struct rates *rates = rv == 0 ? calloc(job.num_processes, sizeof *rates) : NULL;
     struct termios before, raw;
     uint64_t next_ns = 0;
+    bool listens = true;
     if (rv == 0 && rates == NULL)
         rv = tr_error_set(error, TR_ENOMEM, "no memory");
     keyboard = keyboard && tcgetattr(STDIN_FILENO, &before) == 0;
@@ -242,7 +247,7 @@ static int watch(struct tr_observer *observer, struct signals *signals, struct t
             rv = draw(observer, rates, terminal, error);
             next_ns = now_ns() + DRAW_NS;
         }
-        if (asked_to_quit(keyboard))
+        if (asked_to_quit(keyboard, &listens))
             break;
     }
     if (keyboard)

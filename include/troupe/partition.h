@@ -76,12 +76,16 @@ struct tr_partition_report {
     double metis_seconds;      /* 0: it was not asked */
     uint64_t metis_peak_bytes; /* of its process */
     double total_seconds;
-    uint64_t peak_bytes;  /* resident, of this process so far */
-    uint64_t header_line; /* of an edge list, which was skipped as a header; 0: none was */
+    uint64_t peak_bytes;   /* resident, of this process so far */
+    uint64_t header_line;  /* of an edge list, which was skipped as a header; 0: none was */
+    uint64_t header_files; /* texts of a chunked graph whose first line was skipped as a header */
+    /* Why METIS, which is the method, was not asked, of static storage; NULL: it was. */
+    const char *metis_unasked;
 };
-#define TR_PARTITION_REPORT_INIT                                                                  \
-    {                                                                                             \
-        sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0 \
+#define TR_PARTITION_REPORT_INIT                                                                   \
+    {                                                                                              \
+        sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, \
+            0, NULL                                                                                \
     }
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be a failure

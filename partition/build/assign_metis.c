@@ -109,11 +109,15 @@ static int find_ids(struct partition_job *job, struct symmetric *graph,
                     struct error *error)
 {
     if (graph->num_nodes <= num_ids) {
+        job->report->metis_unasked = "there are no more nodes than partitions, so each has one at "
+                                     "most; for partitions of nodes that belong together ask for "
+                                     "fewer";
         for (uint64_t v = 0; v < graph->num_nodes; v++)
             ids[v] = (uint32_t)v;
         return 0;
     }
     if (graph->num_entries == 0) {
+        job->report->metis_unasked = "there are no edges, so the nodes are shared out evenly";
         deal_nodes(graph, classes, job->raw->num_nodes, num_ids, ids);
         return 0;
     }

@@ -72,6 +72,7 @@ struct partition_report {
     double total_seconds;
     uint64_t peak_bytes; /* resident, of this process; METIS's child apart */
     uint64_t metis_peak_bytes;
+    const char *metis_unasked; /* why, where it is the method; static. NULL: it was asked */
 };
 
 int partition_graph(struct raw_graph *raw, const struct partition_options *options,

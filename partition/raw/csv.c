@@ -80,7 +80,7 @@ static void *convert(const struct csv_columns *columns)
 }
 
 int csv_parse(const char *path, struct files *files, const struct cancel *cancel, char delimiter,
-              struct npy_header *header, void **rows, struct error *error)
+              struct npy_header *header, void **rows, uint64_t *header_line, struct error *error)
 {
     struct csv_columns columns = { .whole = true };
     struct text text;
@@ -90,7 +90,9 @@ int csv_parse(const char *path, struct files *files, const struct cancel *cancel
     text.delimiter = delimiter;
     text_skip_comments(&text, true);
     int c = text_peek(&text);
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '"')
+    bool headed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '"';
+    *header_line = headed ? text.line : 0;
+    if (headed)
         text_skip_line(&text);
     text_skip_comments(&text, true);
     while (rv == 0 && text_peek(&text) != TEXT_END) {

@@ -10,8 +10,9 @@
 #include "partition/store/npy.h"
 #include "runtime/base/cancel.h"
 
-/* rows: malloc'ed, the caller's. header: type and shape, as a .npy file would say it. */
+/* rows: malloc'ed, the caller's. header: type and shape, as a .npy file would say it. *header_line:
+ * of the line that was skipped as a header; 0: none was. */
 int csv_parse(const char *path, struct files *files, const struct cancel *cancel, char delimiter,
-              struct npy_header *header, void **rows, struct error *error);
+              struct npy_header *header, void **rows, uint64_t *header_line, struct error *error);
 
 #endif

@@ -52,6 +52,7 @@ struct raw_graph {
     uint32_t num_tables;
     struct raw_table *tables;
     uint64_t header_line;      /* of an edge list, skipped as a header; 0: none was */
+    uint64_t header_files;     /* texts of a chunked graph with such a line */
     struct raw_source *source; /* how to read: private to the reader */
 };
 

@@ -14,6 +14,8 @@
 #include "partition/raw/raw_source.h"
 #include "runtime/base/json_field.h"
 
+#define HEADERS_TEXT_MAX 80u
+
 struct chunked {
     struct raw_source base;
     const char *folder; /* borrowed while opening */
@@ -189,11 +191,12 @@ static int add_csv_edges(struct chunked *source, const struct file_entry *listed
                          struct series *series, struct error *error)
 {
     struct pairs pairs = { 0 };
-    uint64_t header_line; /* whoever wrote metadata.json knows */
+    uint64_t header_line = 0;
     struct raw_options options = { .files = source->options->files,
                                    .cancel = source->options->cancel,
                                    .delimiter = listed->delimiter };
     int rv = raw_parse_edgelist(path, &options, &pairs, &header_line, error);
+    source->graph->header_files += header_line != 0;
     if (rv == 0)
         return series_add_parsed_pairs(series, path, &pairs, error);
     pairs_fini(&pairs);
@@ -205,8 +208,10 @@ static int add_csv_rows(struct chunked *source, const struct file_entry *listed,
 {
     struct npy_header header;
     void *rows;
+    uint64_t header_line = 0;
     int rv = csv_parse(path, source->options->files, source->options->cancel, listed->delimiter,
-                       &header, &rows, error);
+                       &header, &rows, &header_line, error);
+    source->graph->header_files += header_line != 0;
     return rv != 0 ? rv : series_add_parsed_rows(series, path, &header, rows, error);
 }
 
@@ -239,6 +244,16 @@ static int read_pieces(struct chunked *source, const struct file_entry *listed, 
     return 0;
 }
 
+/* Beside a number of rows that is wrong: a first line that begins with a letter may have been no
+ * header. */
+static const char *headers_text(uint64_t headers, char text[HEADERS_TEXT_MAX])
+{
+    text[0] = '\0';
+    if (headers > 0)
+        snprintf(text, HEADERS_TEXT_MAX, " (first lines skipped as headers: %" PRIu64 ")", headers);
+    return text;
+}
+
 static int read_edge_files(struct chunked *source, const struct json_field *root,
                            struct error *error)
 {
@@ -252,7 +267,8 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
     if (source->edges == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory for the edges", root->path);
     for (uint32_t i = 0; rv == 0 && i < graph->types.num_etypes; i++) {
-        char name[1024];
+        char name[1024], skipped[HEADERS_TEXT_MAX];
+        uint64_t headers = graph->header_files;
         graph_types_canonical(&graph->types, i, name, sizeof name);
         series_init(&source->edges[i], source->options->files);
         rv = json_get(&edges, name, JSON_OBJECT, &entry, error);
@@ -262,9 +278,11 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
             rv = read_pieces(source, &listed, true, &source->edges[i], error);
         if (rv == 0 && source->edges[i].num_rows != graph->num_edges[i])
             rv = json_fail(&listed.data, error, TR_EMISMATCH,
-                           "the files hold %" PRIu64 " edges, the counts say %" PRIu64
+                           "the files hold %" PRIu64 " edges%s, the counts say %" PRIu64
                            "; correct num_edges_per_chunk or the files",
-                           source->edges[i].num_rows, graph->num_edges[i]);
+                           source->edges[i].num_rows,
+                           headers_text(graph->header_files - headers, skipped),
+                           graph->num_edges[i]);
     }
     if (rv == 0 && json_object_size(edges.value) != graph->types.num_etypes)
         rv = json_fail(&edges, error, TR_EFORMAT, "lists %zu edge types, edge_type lists %u",
@@ -293,6 +311,8 @@ static int add_table(struct chunked *source, const struct json_field *entry, con
     struct file_entry listed;
     struct series series;
     enum tr_dtype dtype = TR_F32;
+    char skipped[HEADERS_TEXT_MAX];
+    uint64_t headers = graph->header_files;
     series_init(&series, source->options->files);
     int rv = read_format(entry, &listed, error);
     if (rv == 0)
@@ -302,8 +322,9 @@ static int add_table(struct chunked *source, const struct json_field *entry, con
     uint64_t rows = on_edges ? graph->num_edges[type] : graph->num_nodes[type];
     if (rv == 0 && series.num_rows != rows)
         rv = json_fail(&listed.data, error, TR_EMISMATCH,
-                       "the files hold %" PRIu64 " rows, the type has %" PRIu64 " %s",
-                       series.num_rows, rows, on_edges ? "edges" : "nodes");
+                       "the files hold %" PRIu64 " rows%s, the type has %" PRIu64 " %s",
+                       series.num_rows, headers_text(graph->header_files - headers, skipped), rows,
+                       on_edges ? "edges" : "nodes");
     if (rv == 0)
         rv = read_dtype(entry, &series, &dtype, error);
     struct series *grown = NULL;

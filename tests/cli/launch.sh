@@ -97,6 +97,8 @@ expect "and where the job stands" grep -q '^era [1-9].* of 1000000, step .* chec
 kill -TERM $top
 wait $top
 expect "until it is ended" [ $? = 0 ]
+echo q | timeout 60 "$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1
+expect "q ends it where it comes from no terminal" [ $? = 0 ]
 
 # The launcher is asked to stop, or killed: nothing is left.
 kill -TERM $launcher

@@ -118,4 +118,14 @@ for delay in 0.01 0.05 0.2 0.5; do
         expect "and leaves nothing behind" empty_folder "$work/made"
     fi
 done
+
+# What METIS has no part in is said, and why.
+printf '0 1\n1 2\n2 0\n' >"$work/tiny.txt"
+troupe partition "$work/tiny.txt" --parts 3 --out "$work/few" --name tiny --quiet
+expect "more partitions than METIS could be asked for are made" exited 0
+expect "and that it was not asked is said" says '^METIS was not asked  *there are no more nodes than partitions'
+troupe partition "$work/tiny.txt" --parts 2 --out "$work/few-2" --name tiny --json --quiet
+expect "nothing is said where it was" sh -c "! grep -q metis_unasked '$work/out'"
+troupe partition "$work/tiny.txt" --parts 3 --method random --out "$work/few-3" --name tiny --json --quiet
+expect "nor where nobody wanted it" sh -c "! grep -q metis_unasked '$work/out'"
 finish

@@ -12,9 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct memory_files files;
     struct error error = { 0 };
     struct npy_header header;
+    uint64_t header_line;
     void *rows;
     memory_files_init(&files, "a.csv", bytes.at, bytes.left);
-    int rv = csv_parse(FUZZ_FOLDER "/a.csv", &files.base, NULL, delimiter, &header, &rows, &error);
+    int rv = csv_parse(FUZZ_FOLDER "/a.csv", &files.base, NULL, delimiter, &header, &rows,
+                       &header_line, &error);
     fuzz_check(rv, &error);
     if (rv == 0) {
         fuzz_touch(rows, header.num_items * header.item_bytes);

@@ -450,6 +450,33 @@ static void chunked_format_with_csv(void **state)
     raw_close(graph);
 }
 
+/* A header of a piece is skipped, which is counted and said; one that was none is missed. */
+static void headers_of_pieces_are_counted(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error = { 0 };
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/a.csv", "from to\n0 1\n");
+    put_text(scratch, "c/b.csv", "1 2\n");
+    put_text(scratch, "c/x.csv", "height|width\n0.5|1\n2|3\n4|5\n");
+    put_text(scratch, "c/metadata.json",
+             HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
+                  "\"delimiter\": \"|\"}, \"data\": [\"x.csv\"]}}}}");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->header_files, 2);
+    raw_close(graph);
+    put_text(scratch, "c/a.csv", "n0 n1\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EMISMATCH);
+    assert_says(&error, TR_EMISMATCH,
+                "the files hold 1 edges (first lines skipped as headers: 1), the counts say 2");
+    put_text(scratch, "c/a.csv", "0 1\n");
+    put_text(scratch, "c/x.csv", "a|b\n2|3\n4|5\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EMISMATCH);
+    assert_says(&error, TR_EMISMATCH,
+                "the files hold 2 rows (first lines skipped as headers: 1), the type has 3 nodes");
+}
+
 /* The bytes around what a reader asks for, and edges and rows that are not there. */
 static void what_is_read_ends_at_its_bounds(void **state)
 {
@@ -643,6 +670,8 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(headers_of_pieces_are_counted, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
