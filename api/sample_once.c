@@ -20,6 +20,7 @@
 #include "api/sized.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
+#include "schemas/body.h"
 
 /* A proxy that is being started again is looked for after this. */
 #define AGAIN_NS 5000000L
@@ -198,6 +199,19 @@ void tr_sample_options_init_sized(struct tr_sample_options *options, size_t size
     memcpy(options, &size, sizeof size);
 }
 
+static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pairs,
+                       struct tr_error *error)
+{
+    if (pairs->graph != graph)
+        return tr_error_set(error, TR_EMISMATCH, "pairs: they are of another graph");
+    if (!nodes_are_pairs(pairs))
+        return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
+    if (pairs->count == 0 || pairs->count > MSG_PAIRS_BATCH_MAX)
+        return tr_error_set(error, TR_ERANGE, "pairs: %zu of them; give 1 to %" PRIu32,
+                            pairs->count, MSG_PAIRS_BATCH_MAX);
+    return 0;
+}
+
 static int check_options(const struct tr_graph *graph, const struct tr_sample_options *o,
                          struct tr_error *error)
 {
@@ -206,6 +220,8 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
         return tr_error_set(error, TR_EINVAL, "spec: NULL; give what to draw");
     if (o->spec->graph != graph)
         return tr_error_set(error, TR_EMISMATCH, "spec: it is of another graph");
+    if (o->pairs != NULL)
+        return check_pairs(graph, o->pairs, error);
     if (o->ntype >= types->num_ntypes)
         return tr_error_set(error, TR_ERANGE, "ntype: %" PRIu32 ", the graph has %" PRIu32,
                             o->ntype, types->num_ntypes);
@@ -215,16 +231,21 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     return 0;
 }
 
-/* Labels are of the seeds' type: what that type has not, no seed has. */
+/* Labels are of the seeds' types: what a type has not, no seed has. */
 static int find_names(const struct tr_graph *graph, const struct tr_sample_options *o,
                       struct msg_draw_request *head, struct tr_error *error)
 {
+    const struct graph_etype *ends = o->pairs == NULL ? NULL
+                                                      : &graph->book->types.etypes[o->pairs->etype];
+    const uint32_t of[] = { ends == NULL ? o->ntype : ends->src,
+                            ends == NULL ? o->ntype : ends->dst };
     int rv = graph_find_name(graph, o->features, "features", &head->features, error);
     if (rv == 0)
         rv = graph_find_name(graph, o->labels, "labels", &head->labels, error);
-    if (rv == 0 && o->labels != NULL && graph_meta_table(&graph->meta, o->ntype, head->labels) < 0)
-        rv = tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                          tr_graph_ntype_name(graph, o->ntype), o->labels);
+    for (int i = 0; i < 2 && rv == 0 && o->labels != NULL; i++)
+        if (graph_meta_table(&graph->meta, of[i], head->labels) < 0)
+            rv = tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                              tr_graph_ntype_name(graph, of[i]), o->labels);
     return rv;
 }
 
@@ -241,7 +262,7 @@ struct draw {
 static struct message *make_draw(const struct draw *d, struct port *port)
 {
     struct message *request = port_message(port, MSG_DRAW_REQUEST);
-    size_t bytes = d->head.num_seeds * sizeof *d->seeds;
+    size_t bytes = d->head.num_seeds * seed_kind_ids(d->head.seeds) * sizeof *d->seeds;
     unsigned char *body = request == NULL
                               ? NULL
                               : port_body_alloc(port, request, bytes + d->head.spec_bytes);
@@ -356,16 +377,20 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     struct draw d = {
         .graph = graph,
         .head = { .seed = o.seed != 0 ? o.seed : graph->session->options.seed,
-                  .num_seeds = (uint32_t)o.num_seeds,
-                  .ntype = o.ntype,
+                  .num_seeds = (uint32_t)(o.pairs != NULL ? o.pairs->count : o.num_seeds),
+                  .ntype = o.pairs != NULL ? 0 : o.ntype,
                   .flags = (o.edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
                            (o.original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
                            (o.degrees ? MSG_LOADER_DEGREES : 0),
                   .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },
-        .seeds = o.seeds,
+        .seeds = o.pairs != NULL ? o.pairs->ids : o.seeds,
         .spec = &o.spec->spec,
         .proxy = ADDRESS_NONE,
     };
+    if (o.pairs != NULL) {
+        d.head.seeds = o.pairs->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
+        d.head.etype = o.pairs->etype;
+    }
     proxy_name(trainer, d.name);
     rv = find_names(graph, &o, &d.head, error);
     if (rv != 0)

@@ -253,6 +253,25 @@ static int verify_with_path(uint64_t count, uint64_t size, uint64_t path_bytes, 
     return verify_array(count, size, length - path_bytes);
 }
 
+uint32_t seed_kind_given(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_LISTED  ? MSG_SEEDS_GIVEN
+           : seeds == MSG_SEEDS_PAIRS ? MSG_SEEDS_PAIRS_GIVEN
+           : seeds == MSG_SEEDS_EDGES ? MSG_SEEDS_EDGES_GIVEN
+                                      : seeds;
+}
+
+uint32_t seed_kind_ids(uint32_t seeds)
+{
+    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
+}
+
+/* IDs in the body of a seed of that kind. */
+static uint64_t listed_ids(uint32_t seeds)
+{
+    return seed_kind_is_listed(seeds) ? seed_kind_ids(seeds) : 0;
+}
+
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec)
 {
@@ -261,14 +280,6 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
         return TR_EFORMAT;
     return sample_spec_read((const unsigned char *)body + (length - head->spec_bytes),
                             head->spec_bytes, spec);
-}
-
-/* IDs in the body of a seed of that kind. */
-static uint64_t listed_ids(uint32_t seeds)
-{
-    if (seeds == MSG_SEEDS_PAIRS)
-        return 2;
-    return seeds == MSG_SEEDS_LISTED || seeds == MSG_SEEDS_EDGES ? 1 : 0;
 }
 
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
@@ -309,7 +320,8 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .flags = head->flags & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST),
         .prefetch = 1,
         .spec_bytes = head->spec_bytes,
-        .seeds = MSG_SEEDS_GIVEN,
+        .seeds = seed_kind_given(head->seeds),
+        .etype = head->etype,
     };
 }
 
@@ -317,8 +329,8 @@ static int verify_draw(const struct msg_draw_request *head, const void *body, ui
 {
     const struct msg_loader_open open = draw_as_loader(head);
     struct sample_spec spec;
-    if (head->num_seeds == 0 || head->spec_bytes > length ||
-        verify_array(head->num_seeds, 8, length - head->spec_bytes) != 0)
+    if (head->num_seeds == 0 || head->spec_bytes > length || !seed_kind_is_listed(head->seeds) ||
+        verify_array(head->num_seeds, 8 * listed_ids(head->seeds), length - head->spec_bytes) != 0)
         return TR_EFORMAT;
     return loader_open_spec(&open, body, length, &spec);
 }

@@ -12,6 +12,7 @@
 #ifndef SCHEMAS_BODY_H
 #define SCHEMAS_BODY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -97,6 +98,15 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
  * other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
                       const struct msg_seed_segment **segments, const uint64_t **listed);
+
+/* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they are. */
+uint32_t seed_kind_given(uint32_t seeds);
+static inline bool seed_kind_is_listed(uint32_t seeds)
+{
+    return seed_kind_given(seeds) != seeds;
+}
+/* IDs that a listed or given seed has: 2 of a pair. */
+uint32_t seed_kind_ids(uint32_t seeds);
 
 /* A draw as the loader that would have this batch alone, with the seeds as they stand: what plans,
  * checks and estimates batches need not know both. */

@@ -70,7 +70,8 @@
 #define FIELDS_msg_checkpoint_commit(S, D) S(step) S(era) S(world) S(keep) S(path_bytes)
 #define FIELDS_msg_checkpoint_drop(S, D) S(step) S(sequence) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_draw_request(S, D) \
-    S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes)
+    S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
+    S(seeds) S(etype)
 /* clang-format on */
 
 #endif

@@ -322,8 +322,8 @@ struct msg_loader_open {
 #define MSG_LOADER_DEGREES 32u
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: uint64_t global_ids[num_seeds],
- * then a sample_spec. */
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN to a
+ * proxy lists them, then a sample_spec. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the asker's process has the number */
     uint64_t seed;
@@ -333,6 +333,8 @@ struct msg_draw_request {
     uint32_t labels;
     uint32_t flags;
     uint32_t spec_bytes;
+    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS or MSG_SEEDS_EDGES */
+    uint32_t etype;
 };
 
 struct msg_loader_opened {

@@ -69,10 +69,14 @@ size_t wanted_loader_bytes(const struct wanted_loader *loader)
 }
 
 /* A pair by what a placement calls its ends, or an edge by its own number there. */
-static uint64_t *write_pairs(const struct wanted_loader *loader,
-                             const struct sim_partitions *partitions, uint64_t *ids)
+uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
+                                    const struct sim_partitions *partitions, uint64_t *ids)
 {
     uint64_t *const *global = partitions->global;
+    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
+        *ids++ = global[loader->open.ntype][loader->seeds[i]];
+    if (loader->pairs == NULL)
+        return ids;
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges != NULL; i++)
         *ids++ = sim_partitions_edge_id(partitions, loader->open.etype, loader->edges[i]);
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->edges == NULL; i++) {
@@ -91,7 +95,7 @@ void wanted_loader_write(const struct wanted_loader *loader,
         memcpy(body, loader->segments, segment_bytes);
     uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
     if (loader->pairs != NULL)
-        ids = write_pairs(loader, partitions, ids);
+        ids = wanted_loader_write_seeds(loader, partitions, ids);
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         if (is_listed(loader, i))
             *ids++ = partitions->global[type_of(loader, i)][loader->seeds[i]];
@@ -176,10 +180,6 @@ struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
 {
     struct wanted_loader first = *loader;
     const struct msg_seed_segment *segment = loader->segments;
-    if (loader->pairs != NULL) {
-        first.pairs = first.edges = NULL;
-        first.open.seeds = MSG_SEEDS_LISTED;
-    }
     if (segment == NULL || loader->open.num_seeds == 0)
         return first;
     while (segment->num_seeds == 0)

@@ -51,12 +51,15 @@ size_t wanted_loader_bytes(const struct wanted_loader *loader);
 void wanted_loader_write(const struct wanted_loader *loader,
                          const struct sim_partitions *partitions, struct msg_loader_open *head,
                          void *body);
+/* The seeds of a list alone, [2 * open.num_seeds] at most; returns where they end. */
+uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
+                                    const struct sim_partitions *partitions, uint64_t *ids);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's seed says
  * so. */
 void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw);
-/* The same loader with nodes for seeds, those of the first of its types that has any; owns nothing. */
+/* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
  * some of their terms; the rest draw all with replacement or none. */

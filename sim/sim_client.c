@@ -273,6 +273,8 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .labels = one.open.labels,
         .flags = one.open.flags,
         .spec_bytes = (uint32_t)sample_spec_bytes(&one.spec),
+        .seeds = one.pairs != NULL ? one.open.seeds : MSG_SEEDS_LISTED,
+        .etype = one.open.etype,
     };
     one.open = draw_as_loader(&head);
     return one;
@@ -281,7 +283,7 @@ static struct wanted_loader single_draw(const struct client_actor *c)
 static struct message *make_draw(struct client_actor *c, const struct wanted_loader *one)
 {
     struct message *request = message_create(c->self, MSG_DRAW_REQUEST);
-    size_t ids_bytes = one->open.num_seeds * sizeof(uint64_t);
+    size_t ids_bytes = one->open.num_seeds * seed_kind_ids(one->open.seeds) * sizeof(uint64_t);
     uint64_t *ids = request == NULL
                         ? NULL
                         : message_body_alloc(c->self, request, ids_bytes + one->open.spec_bytes);
@@ -289,9 +291,7 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         message_release(c->self, request);
         return NULL;
     }
-    const uint64_t *global = c->world->partitions.global[one->open.ntype];
-    for (uint64_t i = 0; i < one->open.num_seeds; i++)
-        ids[i] = global[one->seeds[i]];
+    wanted_loader_write_seeds(one, &c->world->partitions, ids);
     sample_spec_write(&one->spec, (unsigned char *)ids + ids_bytes);
     *(struct msg_draw_request *)message_head(request) = (struct msg_draw_request){
         .draw = one->open.loader,
@@ -302,6 +302,8 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .labels = one->open.labels,
         .flags = one->open.flags,
         .spec_bytes = one->open.spec_bytes,
+        .seeds = c->plan->loader.pairs != NULL ? c->plan->loader.open.seeds : MSG_SEEDS_LISTED,
+        .etype = one->open.etype,
     };
     return request;
 }

@@ -77,7 +77,9 @@ struct msg_batch_request sampler_asked(const struct message *request)
 {
     const struct msg_draw_request *draw = (const void *)request->head;
     if (request->frame.kind == MSG_DRAW_REQUEST)
-        return (struct msg_batch_request){ .loader = draw->draw, .num_seeds = draw->num_seeds };
+        return (struct msg_batch_request){
+            .loader = draw->draw, .num_seeds = draw->num_seeds * seed_kind_ids(draw->seeds)
+        };
     return *(const struct msg_batch_request *)(const void *)request->head;
 }
 

@@ -6,14 +6,6 @@
 
 #include "schemas/body.h"
 
-uint32_t seed_kind_given(uint32_t seeds)
-{
-    return seeds == MSG_SEEDS_LISTED  ? MSG_SEEDS_GIVEN
-           : seeds == MSG_SEEDS_PAIRS ? MSG_SEEDS_PAIRS_GIVEN
-           : seeds == MSG_SEEDS_EDGES ? MSG_SEEDS_EDGES_GIVEN
-                                      : seeds;
-}
-
 bool seed_kind_is_given(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_GIVEN || seeds == MSG_SEEDS_PAIRS_GIVEN ||
@@ -24,11 +16,6 @@ bool seed_kind_is_pair(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN || seeds == MSG_SEEDS_EDGES ||
            seeds == MSG_SEEDS_EDGES_GIVEN;
-}
-
-static uint32_t seed_ids(uint32_t seeds)
-{
-    return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
 }
 
 static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
@@ -158,7 +145,7 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
             .ntype = from->ntype,
             .etype = open->etype,
             .seeds = from->seeds,
-            .num_ids = seed_ids(from->seeds),
+            .num_ids = seed_kind_ids(from->seeds),
             .ranks = from->ranks,
             .first_rank = from->first_rank,
             .begin = begin,

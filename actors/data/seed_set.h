@@ -14,6 +14,7 @@
 
 #include "partition/store/book.h"
 #include "runtime/base/error.h"
+#include "schemas/body.h"
 #include "schemas/messages.h"
 
 struct seed_segment {
@@ -32,12 +33,6 @@ struct seed_set {
     struct seed_segment *segments; /* [num_segments], owned */
 };
 
-/* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they are. */
-uint32_t seed_kind_given(uint32_t seeds);
-static inline bool seed_kind_is_listed(uint32_t seeds)
-{
-    return seed_kind_given(seeds) != seeds;
-}
 /* Whether each request for a batch gives the IDs of its seeds. */
 bool seed_kind_is_given(uint32_t seeds);
 /* Whether a seed is a pair of nodes: one that a user listed, or the ends of an edge. */

@@ -75,6 +75,9 @@ struct tr_sample_options {
     bool degrees;
     const char *features;
     const char *labels;
+    /* A set that tr_pairs_listed() or tr_edges_listed() made, of this graph: all of it is drawn from, in
+     * its order, and ntype, seeds and num_seeds are not read. 1 to 2^31 - 1 pairs. NULL: those. */
+    const struct tr_nodes *pairs;
 };
 
 #define tr_sample_options_init(options) tr_sample_options_init_sized((options), sizeof *(options))

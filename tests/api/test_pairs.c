@@ -314,6 +314,67 @@ static void check_shares(struct tr_graph *graph, const struct wanted *w, struct 
     free(met);
 }
 
+/* A single draw from a set is what a loader draws first from as many. */
+static void check_draw(struct tr_graph *graph, const struct wanted *w, struct tr_nodes *set)
+{
+    struct tr_loader_options loading;
+    struct tr_sample_options options;
+    struct tr_sample_spec *spec;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t first, once;
+    uint32_t *met = calloc(w->count + 1, sizeof *met);
+    assert_non_null(met);
+    ok(tr_sample_spec_create(graph, 2, &spec, &failure));
+    ok(tr_sample_spec_set_fanout(spec, 0, TR_EVERY, 3, &failure));
+    ok(tr_sample_spec_set_fanout(spec, 1, TR_EVERY, 2, &failure));
+    set_options(&loading, false);
+    loading.batch_size = (uint32_t)w->count;
+    loading.seed = 5;
+    ok(tr_loader_open(graph, set, &loading, TR_WAIT_FOREVER, &loader, &failure));
+    ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
+    assert_int_equal(tr_batch_digest(batch, &first), 0);
+    tr_batch_release(batch);
+    tr_loader_close(loader);
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.pairs = set;
+    options.seed = 5;
+    options.original_ids = true;
+    options.labels = "feat";
+    options.ntype = UINT32_MAX; /* is not read */
+    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+    assert_int_equal(check_pairs(batch, w, met, true, 0), w->count);
+    check_labels(batch, w->src);
+    check_labels(batch, w->dst);
+    assert_int_equal(tr_batch_digest(batch, &once), 0);
+    assert_int_equal(first, once);
+    tr_batch_release(batch);
+    tr_sample_spec_destroy(spec);
+    free(met);
+}
+
+static void check_refused_draws(struct tr_graph *graph)
+{
+    struct tr_sample_options options;
+    struct tr_sample_spec *spec;
+    struct tr_nodes *none, *nodes;
+    struct tr_batch *batch;
+    ok(tr_sample_spec_create(graph, 1, &spec, &failure));
+    ok(tr_pairs_listed(graph, CITES, NULL, NULL, 0, &none, &failure));
+    ok(tr_nodes_all(graph, PAPER, TR_WAIT_FOREVER, &nodes, &failure));
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.pairs = none;
+    refused(tr_sample(graph, &options, SECOND, &batch, &failure), TR_ERANGE, "pairs: 0 of them");
+    options.pairs = nodes;
+    refused(tr_sample(graph, &options, SECOND, &batch, &failure), TR_EINVAL, "the set has nodes");
+    assert_null(batch);
+    tr_nodes_close(none);
+    tr_nodes_close(nodes);
+    tr_sample_spec_destroy(spec);
+}
+
 static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
 {
     uint64_t good[] = { 0, 0, 0, 0 }, bad[] = { 0, 0, 0, tr_graph_num_nodes(graph, PAPER) };
@@ -482,6 +543,7 @@ static uint64_t run_placement(const char *path, int placement)
         assert_true(ordered != shuffled);
         sum = (sum * 31 + ordered) * 31 + shuffled;
         check_shares(graph, &w, set);
+        check_draw(graph, &w, set);
         if (etype == CITES && i % 2 == 0)
             check_refusals(graph, set);
         if (etype == CITES && i % 2 == 1)
@@ -490,6 +552,7 @@ static uint64_t run_placement(const char *path, int placement)
         free_wanted(&w);
     }
     check_edges_of_sets(graph);
+    check_refused_draws(graph);
     sum = sum * 31 + run_large(graph, false);
     sum = sum * 31 + run_large(graph, true);
     tr_graph_close(graph);

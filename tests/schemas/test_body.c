@@ -762,6 +762,30 @@ static void listed_pairs_have_two_ids_each(void **unused)
     sample_spec_free(&spec);
 }
 
+/* As many IDs as its kind of seeds has, which is one that can be listed. */
+static void draws_bring_the_ids_of_their_seeds(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    uint64_t words[32] = { 0 };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, words + 6);
+    for (uint32_t kind = 0; kind < 10; kind++)
+        for (uint32_t i = 0; i <= 6; i++) {
+            const struct msg_draw_request draw = { .num_seeds = 3,
+                                                   .seeds = kind,
+                                                   .spec_bytes = (uint32_t)bytes };
+            bool good = kind == MSG_SEEDS_PAIRS
+                            ? i == 6
+                            : (kind == MSG_SEEDS_LISTED || kind == MSG_SEEDS_EDGES) && i == 3;
+            assert_int_equal(
+                messages_verify(MSG_DRAW_REQUEST, &draw, words + 6 - i, i * sizeof *words + bytes),
+                good ? 0 : TR_EFORMAT);
+        }
+    sample_spec_free(&spec);
+}
+
 /* A draw is the one batch of a loader that has no other. */
 static void a_draw_is_a_loader_of_one_batch(void **unused)
 {
@@ -788,6 +812,11 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
     assert_int_equal(open.prefetch, 1);
     assert_int_equal(open.all_seeds, 0);
     assert_int_equal(open.seeds, MSG_SEEDS_GIVEN);
+    for (uint32_t kind = MSG_SEEDS_EDGES; kind <= MSG_SEEDS_PAIRS; kind++) {
+        const struct msg_draw_request other = { .seeds = kind, .etype = 5 };
+        assert_int_equal(draw_as_loader(&other).seeds, seed_kind_given(kind));
+        assert_int_equal(draw_as_loader(&other).etype, 5);
+    }
     /* The seeds stand as they were given, and none is left out. */
     assert_int_equal(open.flags, UINT32_MAX & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST));
 }
@@ -1016,6 +1045,7 @@ int main(void)
         cmocka_unit_test(answers_have_no_other_flags_or_widths),
         cmocka_unit_test(only_listed_seeds_are_in_the_body),
         cmocka_unit_test(listed_pairs_have_two_ids_each),
+        cmocka_unit_test(draws_bring_the_ids_of_their_seeds),
         cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
         cmocka_unit_test(a_new_spec_draws_nothing),
         cmocka_unit_test(specs_end_at_their_bounds),
