@@ -81,6 +81,7 @@ static void report_line(struct report *report, uint32_t process,
     report_bytes(report, "bytes_received", "received", line->received_bytes);
     report_count(report, "batches_made", "made", line->batches_made);
     report_count(report, "batches_taken", "taken", line->batches_taken);
+    report_text(report, "why", "why not up", line->why);
 }
 
 static int report_all(struct tr_observer *observer, bool json, struct tr_error *error)
@@ -158,7 +159,8 @@ static void draw_line(uint32_t process, const struct tr_process_status *line, st
                       uint64_t at_ns, const char *end)
 {
     if (!line->up) {
-        printf("%5u %-12.12s %-24.24s down%s\n", process, line->host, line->roles, end);
+        printf("%5u %-12.12s %-24.24s down: %.80s%s\n", process, line->host, line->roles, line->why,
+               end);
         *before = (struct rates){ 0 };
         return;
     }

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,10 +45,11 @@ struct tr_observer;
 
 /* What was seen of a process last. */
 struct observer_seen {
-    json_t *document;       /* NULL: it does not answer */
-    uint64_t round_trip_ns; /* of the last answer */
-    uint64_t at_ns;         /* when it came */
-    uint64_t answers;       /* and failures: so often was it asked */
+    json_t *document;              /* NULL: it does not answer */
+    uint64_t round_trip_ns;        /* of the last answer */
+    uint64_t at_ns;                /* when it came */
+    uint64_t answers;              /* and failures: so often was it asked */
+    char why[TR_OBSERVER_WHY_MAX]; /* no connection was made since the last answer; "" */
 };
 
 /* One process, as the actor asks it. */
@@ -90,6 +92,8 @@ static void note(struct actor *self, struct observed_process *asked, json_t *doc
     asked->seen.at_ns = now_ns;
     asked->seen.round_trip_ns = now_ns - asked->asked_ns;
     asked->seen.answers++;
+    if (document != NULL)
+        asked->seen.why[0] = '\0';
     pthread_cond_broadcast(&observer->changed);
     pthread_mutex_unlock(&observer->mutex);
     timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
@@ -114,6 +118,17 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         note(self, asked, document);
     else
         failed(self, asked);
+}
+
+/* On the loop too, but not in the actor. */
+static void note_apart(void *arg, uint32_t node, const char *why)
+{
+    struct tr_observer *observer = arg;
+    if (node >= observer->plan.plan.num_processes)
+        return;
+    pthread_mutex_lock(&observer->mutex);
+    snprintf(observer->asked[node].seen.why, TR_OBSERVER_WHY_MAX, "%s", why);
+    pthread_mutex_unlock(&observer->mutex);
 }
 
 static void ask_status(struct actor *self, struct observed_process *asked)
@@ -271,6 +286,8 @@ static int join(struct tr_observer *observer, struct error *error)
         .security = observer->security,
         .insecure_network = observer->cluster.insecure_network,
         .window_bytes = observer->cluster.limits.window_bytes,
+        .apart = note_apart,
+        .apart_arg = observer,
     };
     int rv = links_create(observer->node, &options, error);
     free(peers);
@@ -429,8 +446,10 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
                      &view);
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
+    char why[TR_OBSERVER_WHY_MAX];
+    snprintf(why, sizeof why, "%s", asked->seen.why);
     leave(observer);
-    const struct tr_process_status known = {
+    struct tr_process_status known = {
         .host = view.host,
         .roles = asked->roles,
         .up = view.up,
@@ -452,6 +471,11 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
         .batches_made = view.made,
         .batches_taken = view.taken,
     };
+    if (!view.up)
+        snprintf(known.why, sizeof known.why, "%s",
+                 why[0] != '\0' ? why
+                 : answers == 0 ? "it was not asked yet"
+                                : "it is connected, and does not answer within 3 seconds");
     return sized_write(status, &known, sizeof known, "tr_process_status", error);
 }
 

@@ -70,6 +70,9 @@ struct tr_job_status {
 TR_API int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
                            struct tr_error *error);
 
+/* Bytes of the reason for which a process does not answer, with its end. */
+#define TR_OBSERVER_WHY_MAX 256
+
 /* A process. What it does not say, or has not said since it went down, is 0. */
 struct tr_process_status {
     size_t size;
@@ -87,11 +90,12 @@ struct tr_process_status {
     uint64_t credit_bytes; /* of the link that has the least */
     uint64_t mailbox_messages, mailbox_bytes;
     uint64_t batch_bytes, batches_made, batches_taken;
+    char why[TR_OBSERVER_WHY_MAX]; /* it is not up, as the last attempt says; "" where it is */
 };
 #define TR_PROCESS_STATUS_INIT                                                                   \
     {                                                                                            \
         sizeof(struct tr_process_status), NULL, NULL, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                                        \
+            0, 0, 0, 0, 0, ""                                                                    \
     }
 
 /* TR_ERANGE: there is no such process. */
@@ -99,8 +103,8 @@ TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
                                struct tr_process_status *status, struct tr_error *error);
 
 /* Waits until each process answered or failed to `times` times since the observer was opened.
- * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One that does not answer within 3 s
- * has failed to. */
+ * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One that
+ * does not answer within 3 s has failed to. */
 TR_API int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
                             struct tr_error *error);
 

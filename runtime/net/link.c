@@ -78,6 +78,8 @@ static void note_end(struct link *link, const char *why)
 {
     bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
     link->failures += greeting;
+    if (greeting && link->links->apart != NULL)
+        link->links->apart(link->links->apart_arg, link->node, why);
     if (!greeting || !dials(link) || link->leaving || !warn_apart(link, why))
         log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
                   "node %u: connection with node %u: %s", link->links->node->id, link->node, why);

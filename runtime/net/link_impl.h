@@ -224,6 +224,8 @@ struct links {
     bool insecure_network;
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
+    void (*apart)(void *arg, uint32_t node, const char *why);
+    void *apart_arg;
     uint32_t num_listen, num_peers;
     struct endpoint *listen;   /* [num_listen] */
     struct stream **listeners; /* [num_listen] */

@@ -118,6 +118,8 @@ static int copy_options(struct links *links, const struct links_options *options
     links->insecure_network = options->insecure_network;
     links->silent = options->silent;
     links->silent_arg = options->silent_arg;
+    links->apart = options->apart;
+    links->apart_arg = options->apart_arg;
     account_init(&links->observer_account, "observers", LINKS_OBSERVER_BYTES_MAX);
     account_init(&links->connection_account, "connections", connection_bytes(options->num_peers));
     links->by_loop = aligned_alloc(64, node->num_loops * sizeof *links->by_loop);

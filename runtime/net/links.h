@@ -93,6 +93,9 @@ struct links_options {
      * NULL. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
+    /* A connection with a peer could not be made, and is tried again. On any loop's thread; may be NULL. */
+    void (*apart)(void *arg, uint32_t node, const char *why);
+    void *apart_arg;
     /* Somebody else listens at an address, as error says. True: it is tried again at once, so it is
      * this one that pauses, and bounds for how long. In links_create, which then needs an error; NULL:
      * that fails. */

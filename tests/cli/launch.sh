@@ -109,6 +109,7 @@ expect "a signal stops the job" fails_with "stopped before the job was done"
 expect "and leaves nothing" all_gone
 troupe status "$work/cluster.json"
 expect "status then says that nobody is there" fails_with "4 of 4 processes do not answer"
+expect "and why" says "cannot connect"
 begin 1000000
 within has_lines 2
 kill -KILL $launcher

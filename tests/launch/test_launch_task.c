@@ -458,6 +458,7 @@ static void closing_wakes_whoever_waits(void **state)
     const struct tr_launch_options options = options_of("wait");
     struct tr_observer_options observing = TR_OBSERVER_OPTIONS_INIT;
     struct tr_launch_info info = TR_LAUNCH_INFO_INIT;
+    struct tr_process_status status = TR_PROCESS_STATUS_INIT;
     struct seen seen = { 0 };
     void *rv;
     (void)state;
@@ -472,6 +473,11 @@ static void closing_wakes_whoever_waits(void **state)
     observing.cluster = cluster;
     observing.shared_key = info.shared_key;
     ok(tr_observer_open(&observing, 0, &waiting.observer, &failure));
+    /* It is told why nobody answers. */
+    ok(tr_observer_wait(waiting.observer, 1, LONG, &failure));
+    ok(tr_observer_process(waiting.observer, 0, &status, &failure));
+    assert_false(status.up);
+    assert_non_null(strstr(status.why, "cannot connect"));
     thread = begin_waiting(wait_for_answers, &waiting);
     tr_observer_close(waiting.observer);
     pthread_join(thread, &rv);
@@ -635,6 +641,7 @@ static void a_job_is_observed_from_outside(void **state)
     for (uint32_t p = 0; p < PROCESSES; p++) {
         ok(tr_observer_process(observer, p, &status, &failure));
         assert_true(status.up);
+        assert_string_equal(status.why, "");
         assert_string_equal(status.host, "a");
         assert_true(status.incarnation > 0);
     }
