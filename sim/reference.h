@@ -18,6 +18,10 @@
 #include "schemas/messages.h"
 #include "sim/sim_partitions.h"
 
+/* Runs of seeds from here on have loaders of pairs and of edges: it is above all seeds that were
+ * remembered without them, whose runs are to stay what they were. */
+#define WANTED_PAIRS_FROM UINT64_C(1795390000000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */

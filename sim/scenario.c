@@ -51,15 +51,16 @@ static uint32_t draw_flags(struct draws *draws, bool *replace)
     return flags;
 }
 
-static void draw_loader(struct wanted_loader *loader, const struct sim_graph *raw,
-                        struct draws *draws)
+static void draw_loader(struct wanted_loader *loader, const struct scenario *s, struct draws *draws)
 {
+    const struct sim_graph *raw = &s->raw;
     struct msg_loader_open *open = &loader->open;
     open->seed = draws_below(draws, 1000);
     open->ntype = (uint32_t)draws_below(draws, raw->types.num_ntypes);
     draw_seeds(loader, raw, draws);
     wanted_loader_join(loader, raw);
-    wanted_loader_pair(loader, raw);
+    if (s->seed >= WANTED_PAIRS_FROM)
+        wanted_loader_pair(loader, raw);
     struct sample_spec *spec = &loader->spec;
     int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 3), raw->types.num_etypes);
     assert(rv == 0);
@@ -85,7 +86,7 @@ static void draw_loader(struct wanted_loader *loader, const struct sim_graph *ra
 
 static void draw_client(struct client_plan *client, const struct scenario *s, struct draws *draws)
 {
-    draw_loader(&client->loader, &s->raw, draws);
+    draw_loader(&client->loader, s, draws);
     client->loop = (uint32_t)draws_below(draws, s->loops);
     client->epochs = (uint32_t)draws_between(draws, 1, 3);
     client->hold = draws_chance(draws, 50) ? 0 : (uint32_t)draws_below(draws, SCENARIO_HOLD_MAX);
@@ -99,16 +100,19 @@ static void draw_client(struct client_plan *client, const struct scenario *s, st
 }
 
 /* Far above what one batch of that loader holds. */
-static size_t batch_bytes(const struct scenario *s, const struct sample_spec *spec)
+static size_t batch_bytes(const struct scenario *s, const struct wanted_loader *loader)
 {
     const struct sim_graph *raw = &s->raw;
-    size_t nodes = 0, bytes = (size_t)256 << 10;
+    const struct sample_spec *spec = &loader->spec;
+    /* Both ends of a pair are seeds, however often they come. */
+    uint32_t ends = loader->pairs != NULL ? 2 * (uint32_t)loader->open.num_seeds : 0;
+    size_t nodes = ends, bytes = (size_t)256 << 10;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
         nodes += 2 * (size_t)raw->num_nodes[t]; /* a seed may come twice */
     bytes += nodes * 2 * (4 * RAW_WIDTH_MAX + 48);
     for (uint32_t l = 0; l < spec->num_layers; l++)
         for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
-            uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst];
+            uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst] + ends;
             int32_t fanout = sample_spec_term(spec, l, e)->fanout;
             size_t edges = (size_t)n * (size_t)(fanout < 0 ? 0 : fanout);
             bytes += 2 * (4 * (size_t)n + 12 * (edges + 2 * raw->edges[e].count));
@@ -120,7 +124,7 @@ static void draw_bounds(struct scenario *s, struct draws *draws)
 {
     size_t most = 0;
     for (uint32_t c = 0; c < s->clients; c++) {
-        size_t bytes = batch_bytes(s, &s->client[c].loader.spec);
+        size_t bytes = batch_bytes(s, &s->client[c].loader);
         most = bytes > most ? bytes : most;
     }
     s->batch_bytes_max = draws_chance(draws, 50) ? (size_t)1 << 30

@@ -14,6 +14,7 @@
 #include "runtime/base/files.h"
 #include "sim/fleet_plan.h"
 #include "sim/fleet_run.h"
+#include "sim/scenario.h"
 #include "sim/seed_workers.h"
 #include "tests/seeds.h"
 
@@ -98,6 +99,50 @@ static void busy_checkpoint_stores_and_reducers_fail_nothing(void **state)
     assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
 }
 
+struct kinds_of_seeds {
+    uint32_t nodes, pairs, edges;
+};
+
+static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
+{
+    kinds->nodes += loader->pairs == NULL;
+    kinds->pairs += loader->pairs != NULL && loader->edges == NULL;
+    kinds->edges += loader->edges != NULL;
+}
+
+static struct kinds_of_seeds count_kinds(uint64_t first, uint64_t count)
+{
+    struct kinds_of_seeds kinds = { 0 };
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct fleet_plan plan;
+        struct scenario scenario;
+        if (fleet_run_is_for(seed)) {
+            fleet_plan_init(&plan, seed, NULL);
+            count_loader(&kinds, &plan.loader);
+            fleet_plan_fini(&plan);
+            continue;
+        }
+        scenario_init(&scenario, seed);
+        for (uint32_t c = 0; c < scenario.clients; c++)
+            count_loader(&kinds, &scenario.client[c].loader);
+        scenario_fini(&scenario);
+    }
+    return kinds;
+}
+
+static void pairs_and_edges_are_seeds(void **state)
+{
+    uint64_t seeds[2 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 2 * SEEDS; i++)
+        seeds[i] = WANTED_PAIRS_FROM + i;
+    const struct kinds_of_seeds before = count_kinds(seeds[0] - 2 * SEEDS, 2 * SEEDS);
+    const struct kinds_of_seeds kinds = count_kinds(seeds[0], 2 * SEEDS);
+    assert_int_equal(before.pairs + before.edges, 0);
+    assert_true(kinds.pairs > 5 && kinds.edges > 5 && kinds.nodes > kinds.pairs + kinds.edges);
+    assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
+}
+
 static uint64_t read_list(uint64_t *seeds)
 {
     const char *folder = getenv("srcdir");
@@ -152,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds_hold_what_is_promised),
         cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
+        cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
