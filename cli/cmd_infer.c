@@ -52,6 +52,7 @@ static const struct option_spec OPTIONS[] = {
       .max = UINT32_MAX,
       .help = "which draws to sample with, without --exact" },
     { .name = "threads",
+      .field = "options.threads",
       .kind = OPTION_COUNT,
       .offset = AT(threads),
       .metavar = "N",
@@ -87,7 +88,9 @@ static const char *const EXAMPLES[] = {
 /* Threads that are stuck in the BLAS end with the process alone. */
 static void show(const struct tr_model_event *event)
 {
-    fprintf(stderr, "troupe: %s\n", event->text);
+    fputs("troupe: ", stderr);
+    fail_print(event->text, OPTIONS);
+    fputc('\n', stderr);
     if (event->kind == TR_MODEL_STUCK) {
         fflush(NULL);
         _exit(EXIT_FAILED);

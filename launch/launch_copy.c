@@ -93,12 +93,13 @@ static int check_key_folder(struct launch_job *job, uint32_t host, const char *k
         rv = launch_host_ask(job, host, &command, &safe, error);
     }
     if (rv == 0 && !safe)
-        rv = error_set(error, TR_EPERM,
-                       "host %s: %s there is no folder that its user alone may change, or one that "
-                       "it lies in is not: no key is copied into it. Remove it there, take the "
-                       "right to write from others (chmod go-w), or copy the keys yourself and add "
-                       "--no-copy",
-                       job->plan->cluster.hosts[host].name, folder);
+        rv = error_set(
+            error, TR_EPERM,
+            "host %s: %s there is no folder that its user alone may change, or one that "
+            "it lies in is not: no key is copied into it. Remove it there, take the "
+            "right to write from others (chmod go-w), or copy the keys yourself and give "
+            "options.no_copy",
+            job->plan->cluster.hosts[host].name, folder);
     argv_builder_fini(&command);
     free(folder);
     free(above);
@@ -148,10 +149,11 @@ static int copy_to(struct launch_job *job, uint32_t host, struct error *error)
         rv = launch_help(job, host, &words, &code, &number, error);
     }
     if (rv == 0 && (code != 0 || number != 0))
-        rv = error_set(error, TR_ECHILD,
-                       "host %s: rsync ended with exit code %d: its partitions were not copied. "
-                       "Install rsync on both sides, or copy them yourself and add --no-copy",
-                       where->name, number != 0 ? 128 + number : code);
+        rv = error_set(
+            error, TR_ECHILD,
+            "host %s: rsync ended with exit code %d: its partitions were not copied. "
+            "Install rsync on both sides, or copy them yourself and give options.no_copy",
+            where->name, number != 0 ? 128 + number : code);
     argv_builder_fini(&words);
     argv_builder_fini(&paths);
     return rv;

@@ -29,7 +29,8 @@ static int read_graph(struct launch_plan *plan, struct error *error)
 {
     const char *graph = plan->request.graph != NULL ? plan->request.graph : plan->cluster.graph;
     if (graph == NULL)
-        return error_set(error, TR_EINVAL, "%s names no graph: add its field 'graph', or --graph",
+        return error_set(error, TR_EINVAL,
+                         "%s names no graph: add its field 'graph', or give options.graph",
                          plan->cluster_path);
     int rv = absolute(graph, &plan->graph_path, error);
     return rv == 0 ? book_file_read(&plan->book, files_posix, plan->graph_path, error) : rv;
@@ -54,11 +55,13 @@ static int name_run(struct launch_plan *plan, struct error *error)
     bool from_here = plan->kind == CLUSTER_LAUNCH_SSH && plan->cluster.launcher.workdir == NULL;
     char *here = from_here ? realpath(".", NULL) : NULL;
     if (from_here && here == NULL)
-        return error_set_errno(error, errno, "--run %s: the folder it begins in is not known", run);
+        return error_set_errno(error, errno, "options.run %s: the folder it begins in is not known",
+                               run);
     plan->run = from_here ? files_join(here, run) : strdup(run);
     free(here);
-    return plan->run != NULL ? 0
-                             : error_set(error, TR_ENOMEM, "--run %s: no memory for its path", run);
+    return plan->run != NULL
+               ? 0
+               : error_set(error, TR_ENOMEM, "options.run %s: no memory for its path", run);
 }
 
 /* torch.distributed starts one process a rank. */
@@ -67,10 +70,11 @@ static int check_exec(const struct launch_plan *plan, struct error *error)
     for (uint32_t p = 0; p < plan->plan.plan.num_processes && plan->request.exec != NULL; p++) {
         uint32_t trainers = plan->plan.plan.processes[p].trainers.count;
         if (trainers > 1)
-            return error_set(error, TR_EINVAL,
-                             "process %u has %u trainers, and --exec starts one program a trainer: "
-                             "give its host a process for each role in %s",
-                             p, trainers, plan->cluster_path);
+            return error_set(
+                error, TR_EINVAL,
+                "process %u has %u trainers, and options.exec starts one program a trainer: "
+                "give its host a process for each role in %s",
+                p, trainers, plan->cluster_path);
     }
     return 0;
 }

@@ -113,7 +113,7 @@ static void take_line(void *arg, char *line, size_t length)
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KERNELS, stream->process);
         say(launch, &event,
             "computes with the kernels '%.120s', %s with '%.120s': the result may differ in its "
-            "last digits from that of equal hosts; train's --reproducible refuses that",
+            "last digits from that of equal hosts; a reproducible training refuses that",
             differ.here, launch->launched[differ.process].prefix, differ.there);
     }
     struct tr_launch_event event = event_of(launch, TR_LAUNCH_LINE, stream->process);

@@ -224,7 +224,8 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
         return rv;
     const char *graph = options->graph != NULL ? options->graph : cluster->graph;
     if (graph == NULL)
-        return error_set(error, TR_EINVAL, "%s names no graph: add --graph NAME.json",
+        return error_set(error, TR_EINVAL,
+                         "%s names no graph: add its field 'graph', or give options.graph",
                          options->cluster);
     rv = book_file_read(&book, files_posix, graph, error);
     if (rv == 0)

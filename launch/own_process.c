@@ -225,8 +225,9 @@ static int find(struct tr_process *process, const struct tr_process_options *opt
     if (rv != 0)
         return rv;
     if (path == NULL)
-        return error_set(error, TR_EINVAL,
-                         "--cluster is missing: add --cluster FILE, or set TROUPE_CLUSTER");
+        return error_set(
+            error, TR_EINVAL,
+            "options.cluster is missing: name the cluster file there, or in TROUPE_CLUSTER");
     process->cluster_path = strdup(path);
     if (process->cluster_path == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a path");

@@ -81,9 +81,10 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
         return error_set(error, TR_EINVAL, "host %s has no process that is a %s", name,
                          launcher_role_name(role));
     if (found > 1 && index == PROCESS_IDENTITY_NONE)
-        return error_set(error, TR_EINVAL,
-                         "host %s has %u processes that are a %s: say which with --index 0 to %u",
-                         name, found, launcher_role_name(role), found - 1);
+        return error_set(
+            error, TR_EINVAL,
+            "host %s has %u processes that are a %s: say which by options.index, 0 to %u", name,
+            found, launcher_role_name(role), found - 1);
     if (*process == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_ERANGE, "host %s has %u processes that are a %s, not %u", name,
                          found, launcher_role_name(role), index + 1);
@@ -222,7 +223,7 @@ int process_identity_find(const struct cluster_plan *plan,
     int rv;
     *process = wanted->process;
     if (wanted->process != PROCESS_IDENTITY_NONE)
-        rv = check_number(plan, wanted->process, "--process", error);
+        rv = check_number(plan, wanted->process, "options.process", error);
     else if (wanted->host != NULL)
         rv = by_host_name(plan, wanted, wanted->host, process, error);
     else
@@ -231,7 +232,7 @@ int process_identity_find(const struct cluster_plan *plan,
         return rv;
     return error_set(error, TR_EINVAL,
                      "%s: nothing says which of its processes this is, and no host of it is called "
-                     "%s: add --process or --host, or set TROUPE_PROCESS",
+                     "%s: give options.process or options.host, or set TROUPE_PROCESS",
                      plan->cluster->path,
                      wanted->host_name != NULL ? wanted->host_name : "like this one");
 }

@@ -41,8 +41,9 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
                  files_exists(files, folder->metrics_path) ||
                  files_exists(files, folder->model_path);
     if (taken && !replace)
-        rv = error_set(error, TR_EEXIST,
-                       "%s holds a run already; give --replace, or another folder to --run", path);
+        rv = error_set(
+            error, TR_EEXIST,
+            "%s holds a run already; give options.replace, or another folder as options.run", path);
     else if (taken)
         rv = remove_run(folder, error);
     if (rv == 0)
@@ -149,8 +150,8 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
     for (int i = 0; i < 2 && rv == 0; i++) {
         if (!files_exists(files, needed[i]))
             rv = error_set(error, TR_ENOENT,
-                           "%s is missing; is %s the --run folder of a finished `troupe train`?",
-                           needed[i], path);
+                           "%s is missing; is %s the folder of a finished training?", needed[i],
+                           path);
     }
     if (rv != 0)
         run_folder_close(folder);

@@ -96,7 +96,7 @@ static int check(const struct state_head *head, const struct model *model, uint6
         return error_set(error, TR_EMISMATCH,
                          "the checkpoint is of a run with other options, "
                          "trainers, deal or graph; give the same to go on, or begin anew with "
-                         "--replace on every host or in another folder");
+                         "options.replace on every host or in another folder");
     if (head->has_best > 1 || head->epoch > UINT32_MAX || head->best_epoch > UINT32_MAX ||
         head->epochs_run > UINT32_MAX || head->evaluations_since_best > UINT32_MAX ||
         count - sizeof *head != count_arrays(head) * params * sizeof(float))

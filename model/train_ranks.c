@@ -134,11 +134,12 @@ static int compare_kernels(struct train_rank *r, struct error *error)
     if (rv != 0 || other == r->all->world)
         return rv;
     part_together(r);
-    return error_set(error, TR_EMISMATCH,
-                     "trainer %u computes with other kernels than trainer 0 "
-                     "('%s' here): their results differ; leave --reproducible out to train all "
-                     "the same",
-                     other, model_kernels_text(r->model));
+    return error_set(
+        error, TR_EMISMATCH,
+        "trainer %u computes with other kernels than trainer 0 "
+        "('%s' here): their results differ; leave options.reproducible out to train all "
+        "the same",
+        other, model_kernels_text(r->model));
 }
 
 static int rewind_run(void *arg, uint64_t to, struct error *error)

@@ -133,7 +133,7 @@ static int serve_metrics(struct training *t, struct error *error)
         return 0;
     int rv = tr_graph_serve_metrics(t->job.graph, address, TR_WAIT_FOREVER, at, sizeof at, &why);
     if (rv == TR_EINVAL)
-        return error_set(error, rv, "%s", why.message);
+        return error_set(error, rv, "options.metrics: %s", why.message);
     task_events_say(&t->events, TR_MODEL_METRICS, rv == 0, "%s", rv == 0 ? at : why.message);
     return 0;
 }

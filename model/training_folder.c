@@ -25,7 +25,7 @@ int training_name_checkpoints(struct training *t, struct error *error)
     bool named = training_in_cluster(t) && all->checkpoints != NULL;
     if (named && given != NULL && strcmp(given, all->checkpoints) != 0)
         return error_set(error, TR_EINVAL,
-                         "--checkpoints %s: the processes of %s keep them in "
+                         "options.checkpoints %s: the processes of %s keep them in "
                          "%s; name another folder there, in its field 'checkpoints'",
                          given, all->cluster, all->checkpoints);
     t->save_every = t->options.checkpoint_every;
@@ -93,11 +93,12 @@ static int compare(struct training *t, const json_t *now, struct error *error)
     int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, error);
     if (rv == 0 && strcmp(kernels, here) != 0) {
         if (t->options.reproducible)
-            rv = error_set(error, TR_EMISMATCH,
-                           "%s was begun with the kernels '%s', this computer "
-                           "has '%s': the result would differ; leave --reproducible out to go on "
-                           "all the same",
-                           t->folder.path, kernels, here);
+            rv = error_set(
+                error, TR_EMISMATCH,
+                "%s was begun with the kernels '%s', this computer "
+                "has '%s': the result would differ; leave options.reproducible out to go on "
+                "all the same",
+                t->folder.path, kernels, here);
         else
             task_events_say(&t->events, TR_MODEL_WARNING, 0,
                             "the run was begun with the kernels '%s', it goes on "
@@ -123,7 +124,7 @@ static int refuse_checkpoints(const struct training *t, const char *host, struct
     else if (rv == 0)
         return error_set(error, TR_EEXIST,
                          "%s has checkpoints already; go on from them with "
-                         "--resume, or remove them",
+                         "options.resume, or remove them",
                          folder);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }

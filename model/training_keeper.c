@@ -108,10 +108,11 @@ static void say_lost(struct training *t, enum training_operation operation, stru
                        : t->any_kept ? "the trained model is lost, but for an earlier best one"
                                      : "the trained model is lost";
     const char *remedy = t->checkpoints != NULL
-                             ? "; make room, and --resume goes on from the last checkpoint"
+                             ? "; make room, and options.resume goes on from the last checkpoint"
                              : "";
-    error_set(error, error->code, "%s; it was tried again for %llu s (--disk-wait): %s%s", why,
-              (unsigned long long)((uint64_t)t->options.disk_wait_ns / SECOND_NS), lost, remedy);
+    error_set(error, error->code, "%s; it was tried again for %llu s (options.disk_wait_ns): %s%s",
+              why, (unsigned long long)((uint64_t)t->options.disk_wait_ns / SECOND_NS), lost,
+              remedy);
     task_events_say(&t->events, TR_MODEL_LOST, 0, "%s", lost);
 }
 

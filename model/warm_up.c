@@ -50,17 +50,19 @@ static int refuse(size_t threads, size_t done, struct error *error)
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     if (limited)
-        return error_set(error, TR_ENOMEM,
-                         "the BLAS found no memory to compute with in %u s for "
-                         "%zu of %zu threads: this process may have %llu MiB of addresses; raise "
-                         "that (ulimit -v; about 130 MiB a thread), or give fewer --threads",
-                         (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads,
-                         (unsigned long long)limit.rlim_cur >> 20);
-    return error_set(error, TR_ENOMEM,
-                     "the BLAS found no memory to compute with in %u s for %zu of "
-                     "%zu threads; free some (about 130 MiB of addresses a thread), or give fewer "
-                     "--threads",
-                     (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads);
+        return error_set(
+            error, TR_ENOMEM,
+            "the BLAS found no memory to compute with in %u s for "
+            "%zu of %zu threads: this process may have %llu MiB of addresses; raise "
+            "that (ulimit -v; about 130 MiB a thread), or compute with fewer (options.threads)",
+            (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads,
+            (unsigned long long)limit.rlim_cur >> 20);
+    return error_set(
+        error, TR_ENOMEM,
+        "the BLAS found no memory to compute with in %u s for %zu of "
+        "%zu threads; free some (about 130 MiB of addresses a thread), or compute with "
+        "fewer (options.threads)",
+        (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads);
 }
 
 int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct error *error)
@@ -101,10 +103,11 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
         return error_set(error, TR_ECANCELED, "interrupted");
     if (*stuck)
         return refuse(threads, done, error);
-    return count == threads ? 0
-                            : error_set(error, TR_ENOMEM,
-                                        "%zu of %zu threads to compute with "
-                                        "could not be made; give fewer --threads, or raise the "
-                                        "limits of threads and addresses (ulimit -u, -v)",
-                                        threads - count, threads);
+    return count == threads
+               ? 0
+               : error_set(error, TR_ENOMEM,
+                           "%zu of %zu threads to compute with "
+                           "could not be made; compute with fewer (options.threads), or raise the "
+                           "limits of threads and addresses (ulimit -u, -v)",
+                           threads - count, threads);
 }

@@ -14,12 +14,12 @@ int metrics_address(const char *text, struct endpoint *endpoint, struct error *e
     size_t digits = strspn(text, "0123456789");
     bool alone = digits > 0 && text[digits] == '\0';
     if (strlen(text) + sizeof "tcp:127.0.0.1:" > sizeof full)
-        return error_set(error, TR_EINVAL, "--metrics: the address is too long");
+        return error_set(error, TR_EINVAL, "metrics: the address is too long");
     snprintf(full, sizeof full, "tcp:%s%s", alone ? "127.0.0.1:" : "", text);
     int rv = endpoint_parse(full, endpoint, error);
     return rv == 0 ? 0
                    : error_set(error, TR_EINVAL,
-                               "--metrics %s: give PORT, HOST:PORT or "
+                               "%s is no address to serve metrics at: give PORT, HOST:PORT or "
                                "[ADDRESS]:PORT",
                                text);
 }

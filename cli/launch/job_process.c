@@ -115,7 +115,7 @@ int process_serve_metrics(const char *address, struct tr_graph *graph, bool say_
     if (rv == 0 && say_where)
         printf("troupe: metrics %s\n", at);
     if (rv == TR_EINVAL)
-        return tr_error_set(error, rv, "%s", refused.message);
+        return tr_error_set(error, rv, "--metrics: %s", refused.message);
     /* A port that the last life of this process still holds must not end this one. */
     if (rv != 0)
         fprintf(stderr, "troupe: --metrics %s: %s; the process goes on without\n", address,

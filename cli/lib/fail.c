@@ -24,8 +24,8 @@ static const struct option_spec *find_option(const struct option_spec *options, 
     return NULL;
 }
 
-/* The library names fields of its structs, where whoever typed a command knows its options. */
-static void print_message(const char *message, const struct option_spec *options)
+/* Whoever typed a command knows its options. */
+void fail_print(const char *message, const struct option_spec *options)
 {
     char before = ' ';
     for (const char *at = message; *at != '\0';) {
@@ -43,8 +43,8 @@ static void print_message(const char *message, const struct option_spec *options
 int fail(const struct invocation *invocation, const struct tr_error *error)
 {
     fprintf(stderr, "troupe %s: ", invocation->name);
-    print_message(error->message[0] != '\0' ? error->message : tr_strerror(error->code),
-                  invocation->options);
+    fail_print(error->message[0] != '\0' ? error->message : tr_strerror(error->code),
+               invocation->options);
     fputc('\n', stderr);
     return EXIT_FAILED;
 }

@@ -63,7 +63,8 @@ struct option_spec {
     double max;
     const char *help;
     /* What the library's messages call it, "num_parts"; a plain word stands in quotes there and here,
-     * "\"from\"". NULL: as the option, or not at all. */
+     * "\"from\"", or, where a file has a key of that name, behind the struct, "options.graph". NULL: as
+     * the option, or not at all. */
     const char *field;
 };
 

@@ -81,7 +81,9 @@ static void warn(const struct command_training *t, const char *text)
 {
     if (t->progress.terminal)
         fputc('\n', stderr);
-    fprintf(stderr, "troupe train: %s\n", text);
+    fputs("troupe train: ", stderr);
+    fail_print(text, train_options);
+    fputc('\n', stderr);
 }
 
 /* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
@@ -89,7 +91,9 @@ static void warn(const struct command_training *t, const char *text)
  * interrupted meanwhile may well be started again. */
 static void end_stuck(const struct tr_model_event *event)
 {
-    fprintf(stderr, "troupe: %s\n", event->text);
+    fputs("troupe: ", stderr);
+    fail_print(event->text, train_options);
+    fputc('\n', stderr);
     fflush(NULL);
     _exit(event->number != 0 && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }

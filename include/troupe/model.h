@@ -5,15 +5,16 @@
  * Both are tasks (troupe/task.h), each with a session and a graph of its own: the caller waits for
  * them, pulls their progress and cancels them as any other task, and asks for what they found with
  * the functions below. They take graphs of one node type and one edge type. The folder of a run is
- * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; a run that this library
- * trained has the bytes of one that the command trained with the same options, and `troupe infer`
- * reads it. The trainers of a task may be some of a job's of several processes, each of which has such
+ * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the model that this library
+ * trained has the bytes of the one that the command trained with the same options, and `troupe infer`
+ * reads the run. The trainers of a task may be some of a job's of several processes, each of which has such
  * a task (options.process).
  *
  * This library computes with a BLAS; libtroupe itself needs none.
  *
- * Ownership: options and the strings in them are needed during the start only; results belong to
- * the task, and are valid until tr_task_close(). Thread rules: as for tasks.
+ * Ownership: options and the strings in them are needed during the start only, but their log and
+ * process as long as the task; rows of outputs belong to the task, and are valid until
+ * tr_task_close(). Thread rules: as for tasks.
  */
 #ifndef TROUPE_MODEL_H
 #define TROUPE_MODEL_H
@@ -158,7 +159,7 @@ struct tr_train_epoch {
     }
 
 /* What epoch number `epoch` gave, while it trains or after, and the scores of the validation nodes
- * (may be NULL). TR_EEND: it is not that far; TR_EINVAL: the task does not train. */
+ * (may be NULL), where rank 0 is. TR_EEND: it is not that far, or rank 0 elsewhere; TR_EINVAL: the task does not train. */
 TR_API int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch,
                               struct tr_train_epoch *result, struct tr_scores *validation,
                               struct tr_error *error);
@@ -244,7 +245,8 @@ enum tr_model_event_kind {
     TR_MODEL_READY = 4,
     /* Text: where OpenMetrics are served (number 1), or why they are not (0). Before READY. */
     TR_MODEL_METRICS = 5,
-    /* An epoch has ended (number), as text: "epoch 3: loss 0.7, validation accuracy 0.8". */
+    /* An epoch has ended (number, from 0). Text, which counts from 1: "epoch 3: loss 0.7, validation
+     * accuracy 0.8". Only where rank 0 is. */
     TR_MODEL_EPOCH = 6,
     /* A checkpoint was committed after so many steps (number). */
     TR_MODEL_CHECKPOINT = 7,
@@ -266,7 +268,7 @@ struct tr_model_event {
     size_t size;
     enum tr_model_event_kind kind;
     uint64_t number;
-    char text[TR_MODEL_TEXT_MAX]; /* printable UTF-8 */
+    char text[TR_MODEL_TEXT_MAX]; /* cut; a name of a file in it may have any bytes */
     uint32_t num_threads;
     int32_t threads[TR_MODEL_THREADS_MAX]; /* their numbers for the system */
     uint64_t dropped;                      /* events that were lost before this one */

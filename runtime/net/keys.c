@@ -156,7 +156,7 @@ static int make_host(const struct keys_options *options, const struct pair *auth
     if (validity.end_s <= validity.begin_s + CLOCKS_DIFFER_S)
         return error_set(error, TR_EMISMATCH,
                          "%s/ca.pem: the authority has expired; remove ca.pem and ca.key, and make "
-                         "all keys anew with --replace",
+                         "all keys anew with options.replace",
                          options->folder);
     struct pair pair;
     int rc = pair_make_host(authority, host->name, host->address, &validity, &pair, error);
@@ -171,7 +171,7 @@ static int keep_host(const struct paths *paths, struct error *error)
     struct pair pair;
     int rc = load(paths, &pair, error);
     pair_free(&pair);
-    return rc < 0 ? error_prefix(error, "add --replace to make it anew") : 0;
+    return rc < 0 ? error_prefix(error, "give options.replace to make it anew") : 0;
 }
 
 static int provide_host(const struct keys_options *options, const struct pair *authority,

@@ -40,7 +40,7 @@ static int check_peer(const struct node *node, const struct links_options *optio
         !options->insecure_network)
         return error_set(error, TR_EPERM,
                          "peers: node %u is reached by TCP, which needs TLS (certificates or a "
-                         "shared key), or --insecure-network",
+                         "shared key), or \"insecure_network\"",
                          peer->node);
     return 0;
 }
@@ -60,7 +60,7 @@ static int check(const struct node *node, const struct links_options *options, s
             !options->insecure_network)
             return error_set(error, TR_EPERM,
                              "listening on TCP needs TLS (certificates or a shared key), or "
-                             "--insecure-network");
+                             "\"insecure_network\"");
     int rc = 0;
     for (uint32_t i = 0; i < options->num_peers && rc == 0; i++)
         rc = check_peer(node, options, &options->peers[i], error);

@@ -115,7 +115,7 @@ static void a_run_is_begun_over_none(void **state)
         snprintf(file, sizeof file, "%s/%s", path, NAMES[i]);
         make_file(file, "old");
         assert_int_equal(run_folder_create(&folder, files_posix, path, false, &error), TR_EEXIST);
-        assert_non_null(strstr(error.text, "--replace"));
+        assert_non_null(strstr(error.text, "options.replace"));
         assert_text(file, "old");
         assert_int_equal(run_folder_create(&folder, files_posix, path, true, &error), 0);
         assert_text(folder.metrics_path, "");

@@ -24,7 +24,7 @@ troupe infer "$graph" --run "$work/parts" --exact
 expect "a folder without a run is named" fails_with "config.json is missing"
 
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet
-expect "a run that is there is not overwritten" fails_with "$work/run holds a run already"
+expect "a run that is there is not overwritten" fails_with "$work/run holds a run already; give --replace, or another folder as --run"
 touch "$work/run/.config.json.tmp-4194305-0" # as a kill at the start of a run leaves it
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet --replace --model gcn --hidden 8
 expect "unless that is asked for" grep -q '"kind": "gcn"' "$work/run/config.json"
@@ -34,7 +34,7 @@ troupe train "$graph" --run "$work/unseen" --epochs 1 --quiet --metrics 192.0.2.
 expect "metrics that can be served nowhere end no run" exited 0
 expect "a warning says so" complains '^troupe: --metrics 192.0.2.1:9464: .*; the process goes on without$'
 troupe train "$graph" --run "$work/unheard" --epochs 1 --quiet --metrics nowhere
-expect "but an address that is none is refused" complains '--metrics nowhere'
+expect "but an address that is none is refused" complains '--metrics: nowhere is no address'
 expect "it is a failure" test "$code" != 0
 
 refused() {

@@ -97,7 +97,7 @@ static const struct row ROWS[] = {
       .process = NONE,
       .index = NONE,
       .expected = NONE,
-      .says = "--index 0 to 1" },
+      .says = "options.index, 0 to 1" },
     { .host = "a",
       .role = LAUNCHER_TRAINER,
       .process = NONE,
@@ -173,7 +173,7 @@ static const struct row ROWS[] = {
       .host_name = "elsewhere",
       .expected = NONE,
       .says = "elsewhere" },
-    { .process = NONE, .index = NONE, .expected = NONE, .says = "--process" },
+    { .process = NONE, .index = NONE, .expected = NONE, .says = "options.process" },
     { .process = 5, .index = NONE, .expected = 5 }, /* the last one of all */
     { .process = 0, .index = NONE, .expected = 0 },
     { .variables = { "TROUPE_PROCESS=5" }, .process = NONE, .index = NONE, .expected = 5 },

@@ -567,10 +567,10 @@ static void options_have_bounds(void **state)
         { { .cluster = "c", .peers = &peer, .num_peers = 1 },
           TR_EPERM,
           "peers: node 1 is reached by TCP, which needs TLS (certificates or a shared key), or "
-          "--insecure-network" },
+          "\"insecure_network\"" },
         { { .cluster = "c", .listen = &tcp, .num_listen = 1 },
           TR_EPERM,
-          "listening on TCP needs TLS (certificates or a shared key), or --insecure-network" },
+          "listening on TCP needs TLS (certificates or a shared key), or \"insecure_network\"" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct env *env = NULL;
