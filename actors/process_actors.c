@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The root of a process's actors: what each of them is given, and their spawning.
+ *
+ * Invariants: options are filled before the root is spawned and change no more, but for `root`
+ * itself, which every member is given before the first child is spawned. The root ends after all
+ * of its children, so `ended` says that nothing of the job runs here any more.
+ */
 #include "actors/process_actors.h"
 
 #include <stdlib.h>
@@ -136,6 +143,7 @@ static void fini(struct actor *self)
     /* The reason is stored first: a thread that sees `ended` reads it. */
     atomic_store(&actors->reason, actor_reason(self));
     atomic_store(&actors->ended, true);
+    /* Called after both are stored: a thread that this wakes reads why its call ends. */
     if (actors->options.ended != NULL)
         actors->options.ended(actors->options.ended_arg);
 }
@@ -258,6 +266,8 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
                                                                : plays->servers };
     if (options->stand_ins != NULL)
         actors->stand_ins = *options->stand_ins;
+    /* The account is made before anything can fail: process_actors_fini takes it down, wherever
+     * this ends. */
     account_init(&actors->replies, "replies",
                  options->replies_bytes_max != 0 ? options->replies_bytes_max
                                                  : REPLY_BUDGET_BYTES_MAX);

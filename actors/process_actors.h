@@ -7,7 +7,7 @@
  * a reducer for each of its trainers, and the client, spread over the loops, and starts again what
  * fails. The session and the simulator run this same tree.
  *
- * Ownership: a actors owns the arguments of its actors; it and what its options name outlive them.
+ * Ownership: this struct owns the arguments of actors; it and what its options name outlive them.
  * Thread rules: the actor's; init and fini on any thread while no actor runs.
  */
 #ifndef ACTORS_PROCESS_ACTORS_H

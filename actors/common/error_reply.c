@@ -7,6 +7,8 @@
 
 void error_reply_send(struct actor *self, struct message *request, const struct error *error)
 {
+    /* The whole reply is made before the request is touched: where there is no memory for the text,
+     * the request still takes the code back, for which none is needed. */
     struct message *reply = message_create(self, MSG_ERROR_REPLY);
     size_t length = strnlen(error->text, sizeof error->text);
     void *text = reply != NULL ? message_body_alloc(self, reply, length) : NULL;

@@ -64,7 +64,7 @@ bool part_call_is_transient(int code)
     }
 }
 
-/* Is it a status that the next life of the peer will not give? */
+/* True: the next life of the peer does not give that status. */
 static bool is_of_a_life(int status)
 {
     return status == TR_EPEERDOWN || status == TR_ECLOSED || status == TR_ECANCELED;
@@ -130,6 +130,7 @@ static void pause_then_attempt(struct part_call *call)
     uint64_t at_ns = actor_now_ns(call->self) + half_ns + actor_random(call->self) % half_ns;
     call->failures++;
     call->state = PART_CALL_PAUSED;
+    /* The memory is given back for the pause (2): replies to other calls may have it meanwhile. */
     reply_budget_release(&call->room);
     timer_start(call->self, &call->timer, at_ns < call->deadline_ns ? at_ns : call->deadline_ns,
                 paused, call);
@@ -138,6 +139,7 @@ static void pause_then_attempt(struct part_call *call)
 /* why may have no text: the peer had no memory for one, or it is our own failure. */
 static void fail(struct part_call *call, int status, struct error *why)
 {
+    /* Kept, since setting an error clears it. */
     uint32_t process_1 = why->process_1;
     if (why->text[0] == '\0' && call->owners != NULL)
         error_set(why, status, "partition %" PRIu32 ": %s", call->part, tr_strerror(status));
@@ -148,6 +150,8 @@ static void fail(struct part_call *call, int status, struct error *why)
         end(call, status, why);
         return;
     }
+    /* Paused before `failed` runs, which may cancel the call: that stops the pause. The other way
+     * round a cancelled call would be started again. */
     keep_why(call, why);
     pause_then_attempt(call);
     if (call->ops->failed != NULL)
@@ -173,6 +177,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     }
     why.text[0] = '\0';
     why.process_1 = 0;
+    /* A reply is read for a refusal before it counts as the answer: `done` gets no
+     * MSG_ERROR_REPLY. */
     int said = status == 0 ? error_reply_read(reply, &why) : status;
     if (said == 0) {
         call->failures = 0;
@@ -183,7 +189,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     message_release(self, reply);
     if (status == TR_ETIMEDOUT && call->timeouts < PATIENCE_DOUBLINGS_MAX)
         call->timeouts++;
-    /* Only a call's own status says something about the life of the peer. */
+    /* Only a call's own status says something about the life of the peer. The address goes before
+     * the failure is taken, which may end the call and free it (4). */
     if (call->owners != NULL)
         part_locator_lost(call->owners, call->part, call->to, status);
     /* It is about the peer, unless that names another one which it asked in turn. A node of a job
@@ -248,6 +255,7 @@ static int send(struct part_call *call, uint64_t now_ns)
 static void attempt(struct part_call *call)
 {
     uint64_t now_ns = actor_now_ns(call->self);
+    /* The clock first (3): whatever ended last, nothing is begun after the deadline. */
     if (now_ns >= call->deadline_ns) {
         expire(call);
         return;
@@ -281,6 +289,7 @@ void part_call_send(struct part_call *call, uint64_t deadline_ns)
     assert(call->state == PART_CALL_IDLE);
     call->deadline_ns = deadline_ns;
     call->why[0] = '\0';
+    /* Only while the first attempt is made (6): a failure of a later one calls `done` at once. */
     call->sending = true;
     attempt(call);
     call->sending = false;
@@ -303,6 +312,8 @@ void part_call_located(struct part_call *call, int status)
 
 void part_call_cancel(struct part_call *call)
 {
+    /* Idle and without a number before the open call is cancelled, which completes it in here
+     * (5). */
     struct call_id open = call->call;
     call->state = PART_CALL_IDLE;
     call->call = (struct call_id){ 0 };
@@ -315,6 +326,8 @@ void part_call_cancel(struct part_call *call)
 
 void part_call_fini(struct part_call *call)
 {
+    /* The memory before the rest: its wait ended with the actor and is freed, and cancelling would
+     * touch it. */
     reply_budget_fini(&call->room);
     part_call_cancel(call);
 }

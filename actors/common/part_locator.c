@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The search for a server of a partition.
+ *
+ *     not known --find--> one server after the other --found--> known --lost--> not known
+ *
+ * Invariants: at most one search a partition is under way (`finding`), with the deadline of the
+ * find that began it; its end notifies all that wait, each once. A wait stands on the list from
+ * part_locator_find until it is notified or stopped. `found` never runs inside part_locator_find,
+ * since the first look is a timer's. An address that is known stays until its own server is lost.
+ */
 #include "actors/common/part_locator.h"
 
 #include <inttypes.h>
@@ -70,8 +80,8 @@ static void add_wait(struct part_location *owner, struct part_locator_wait *wait
     *end = wait;
 }
 
-/* Those that wait are taken off the list first: one that is notified may wait anew, and may stop
- * others. */
+/* Those that wait are taken off the list of the partition first: one that is notified may wait
+ * anew, for another search, and may stop others. */
 static void settle(struct part_location *owner, int status, struct address address)
 {
     /* The address is there before anyone hears of it, and asks for it. */
@@ -84,6 +94,7 @@ static void settle(struct part_location *owner, int status, struct address addre
         first->link = &first;
     while (first != NULL) {
         struct part_locator_wait *wait = first;
+        /* Off the list before it is notified: the wait may be freed, or used again, by that. */
         part_locator_wait_stop(wait);
         wait->found(wait, status);
     }
@@ -94,6 +105,8 @@ static void look_at_next(struct part_location *owner, uint32_t count)
     struct actor *self = owner->owners->self;
     owner->turn = (owner->turn + 1) % count;
     owner->misses++;
+    /* Counted before the pause is chosen: the round ends with the last server of it, and only a
+     * whole round in vain is followed by a pause. */
     uint64_t pause = owner->misses < count
                          ? 0
                          : doubled(PAUSE_NS, owner->misses / count - 1, PAUSE_DOUBLINGS_MAX);
@@ -117,6 +130,7 @@ static void look(struct actor *self, void *arg)
     uint32_t nodes[REPLICAS_MAX], count = replicas(owner, nodes);
     uint64_t now_ns = actor_now_ns(self), until_ns = owner->until_ns;
     char name[DIRECTORY_NAME_MAX];
+    /* The deadline before the next server: the search ends here, whichever server it came to. */
     if (now_ns >= until_ns) {
         settle(owner, TR_ETIMEDOUT, ADDRESS_NONE);
         return;
@@ -168,6 +182,8 @@ void part_locator_lost(struct part_locator *owners, uint32_t part, struct addres
     struct part_location *owner = &owners->parts[part];
     uint32_t nodes[REPLICAS_MAX], count = replicas(owner, nodes);
     bool lost = status == TR_EPEERDOWN || (status == TR_ETIMEDOUT && count > 1);
+    /* The address is compared too: a late answer of the server before says nothing of the present
+     * one. */
     if (!lost || !address_equal(owner->address, who))
         return;
     owner->address = ADDRESS_NONE;

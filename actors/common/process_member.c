@@ -44,6 +44,8 @@ static void watch(struct actor *self, struct process_member *member, const struc
     /* Address and era before `joined`, which asks the coordinator what waited for it. */
     member->coordinator = reply->frame.from;
     member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
+    /* Watched before `joined` asks it for anything: one that cannot be watched is not used at
+     * all. */
     int rv = actor_monitor(self, member->coordinator, down, member, NULL);
     if (rv != 0)
         actor_exit(self, rv);
@@ -52,7 +54,7 @@ static void watch(struct actor *self, struct process_member *member, const struc
     actor_failpoint(self, FAILPOINT_START_JOINED);
 }
 
-/* TR_EEXIST: a past life of this one is not known to be over yet. */
+/* TR_EEXIST: the coordinator does not know yet that a past life of this one is over. */
 static bool may_pass(int status)
 {
     return part_call_peer_recovers(status) || status == TR_EEXIST;
@@ -83,27 +85,33 @@ static void give_up(struct actor *self, struct process_member *member, int statu
         actor_exit(self, 0);
         return;
     }
+    /* This member ends only when the root was asked, for which memory may be short: perhaps no other
+     * member of the process is there to ask it. */
     if (done && actor_stop(self, member->root) == TR_ENOMEM) {
         timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS,
                     look_for_coordinator, member);
         return;
     }
+    /* Only now, since `done` was told by the status, the status becomes what this member ends
+     * with. */
     if (done)
         status = 0;               /* a process that came too late ends as well as the others */
     if (status == TR_ETIMEDOUT) { /* of its node that would be no reason to end */
         say_lost(self, member);
         status = TR_EPEERDOWN;
     }
+    /* After the status is final, which becomes the reason of the root's end too. */
     if (!done && !ending && !address_is_none(member->root))
         actor_kill(self, member->root, status);
     actor_exit(self, status);
 }
 
-/* why: what the coordinator said, if anything. */
+/* why: the text of the coordinator's refusal, if there is one. */
 static void try_again_or_exit(struct actor *self, struct process_member *member, int status,
                               const struct error *why)
 {
-    /* Patience first: only what will not pass, or has taken too long, is said and ends it. */
+    /* What may pass is asked for first: only what will not pass, or has taken too long, is logged
+     * and ends the member. */
     uint64_t now_ns = actor_now_ns(self);
     if (may_pass(status) && now_ns < member->until_ns) {
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
@@ -121,6 +129,9 @@ static void joined(struct actor *self, void *arg, int status, struct message *re
 {
     struct process_member *member = arg;
     struct error why = { 0 };
+    /* The refusal is read before the kind is compared, which is another one: as TR_EFORMAT each
+     * refusal would lose its text and its code, by which a member that came too early asks again
+     * and one that came too late ends well. */
     if (status == 0)
         status = error_reply_read(reply, &why);
     if (status == 0 && reply->frame.kind != MSG_JOINED)
@@ -129,6 +140,7 @@ static void joined(struct actor *self, void *arg, int status, struct message *re
         watch(self, member, reply);
     else
         try_again_or_exit(self, member, status, &why);
+    /* Released last: the address and the era are read from the reply. */
     message_release(self, reply);
 }
 
@@ -174,6 +186,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
 
 int process_member_join(struct actor *self, struct process_member *member)
 {
+    /* The deadline before the search, which ends by it. */
     member->until_ns = actor_now_ns(self) + patience_ns(member, true);
     look_for_coordinator(self, member);
     return 0;
@@ -182,6 +195,8 @@ int process_member_join(struct actor *self, struct process_member *member)
 static void stop_process(struct actor *self, void *arg)
 {
     struct process_member *member = arg;
+    /* The member ends only when the root was asked, for which memory may be short: perhaps no other
+     * member of the process is there to ask it. */
     if (!address_is_none(member->root) && actor_stop(self, member->root) == TR_ENOMEM)
         timer_start(self, &member->stopping, actor_now_ns(self) + MEMBER_RETRY_NS, stop_process,
                     member);

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Room for replies, held or waited for.
+ *
+ * Invariants: `wait` is set exactly while the account's line has this one, and then nothing is held
+ * yet; `account` is set while the room holds something or waits for it. A wait that was granted, or
+ * whose actor ended, is freed by the account, so it is forgotten here before anything else is done.
+ */
 #include "actors/common/reply_budget.h"
 
 static void tell(struct actor *self, void *arg, int status)
 {
     struct reply_budget *room = arg;
+    /* The wait is forgotten and the room accounted for before `granted`, which may give the room
+     * up. */
     room->wait = NULL;
     room->bytes = status == 0 ? room->wanted : 0;
     if (status != 0)
@@ -15,6 +24,7 @@ int reply_budget_reserve(struct reply_budget *room, struct account *account, str
                          size_t bytes, uint64_t deadline_ns,
                          void (*granted)(struct actor *self, void *arg, int status), void *arg)
 {
+    /* Asked first: a room that holds or waits already is not charged twice. */
     if (account == NULL || room->account != NULL)
         return room->wait != NULL;
     room->wanted = bytes < account->bound_bytes ? bytes : account->bound_bytes;
@@ -33,6 +43,8 @@ int reply_budget_reserve(struct reply_budget *room, struct account *account, str
 
 void reply_budget_release(struct reply_budget *room)
 {
+    /* The wait before the account, which is set too: a room that waits holds nothing to give
+     * back. */
     if (room->wait != NULL)
         account_wait_cancel(room->wait);
     else if (room->account != NULL)
@@ -42,6 +54,7 @@ void reply_budget_release(struct reply_budget *room)
 
 void reply_budget_fini(struct reply_budget *room)
 {
+    /* A wait that is still noted ended with the actor, and is freed already. */
     if (room->wait == NULL)
         reply_budget_release(room);
     *room = (struct reply_budget){ 0 };
