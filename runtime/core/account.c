@@ -12,6 +12,14 @@
  * A waiter is in line (under the account's mutex), then granted: a post brings the grant to its
  * loop. The post cannot be taken back, so a wait that is cancelled or whose actor ended meanwhile
  * lives until its post has run, which gives the bytes back.
+ *
+ * Invariants:
+ *   - Bytes are charged where they are granted, under the mutex, not where the waiter is notified:
+ *     those on their way to a waiter cannot be given away a second time.
+ *   - Nobody overtakes the line, or a stream of small reservations would keep a large one out.
+ *   - The post runs on the waiter's own loop, so whatever that loop does in one go (links the wait,
+ *     starts its timer, cancels it) is done before the post runs.
+ *   - A wait is out of all lists and freed before its callback runs, which may wait again.
  */
 enum wait_state { WAIT_IN_LINE, WAIT_GRANTED };
 
@@ -58,6 +66,7 @@ static void charge(struct account *account, size_t bytes)
 int account_reserve(struct account *account, size_t bytes, struct error *error)
 {
     pthread_mutex_lock(&account->mutex);
+    /* Room counts only where nobody stands in line. */
     bool fits = account->first == NULL && has_room(account, bytes);
     size_t used_bytes = account->used_bytes;
     if (fits)
@@ -84,7 +93,8 @@ static void leave_line(struct account_wait *wait)
         account->last = wait->before;
 }
 
-/* Under the mutex: whoever is first in line and fits now is granted. */
+/* Under the mutex: grants the first in line as long as it fits. One that does not fit holds up
+ * those behind it, which would else overtake it for ever. */
 static void grant(struct account *account)
 {
     while (account->first != NULL && has_room(account, account->first->bytes)) {
@@ -92,6 +102,7 @@ static void grant(struct account *account)
         charge(account, wait->bytes);
         leave_line(wait);
         wait->state = WAIT_GRANTED;
+        /* The last touch: the waiter's loop frees the wait, and takes no mutex for it. */
         loop_post(wait->loop, &wait->post);
     }
 }
@@ -127,6 +138,7 @@ static struct actor *granted(struct loop *loop, struct post *post)
 {
     struct account_wait *wait = (struct account_wait *)(void *)post;
     (void)loop;
+    /* Before anything else: the actor of a cancelled wait may be gone. */
     if (wait->canceled) {
         account_release(wait->account, wait->bytes);
         free(wait);
@@ -137,6 +149,7 @@ static struct actor *granted(struct loop *loop, struct post *post)
     unlink_from_actor(actor, wait);
     void (*tell)(struct actor *, void *, int) = wait->granted;
     void *arg = wait->arg;
+    /* Freed before the callback, which may wait again or end the actor. */
     free(wait);
     tell(actor, arg, 0);
     return actor;
@@ -159,6 +172,7 @@ static bool try_leave(struct account_wait *wait)
 static void expired(struct actor *self, void *arg)
 {
     struct account_wait *wait = arg;
+    /* Granted meanwhile: the post that is on its way notifies the actor, which has the bytes. */
     if (!try_leave(wait))
         return;
     unlink_from_actor(self, wait);
@@ -172,6 +186,7 @@ void account_wait_cancel(struct account_wait *wait)
 {
     timer_stop(&wait->timer);
     unlink_from_actor(wait->actor, wait);
+    /* Where it was granted already, its post runs on this loop, later, and finds the mark. */
     if (try_leave(wait))
         free(wait);
     else
@@ -207,6 +222,8 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
     struct account_wait *wait = calloc(1, sizeof *wait);
     if (wait == NULL)
         return TR_ENOMEM;
+    /* All fields before the wait stands in line: any thread that releases bytes grants it at
+     * once. */
     wait->post.run = granted;
     wait->account = account;
     wait->loop = self->loop;
@@ -225,6 +242,7 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         free(wait);
         return 0;
     }
+    /* Outside of the mutex, though it may be granted by now: its post runs on this loop, later. */
     link_to_actor(self, wait);
     timer_start(self, &wait->timer, deadline_ns, expired, wait);
     if (out != NULL)

@@ -18,7 +18,7 @@
 #include "runtime/base/error.h"
 #include "runtime/core/actor.h"
 
-#define ACCOUNT_NAME_MAX 48u /* said in sentences; the longest of ours has a dozen letters */
+#define ACCOUNT_NAME_MAX 48u /* said in errors; the longest of ours has a dozen letters */
 
 struct account_wait;
 

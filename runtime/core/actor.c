@@ -16,6 +16,9 @@
  *     the state that it frees.
  *   - A message for a live address gets its actor or an answer: the slot is given up in the same
  *     turn in which the mailbox and the watchers were answered.
+ *   - A caller that also watches sees its call end before the actor does, whether the actor kept
+ *     the request or never took it: releasing a request refuses it, and refusals and DOWNs leave in
+ *     one lane, which keeps order. So finish runs fini, empties the mailbox, and then sends DOWNs.
  *   - The struct lives until the parent's loop has taken note of the end and no post for it is
  *     under way (`references`).
  */
@@ -41,7 +44,7 @@ static void born(struct node *node)
     atomic_fetch_add_explicit(&node->actors_live, 1, memory_order_relaxed);
 }
 
-/* The loops end when nobody lives, so the last one to go wakes those that sleep. */
+/* The loops end when no actor lives, so the last one to go wakes the loops that sleep. */
 static void gone(struct node *node)
 {
     if (atomic_fetch_sub_explicit(&node->actors_live, 1, memory_order_acq_rel) != 1)
@@ -60,6 +63,7 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     struct actor *actor = calloc(1, sizeof *actor);
     if (actor == NULL)
         return TR_ENOMEM;
+    /* The memory before the slot: a slot that is claimed in vain has used up a generation. */
     uint32_t index = 0;
     uint32_t generation = 0;
     pthread_mutex_lock(&loop->inbox.mutex);
@@ -80,6 +84,7 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     atomic_init(&actor->references, 1);
     snprintf(actor->name, sizeof actor->name, "%s",
              options->name != NULL ? options->name : options->ops->name);
+    /* Counted once nothing can fail any more: only the report of an end counts it out. */
     born(loop->node);
     *out = actor;
     return 0;
@@ -120,6 +125,7 @@ void actor_install(struct actor *actor, struct loop *from)
 static void begin_stop(struct actor *actor)
 {
     if (actor->phase < ACTOR_DRAINING) {
+        /* The phase first: actor_advance acts by it, and no child may be spawned from here on. */
         actor->phase = ACTOR_DRAINING;
         actor_advance(actor);
     }
@@ -130,6 +136,8 @@ static struct actor *run_stop_post(struct loop *loop, struct post *post)
     struct actor *actor = (struct actor *)(void *)((char *)post -
                                                    offsetof(struct actor, stop_post));
     (void)loop;
+    /* The actor may have ended while the post was on its way: the reference kept its memory
+     * alone. */
     if (!actor->finished)
         begin_stop(actor);
     unref(actor);
@@ -151,6 +159,7 @@ static struct actor *run_kill_post(struct loop *loop, struct post *post)
 
 void actor_post_stop(struct actor *actor)
 {
+    /* The reference before the post: the actor may run it, end and be freed before this returns. */
     atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
     actor->stop_post.run = run_stop_post;
     loop_post(actor->loop, &actor->stop_post);
@@ -158,6 +167,7 @@ void actor_post_stop(struct actor *actor)
 
 void actor_post_kill(struct actor *actor)
 {
+    /* As in actor_post_stop: the reference before the post. */
     atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
     actor->kill_post.run = run_kill_post;
     loop_post(actor->loop, &actor->kill_post);
@@ -169,7 +179,9 @@ static struct actor *report_end(struct loop *loop, struct post *post)
     struct actor *actor = of_post(post);
     if (actor->parent != NULL)
         supervisor_child_ended(actor->parent, actor);
+    /* After the parent, which reads the reason of the end and compares the pointer. */
     unref(actor);
+    /* Counted out last: with the last life the loops end and the node's owner may go on. */
     gone(loop->node);
     return NULL;
 }
@@ -182,21 +194,27 @@ static void unqueue(struct loop *loop, struct actor *actor)
     loop_unqueue(loop, before, actor);
 }
 
-/* Nothing is open any more: takes the state down and tells everybody. */
+/* Nothing is open any more: takes the state down and notifies callers, watchers and the parent. */
 static void finish(struct actor *actor)
 {
     struct loop *loop = actor->loop;
+    /* Before the mailbox: fini releases the requests that the actor kept, which refuses them. They
+     * came earlier, and their refusals have to be on their way before the DOWNs, too. */
     if (actor->ops->fini != NULL)
         actor->ops->fini(actor);
     /* After fini, which may still write last words to them. */
     stream_close_all(actor);
-    /* Refusals before DOWNs: a caller that also watches sees its call end before the actor does. */
+    /* Refusals before DOWNs: a caller that also watches sees its call end before the actor does.
+     * Those of fini are on their way by now. */
     for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
         loop_bounce(loop, m, TR_EPEERDOWN);
     monitor_answer(actor, actor->reason);
     supervisor_fini(actor);
+    /* Out of the queue while this loop still owns the actor: the post below gives it away. */
     if (actor->queued)
         unqueue(loop, actor);
+    /* In the same turn as the answers: a monitor that came to the address after monitor_answer()
+     * would be kept and never answered. Without an actor in the slot it is DOWN at once. */
     pthread_mutex_lock(&loop->inbox.mutex);
     slots_put(&loop->inbox.slots, address_index(actor->address), NULL);
     slots_free(&loop->inbox.slots, address_index(actor->address));
@@ -204,6 +222,8 @@ static void finish(struct actor *actor)
     if (actor->reason < 0 && !actor->killed)
         log_write(loop->node, LOG_LEVEL_WARN, "actors", "actor %s failed: %s", actor->name,
                   tr_strerror(actor->reason));
+    /* Before the post: a stop or a kill under way looks at it, and the actor is not ours after
+     * that. */
     actor->finished = true;
     actor->post.run = report_end;
     /* The last step: the parent's thread may free the actor as soon as this post is in. */
@@ -214,6 +234,7 @@ bool actor_advance(struct actor *actor)
 {
     if (actor->phase < ACTOR_DRAINING)
         return true;
+    /* A failed or killed actor kills its children; one that drains, or ended well, stops them. */
     bool kill = actor->phase == ACTOR_ENDING && (actor->reason < 0 || actor->killed);
     /* Children before their parent in both phases: while it drains it still serves them. */
     if (supervisor_stop_children(actor, kill))
@@ -225,10 +246,14 @@ bool actor_advance(struct actor *actor)
                 actor->ops->stop(actor);
             else
                 actor_exit(actor, 0);
+            /* `stop` may have asked for the end, and nothing else settles the actor after it. */
             return actor_settle(actor);
         }
         return true;
     }
+    /* Jobs hold up fini alone, not `stop`: a draining actor may still want their results. The
+     * question about children on their way comes last, since it also keeps others from being
+     * spawned: none may come between it and finish(). */
     if (actor->jobs != NULL ||
         (actor->parent_ops != NULL && actor->parent_ops->awaits_child(actor)))
         return true;
@@ -242,6 +267,8 @@ bool actor_settle(struct actor *actor)
         return true;
     /* The phase first: the callbacks of the calls that end here must not open new ones. */
     actor->phase = ACTOR_ENDING;
+    /* The calls run the actor's code. The steps below run none, so they may stand in any order:
+     * what a callback opened was refused, or is cancelled here. */
     while (actor->calls != NULL)
         call_complete(actor->calls, TR_ECANCELED, NULL);
     account_cancel_all(actor);
@@ -256,6 +283,7 @@ bool actor_settle(struct actor *actor)
 
 void actor_be_killed(struct actor *actor, int reason)
 {
+    /* Noted of an ending actor too: it kills its remaining children instead of stopping them. */
     bool was_killed = actor->killed;
     actor->killed = true;
     if (actor->phase == ACTOR_ENDING) {
@@ -264,23 +292,29 @@ void actor_be_killed(struct actor *actor, int reason)
         return;
     }
     actor_exit(actor, reason);
+    /* Queued rather than settled: an actor may send the kill to itself, and its callback still
+     * runs. */
     loop_queue(actor->loop, actor);
 }
 
 static void receive(struct actor *actor, struct message *message)
 {
     actor->received++;
+    /* Replies before the deadline, which is one of work: an answer that is there completes its call
+     * as long as the call's timer has not fired. */
     if (message->frame.flags & MESSAGE_REPLY) {
         calls_answer(actor, message);
         return;
     }
     if (message->frame.deadline_ns != 0 && message->frame.deadline_ns <= actor->loop->now_ns) {
+        /* Dropped without an answer: the caller's own timer ends the call. */
         counter_add(&actor->loop->dropped_expired, 1);
         loop_free_message(actor->loop, message);
         return;
     }
     if (message->frame.kind == RUNTIME_STOP) {
         loop_free_message(actor->loop, message);
+        /* The phase alone: actor_turn goes on with the stop, since that may free the actor. */
         if (actor->phase < ACTOR_DRAINING)
             actor->phase = ACTOR_DRAINING;
         return;
@@ -301,9 +335,12 @@ static void start(struct actor *actor)
 
 bool actor_turn(struct actor *actor, uint32_t messages)
 {
+    /* One that was killed before its first turn never starts. */
     if (actor->phase == ACTOR_STARTING && !actor->exiting)
         start(actor);
     while (!actor->exiting && messages-- > 0) {
+        /* Only the message that begins the draining advances it: later ones find it begun, and the
+         * ends of children, which it waits for, advance it themselves. */
         bool draining = actor->phase == ACTOR_DRAINING;
         struct message *message = mailbox_pop(actor);
         if (message == NULL)
@@ -314,6 +351,7 @@ bool actor_turn(struct actor *actor, uint32_t messages)
     }
     if (!actor_settle(actor))
         return false;
+    /* An ending actor gets no more turns: finish() refuses what its mailbox holds. */
     return actor->phase < ACTOR_ENDING &&
            (actor->control.first != NULL || actor->data.first != NULL);
 }
@@ -343,6 +381,7 @@ static int send_kind(struct actor *self, struct address who, uint32_t kind, int 
 
 int actor_stop(struct actor *self, struct address who)
 {
+    /* A child first: it has to be marked, or its policy would start it again. */
     if (supervisor_dismiss(self, who))
         return 0;
     return send_kind(self, who, RUNTIME_STOP, 0);

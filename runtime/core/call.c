@@ -38,6 +38,7 @@ static int grow(struct calls *calls)
     struct call **chunks = realloc(calls->chunks, (calls->num_chunks + 1) * sizeof(struct call *));
     if (chunks == NULL)
         return TR_ENOMEM;
+    /* Kept at once: where the chunk is not to be had, the old array is gone all the same. */
     calls->chunks = chunks;
     struct call *chunk = calloc(CALLS_CHUNK, sizeof *chunk);
     if (chunk == NULL)
@@ -148,6 +149,7 @@ static void expire(struct actor *self, void *arg)
 int actor_call(struct actor *self, struct address to, struct message *request, uint64_t deadline_ns,
                call_done *done, void *arg, struct call_id *id)
 {
+    /* Nothing opens in an ending actor: no step would complete the call any more. */
     int rc = self->phase >= ACTOR_ENDING ? TR_ECLOSED : 0;
     struct call *call = rc == 0 ? calls_open(self, &rc) : NULL;
     if (call == NULL) {

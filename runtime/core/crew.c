@@ -69,6 +69,7 @@ bool job_run_piece(struct job *job)
         rc = job->piece(job);
     if (rc == CREW_MORE)
         return false;
+    /* The post last: the actor's loop may free the job, or submit it again, as soon as it is in. */
     job->status = rc;
     loop_post(job->actor->loop, &job->post);
     return true;

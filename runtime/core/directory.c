@@ -69,7 +69,8 @@ static void answer(struct actor *self, struct message *request, struct address a
     actor_reply(self, request, reply);
 }
 
-/* Answers those who wait for the name, and drops those whose deadline passed. */
+/* Answers the lookups that wait for the name, and drops those whose deadline passed: their callers
+ * have given them up, even where the name is there now. */
 static void serve_waiters(struct actor *self, const char *name, struct address address)
 {
     struct directory *directory = actor_state(self);
@@ -82,6 +83,7 @@ static void serve_waiters(struct actor *self, const char *name, struct address a
             at = &request->next;
             continue;
         }
+        /* Out of the list before it is answered, which consumes it. */
         *at = request->next;
         directory->num_waiters--;
         directory->num_observer_waiters -= request->frame.from.node >= NODE_OBSERVERS;
@@ -117,6 +119,8 @@ static int add(struct actor *self, const char *name, struct address address)
         return TR_ENOMEM;
     memcpy(entry->name, name, strlen(name) + 1);
     entry->address = address;
+    /* The monitor before the entry: nothing would take out an entry that is not watched. Its DOWN
+     * comes by a message, so not before the entry stands. */
     int rc = actor_monitor(self, address, name_down, entry, NULL);
     if (rc < 0) {
         free(entry);
@@ -136,6 +140,7 @@ static void serve_register(struct actor *self, struct message *request)
         actor_refuse(self, request, rc);
         return;
     }
+    /* In any order: the answers go to different actors. */
     answer(self, request, who);
     serve_waiters(self, name.name, who);
 }
@@ -145,6 +150,8 @@ static void serve_lookup(struct actor *self, struct message *request)
     struct directory *directory = actor_state(self);
     const struct runtime_name *name = message_head(request);
     struct directory_entry *entry = *find(directory, name->name);
+    /* A name that is there needs no place among the waiters, so it is found when they are full,
+     * too. */
     if (entry != NULL) {
         answer(self, request, entry->address);
         return;
@@ -205,6 +212,8 @@ static void fini(struct actor *self)
         directory->waiters = request->next;
         message_release(self, request);
     }
+    /* The entries have gone: the monitors of this actor ended before fini, and name_down() freed
+     * them. */
     free(directory);
 }
 
@@ -217,7 +226,7 @@ static const struct actor_ops directory_ops = {
 
 const struct actor_options directory_options = { .ops = &directory_ops };
 
-/* An asker remembers this while its call is under way. */
+/* The requester remembers this while its call is under way. */
 struct asking {
     directory_registered *registered;
     directory_found *found;
@@ -255,8 +264,10 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct address address = ADDRESS_NONE;
     bool again = status == TR_EPEERDOWN && asking.node != self->loop->node->id &&
                  asking.deadline_ns > actor_now_ns(self);
+    /* First, since the ask that goes on keeps `arg`. */
     if (again && send_ask(self, RUNTIME_LOOKUP, arg) == 0)
         return;
+    /* Freed before the callbacks, which may ask again or end the actor. */
     free(arg);
     if (reply != NULL && reply->frame.kind != RUNTIME_FOUND)
         status = TR_EFORMAT;

@@ -4,9 +4,9 @@
  *
  * Invariants:
  *   - A loop touches another one only here and under that one's inbox mutex.
- *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and
- *     clears it, so exactly one of those who find a loop asleep wakes it. What only comes home
- *     wakes nobody: the next turn, whatever it is for, finds it.
+ *   - A thread that puts something in that needs a turn looks at `sleeping` under the same mutex
+ *     and clears it, so exactly one of those that find a loop asleep wakes it. What only comes home
+ *     wakes no loop: the next turn, whatever it is for, finds it.
  *   - The wake itself is made after the mutex is given back. The loop may have run for another
  *     reason by then, and have ended: `wakers`, counted under the mutex, keeps its driver.
  */
@@ -24,12 +24,15 @@ static bool claim_wake(struct inbox *inbox)
     if (!inbox->sleeping)
         return false;
     inbox->sleeping = false;
+    /* Counted under the mutex: the loop may take what was put in, and end, before the wake is made;
+     * loop_await_wakers has to know of it by then. */
     atomic_fetch_add_explicit(&inbox->wakers, 1, memory_order_relaxed);
     return true;
 }
 
 static void make_wake(struct loop *loop)
 {
+    /* Outside of the mutex: the loop that is woken would at once wait for it. */
     loop->env->ops->loop_wake(loop->env, loop->driver);
     /* The last touch of the loop, which loop_await_wakers lets go. */
     atomic_fetch_sub_explicit(&loop->inbox.wakers, 1, memory_order_release);
@@ -47,6 +50,7 @@ static void flush(struct loop *loop, uint32_t target)
     struct loop *to = &loop->node->loops[target];
     struct inbox *inbox = &to->inbox;
     pthread_mutex_lock(&inbox->mutex);
+    /* Asked before the splice, which empties the outbox. */
     bool wake = outbox->messages.first != NULL && claim_wake(inbox);
     messages_splice(&inbox->messages, &outbox->messages);
     messages_splice(&inbox->returned, &outbox->returned);

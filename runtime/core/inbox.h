@@ -37,8 +37,8 @@ struct inbox {
     struct post *posts, *last_post;
     struct slots slots; /* see slots.h for which part the mutex guards */
     bool sleeping;
-    /* Wakes that were decided under the mutex and are still to be made. Whoever makes one may be
-     * the crew or another loop, which nothing else waits for: the loop's driver outlives them. */
+    /* Wakes that were decided under the mutex and are still to be made, by the crew or another
+     * loop, which nothing else waits for: the loop's driver outlives them. */
     atomic_uint wakers;
     /* A hint that saves the lock of an empty inbox. Relaxed: a loop that misses it sees it next
      * turn, and before sleeping the inbox itself is looked at under the mutex. */

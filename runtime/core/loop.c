@@ -37,6 +37,7 @@ int loop_init(struct loop *loop, struct node *node, uint32_t index)
     loop->simulated = node->env->simulated;
     loop->codec = node->codec;
     loop->now_ns = env_now_ns(loop->env);
+    /* All that loop_fini takes down is whole before the steps that can fail. */
     pthread_mutex_init(&loop->inbox.mutex, NULL);
     message_pool_init(&loop->messages, &node->message_account, node->num_loops);
     buffer_pool_init(&loop->buffers, &node->message_account, node->num_loops);
@@ -48,6 +49,7 @@ int loop_init(struct loop *loop, struct node *node, uint32_t index)
 
 void loop_fini(struct loop *loop)
 {
+    /* In any order: no thread runs the loop any more, and the node's account outlives its pools. */
     if (loop->driver != NULL)
         loop->env->ops->loop_destroy(loop->env, loop->driver);
     calls_fini(&loop->calls);
@@ -93,11 +95,14 @@ static void take_inbox(struct loop *loop)
     inbox->messages = inbox->returned = (struct messages){ 0 };
     inbox->buffers = NULL;
     inbox->posts = inbox->last_post = NULL;
+    /* Under the mutex: cleared after it, it would hide what was put in meanwhile. */
     atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
 
+    /* What came home first: the posts and messages below may take it from the pools again. */
     reclaim(loop, &returned, buffers);
     while (post != NULL) {
+        /* Read before the post runs, which may free it or put it into an inbox again. */
         struct post *next = post->next;
         settle_after_post(post->run(loop, post));
         post = next;
@@ -116,6 +121,7 @@ static void fire_timers(struct loop *loop)
     for (struct timer *t = loop->timers.first;
          t != NULL && t->at_ns <= loop->now_ns && t->order < last; t = loop->timers.first) {
         struct actor *actor = t->actor;
+        /* Stopped before it fires: `fire` may start the timer again, or free it. */
         timer_stop(t);
         if (loop->simulated)
             loop->env->ops->trace(loop->env, actor->address.slot, loop->now_ns);
@@ -160,6 +166,7 @@ static void run_actors(struct loop *loop)
             loop_queue(loop, actor);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
         if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1 || after_ns != before_ns)
+            /* Between two actors alone: the time stays the same within a callback. */
             loop->now_ns = env_now_ns(loop->env);
         if (after_ns - before_ns > ACTOR_TURN_NS)
             note_long_turn(loop, name, after_ns - before_ns);
@@ -175,6 +182,7 @@ static bool has_work(const struct loop *loop)
 
 bool loop_turn(struct loop *loop)
 {
+    /* The time before all: what comes out of the inbox computes deadlines from it. */
     loop->now_ns = env_now_ns(loop->env);
     /* The inbox first: its posts install actors, and what it holds has waited longest. */
     take_inbox(loop);
@@ -183,6 +191,7 @@ bool loop_turn(struct loop *loop)
     fire_timers(loop);
     fire_streams(loop);
     run_actors(loop);
+    /* In any order: a dump changes nothing. */
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
     /* Downs after the actors: an answer that arrived before the death of its sender mostly has its
@@ -208,6 +217,8 @@ uint64_t loop_first_timer(const struct loop *loop)
 
 bool loop_sleep(struct loop *loop, uint64_t *until_ns)
 {
+    /* What only this loop changes is asked without the mutex, and first: it cannot change
+     * meanwhile. */
     *until_ns = loop_first_timer(loop);
     if (has_work(loop) || *until_ns <= loop->now_ns)
         return false;
@@ -216,6 +227,8 @@ bool loop_sleep(struct loop *loop, uint64_t *until_ns)
      * sleeps. */
     bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL &&
                  loop->dumps == atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
+    /* In the same hold of the mutex as the look: a sender in between would find the loop awake and
+     * not wake it. */
     loop->inbox.sleeping = empty;
     pthread_mutex_unlock(&loop->inbox.mutex);
     return empty;
@@ -245,6 +258,8 @@ bool loop_is_done(struct loop *loop)
 
 void loop_drain(struct loop *loop)
 {
+    /* The outboxes first, so that loops which come later in the round take what they held; downs
+     * behind them, as in a turn; and behind the inbox those that it brought. */
     loop_flush_outboxes(loop);
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);

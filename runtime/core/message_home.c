@@ -3,8 +3,10 @@
  * Where messages come from and where they go back to.
  *
  * A message has one home for its life: the loop whose pool it was taken from, or none when a port's
- * thread made it. Whoever frees it gives up three things, in this order: the credit that its sender
- * waits for, the body, the cell. Each goes back once, wherever the message was freed.
+ * thread made it. Freeing it gives up three things, in this order: the credit that its sender
+ * waits for, the body, the cell. Each goes back once, wherever the message was freed. The cell is
+ * the last, since the frame in it says whose the credit is, and the message where the body lies:
+ * once the cell is given up, another message may be made of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +82,7 @@ void loop_free_message(struct loop *loop, struct message *message)
         loop_buffer_release(loop, message->body);
         message->body = NULL;
     }
+    /* The cell last: credit and body are read from it. */
     struct loop *home = message->home;
     if (home == loop) {
         counter_add(&loop->messages.given, 1);

@@ -61,11 +61,13 @@ static void unlink_slab(struct message_pool *pool, uint32_t size_class, struct m
  * have no more of them: then it stays an empty slab, charged as such. */
 static void free_slab(struct message_pool *pool, uint32_t size_class, struct message_slab *slab)
 {
+    /* Out of the list before it is unmapped: its links lie in the memory that goes. */
     unlink_slab(pool, size_class, slab);
     if (munmap(slab, MESSAGE_SLAB_BYTES) != 0) {
         message_pool_link(pool, size_class, slab);
         return;
     }
+    /* Only what the system took is given back to the account: the rest still takes memory. */
     pool->num_empty--;
     account_release(pool->account, MESSAGE_SLAB_BYTES);
 }
@@ -86,6 +88,7 @@ static int reserve(struct message_pool *pool)
 {
     if (account_reserve(pool->account, MESSAGE_SLAB_BYTES, NULL) == 0)
         return 0;
+    /* Idle slabs go only when the account is full: until then they serve the next messages. */
     if (pool->num_empty == 0)
         return TR_EFULL;
     free_empty(pool);
@@ -94,6 +97,7 @@ static int reserve(struct message_pool *pool)
 
 static int grow(struct message_pool *pool, uint32_t size_class)
 {
+    /* Charged before it is mapped: checked afterwards, all loops at once could pass the bound. */
     int rc = reserve(pool);
     if (rc < 0)
         return rc;

@@ -30,6 +30,8 @@
 
 void node_fail(struct node *node, int reason)
 {
+    /* The failure before the stop: once the stop is posted the node may end, and its owner asks
+     * why. */
     pthread_mutex_lock(&node->mutex);
     if (node->failure == 0)
         node->failure = reason;
@@ -67,12 +69,13 @@ static int root_receive(struct actor *self, struct message *message)
     return 0;
 }
 
-/* A child failed more often than it may be restarted. */
 static void root_fini(struct actor *self)
 {
     struct node *node = self->loop->node;
     timer_stop(&node->kill_timer);
     pthread_mutex_lock(&node->mutex);
+    /* The root fails when a child failed more often than it may be restarted. It is killed by a
+     * stop's deadline, or with its node, and neither is a failure. */
     if (node->failure == 0 && self->reason < 0 && !self->killed)
         node->failure = self->reason;
     pthread_mutex_unlock(&node->mutex);
@@ -148,9 +151,11 @@ int node_create(struct env *env, const struct node_options *options, struct node
     node->codec = options->codec;
     if (options->kinds != NULL)
         node->kinds = *options->kinds;
+    /* After the copy of the table, which would overwrite them. */
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
     node->failpoints = options->failpoints;
+    /* Before the loops, whose pools are charged to it and ask for its bound. */
     account_init(&node->message_account, "messages", message_bytes(env, options));
     pthread_mutex_init(&node->mutex, NULL);
     int rc = create_loops(node);
@@ -179,7 +184,8 @@ out:
                      num_loops, tr_strerror(rc));
 }
 
-/* Plays the loops from `first` on until every actor ended. */
+/* Plays the loops from `first` on, which have no threads, until every actor ended; those before it
+ * run by themselves. */
 static void run_out(struct node *node, uint32_t first)
 {
     node_stop(node, 0);
@@ -190,6 +196,7 @@ static void run_out(struct node *node, uint32_t first)
 
 int node_start(struct node *node)
 {
+    /* Before the first thread: node_destroy plays loops itself only where none may have one. */
     node->started = true;
     for (uint32_t i = 0; i < node->num_loops; i++) {
         int rc = node->env->ops->loop_start(node->env, node->loops[i].driver);
@@ -209,7 +216,7 @@ struct adoption {
 };
 
 /* The mutex makes it wait until the spawning thread has sent the child to its loop: what the root
- * tells the child, its end above all, comes there later. */
+ * asks of the child, its end above all, comes there later. */
 static struct actor *adopt(struct loop *loop, struct post *post)
 {
     struct adoption *adoption = (struct adoption *)(void *)post;
@@ -219,9 +226,11 @@ static struct actor *adopt(struct loop *loop, struct post *post)
     node->adoptions--;
     node->stopping = node->stopping || root->exiting || root->phase >= ACTOR_DRAINING;
     pthread_mutex_unlock(&node->mutex);
+    /* In any order with `adoptions`, which only this loop compares with the children. */
     supervisor_adopt(root, adoption->child, adoption->first);
     free(adoption);
-    actor_advance(root); /* where it is ending, so is the child */
+    /* Last, since it may end the root. Where the root is ending, so is the child. */
+    actor_advance(root);
     return NULL;
 }
 
@@ -239,6 +248,8 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
     adoption->child = child;
     adoption->first = first;
     pthread_mutex_lock(&node->mutex);
+    /* Under the mutex with the birth: a root that was not refused counts in `adoptions` before the
+     * root actor asks whether it may end. */
     if (node->stopping)
         rc = TR_ECLOSED;
     else
@@ -248,6 +259,8 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
         *address = actor->address;
         *out = actor;
         node->adoptions++;
+        /* The adoption before the actor: the child may end at once on its own loop, and its end,
+         * reported to loop 0, has to find it among the root's children. */
         loop_post(&node->loops[0], &adoption->post);
         actor_install(actor, NULL);
     }
@@ -331,10 +344,12 @@ int node_join(struct node *node)
         ops->loop_join(node->env, node->loops[i].driver);
     for (uint32_t i = 0; i < node->num_loops; i++) {
         struct loop *loop = &node->loops[i];
+        /* A thread of the crew may still be in its wake: the driver goes after it. */
         loop_await_wakers(loop);
         ops->loop_destroy(node->env, loop->driver);
         loop->driver = NULL;
     }
+    /* After all threads: it touches each loop as if it were its own. */
     drain(node);
     return node_failure(node);
 }
@@ -354,6 +369,7 @@ void node_destroy(struct node *node)
     if (!node->started)
         run_out(node, 0);
     assert(node_is_empty(node));
+    /* One that never started, or was played, has not been joined: its drivers go here. */
     if (node->loops[0].driver != NULL)
         node_join(node);
     /* Messages that the router still has go home through the loops, and what stands in the loops

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a node dies in the simulator: every actor at once, with nobody told. */
+/* How a node dies in the simulator: every actor at once, and nobody is notified. */
 #include <assert.h>
 
 #include "runtime/core/actor_impl.h"
@@ -30,6 +30,8 @@ static void settle(struct actor *actor)
 void node_kill(struct node *node)
 {
     assert(node->env->simulated && !node->dead);
+    /* Before all: from here on nothing is sent, so what the ends below bring about stays inside,
+     * and no actor is made. */
     node->dead = true;
     pthread_mutex_lock(&node->mutex);
     node->stopping = true;

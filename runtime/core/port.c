@@ -18,6 +18,10 @@
  * The port is shared by the thread's handle, its actor, its closing post and its errands; the last
  * one frees it. Posts are made under its mutex and only while the actor is not gone, so every post
  * finds its loop still there, and node_join's last look at the inboxes finds every post.
+ *
+ * Several reasons to stop waiting may hold at once. They are asked in this order: what was waited
+ * for, which counts whatever else is true; that the port closed, which is final; an interrupt; the
+ * deadline. A caller that only polls has always reached its deadline, which would hide the others.
  */
 struct port {
     struct node *node;
@@ -105,6 +109,7 @@ int port_open(struct node *node, uint32_t loop, struct port **out)
     pthread_mutex_lock(&port->mutex);
     int rc = node_spawn(node, &options, &port->address);
     if (rc < 0) {
+        /* The actor's reference: there is no actor whose fini gives it up. */
         port->references = 1;
         unref_and_unlock(port);
         return rc;
@@ -157,6 +162,8 @@ static void finish(struct loop *loop, struct port_errand *errand, int status, st
 {
     struct port *port = errand->port;
     pthread_mutex_lock(&port->mutex);
+    /* Decided under the mutex: either the thread gave the errand up, and it is freed here, or it is
+     * the thread's from `done` on and may be freed as soon as the mutex is given back. */
     bool abandoned = errand->abandoned;
     if (abandoned) {
         free(errand);
@@ -166,6 +173,7 @@ static void finish(struct loop *loop, struct port_errand *errand, int status, st
         errand->reply = reply;
     }
     end_errand(port);
+    /* Outside of the mutex, and after it: only the loop is needed to free a message. */
     if (abandoned)
         loop_free_message(loop, reply);
 }
@@ -198,6 +206,8 @@ static struct actor *run_send(struct loop *loop, struct post *post)
         loop_free_message(loop, errand->message);
     else
         actor_send(actor, errand->to, errand->message);
+    /* Read before the errand is freed; the port lives by the reference that end_errand() gives
+     * up. */
     struct port *port = errand->port;
     free(errand);
     pthread_mutex_lock(&port->mutex);
@@ -234,6 +244,7 @@ static int post_errand(struct port *port, struct port_errand *errand, uint64_t d
     while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone &&
            !port_is_interrupted(port) && rc == 0)
         rc = deadline_wait(&until, &port->changed, &port->mutex);
+    /* In the order of the top: what closed is final, then the room that was waited for. */
     if (port->closed || port->gone)
         return TR_ECLOSED;
     if (port->errands >= PORT_ERRANDS_MAX)
@@ -281,6 +292,8 @@ static int wait_for(struct port *port, struct port_errand *errand, uint64_t dead
     int rc = 0;
     while (!errand->done && !port->closed && !port_is_interrupted(port) && rc == 0)
         rc = deadline_wait(&until, &port->changed, &port->mutex);
+    /* In the order of the top of this file: an answer that came counts, though the deadline
+     * passed. */
     if (errand->done)
         return errand->status;
     return port->closed ? TR_ECLOSED : port_is_interrupted(port) ? TR_ECANCELED : TR_ETIMEDOUT;
@@ -315,6 +328,8 @@ static int wait_errand(struct port *port, struct port_errand *errand, uint64_t d
     port->waiting = true;
     int rc = wait_for(port, errand, deadline_ns);
     port->waiting = false;
+    /* Under the same mutex as `abandoned`: an errand that is not done is freed by the loop from
+     * here on, one that is done by this thread, and the loop touches it no more. */
     bool done = errand->done;
     errand->abandoned = !done && !(keeps && rc == TR_ECANCELED);
     if (done)
@@ -389,8 +404,10 @@ static struct actor *run_close(struct loop *loop, struct post *post)
     struct actor *actor = loop_actor(loop, port->address);
     if (actor != NULL) {
         actor_exit(actor, 0);
+        /* Now, as the post has no actor to return: fini may run in this call. */
         actor_settle(actor);
     }
+    /* The post's reference last: fini, above, gives up the actor's and still uses the port. */
     pthread_mutex_lock(&port->mutex);
     unref_and_unlock(port);
     return NULL;

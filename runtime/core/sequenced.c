@@ -157,6 +157,8 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     const struct kind *kind = kinds_find(&self->loop->node->kinds, request->frame.kind);
     assert(kind->class == KIND_SEQUENCED);
     struct sequenced_entry *entry = find(table, &id->client);
+    /* An entry before the checks: that of a new client has era 0 and sequence 0, which pass
+     * them. */
     int rv = entry == NULL ? add(table, &id->client, &entry, error) : 0;
     if (rv != 0)
         return rv;

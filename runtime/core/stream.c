@@ -61,6 +61,8 @@ struct actor *stream_fire_next(struct loop *loop)
     /* Out of the queue before the callback, so that what happens in it queues the stream again. */
     dequeue(queue, stream);
     stream->told = 0;
+    /* What is not told is not lost: when it is wanted again, the stream reports what still holds.
+     * An actor that exits hears nothing more. */
     if (what == 0 || actor->exiting)
         return NULL;
     queue->firing = stream;
@@ -107,6 +109,7 @@ static void disown(struct stream *stream)
 static int settle_in(struct stream *stream, struct actor *self, unsigned want, stream_ready *ready,
                      void *arg, struct stream **out)
 {
+    /* Before the stream is attached, which begins to watch what is wanted. */
     stream->want = want;
     int rc = stream_adopt(self, stream, ready, arg);
     if (rc == 0)
@@ -184,6 +187,7 @@ void stream_want(struct stream *stream, unsigned what)
     what &= STREAM_READABLE | STREAM_WRITABLE;
     if (stream->actor == NULL || stream->actor->phase == ACTOR_ENDING || stream->want == what)
         return;
+    /* Noted before the system is asked: `ops->want` reads it. */
     stream->want = what;
     stream->ops->want(stream);
 }
@@ -221,6 +225,7 @@ void stream_detach(struct stream *stream)
 {
     if (stream->actor == NULL)
         return;
+    /* In any order: a stream without an actor tells nothing. */
     stream->ops->detach(stream);
     disown(stream);
 }
@@ -230,6 +235,7 @@ int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready,
     assert(stream->actor == NULL);
     if (self->phase >= ACTOR_ENDING)
         return TR_ECLOSED;
+    /* The owner first: attaching needs its loop, and may have something to tell at once. */
     own(stream, self, ready, arg);
     int rc = stream->ops->attach(stream);
     if (rc < 0)
@@ -251,6 +257,7 @@ void stream_quiet_all(struct actor *actor)
 {
     for (struct stream *stream = actor->streams; stream != NULL; stream = stream->actor_next) {
         dequeue(&actor->loop->streams, stream);
+        /* Before the system is asked, which watches what `want` says. */
         stream->told = stream->want = 0;
         stream->ops->want(stream);
     }

@@ -116,6 +116,7 @@ int actor_spawn(struct actor *self, const struct actor_options *options, struct 
         free(child);
         return rc;
     }
+    /* In any order with the installing: an end of the child comes by a post to this loop, later. */
     supervisor_adopt(self, child, false);
     *address = child->actor->address;
     actor_install(child->actor, self->loop);
@@ -126,6 +127,8 @@ static void tell(struct child *child, bool kill)
 {
     if (child->actor == NULL)
         return;
+    /* Each post is made once, since it is a part of the actor and may still be in an inbox. A child
+     * that was asked to stop may be killed all the same. */
     if (kill && !child->killed)
         actor_post_kill(child->actor);
     else if (!kill && !child->stopping)
@@ -148,6 +151,7 @@ bool supervisor_dismiss(struct actor *parent, struct address who)
 bool supervisor_stop_children(struct actor *parent, bool kill)
 {
     for (struct child *child = parent->youngest; child != NULL; child = child->older)
+        /* The youngest that lives, and no other: the next is asked when its end is reported. */
         if (child->actor != NULL) {
             tell(child, kill);
             return true;
@@ -168,6 +172,7 @@ static bool may_restart(struct supervision *supervision, uint64_t now_ns)
         if (now_ns - supervision->times_ns[oldest] < supervision->options.period_ns)
             return false;
     }
+    /* Counted before it is tried, as the invariants say. */
     supervision->times_ns[supervision->next_time] = now_ns;
     supervision->next_time = (supervision->next_time + 1) % SUPERVISOR_RESTARTS_MAX;
     if (supervision->num_times < SUPERVISOR_RESTARTS_MAX)
@@ -193,10 +198,12 @@ static int restart(struct actor *parent, struct child *child, int reason)
 /* One for all: the rest ends, youngest first; then all start again, oldest first. */
 static int restart_all(struct actor *parent, int reason)
 {
+    /* The mark first: each end that follows comes back here by decide(), until no child lives. */
     parent->supervision->restarting_all = true;
     if (supervisor_stop_children(parent, true))
         return 0;
     parent->supervision->restarting_all = false;
+    /* Asked when all are down: the restart of all counts once, not once a child. */
     if (!may_restart(parent->supervision, parent->loop->now_ns))
         return reason < 0 ? reason : TR_ECANCELED;
     for (struct child *child = parent->oldest; child != NULL; child = child->younger) {
@@ -221,6 +228,8 @@ static int decide(struct actor *parent, struct child *child, int reason)
         forget(parent, child);
         return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
     }
+    /* Before the policy: this restart ended the child, which starts again with the others whatever
+     * its own policy says of an end. */
     if (parent->supervision->restarting_all)
         return restart_all(parent, reason);
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
@@ -239,6 +248,8 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     struct child *child = parent->oldest;
     while (child->actor != ended)
         child = child->younger;
+    /* Before all: the actor is given up when this returns, and a child that has an actor counts as
+     * living. */
     child->actor = NULL;
     /* An ending parent waits for this end alone: no policy is asked. */
     if (parent->phase >= ACTOR_DRAINING || parent->exiting) {
@@ -249,6 +260,7 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     int rc = decide(parent, child, ended->reason);
     if (rc < 0) {
         actor_exit(parent, rc);
+        /* The parent's own turn settles it: this post returns no actor for the loop to settle. */
         loop_queue(parent->loop, parent);
     }
 }
