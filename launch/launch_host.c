@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "launch/launch_plan.h"
 #include "launch/line_reader.h"
+#include "runtime/base/deadline.h"
 
 /* A helper that was asked to end and does not. */
-#define HELPER_GRACE_MS 5000
+#define HELPER_GRACE_NS INT64_C(5000000000)
 /* What an ended helper had printed fits in a pipe. */
 #define HELPER_READS_MAX 256
 
@@ -140,30 +140,23 @@ static void clear_wake(int fd)
     (void)got;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Until it has ended; a stop ends it. Its pipes may be held open by what it left behind: they are
  * read until it has ended, and then what is there. */
 static void follow(struct launch_job *job, struct child_process *child,
                    struct helper_stream streams[2], int *code, int *signal)
 {
     int *const fds[] = { &child->out, &child->err };
-    int64_t kill_ms = 0;
+    struct deadline kill = { .never = true }; /* until it is asked to stop */
     while (!child_ended(child, code, signal)) {
         bool full = launch_events_full(&job->events), asked = launch_is_stopped(job);
         struct pollfd polled[] = { { .fd = job->wake, .events = POLLIN },
                                    { .fd = child->pidfd, .events = POLLIN },
                                    { .fd = full ? -1 : child->out, .events = POLLIN },
                                    { .fd = full ? -1 : child->err, .events = POLLIN } };
-        if (asked && kill_ms == 0) {
+        if (asked && kill.never) {
             child_signal(child, SIGTERM);
-            kill_ms = now_ms() + HELPER_GRACE_MS;
-        } else if (asked && now_ms() >= kill_ms) {
+            kill = deadline_after(HELPER_GRACE_NS);
+        } else if (asked && deadline_passed(&kill)) {
             child_signal(child, SIGKILL);
         }
         poll(polled, 4, child->pidfd < 0 || asked ? CHILD_LOOK_MS : -1);
