@@ -291,8 +291,26 @@ static bool pause_before(struct tr_loader *l, struct port *port, uint64_t deadli
     return true;
 }
 
-/* Opens it at the proxy, again after the proxy was started again. */
-static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadline_ns,
+static struct address proxy_of(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    struct address proxy = l->proxy;
+    pthread_mutex_unlock(&l->mutex);
+    return proxy;
+}
+
+static void note_proxy(struct tr_loader *l, struct address proxy)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->proxy = proxy;
+    pthread_mutex_unlock(&l->mutex);
+}
+
+/* Opens it at the proxy, again after the proxy was started again. first: nobody has the loader yet,
+ * and the proxy is noted before it is asked: it may open the loader after the call has ended, and is
+ * then to close it. Of a loader that is opened again the dead proxy stays noted until another one
+ * has answered, since requests to it lead here again. */
+static int open_at_proxy(struct tr_loader *l, struct port *port, bool first, uint64_t deadline_ns,
                          struct error *error)
 {
     struct address proxy = ADDRESS_NONE;
@@ -306,6 +324,8 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
         if (found && request == NULL)
             return error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds",
                              l->nodes->count);
+        if (found && first)
+            note_proxy(l, proxy);
         if (found)
             rv = port_call(port, proxy, request, deadline_ns, &reply);
         error_set(error, rv, "%s: %s", found ? "opening a loader" : "the trainer-proxy",
@@ -318,18 +338,8 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
     if (rv == 0)
         l->num_batches = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
     port_release(port, reply);
-    pthread_mutex_lock(&l->mutex);
-    l->proxy = proxy;
-    pthread_mutex_unlock(&l->mutex);
+    note_proxy(l, proxy);
     return rv;
-}
-
-static struct address proxy_of(struct tr_loader *l)
-{
-    pthread_mutex_lock(&l->mutex);
-    struct address proxy = l->proxy;
-    pthread_mutex_unlock(&l->mutex);
-    return proxy;
 }
 
 static void destroy(struct tr_loader *l)
@@ -398,12 +408,14 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
         rv = graph_refused(graph, rv, error);
         goto err;
     }
-    rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
+    rv = open_at_proxy(l, port->port, true, graph_deadline(graph, port->port, timeout_ns), &why);
     if (rv != 0)
         rv = graph_failed(graph, &why, error);
     graph_leave(graph, port);
     if (rv != 0) {
-        close_at_proxy(l); /* which may have opened it after we stopped waiting */
+        /* The proxy may have opened it after we stopped waiting. After leaving, since this enters by
+         * itself, which an interrupt does not keep it from. */
+        close_at_proxy(l);
         goto err;
     }
     *out = l;
@@ -461,7 +473,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
     if (end == PROXY_CALL_AGAIN && pause_before(l, port, deadline_ns))
         return 0;
     if (end == PROXY_CALL_REOPEN && !is_cancelled(l))
-        rv = open_at_proxy(l, port, deadline_ns, error);
+        rv = open_at_proxy(l, port, false, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;
     return rv == TR_ETIMEDOUT ? expire(l, error) : rv;

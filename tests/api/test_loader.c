@@ -432,6 +432,10 @@ int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
  * meanwhile. */
 static atomic_int refusals, refusal;
 
+/* The next opening of a loader is answered too late; where it was opened, and where it was closed. */
+static atomic_bool answer_late;
+static struct address opened_at, closed_at;
+
 int __wrap_port_send(struct port *port, struct address to, struct message *message)
 {
     bool closes = message->frame.kind == MSG_LOADER_CLOSE;
@@ -439,8 +443,10 @@ int __wrap_port_send(struct port *port, struct address to, struct message *messa
         port_release(port, message);
         return 0;
     }
-    if (closes)
+    if (closes) {
         atomic_store(&last_sent, MSG_LOADER_CLOSE);
+        closed_at = to;
+    }
     int rv = __real_port_send(port, to, message);
     if (closes)
         atomic_fetch_add(&closes_sent, 1);
@@ -458,8 +464,18 @@ int __wrap_port_call(struct port *port, struct address to, struct message *reque
         *reply = NULL;
         return atomic_load(&refusal);
     }
-    if (request->frame.kind == MSG_LOADER_OPEN)
+    if (request->frame.kind == MSG_LOADER_OPEN) {
         atomic_store(&last_sent, MSG_LOADER_OPEN);
+        opened_at = to;
+    }
+    bool late = request->frame.kind == MSG_LOADER_OPEN && atomic_exchange(&answer_late, false);
+    if (late) {
+        int rv = __real_port_call(port, to, request, deadline_ns, reply);
+        if (rv == 0)
+            port_release(port, *reply);
+        *reply = NULL;
+        return TR_ETIMEDOUT;
+    }
     return __real_port_call(port, to, request, deadline_ns, reply);
 }
 
@@ -584,6 +600,25 @@ static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
     }
 }
 
+/* The proxy has it open, and nobody else would close it there. */
+static void a_loader_whose_opening_was_given_up_is_closed(void **state)
+{
+    struct tr_loader_options o;
+    struct tr_loader *loader;
+    struct job job;
+    (void)state;
+    open_job(&job, NULL);
+    tr_loader_options_init(&o);
+    closed_at = ADDRESS_NONE;
+    atomic_store(&answer_late, true);
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &o, 60 * SECOND, &loader, &failure),
+                     TR_ETIMEDOUT);
+    assert_null(loader);
+    assert_false(address_is_none(opened_at));
+    assert_true(address_equal(closed_at, opened_at));
+    close_job(&job);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -613,6 +648,7 @@ int main(void)
         cmocka_unit_test(deaths_change_nothing),
         cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
+        cmocka_unit_test(a_loader_whose_opening_was_given_up_is_closed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
