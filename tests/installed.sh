@@ -53,6 +53,13 @@ slim() {
     grep -E "$2" "$work/needs" >&2 && wrong "$1 needs one of $2"
     return 0
 }
+# The command has the libraries' code from the libraries.
+if [ -e "$libdir/libtroupe-model.so" ]; then
+    LD_LIBRARY_PATH=$libdir ldd "$bindir/troupe" >"$work/needs" || wrong "troupe cannot be loaded"
+    for library in libtroupe libtroupe-model; do
+        grep -q "^[[:space:]]*$library\.so\.[0-9]* => $libdir/" "$work/needs" || wrong "troupe does not use $library.so"
+    done
+fi
 [ ! -e "$libdir/libtroupe.so" ] || slim "$libdir/libtroupe.so" 'blas|metis|troupe-model'
 [ ! -e "$libdir/libtroupe-model.so" ] || LD_LIBRARY_PATH=$libdir slim "$libdir/libtroupe-model.so" 'metis'
 

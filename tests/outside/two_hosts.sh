@@ -32,12 +32,24 @@ remove_hosts() {
     rm -rf "$work"
 }
 
+# bring_troupe FOLDER: the program, with its libraries beside it where it has shared ones; then $TROUPE is
+# libtool's script, and the program lies below it.
+bring_troupe() {
+    built=$(dirname "$TROUPE")/.libs
+    if [ -x "$built/troupe" ]; then
+        cp "$built/troupe" "$1" && cp -L "$built"/libtroupe.so.[0-9] "$built"/libtroupe-model.so.[0-9] "$1"
+    else
+        cp "$TROUPE" "$1"
+    fi
+}
+
 # What is the host's own: its users, keys and configuration.
 make_files() {
     host=$1
     files=$(files_of "$host")
     mkdir -p "$files/home" "$files/root" "$files/run/sshd" "$files/run/bin" "$files/etc" &&
-        mkdir -m 1777 "$files/tmp" "$files/var-tmp" && cp "$TROUPE" "$TROUPE_METIS" "$files/run/bin" &&
+        mkdir -m 1777 "$files/tmp" "$files/var-tmp" && cp "$TROUPE_METIS" "$files/run/bin" &&
+        bring_troupe "$files/run/bin" &&
         cp /etc/passwd /etc/group "$files/etc" && grep '^root:' /etc/shadow >"$files/etc/shadow" || return 1
     number=$job_uid
     for user in troupe mallory; do
