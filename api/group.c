@@ -247,6 +247,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
                             "trainer %" PRIu32 ": %s: another thread "
                             "waits, or the group is closed",
                             group->rank, asked->name);
+    /* The caller's until its next call, whatever comes of that; this thread alone is inside. */
     free(group->checkpoint);
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
@@ -258,6 +259,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
         }
         graph_leave(group->graph, port);
     }
+    /* Without the port, for which whoever closes the graph waits: this waits by itself. */
     rv = has_ended(group, asked, rv) ? 0 : rv;
     /* After these two the outcome is not known: a repeat has the same number. */
     if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)

@@ -89,6 +89,8 @@ static void wind_down(struct launcher_policy *policy)
         else if (policy->killing)
             kill_member(member);
     }
+    /* After all that is killed, which is not asked any more, but waited for: a role is asked when
+     * nobody of the roles before it runs. */
     ask_in_order(policy);
 }
 
@@ -306,6 +308,7 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 {
     policy_advance(policy, now_ns);
+    /* Either order does: those who are asked now have their whole grace before them. */
     if (policy->complete && !policy->stopping && policy->complete_until_ns <= policy->now_ns)
         wind_down(policy);
     for (uint32_t p = 0; p < policy->count; p++) {

@@ -156,6 +156,7 @@ static void complete_task(struct task *task)
 static void finish_hop(struct task *task, struct error *error, int *rv)
 {
     *rv = batch_builder_open_hop(&task->builder, error);
+    /* The step before the asks, of which one that fails at once ends the task. */
     task->step = TASK_WAIT_SAMPLES;
     if (*rv == 0)
         sampler_ask_samples(task);
@@ -164,7 +165,7 @@ static void finish_hop(struct task *task, struct error *error, int *rv)
 static void open_rows(struct task *task, struct error *error, int *rv)
 {
     *rv = batch_builder_open_rows(&task->builder, error);
-    task->step = TASK_GATHER;
+    task->step = TASK_GATHER; /* before the asks, as in finish_hop */
     if (*rv == 0)
         sampler_ask_rows(task);
 }
@@ -273,6 +274,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_seed = task->first_seed;
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
+    /* The task's before the builder takes anything: where that fails, ending the task releases batch
+     * and snapshots. */
     task->out = out;
     out->loader = l->open.loader;
     acquire_parts(task);
@@ -337,6 +340,8 @@ static void work(struct actor *self, void *arg)
     struct sampler *s = arg;
     struct task *task = next_task(s);
     (void)self;
+    /* Here, where nothing walks over tasks and loaders. The task that was chosen has a request, so its
+     * loader stays. */
     sampler_forget_draws(s);
     /* Tasks that can go on come before new ones, whose batches are wanted later. */
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)

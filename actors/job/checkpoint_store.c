@@ -125,6 +125,7 @@ static void worked(struct actor *self, struct job *job, int status)
     } else {
         actor_refuse(self, request, status);
     }
+    /* Off the list before the next of its rank is chosen: it is the oldest there. */
     drop(self, errand);
     if (in_turn && status != TR_ECANCELED) /* else self ends */
         begin_next(self, id.rank);
@@ -225,6 +226,9 @@ static int prepare(struct actor *self, struct errand *errand)
     const struct message *request = errand->request;
     errand->files = store->options->files != NULL ? store->options->files : files_posix;
     int rv = read_folder(store, request, &errand->folder, &errand->error);
+    /* The folder first: a process with another configuration changes nothing of what this store knows
+     * of a rank's saves. The save before memory is asked for: a drop for which there is none keeps late
+     * pieces out all the same, and is asked for again. */
     if (rv == 0)
         rv = note_save(store, request, &errand->error);
     if (rv != 0)

@@ -250,6 +250,8 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     /* The era before the name: an old one would make a name again that its end has removed. */
     if (head->era != 0 && head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
+    /* And the name before the table: where there is no room for it, the table has taken nothing that
+     * would have to be forgotten. */
     struct barrier_name *name;
     int rv = find_barrier_name(state, head->name, head->era, &name, error);
     if (rv != 0)

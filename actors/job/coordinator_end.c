@@ -142,8 +142,9 @@ static void end_job(struct actor *self)
     struct coordinator *state = actor_state(self);
     if (state->over || state->stopping)
         return;
-    /* Over before anyone is answered: a trainer that hears of the end may go at once, and its DOWN
-     * is to be that of one who knows, not the end of an era. */
+    /* In the turn in which the first trainer is answered, be that before or after it: whoever hears
+     * of the end may go at once, and its DOWN, a message of a later turn, is to be that of one who
+     * knows, not the end of an era. */
     state->over = true;
     state->linger_until_ns = actor_now_ns(self) + LINGER_MAX_NS;
     timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
@@ -201,6 +202,8 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     if (rv != 0)
         return rv;
     if (head.code == 0) {
+        /* The end before the rank that knows of it, so that it is noted wherever members are stopped:
+         * the last rank to know has them stopped at once, and after that an end does nothing. */
         end_job(self);
         if (!waits)
             coordinator_note_aware(self, head.rank);

@@ -112,7 +112,8 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     struct actor *self = call->self;
     struct reducer *r = actor_state(self);
     struct slot *slot = call->arg;
-    /* Free before anything is made of the answer: ending the operation cancels what is sent. */
+    /* Free before anything is made of the answer: ending the operation cancels what is sent. The
+     * answer itself goes last: its sums and its reason are read from it. */
     slot->state = SLOT_FREE;
     if (status == 0 && is_sum(r, slot, reply))
         store(self, slot, reply);
@@ -174,6 +175,8 @@ int reducer_reduce_begin(struct actor *self, struct error *error)
     if (sequence != r->reductions + 1 && (sequence != r->reductions || sequence == 0))
         return error_set(error, TR_EINVAL, "reduction %" PRIu64 " after %" PRIu64, sequence,
                          r->reductions);
+    /* What can be refused was, so that nothing is to be undone; and all is in place before the pump,
+     * which sends, and of no values ends the operation. */
     uint32_t piece_values = reducer_piece_values(head->count, r->options->world);
     op->reduction = (struct reduction){
         .sequence = sequence,

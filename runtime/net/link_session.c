@@ -283,6 +283,8 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
         resume_session(link, hello);
     /* After the session: what the other side has was freed, and the rest is sent again. */
     link_rewind(link);
+    /* Only now: the disconnect above has started it for the next dial, which is made where there was
+     * no memory for the wire. With it goes the pause, which each attempt lengthens. */
     timer_stop(&link->dial_timer);
     link->phase = LINK_UP;
     link->retry_ns = LINK_RETRY_FIRST_NS;
