@@ -6,10 +6,12 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -370,13 +372,29 @@ static void check_retry(const char *graph, const char *run)
     }
 }
 
-static void *wait_for_events(void *arg)
+struct waiting {
+    struct tr_task *task;
+    atomic_int thread; /* its number for the system; 0: not begun */
+};
+
+static void *wait_for_event(void *arg)
 {
+    struct waiting *waiting = arg;
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
-    int rv;
-    while ((rv = tr_model_next_event(arg, TR_WAIT_FOREVER, &event, NULL)) == 0) {
-    }
-    return (void *)(intptr_t)rv;
+    atomic_store(&waiting->thread, (int)syscall(SYS_gettid));
+    return (void *)(intptr_t)tr_model_next_event(waiting->task, TR_WAIT_FOREVER, &event, NULL);
+}
+
+static bool sleeps(int thread)
+{
+    char path[64], state = 'R';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *from = fopen(path, "re");
+    if (from == NULL || fscanf(from, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'R';
+    if (from != NULL)
+        fclose(from);
+    return state == 'S';
 }
 
 /* A child of fork() learns that it is one, a struct that cannot be filled loses no event, and whoever
@@ -416,8 +434,11 @@ static void check_waiting(const char *graph, const char *run)
                   ? 0
                   : 1);
     CHECK(waitpid(child, &status, 0) == child && status == 0);
-    CHECK(pthread_create(&thread, NULL, wait_for_events, task) == 0);
-    usleep(200000); /* one that does not wait yet would begin a call on a closed task */
+    struct waiting waiting = { .task = task };
+    CHECK(pthread_create(&thread, NULL, wait_for_event, &waiting) == 0);
+    /* One that does not wait yet would begin a call on a closed task. */
+    while (atomic_load(&waiting.thread) == 0 || !sleeps(atomic_load(&waiting.thread)))
+        usleep(1000);
     tr_task_close(task);
     pthread_join(thread, &rv);
     CHECK((intptr_t)rv == TR_ECLOSED);
