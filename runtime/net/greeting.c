@@ -120,6 +120,7 @@ static int read_in(struct greeting *greeting)
     if (rc <= 0)
         return rc;
     struct wire_header header = header_of(greeting);
+    /* The header is checked before the rest is read: its length is only now known to fit `in`. */
     if (wire_check_header(&header, true) < 0)
         return TR_EFORMAT;
     rc = read_to(greeting, WIRE_HEADER_BYTES + header.bytes);
@@ -145,6 +146,8 @@ int greeting_step(struct greeting *greeting, struct error *error)
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
+    /* This stands before the general errors: it is the one cause of a strange record that has a
+     * remedy. */
     if (read == TR_EFORMAT && tls_looks_like_record(greeting->in, greeting->in_bytes))
         return error_set(error, read, "the other side speaks TLS, and we do not");
     const struct error *why = transport_error(greeting->transport);
@@ -162,6 +165,7 @@ int greeting_step(struct greeting *greeting, struct error *error)
 enum admission_stage greeting_stage(const struct greeting *greeting)
 {
     const struct transport *transport = greeting->transport;
+    /* Silence is asked for first: a unix socket of our user is trusted from the beginning. */
     if (greeting->in_bytes == 0 && !transport_has_heard(transport))
         return ADMISSION_SILENT;
     if (greeting->secured && transport_is_trusted(transport))

@@ -45,6 +45,8 @@ static void end_visit(struct http *http, struct visit *visit)
 {
     if (visit->ended)
         return;
+    /* The visit is counted off here and not when it is gone, so that one more may come in its place
+     * at once. */
     visit->ended = true;
     http->num_open--;
     shutdown(visit->fd, SHUT_RDWR);
@@ -173,6 +175,8 @@ static void run(struct http *http)
 {
     uint64_t now_ns = http->self->loop->now_ns, next_ns = UINT64_MAX;
     MHD_UNSIGNED_LONG_LONG wait_ms;
+    /* Old visits end before MHD_run, which sees their ends in this run. The deadline of one that it
+     * takes is asked for behind it. */
     for (struct visit *visit = http->oldest; visit != NULL; visit = visit->next) {
         if (visit->since_ns + HTTP_NS <= now_ns)
             end_visit(http, visit);
@@ -242,6 +246,8 @@ void http_close(struct http *http)
 {
     if (http == NULL)
         return;
+    /* The stream goes before the daemon, whose descriptor it watches. The struct goes last: the
+     * daemon tells it of each visit. */
     timer_stop(&http->timer);
     stream_close(http->watch);
     if (http->daemon != NULL)

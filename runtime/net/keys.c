@@ -74,6 +74,8 @@ static int save_one(const char *path, const struct pair *pair, bool secret, stru
             close(fd);
         return rc;
     }
+    /* The file is written, synced and closed before it is renamed: its name never stands for half a
+     * key. */
     errno = 0;
     int rc = write_pem(file, pair, secret) == 0
                  ? 0
@@ -91,6 +93,8 @@ static int save_one(const char *path, const struct pair *pair, bool secret, stru
 static int save(const char *folder, const struct paths *paths, const struct pair *pair,
                 struct error *error)
 {
+    /* The two may go in any order: half a pair, or one that does not match, is found by its reader
+     * (load, provide_host). */
     int rc = save_one(paths->key, pair, true, error);
     if (rc == 0)
         rc = save_one(paths->certificate, pair, false, error);

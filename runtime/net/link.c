@@ -11,7 +11,7 @@
  *   - There is one connection at a time: `greeting` in DIALING and GREETING, `wire` in UP, neither
  *     in IDLE. A newer one replaces it, since its maker knows that the older one is lost.
  *   - A connection ends in link_disconnect, a session in link_peer_down. Sent messages survive the
- *     first and is answered by the second.
+ *     first and are answered by the second.
  *   - Of two nodes the one with the higher number dials, and after each end dials again until it
  *     leaves. So two nodes never hold two connections against each other.
  *   - A peer is down when no byte came for dead_ticks ticks in a row. A tick does not count while
@@ -80,6 +80,8 @@ static void note_end(struct link *link, const char *why)
     link->failures += greeting;
     if (greeting && link->links->apart != NULL)
         link->links->apart(link->links->apart_arg, link->node, why);
+    /* warn_apart last: it writes to the log itself, and only an attempt of a side that dials
+     * counts. */
     if (!greeting || !dials(link) || link->leaving || !warn_apart(link, why))
         log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
                   "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
@@ -87,6 +89,8 @@ static void note_end(struct link *link, const char *why)
 
 void link_disconnect(struct link *link, const char *why)
 {
+    /* The log comes before anything is destroyed: the text may lie in the stream, and the phase
+     * says whether a greeting failed. What follows up to the phase may go in any order. */
     if (why != NULL)
         note_end(link, why);
     timer_stop(&link->deadline_timer);
@@ -97,16 +101,19 @@ void link_disconnect(struct link *link, const char *why)
     /* The other side sends a message that came in part again from its beginning. */
     link_drop_partial(link);
     link_drop_wire(link);
+    /* The phase changes before retry: dial leaves a link alone that is not idle. */
     link->phase = LINK_IDLE;
     link->stalled = link->ack_due = false;
     link_update_seen(link);
     retry(link);
+    /* This is only a note (actor_exit), so callers may go on with the link. */
     if (link->stopping)
         actor_exit(link->self, 0);
 }
 
 void link_broke(struct link *link, const char *what)
 {
+    /* This is a copy, since link_disconnect frees the transport that holds it. */
     struct error why = *transport_error(link->wire->transport);
     if (why.code == TR_EPERM)
         log_write(link->links->node, LOG_LEVEL_WARN, "links",
@@ -137,7 +144,8 @@ static void refused(struct link *link, uint32_t refusal)
     snprintf(who, sizeof who, "node %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
         links_count_refusal(link->links, refusal, who, false);
-    /* Fenced is for good: no later connection could change it. */
+    /* Fenced is for good: no later connection could change it. This and the end of the connection
+     * may go in any order: node_fail only asks for a stop. */
     if (refusal == LINKS_REFUSED_FENCED)
         be_fenced(link);
     link_disconnect(link, wire_refusal_text(refusal));
@@ -155,6 +163,8 @@ static void answered(struct link *link)
 {
     struct wire_hello hello;
     uint32_t refusal = LINKS_REFUSED_MALFORMED;
+    /* A refusal is asked for first: as "no welcome" it would lose its reason, and this node would
+     * not hear that it is fenced. */
     if (greeting_refusal(link->greeting, &refusal) == 0) {
         refused(link, refusal);
         return;
@@ -165,7 +175,8 @@ static void answered(struct link *link)
         link_disconnect(link, "its answer is no welcome");
         return;
     }
-    /* The old life ends first, on all loops; the next dial begins a session with the new one. */
+    /* The old life ends first, on all loops; the next dial begins a session with the new one. This
+     * stands before link_judge, which would only have it wait for an end that nobody begins. */
     if (link->incarnation != 0 && hello.incarnation > link->incarnation) {
         link_peer_down(link, "it started again");
         return;
@@ -175,6 +186,8 @@ static void answered(struct link *link)
         link_disconnect(link, wire_refusal_text(refusal));
         return;
     }
+    /* The transport leaves the greeting before link_begin, which first ends what the link has, the
+     * greeting included. */
     link_begin(link, greeting_take(link->greeting), &hello);
 }
 
@@ -184,11 +197,14 @@ static void go_on_greeting(struct link *link)
     struct transport *transport = link->greeting->transport;
     int rc = greeting_step(link->greeting, &error);
     /* Retrying will not help: somebody has to correct a configuration. Logged ever more rarely, so
-     * that whatever listens there cannot fill the log. */
+     * that whatever listens there cannot fill the log. The log comes before link_disconnect, which
+     * counts the failure. */
     if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
         log_write(link->links->node, LOG_LEVEL_WARN, "links",
                   "node %u: connection with node %u: %s", link->links->node->id, link->node,
                   error.text);
+    /* Trust is asked for before the answer: nothing is done of what a side says that need not be
+     * the one meant. */
     if (rc < 0)
         link_disconnect(link, error.text);
     else if (link->greeting->secured && !transport_is_trusted(transport) &&
@@ -206,12 +222,13 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
         link_disconnect(link, stream_error(stream)->text);
         return;
     }
+    /* Each step may lead to the next in the same call, so all three are asked in turn. */
     if (link->phase == LINK_DIALING)
         link->phase = LINK_GREETING;
     if (link->phase == LINK_GREETING)
         go_on_greeting(link);
-    /* Bytes that came right behind the greeting may wait in the transport, and no event tells
-     * of them. */
+    /* Bytes that came right behind the greeting may wait in the transport, and no event tells of
+     * them. link_read comes last: it may end the connection and free the wire. */
     if (link->phase == LINK_UP) {
         link->wire->blocked = false;
         link_mark(link);
@@ -230,8 +247,9 @@ static void dial(struct actor *self, void *arg)
     struct wire_hello hello;
     if (link->phase != LINK_IDLE || link->leaving)
         return;
-    /* Not before all loops have completed what waited for the last life of the peer: its next one
-     * must not answer in between. */
+    /* The link dials only when all loops have completed what waited for the last life of the peer:
+     * its next one must not answer in between. Each step takes over what the one before made,
+     * whatever its result, so there is nothing to free here. */
     if (atomic_load(&link->downs_open) != 0 ||
         stream_connect(self, endpoint, ready, link, &stream) < 0 ||
         transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
@@ -267,11 +285,14 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
 {
     char who[32];
     drop_parting(link);
+    /* The transport is detached before greeting_create, which destroys it when memory is short, and
+     * adopted again below, with `part` for its events. */
     transport_detach(transport);
     link->parting = greeting_create(transport, &link->links->connection_account);
     snprintf(who, sizeof who, "node %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
         links_count_refusal(link->links, refusal, who, true);
+    /* This stands behind the count: a refusal counts although there is no memory to say it. */
     if (link->parting == NULL)
         return;
     greeting_refuse(link->parting, refusal);
@@ -285,11 +306,14 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
 static void welcome(struct link *link, struct transport *transport, const struct wire_hello *hello)
 {
     struct wire_hello answer;
+    /* The session begins before the WELCOME, which names its life and what was received in it. */
     if (link_begin(link, transport, hello) < 0)
         return;
     struct link_wire *wire = link->wire;
     link_hello(link, &answer);
     uint32_t bytes = greeting_record(WIRE_WELCOME, &answer, 0, wire->out);
+    /* The WELCOME is staged by hand, before link_flush adds anything: it is the first record of the
+     * connection. */
     wire->parts[0] = (struct link_part){ wire->out, bytes };
     wire->num_parts = 1;
     wire->staged_bytes = wire->out_used = bytes;
@@ -305,6 +329,8 @@ static void arrive(struct link *link, struct transport *transport, const struct 
         transport_destroy(transport);
         return;
     }
+    /* The end of the old life comes first: until all loops have heard of it, link_judge answers
+     * "busy" to the new one, which connects again. */
     if (link->incarnation != 0 && hello->incarnation > link->incarnation)
         link_peer_down(link, "it started again");
     /* If both sides fenced each other, only the dialing side ends. Behind the fencing of the peer's
@@ -334,6 +360,8 @@ struct actor *link_arrive(struct loop *loop, struct post *post)
         transport_destroy(arrival->transport);
     else
         arrive(link, arrival->transport, &arrival->hello);
+    /* The actor is settled before the reference goes: its fini uses the link, and this may be the
+     * last reference to that of an observer. */
     if (self != NULL)
         actor_settle(self);
     link_unref(link);
@@ -341,16 +369,19 @@ struct actor *link_arrive(struct loop *loop, struct post *post)
     return NULL;
 }
 
-/* Says goodbye when all is written; then the other side closes. */
+/* The other side did not take what was queued within LINK_LEAVE_NS. */
 static void leave_over(struct actor *self, void *arg)
 {
     (void)self;
     link_disconnect(arg, "it did not take what was left in time");
 }
 
+/* The link begins to leave: the goodbye follows what is queued (fill), and the other side then
+ * closes. This is called again when the actor is stopped after the links have begun to leave. */
 static void leave(struct link *link)
 {
     if (!link->leaving) {
+        /* The flag is set first: link_disconnect below would dial again otherwise. */
         link->leaving = true;
         timer_stop(&link->dial_timer);
         if (link->phase == LINK_UP)
@@ -360,6 +391,8 @@ static void leave(struct link *link)
             link_disconnect(link, NULL);
         link_mark(link);
     }
+    /* This stands outside of the branch above: the stop may come when the link has left long
+     * ago. */
     if (link->stopping && link->phase != LINK_UP)
         actor_exit(link->self, 0);
 }
@@ -370,6 +403,9 @@ static struct actor *noted(struct loop *loop, struct post *post)
     struct link *link = (struct link *)(void *)((char *)post - offsetof(struct link, note));
     struct actor *self = link->self;
     (void)loop;
+    /* The flag is cleared first: credit or a wish to leave that comes behind the looks below finds
+     * false and posts another note. If it were cleared after them, what came in between would find
+     * true, post nothing and be seen by nobody. */
     atomic_store(&link->noted, false);
     if (self != NULL && !self->exiting) {
         link_take_returned(link);
@@ -379,6 +415,8 @@ static struct actor *noted(struct loop *loop, struct post *post)
         link_mark(link);
         actor_settle(self);
     }
+    /* The reference goes last: the link of an observer may be freed by it, and settling uses the
+     * link. */
     link_unref(link);
     return NULL;
 }
@@ -387,6 +425,7 @@ void link_note(struct link *link)
 {
     if (atomic_exchange(&link->noted, true))
         return;
+    /* The reference is taken before the post, which gives it up on another thread. */
     atomic_fetch_add(&link->references, 1);
     link->note.run = noted;
     loop_post(link->loop, &link->note);
@@ -405,10 +444,14 @@ static void count_silence(struct link *link)
     char why[64];
     if (++link->silent_ticks < link->links->dead_ticks)
         return;
+    /* A life that is known is asked for first, an observer's too: its calls and monitors end with
+     * it. */
     if (link->incarnation != 0) {
         uint32_t gone = link->incarnation;
         snprintf(why, sizeof why, "silent for %u heartbeats", link->silent_ticks);
         link_peer_down(link, why);
+        /* This stands behind link_peer_down: when somebody ends the process, its life is fenced
+         * already. */
         if (link->peer != NULL && link->links->silent != NULL)
             link->links->silent(link->links->silent_arg, link->node, gone);
     } else if (link->peer == NULL) {
@@ -428,12 +471,14 @@ static void tick(struct actor *self, void *arg)
         count_silence(link);
     if (link->heard)
         link->silent_ticks = 0;
+    /* This stands behind count_silence, which may have ended the connection. */
     if (link->phase == LINK_UP) {
         link_take_returned(link);
         link->ping_due = !link->spoke;
         link->ack_due |= link->data_released != link->released_told;
         link_mark(link);
     }
+    /* The flags are cleared when both were looked at: they speak of the tick that ends here. */
     link->heard = link->spoke = false;
     link->last_tick_ns = now_ns;
     timer_start(self, &link->tick_timer, now_ns + link->links->heartbeat_ns, tick, link);
@@ -445,7 +490,7 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, link);
     link->self = self;
     link->last_tick_ns = actor_now_ns(self);
-    /* So that its silence is seen from the beginning. */
+    /* The link counts as heard now, so that its silence is seen from the beginning. */
     atomic_store_explicit(&link->seen.heard_ns, link->last_tick_ns, memory_order_relaxed);
     timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
                 link);
@@ -454,6 +499,7 @@ static int start(struct actor *self, const void *arg)
         link->next_observer_of_loop = on->observers;
         on->observers = link;
     }
+    /* The dial comes last: all that the end of a connection works on is there. */
     if (dials(link))
         dial(self, link);
     return 0;
@@ -470,7 +516,8 @@ static void leave_now(struct actor *self, void *arg)
     struct link *link = arg;
     struct links *links = link->links;
     (void)self;
-    /* All leave together: one after the other would take their number times the slowest. */
+    /* All leave together: one after the other would take their number times the slowest. The flag
+     * stands before the notes go, which look at it. */
     if (!atomic_exchange(&links->leaving, true))
         for (uint32_t i = 0; i < links->num_peers; i++)
             link_note(&links->table[i]);
@@ -480,6 +527,7 @@ static void leave_now(struct actor *self, void *arg)
 static void stop(struct actor *self)
 {
     struct link *link = actor_state(self);
+    /* The flag is set before leave(), which ends the actor by it. */
     link->stopping = true;
     if (link->leaving)
         leave(link); /* since the first of the links was stopped, and the time it has runs on */
@@ -505,6 +553,7 @@ static void unmark(struct link *link)
         at = &(*at)->next_dirty;
     if (*at == link)
         *at = link->next_dirty;
+    /* The duty goes with the last link: the turn would flush an empty list. */
     if (on->dirty == NULL)
         link->loop->router_due &= ~(unsigned)ROUTER_FLUSH;
     link->dirty = false;
@@ -514,12 +563,17 @@ static void fini(struct actor *self)
 {
     struct link *link = (void *)(uintptr_t)self->arg;
     if (link->self != NULL) {
+        /* The connection goes first: what it has staged points into messages, which link_rewind
+         * makes unsent and link_turn_queue_around answers at the end. */
         link_disconnect(link, NULL);
         drop_parting(link);
         link_rewind(link);
         if (link->peer == NULL)
             forget_observer(link);
     }
+    /* The flag is set before the queues are emptied: what is sent later is answered at once
+     * (links.c) instead of staying here. Without `self` nothing marks the link again once it is
+     * unmarked. */
     link->ended = true;
     link->self = NULL;
     unmark(link);

@@ -31,6 +31,8 @@ static void complete_calls(struct loop *loop, uint32_t node, uint32_t incarnatio
         struct actor *actor = call->actor;
         if (actor == NULL || !is_of(call->to, node, incarnation))
             continue;
+        /* The actor was read before: the place of the call is free, or another call's, after
+         * this. */
         call_complete(call, TR_EPEERDOWN, NULL);
         actor_settle(actor);
     }
@@ -75,9 +77,12 @@ void links_run_downs(struct loop *loop)
     while (post != NULL) {
         struct post *next = post->next;
         struct link *link = ((struct link_down_post *)(void *)post)->link;
+        /* Calls and watchers may go in any order: a DOWN that an actor sends here to the dead is
+         * dropped by its link. */
         complete_calls(loop, link->node, link->down_incarnation);
         forget_all_watchers(loop, link->node, link->down_incarnation);
-        /* Release: the link's loop reuses the posts when it sees 0. */
+        /* Release: the link's loop reuses the posts when it sees 0. So this stands behind the work,
+         * and `next` is read before it. The link may be gone after its reference is. */
         atomic_fetch_sub_explicit(&link->downs_open, 1, memory_order_acq_rel);
         link_unref(link);
         post = next;
@@ -88,6 +93,7 @@ void link_tell_down(struct link *link, uint32_t incarnation)
 {
     uint32_t num_loops = link->loop->node->num_loops;
     link->down_incarnation = incarnation;
+    /* Both counts stand before the posts go, each of which takes one off. */
     atomic_store(&link->downs_open, num_loops);
     struct links_loop *on = links_on(link->loop, link->links);
     link->next_delivering = on->delivering;

@@ -126,7 +126,7 @@ struct link_wire {
 
 #define LINK_WIRE_BYTES (sizeof(struct link_wire) + TRANSPORT_BYTES)
 
-/* For people, on any thread. */
+/* The picture of a link for display, on any thread. */
 struct link_seen {
     counter state, incarnation, bytes_sent, bytes_received, messages_sent, messages_received,
         queued_bytes, retained_bytes, credit_bytes, connections, heard_ns;

@@ -201,6 +201,8 @@ static enum step begin_message(struct link *link)
     struct link_in *in = &link->in[header->lane];
     const unsigned char *at = wire->in + wire->in_begin;
     struct frame frame;
+    /* The frame is judged before the head has come: how much of a head is waited for is a number
+     * that is_sound bounds, and is_allowed looks at the kind that is_sound has found. */
     if (available(wire) < sizeof frame)
         return STEP_MORE;
     memcpy(&frame, at, sizeof frame);
@@ -244,6 +246,8 @@ static enum step complete(struct link *link, uint8_t lane)
     struct frame *frame = &message->frame;
     const struct kind *kind = kinds_find(&loop->node->kinds, frame->kind);
     bool failure = (frame->flags & MESSAGE_REPLY) && frame->status != 0;
+    /* The body is checked before the message counts as received: one that fails stays partial, goes
+     * with the connection and comes again, LINK_CORRUPT_MAX times at most. */
     if (kind->check != NULL && !failure &&
         kind->check(message->head, message_body(message), frame->body_bytes) < 0)
         return STEP_CORRUPT;
@@ -261,6 +265,8 @@ static enum step complete(struct link *link, uint8_t lane)
         else
             link->data_released += cost; /* its window never closes: the account bounds it */
     }
+    /* A deadline travels as the time that is left. It becomes a time before the message is routed,
+     * which compares it. */
     if (frame->deadline_ns != 0)
         frame->deadline_ns = frame->deadline_ns < UINT64_MAX - loop->now_ns
                                  ? frame->deadline_ns + loop->now_ns
@@ -377,6 +383,7 @@ static void stall(struct link *link)
     struct link_wire *wire = link->wire;
     if (wire->stalled_ns == 0)
         wire->stalled_ns = now_ns;
+    /* The end of the connection comes before the timer and `stalled`, which it would take back. */
     if (now_ns - wire->stalled_ns >= LINK_STALL_MOST_NS) {
         link_disconnect(link, "there is no room for what it sends");
         return;
@@ -473,6 +480,8 @@ static void plan_ack(struct link *link)
         news |= link->in[lane].received != link->acked[lane];
     if (!news)
         return;
+    /* Credit is taken only with other news: alone it comes by its note or by the tick, and taking
+     * it costs an atomic exchange. */
     link_take_returned(link);
     if (link->unacked_bytes >= LINK_ACK_BYTES ||
         link->data_released - link->released_told >= link->links->window_bytes / 4) {
@@ -506,9 +515,12 @@ void link_read(struct link *link)
         total += (uint64_t)n;
         counter_add(&link->seen.bytes_received, (uint64_t)n);
     }
+    /* Parsing may have ended the connection, and acknowledgements are of one that is up. */
     if (link->phase != LINK_UP)
         return;
     atomic_store_explicit(&link->seen.heard_ns, link->loop->now_ns, memory_order_relaxed);
     plan_ack(link);
+    /* The link is marked although there may be nothing to write: link_flush says for which events
+     * the transport waits, none while reading is stalled. */
     link_mark(link);
 }

@@ -75,6 +75,7 @@ static int check(const struct link *link, const struct message *message)
         (link->incarnation != 0 ? frame->to.incarnation != link->incarnation
                                 : frame->to.incarnation <= link->fenced))
         return TR_EPEERDOWN;
+    /* The size is asked for behind the life: the window is that of the life the link is with. */
     if (wire_cost(kind_of(link, message), frame->body_bytes) > link->peer_window / 2)
         return TR_ETOOBIG;
     return 0;
@@ -109,6 +110,7 @@ static bool discard(struct link *link, struct link_out *out, struct message *mes
                     struct message *before, int status)
 {
     if ((message->frame.flags & MESSAGE_REPLY) && status != TR_ETIMEDOUT) {
+        /* The bytes are taken off before make_failure, which takes the body and its size away. */
         out->queued_bytes -= message->frame.body_bytes;
         make_failure(link, message, status);
         return false;
@@ -123,6 +125,7 @@ static bool discard(struct link *link, struct link_out *out, struct message *mes
     if (out->last == message)
         out->last = before;
     out->count--;
+    /* The message is out of the list before it is consumed. */
     if (status == TR_ETIMEDOUT) {
         counter_add(&link->loop->dropped_expired, 1);
         loop_free_message(link->loop, message);
@@ -168,6 +171,8 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     uint64_t bytes_max = link->node < NODE_OBSERVERS ? windows * link->links->window_bytes
                                                      : LINK_OBSERVER_QUEUE_BYTES;
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
+        /* Late messages go before the lane counts as full, and only then: the look goes through the
+         * whole queue. */
         drop_late(link, lane);
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         return false;
@@ -204,12 +209,15 @@ void link_send(struct link *link, struct message *message)
         /* The session ends in link_flush: the caller may be reading from this link. */
         link->overflown |= lane != WIRE_DATA;
     }
+    /* The link is marked although the message is refused: an overflown one ends in link_flush. */
     link_mark(link);
     if (rc == 0)
         return;
     const struct node *node = link->loop->node;
+    /* The address is set before the bounce, which swaps both: the caller takes answers from our
+     * node alone. */
     if (message->frame.from.node != node->id)
-        message->frame.to = node->directory; /* the caller takes answers from our node alone */
+        message->frame.to = node->directory;
     loop_bounce(link->loop, message, rc);
 }
 
@@ -474,6 +482,7 @@ void link_flush(struct link *link)
             break;
         }
     }
+    /* This comes last, when it is known what blocks: it also sends what TLS has encrypted above. */
     transport_want(wire->transport, (link->stalled ? 0u : (unsigned)STREAM_READABLE) |
                                         (wire->blocked ? (unsigned)STREAM_WRITABLE : 0u));
     link_update_seen(link);

@@ -114,16 +114,20 @@ uint32_t link_judge(struct link *link, const struct wire_hello *hello)
      * else it says. */
     if (hello->incarnation <= link->fenced || hello->incarnation < link->incarnation)
         return LINKS_REFUSED_FENCED;
+    /* This stands before all that allows a session: none goes on with a side that counts us as
+     * dead. */
     if (hello->peer_fenced >= node->incarnation && link->node < NODE_OBSERVERS)
         return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
-    /* A new life, which begins a session when the last one is over on all loops; until then it
-     * tries again. */
+    /* A new life begins a session when the last one is over on all loops; until then it tries
+     * again. This stands before the rules of the same life, whose nonce and counts say nothing of
+     * another one. */
     if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
         return link->incarnation == 0 && atomic_load(&link->downs_open) == 0 ? LINKS_REFUSED_NONE
                                                                              : LINKS_REFUSED_BUSY;
     /* The same life, so it must be the same process, and one that still has the session. */
     if (hello->nonce != link->nonce)
         return LINKS_REFUSED_DUPLICATE;
+    /* This comes last: the counts of another process would be compared with ours. */
     return can_resume(link, hello) ? LINKS_REFUSED_NONE : LINKS_REFUSED_FENCED;
 }
 
@@ -193,6 +197,8 @@ void link_turn_queue_around(struct link *link, bool all)
         struct link_out *out = &link->out[lane];
         assert(out->next == out->first && !out->begun);
         struct message *message = out->first;
+        /* The lane is emptied first, and what stays is put back one behind the other: its order
+         * holds. */
         out->first = out->last = out->next = NULL;
         out->count = 0;
         out->queued_bytes = 0;
@@ -219,6 +225,8 @@ static void begin_session(struct link *link, const struct wire_hello *hello)
 {
     link->incarnation = hello->incarnation;
     link->nonce = hello->nonce;
+    /* The life stands here before any message of it is received: credit of another one is known by
+     * it. */
     atomic_store(&link->returned, (uint64_t)hello->incarnation << 32);
     link->peer_window = hello->window_bytes;
     /* Life and window are known now: what was queued for another life, or is too large for this
@@ -228,6 +236,8 @@ static void begin_session(struct link *link, const struct wire_hello *hello)
 
 static void resume_session(struct link *link, const struct wire_hello *hello)
 {
+    /* Our WELCOME was lost, so the peer has nothing of ours and says so by zeroes: all is sent
+     * again. */
     if (hello->peer_incarnation != link->links->node->incarnation)
         return;
     for (int lane = 0; lane < WIRE_LANES; lane++) {
@@ -286,6 +296,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     /* Only now: the disconnect above has started it for the next dial, which is made where there was
      * no memory for the wire. With it goes the pause, which each attempt lengthens. */
     timer_stop(&link->dial_timer);
+    /* The phase changes behind all that can fail: a link that is up has a wire and a session. */
     link->phase = LINK_UP;
     link->retry_ns = LINK_RETRY_FIRST_NS;
     link->failures = 0;
@@ -344,6 +355,7 @@ void link_peer_down(struct link *link, const char *why)
         link_tell_down(link, gone);
     }
     link_update_seen(link);
+    /* The exit comes last: an observer's link ends with its session. */
     if (link->peer == NULL)
         actor_exit(link->self, 0);
 }

@@ -131,6 +131,7 @@ static int copy_options(struct links *links, const struct links_options *options
     links->num_listen = options->num_listen;
     for (uint32_t i = 0; i < options->num_listen; i++)
         links->listen[i] = options->listen[i];
+    /* The peers come last: their links take the window and the node from what is copied above. */
     return copy_peers(links, options, error);
 }
 
@@ -261,6 +262,7 @@ struct account *links_connection_account(struct node *node)
 static void return_credit(struct loop *loop, struct message *message)
 {
     struct links *links = links_of(loop->node);
+    /* The flag is cleared first, so that no message gives its credit back twice. */
     message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
     const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
     uint64_t cost = wire_cost(kind, message->frame.body_bytes);
@@ -282,6 +284,7 @@ static void return_credit(struct loop *loop, struct message *message)
             return;
     } while (!atomic_compare_exchange_weak_explicit(&link->returned, &before, before + cost,
                                                     memory_order_relaxed, memory_order_relaxed));
+    /* The note comes behind the sum, which it takes. */
     if ((uint32_t)before + cost >= links->window_bytes / 4)
         link_note(link);
 }
@@ -301,6 +304,9 @@ static void flush(struct loop *loop)
 {
     struct links_loop *on = links_on(loop, links_of(loop->node));
     struct link *link = on->dirty;
+    /* The list, the duty and each flag are cleared before the work, and `next` is read before it: a
+     * link that has more to write than a turn takes is marked again by link_flush, for the next
+     * turn. */
     on->dirty = NULL;
     loop->router_due &= ~(unsigned)ROUTER_FLUSH;
     while (link != NULL) {
@@ -343,6 +349,8 @@ static int spawn(struct links *links, struct error *error)
     loop->simulated = false;
     int rc = node_spawn_first(links->node, &actor, &address, &links->self);
     loop->simulated = simulated;
+    /* The router comes behind its actor: from here on the node owns the links and destroys them
+     * (links_create). */
     if (rc == 0)
         node_attach_router(links->node, &links->router);
     return rc < 0 ? error_set(error, rc, "links: %s", tr_strerror(rc)) : 0;
@@ -365,6 +373,8 @@ int links_create(struct node *node, const struct links_options *options, struct 
     rc = spawn(links, error);
     if (rc < 0)
         goto err_after_links;
+    /* The router is the node's by now, so a failure from here on frees nothing: node_destroy
+     * does. */
     rc = links_listen(links, error);
     while (rc == TR_EEXIST && options->busy != NULL && options->busy(options->busy_arg, error)) {
         *error = (struct error){ 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The actor "links": listens, greets who comes, and is the parent of all links.
+ * The actor "links": listens, greets connections, and is the parent of all links.
  *
  * It is the node's oldest actor, so it ends last. A connection that is not known yet costs a
  * greeting (greeting.h) and one of LINKS_HALF_OPEN_MAX places for LINKS_HELLO_NS; when all places
@@ -46,6 +46,7 @@ static void drop(struct half_open *it, bool unproved)
         at = &(*at)->next;
     *at = it->place.next;
     links->num_half_open--;
+    /* A place is free: those that wait in the system's queue may have it. */
     if (links->accept_paused)
         want_connections(links, true);
     if (unproved)
@@ -71,9 +72,12 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
     transport_identity(it->greeting->transport, identity);
     snprintf(who, sizeof who, "node %u (%s)", node, identity);
     links_count_refusal(it->links, refusal, who, true);
+    /* The flag is set before the step below, and before whatever comes next: nothing that this
+     * connection sends is judged again. */
     it->refused = true;
     it->place.stage = ADMISSION_OVER;
     greeting_refuse(it->greeting, refusal);
+    /* The refusal is written as far as it goes, so that most refusals give their place up here. */
     struct error error;
     int rc = greeting_step(it->greeting, &error);
     if (rc < 0 || greeting_is_written(it->greeting))
@@ -81,7 +85,9 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
 }
 
 /* The judgements that need no state of the link. Whether the connection can be trusted comes first,
- * so that a stranger learns nothing of cluster, versions and members from the reasons below. */
+ * so that a stranger learns nothing of cluster, versions and members from the reasons below. The
+ * name of the job stands before versions: a peer of another job has the wrong address, whatever its
+ * version. Its number stands behind all that must hold for observers too. */
 static uint32_t judge(struct links *links, struct transport *transport,
                       const struct wire_hello *hello)
 {
@@ -118,6 +124,7 @@ static void observer_gone(struct actor *self, void *arg, struct address who, int
     (void)who;
     if (reason == TR_ECANCELED)
         return; /* the listener itself ends; the router's destroy frees the observers */
+    /* The link leaves the list before its reference goes: this may be the last one. */
     struct link **at = &links->observers;
     while (*at != observer)
         at = &(*at)->next_observer;
@@ -183,6 +190,7 @@ static void hand_on(struct actor *self, struct half_open *it, const struct wire_
     arrival->transport = greeting_take(it->greeting);
     /* Off this loop before the post: the link's loop adopts it as soon as it runs that. */
     transport_detach(arrival->transport);
+    /* The greeting goes without the transport, which was taken above. */
     drop(it, false);
     loop_post(link->loop, &arrival->post);
 }
@@ -240,6 +248,7 @@ static void go_on(struct actor *self, struct half_open *it)
 {
     struct error error = { 0 };
     int rc = greeting_step(it->greeting, &error);
+    /* A refused one is asked for first: what it still sends is no greeting any more. */
     if (it->refused) {
         if (rc < 0 || greeting_is_written(it->greeting))
             drop(it, false);
@@ -279,6 +288,8 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
         free(it);
         return;
     }
+    /* The connection is in the list and under its deadline before the first step, which may drop it
+     * or hand it on. */
     it->place = (struct admission_place){ .next = links->half_open,
                                           .source = peer.source,
                                           .since_ns = self->loop->now_ns,
@@ -287,6 +298,8 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
     links->num_half_open++;
     timer_start(self, &it->deadline, actor_now_ns(self) + LINKS_HELLO_NS, too_late, it);
     transport_want(transport, STREAM_READABLE);
+    /* This stands behind transport_want: when the step has to wait, the next turn tells of what
+     * came. */
     bool shakes = transport_is_shaking(transport);
     if (shakes && steps_made(links, self->loop->now_ns) >= LINKS_HANDSHAKES_A_TURN)
         return;
@@ -304,6 +317,7 @@ static bool free_place(struct links *links, const struct stream_peer *peer, uint
     if (place == NULL)
         return false;
     struct half_open *it = (struct half_open *)(void *)place;
+    /* The count comes before drop, which frees the connection. */
     if (!it->refused)
         links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
     drop(it, !it->refused);
@@ -344,6 +358,8 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
         /* Those behind it wait for the next turn. */
         if (links->num_half_open == LINKS_HALF_OPEN_MAX && replaced++ == LINKS_NEWCOMERS_A_TURN)
             return;
+        /* Memory is taken before the connection is taken out of the system's queue, where it can
+         * wait for some. Its source, by which a place is found, is known only afterwards. */
         struct half_open *it = calloc(1, sizeof *it);
         if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 || stream == NULL) {
             free(it);
@@ -426,6 +442,8 @@ static int receive(struct actor *self, struct message *message)
 static void fini(struct actor *self)
 {
     struct links *links = (void *)(uintptr_t)self->arg;
+    /* The flag is cleared first, so that drop does not have listeners accept that are closed
+     * below. */
     links->accept_paused = false;
     while (links->half_open != NULL)
         drop((struct half_open *)(void *)links->half_open, true);
@@ -433,7 +451,8 @@ static void fini(struct actor *self)
         stream_close(links->listeners[i]);
         links->listeners[i] = NULL;
     }
-    /* Those that never started hold what was sent to them, each on its own loop: see link_send. */
+    /* Links that never started hold what was sent to them, each on its own loop: the router's
+     * drop_leftovers answers that. */
     links->self = NULL;
 }
 

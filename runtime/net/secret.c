@@ -132,6 +132,8 @@ int secret_decode_key(const char *path, struct secret *key, struct error *error)
 {
     int rc = 0;
     remove_blanks(key);
+    /* Hexadecimal is tried first: its digits are letters of base64 too, which would make another
+     * key of them. */
     bool valid = key->size <= 2 * SECRET_KEY_BYTES_MAX && (decode_hex(key) || decode_base64(key));
     if (!valid)
         rc = error_set(error, TR_EFORMAT,

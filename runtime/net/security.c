@@ -192,6 +192,8 @@ static int load_certificates(struct security *security, const struct security_op
                              struct error *error)
 {
     SSL_CTX *context = security->context;
+    /* The key and the check come behind the certificate, which both look at; the check also needs
+     * the authority. */
     int rc = load_authority(context, options->ca, error);
     if (rc == 0)
         rc = load_certificate(context, options->certificate, error);
@@ -208,6 +210,7 @@ static int load_shared_key(struct security *security, const char *path, struct e
     int rc = secret_read_key(path, &key, error);
     if (rc < 0)
         return rc;
+    /* The file's key is wiped as soon as ours is derived of it. */
     rc = derive_psk(security, &key, error);
     secret_wipe(&key);
     SSL_CTX_set_psk_use_session_callback(security->context, use_psk);

@@ -120,6 +120,8 @@ void tls_destroy(struct tls *tls)
 {
     if (tls == NULL)
         return;
+    /* The good-bye goes into the pipe, so the pipe is flushed behind it; SSL is freed before the
+     * pipe, whose method its BIO has. */
     if (tls->done && tls->error.code == 0)
         SSL_shutdown(tls->ssl);
     tls_pipe_flush(&tls->pipe);
@@ -175,6 +177,7 @@ int tls_handshake(struct tls *tls, struct error *error)
     if (rc == 0) {
         ERR_clear_error();
         int result = SSL_do_handshake(tls->ssl);
+        /* This is asked at once: it reads OpenSSL's queue, which the next call changes. */
         int why = SSL_get_error(tls->ssl, result);
         if (result == 1)
             rc = finish(tls);
@@ -182,6 +185,7 @@ int tls_handshake(struct tls *tls, struct error *error)
             rc = 1;
         else
             rc = explain(tls);
+        /* The pipe is flushed after a failure too: the alert says the reason to the other side. */
         tls_pipe_flush(&tls->pipe);
     }
     if (rc < 0 && error != NULL)
@@ -220,11 +224,13 @@ ssize_t tls_readv(struct tls *tls, const struct iovec *parts, int num_parts)
     if (tls->error.code != 0)
         return tls->error.code;
     ERR_clear_error();
+    /* The flag is cleared before SSL is read, which sets it. */
     tls->drained = false;
     for (int i = 0; i < num_parts; i++) {
         size_t at = 0;
         while (at < parts[i].iov_len) {
             ssize_t got = read_part(tls, (char *)parts[i].iov_base + at, parts[i].iov_len - at);
+            /* What was read is returned first: an error stays in `error` for the next call. */
             if (got <= 0)
                 return total > 0 ? total : got;
             at += (size_t)got;
@@ -295,6 +301,8 @@ ssize_t tls_writev(struct tls *tls, const struct iovec *parts, int num_parts)
         return tls->error.code;
     ERR_clear_error();
     while (tls_pipe_room(&tls->pipe)) {
+        /* Room was asked for before the text is taken: what SSL has encrypted cannot be taken
+         * back. */
         const void *text;
         size_t put = 0, size = next_text(&cursor, gathered, &text);
         if (size == 0)
@@ -317,6 +325,7 @@ bool tls_pending(const struct tls *tls)
 unsigned tls_want(struct tls *tls, unsigned what)
 {
     tls_pipe_flush(&tls->pipe);
+    /* This stands behind the flush, which may find the break. */
     if (tls->error.code != 0 || tls->pipe.out_status != 0)
         return what | STREAM_READABLE; /* the stream tells at once, and the user hears why */
     return (tls->done ? what : STREAM_READABLE) |

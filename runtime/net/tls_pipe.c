@@ -41,6 +41,7 @@ bool tls_pipe_room(struct tls_pipe *pipe)
 {
     if (fits(pipe))
         return pipe->out_status == 0;
+    /* The flush comes before close_gap: what is written need not be moved. */
     tls_pipe_flush(pipe);
     if (!fits(pipe))
         close_gap(pipe);
@@ -73,6 +74,8 @@ static void keep_first(struct tls_pipe *pipe, const char *data, size_t size)
 static ssize_t fill(struct tls_pipe *pipe)
 {
     size_t most = TLS_PIPE_BYTES < pipe->may_read ? TLS_PIPE_BYTES : pipe->may_read;
+    /* The bound is asked for before reading: a read of nothing would look like a peer without
+     * bytes. */
     if (pipe->in_status == 0 && most == 0)
         pipe->in_status = TR_ETOOBIG;
     if (pipe->in_status != 0)
