@@ -143,7 +143,7 @@ static void fini(struct actor *self)
     /* The reason is stored first: a thread that sees `ended` reads it. */
     atomic_store(&actors->reason, actor_reason(self));
     atomic_store(&actors->ended, true);
-    /* Called after both are stored: a thread that this wakes reads why its call ends. */
+    /* The callback runs after both are stored: a thread that it wakes reads why its call ends. */
     if (actors->options.ended != NULL)
         actors->options.ended(actors->options.ended_arg);
 }

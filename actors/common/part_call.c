@@ -139,7 +139,7 @@ static void pause_then_attempt(struct part_call *call)
 /* why may have no text: the peer had no memory for one, or it is our own failure. */
 static void fail(struct part_call *call, int status, struct error *why)
 {
-    /* Kept, since setting an error clears it. */
+    /* The process is kept, since setting an error clears it. */
     uint32_t process_1 = why->process_1;
     if (why->text[0] == '\0' && call->owners != NULL)
         error_set(why, status, "partition %" PRIu32 ": %s", call->part, tr_strerror(status));
@@ -150,8 +150,8 @@ static void fail(struct part_call *call, int status, struct error *why)
         end(call, status, why);
         return;
     }
-    /* Paused before `failed` runs, which may cancel the call: that stops the pause. The other way
-     * round a cancelled call would be started again. */
+    /* The call is paused before `failed` runs, which may cancel it: that stops the pause. The other
+     * way round a cancelled call would be started again. */
     keep_why(call, why);
     pause_then_attempt(call);
     if (call->ops->failed != NULL)
@@ -255,7 +255,7 @@ static int send(struct part_call *call, uint64_t now_ns)
 static void attempt(struct part_call *call)
 {
     uint64_t now_ns = actor_now_ns(call->self);
-    /* The clock first (3): whatever ended last, nothing is begun after the deadline. */
+    /* The clock is asked first (3): whatever ended last, nothing is begun after the deadline. */
     if (now_ns >= call->deadline_ns) {
         expire(call);
         return;
@@ -289,7 +289,8 @@ void part_call_send(struct part_call *call, uint64_t deadline_ns)
     assert(call->state == PART_CALL_IDLE);
     call->deadline_ns = deadline_ns;
     call->why[0] = '\0';
-    /* Only while the first attempt is made (6): a failure of a later one calls `done` at once. */
+    /* `sending` holds for the first attempt alone (6): the failure of a later one calls `done` at
+     * once. */
     call->sending = true;
     attempt(call);
     call->sending = false;
@@ -312,8 +313,8 @@ void part_call_located(struct part_call *call, int status)
 
 void part_call_cancel(struct part_call *call)
 {
-    /* Idle and without a number before the open call is cancelled, which completes it in here
-     * (5). */
+    /* The call is idle and has no number before the open one is cancelled, which completes it in
+     * here (5). */
     struct call_id open = call->call;
     call->state = PART_CALL_IDLE;
     call->call = (struct call_id){ 0 };
@@ -326,8 +327,8 @@ void part_call_cancel(struct part_call *call)
 
 void part_call_fini(struct part_call *call)
 {
-    /* The memory before the rest: its wait ended with the actor and is freed, and cancelling would
-     * touch it. */
+    /* The memory comes before the rest: its wait ended with the actor and is freed, and cancelling
+     * would touch it. */
     reply_budget_fini(&call->room);
     part_call_cancel(call);
 }

@@ -94,7 +94,7 @@ static void settle(struct part_location *owner, int status, struct address addre
         first->link = &first;
     while (first != NULL) {
         struct part_locator_wait *wait = first;
-        /* Off the list before it is notified: the wait may be freed, or used again, by that. */
+        /* The wait is off the list before it is notified: that may free it, or use it again. */
         part_locator_wait_stop(wait);
         wait->found(wait, status);
     }
@@ -105,8 +105,8 @@ static void look_at_next(struct part_location *owner, uint32_t count)
     struct actor *self = owner->owners->self;
     owner->turn = (owner->turn + 1) % count;
     owner->misses++;
-    /* Counted before the pause is chosen: the round ends with the last server of it, and only a
-     * whole round in vain is followed by a pause. */
+    /* The miss is counted before the pause is chosen: the round ends with its last server, and only
+     * a whole round in vain is followed by a pause. */
     uint64_t pause = owner->misses < count
                          ? 0
                          : doubled(PAUSE_NS, owner->misses / count - 1, PAUSE_DOUBLINGS_MAX);
@@ -130,7 +130,8 @@ static void look(struct actor *self, void *arg)
     uint32_t nodes[REPLICAS_MAX], count = replicas(owner, nodes);
     uint64_t now_ns = actor_now_ns(self), until_ns = owner->until_ns;
     char name[DIRECTORY_NAME_MAX];
-    /* The deadline before the next server: the search ends here, whichever server it came to. */
+    /* The deadline is asked for before the next server: the search ends here, whichever server it
+     * came to. */
     if (now_ns >= until_ns) {
         settle(owner, TR_ETIMEDOUT, ADDRESS_NONE);
         return;

@@ -32,7 +32,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct process_member *member = arg;
     (void)who, (void)reason;
-    /* No address first: nothing is asked of it until another one has been joined. */
+    /* The address goes first: nothing is asked of it until another one has been joined. */
     member->coordinator = ADDRESS_NONE;
     member->lost = true;
     member->until_ns = actor_now_ns(self) + patience_ns(member, false);
@@ -41,11 +41,12 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 
 static void watch(struct actor *self, struct process_member *member, const struct message *reply)
 {
-    /* Address and era before `joined`, which asks the coordinator what waited for it. */
+    /* The address and the era are set before `joined`, which asks the coordinator what waited for
+     * it. */
     member->coordinator = reply->frame.from;
     member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
-    /* Watched before `joined` asks it for anything: one that cannot be watched is not used at
-     * all. */
+    /* The coordinator is watched before `joined` asks it for anything: one that cannot be watched
+     * is not used at all. */
     int rv = actor_monitor(self, member->coordinator, down, member, NULL);
     if (rv != 0)
         actor_exit(self, rv);
@@ -92,15 +93,14 @@ static void give_up(struct actor *self, struct process_member *member, int statu
                     look_for_coordinator, member);
         return;
     }
-    /* Only now, since `done` was told by the status, the status becomes what this member ends
-     * with. */
+    /* The status becomes what this member ends with only now, since `done` was read from it. */
     if (done)
         status = 0;               /* a process that came too late ends as well as the others */
     if (status == TR_ETIMEDOUT) { /* of its node that would be no reason to end */
         say_lost(self, member);
         status = TR_EPEERDOWN;
     }
-    /* After the status is final, which becomes the reason of the root's end too. */
+    /* The root is killed after the status is final, which becomes the reason of its end too. */
     if (!done && !ending && !address_is_none(member->root))
         actor_kill(self, member->root, status);
     actor_exit(self, status);
@@ -140,7 +140,7 @@ static void joined(struct actor *self, void *arg, int status, struct message *re
         watch(self, member, reply);
     else
         try_again_or_exit(self, member, status, &why);
-    /* Released last: the address and the era are read from the reply. */
+    /* The reply is released last: the address and the era are read from it. */
     message_release(self, reply);
 }
 
@@ -186,7 +186,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
 
 int process_member_join(struct actor *self, struct process_member *member)
 {
-    /* The deadline before the search, which ends by it. */
+    /* The deadline is set before the search, which ends by it. */
     member->until_ns = actor_now_ns(self) + patience_ns(member, true);
     look_for_coordinator(self, member);
     return 0;

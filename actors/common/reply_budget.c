@@ -24,7 +24,7 @@ int reply_budget_reserve(struct reply_budget *room, struct account *account, str
                          size_t bytes, uint64_t deadline_ns,
                          void (*granted)(struct actor *self, void *arg, int status), void *arg)
 {
-    /* Asked first: a room that holds or waits already is not charged twice. */
+    /* This is asked first: a room that holds or waits already is not charged twice. */
     if (account == NULL || room->account != NULL)
         return room->wait != NULL;
     room->wanted = bytes < account->bound_bytes ? bytes : account->bound_bytes;
@@ -43,8 +43,8 @@ int reply_budget_reserve(struct reply_budget *room, struct account *account, str
 
 void reply_budget_release(struct reply_budget *room)
 {
-    /* The wait before the account, which is set too: a room that waits holds nothing to give
-     * back. */
+    /* The wait is asked for before the account, which is set too: a room that waits holds nothing
+     * to give back. */
     if (room->wait != NULL)
         account_wait_cancel(room->wait);
     else if (room->account != NULL)

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reducer as an actor: its one operation, the repeats of that, and what ends it. The states of
+ * the operation stand in reducer_state.h.
+ *
+ * Invariants:
+ *  1. An operation ends once. What it has under way is stopped before it is answered, and what is
+ *     stopped reports nothing more. While the crew works for it (`working`) it is marked (`ended`)
+ *     instead, for the crew has its request's and its reply's memory; the crew's end then ends it.
+ *  2. An answer is noted before the request is released, which says what is noted.
+ *  3. A message that is answered is gone: whatever of the operation points to it is changed before.
+ *  4. The rank leaves an era before anything of that era ends, and hears of the coordinator's era
+ *     before it tells or asks it anything.
+ */
 #include "actors/job/reducer.h"
 
 #include <assert.h>
@@ -44,6 +57,7 @@ static struct message *release_operation(struct actor *self)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     struct message *waiting = op->waiting;
+    /* The request may be the call that waits, which is the caller's to answer. */
     if (op->request != waiting)
         message_release(self, op->request);
     message_release(self, op->outcome);
@@ -57,6 +71,8 @@ static bool halt_or_mark(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* The crew is asked for before anything is stopped (1): stopping frees the reply, whose body
+     * the crew may be filling. The first reason to end counts. */
     if (op->working) {
         op->ended = op->ended != 0 ? op->ended : status;
         crew_cancel(&op->part.job);
@@ -94,8 +110,11 @@ void reducer_reply(struct actor *self, struct message *reply)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     assert(!op->working);
-    /* Halted first: the operation is over, and nothing of it may end it again. */
+    /* The operation is halted first: it is over, and nothing of it may end it again. */
     halt(self);
+    /* A call that waits comes before the rest: it gets even a restore to an era that has ended
+     * since, and hears of that at its next operation. The answer is noted before the request is
+     * released (2). */
     if (op->waiting != NULL) {
         note_answered(r, NULL);
         actor_reply(self, release_operation(self), reply);
@@ -111,6 +130,8 @@ void reducer_end(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     bool told = r->operation.waiting != NULL || status == TR_EROLLBACK || status == TR_ECANCELED;
+    /* Where nobody waits a failure is kept for the repeat, but for the two that a repeat is not to
+     * have: it begins anew. */
     if (told)
         withdraw(self, status);
     else if (halt_or_mark(self, status))
@@ -123,6 +144,7 @@ void reducer_fail(struct actor *self, const struct error *error)
     const struct error failure = *error; /* it may be the operation's own */
     if (!halt_or_mark(self, failure.code))
         return;
+    /* The answer is noted before the request is released (2). */
     if (r->operation.waiting != NULL) {
         note_answered(r, &failure);
         error_reply_send(self, release_operation(self), &failure);
@@ -144,13 +166,13 @@ bool reducer_is_completing(const struct reducer *r)
 void reducer_roll_back(struct actor *self, uint32_t era)
 {
     struct reducer *r = actor_state(self);
-    /* Noted even where this rank is in no era: it joins, and is restored, knowing it. */
+    /* The era is noted even where this rank is in none: it joins, and is restored, knowing it. */
     r->seen = r->member.seen = era > r->seen ? era : r->seen;
     if (r->era == 0 || r->era >= r->seen || r->finished)
         return;
-    /* Out of the era before anything of it is answered: what comes in between is refused. A restore
-     * that is under way goes on, since it leads to the next era; its outcome, though, is of
-     * this one. */
+    /* Out of the era before anything of it is answered (4): what its requesters send next is
+     * refused. A restore that is under way goes on, since it leads to the next era; its outcome,
+     * though, is of this one. */
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
     sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);
@@ -179,8 +201,8 @@ void reducer_again(struct actor *self)
 }
 
 /* Ends the call that waits, and leaves the operation under way: false where there is no memory for
- * that, and it was withdrawn. The operands stay in a message of their own, since the call's goes
- * back with the answer. */
+ * that, and the operation was withdrawn. The operands stay in a message of their own, since the
+ * call's goes back with the answer. */
 static bool dismiss(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
@@ -193,7 +215,8 @@ static bool dismiss(struct actor *self, int status)
         withdraw(self, status);
         return false;
     }
-    /* Nobody waits, before the refusal goes: its repeat may come at once. */
+    /* The operation has its own operands before the refusal goes, which gives the call's message
+     * away (3). The copy shares the body, since the crew may have that. */
     op->request = operands;
     op->waiting = NULL;
     actor_refuse(self, waiting, status);
@@ -237,14 +260,17 @@ static void join(struct actor *self, struct message *request)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(request);
+    /* The number comes first, since the answer is noted under it. */
     ((struct msg_group_request *)message_head(op->request))->number = head->number;
     if (op->outcome != NULL) {
         struct message *outcome = op->outcome;
+        /* The outcome is taken out before the operation is released, which would release it too. */
         op->outcome = NULL;
         note_answered(r, NULL);
         release_operation(self);
         actor_reply(self, request, outcome);
     } else if (op->failure.code != 0) {
+        /* The failure is copied, since the operation's is cleared when that is released. */
         const struct error failure = op->failure;
         note_answered(r, &failure);
         release_operation(self);
@@ -329,7 +355,8 @@ static int operate(struct actor *self, struct message *request, struct error *er
     struct reducer *r = actor_state(self);
     const struct msg_group_request *head = message_head(request);
     struct reducer_operation *op = &r->operation;
-    /* The thread that waits was interrupted. Its operation goes on, for the repeat to join. */
+    /* The thread that waits was interrupted. Its operation goes on, for the repeat to join: so this
+     * comes before all that withdraws it. */
     if (head->operation == MSG_GROUP_DISMISS) {
         (void)dismiss(self, TR_ECANCELED);
         message_release(self, request);
@@ -340,7 +367,8 @@ static int operate(struct actor *self, struct message *request, struct error *er
      * any more. */
     if (is_answered(r, head))
         return answer_again(self, request, error);
-    /* The call before this one is not waited for any more: the trainer has one at a time. */
+    /* The call before this one is not waited for any more: the trainer has one at a time. It ends
+     * before the repeat takes its place, or nobody would answer it. */
     if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
         join(self, request);
         return 0;
@@ -351,20 +379,29 @@ static int operate(struct actor *self, struct message *request, struct error *er
         message_release(self, request);
         return 0;
     }
+    /* An operation is still there only where the crew works for it: it is marked by now, and ends
+     * with the crew's work. If this came before the withdrawal, an operation that nobody wants
+     * would refuse every new one, and nothing would end it; if it came before CANCEL, which needs
+     * no place, that would be refused just where there is something to cancel. */
     if (op->request != NULL)
         return error_set(error, TR_EFULL, "trainer %" PRIu32 " still writes a checkpoint",
                          r->options->rank);
-    /* Checked after the last operation has ended: the era may have ended with it. */
+    /* The check comes after the withdrawal: whatever becomes of this operation, the trainer does
+     * not wait for the last one any more. */
     int rv = check(r, head, error);
     if (rv != 0)
         return rv;
     *op = (struct reducer_operation){ .request = request,
                                       .waiting = request,
                                       .kind = head->operation };
+    /* The deadline is set before the beginning: a barrier's question takes it along, and an
+     * operation that is answered at once stops its timer. */
     set_deadline(self, op, head->timeout_ns);
-    /* Before it begins, but as the operation under way: a roll-back ends all others. */
+    /* The roll-back comes before the restore begins, which is the operation under way by then: a
+     * roll-back ends all others. */
     if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
         reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */
+    /* A beginning may end the operation: nothing of it is looked at below, but where it failed. */
     rv = begin(self, error);
     if (rv != 0) {
         halt(self);
@@ -446,6 +483,7 @@ static int start(struct actor *self, const void *arg)
     struct reducer *r = calloc(1, sizeof *r);
     if (r == NULL)
         return TR_ENOMEM;
+    /* The state is the actor's before anything can fail: fini takes down what is there. */
     actor_set_state(self, r);
     account_init(&r->account, "sequenced", REDUCER_CLIENTS_BYTES);
     sequenced_init(&r->adders, &r->account, REDUCER_CLIENTS_MAX);
@@ -476,6 +514,8 @@ static void fini(struct actor *self)
     struct reducer *r = actor_state(self);
     if (r == NULL)
         return;
+    /* The calls end first, since their completions look at the operation; the account ends last,
+     * since it asserts that the table has given all of it back. */
     checkpoint_store_calls_fini(&r->checkpoint_store_calls);
     checkpoint_store_calls_fini(&r->drops);
     message_release(self, release_operation(self));
@@ -490,6 +530,8 @@ static void fini(struct actor *self)
 
 int reducer_call_failed(uint32_t operation, bool completes, int status)
 {
+    /* This stands before the peers that recover, of which it is one: for these operations its next
+     * life has no answer. */
     if (status == TR_EPEERDOWN && operation != MSG_GROUP_RESTORE && !completes)
         return TR_EROLLBACK;
     return part_call_peer_recovers(status) ? 0 : status;

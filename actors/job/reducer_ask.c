@@ -100,6 +100,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->answered = (struct answered_save){ 0 };
     job_progress_note_era(r->options->progress, head->era, head->found != 0, head->step);
     actor_failpoint(self, FAILPOINT_ERA_RESTORED);
+    /* An era that is over is left before its part is read: reading it would be in vain. */
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
         reducer_ask(self);
@@ -115,8 +116,8 @@ static void pass(struct actor *self, uint64_t sequence, int status)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
-    /* Noted before the trainer is answered, which may ask for the next one at once: and a
-     * coordinator that is started again hears of it when this rank joins. */
+    /* The barrier is noted before the trainer is answered, which releases the request that names
+     * it. A coordinator that is started again hears of this one when this rank joins. */
     r->barriers = sequence > r->barriers ? sequence : r->barriers + 1;
     r->member.over_name = asked->value;
     r->member.over_sequence = r->barriers;
@@ -134,8 +135,10 @@ void reducer_barrier_begin(struct actor *self)
 {
     const struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
+    /* A barrier that was passed, which the trainer did not hear of, is not asked for: the
+     * coordinator would take it for the next one, and wait for ranks that do not come. */
     if (asked->count != 0 && asked->count <= r->passed)
-        reply_done(self, 0); /* who asked for it did not hear that it was passed */
+        reply_done(self, 0);
     else
         reducer_ask(self);
 }
@@ -144,7 +147,8 @@ static void finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
-    /* The coordinator is notified before the trainer is answered: its process may end with that. */
+    /* The coordinator is notified before the trainer is answered: its process may end with that.
+     * Nothing is sent unless `finished` is set. */
     r->finished = true;
     r->result = (int32_t)asked->value;
     reducer_tell_end(self);
@@ -167,6 +171,8 @@ static void save_failed(struct actor *self, int status, const struct error *erro
     struct error why = *error;
     if (why.code == 0)
         error_set(&why, status, "a checkpoint: %s", tr_strerror(status));
+    /* The save is counted before the rest: what a later coordinator is notified of, and what the
+     * other host drops, has its number. */
     r->saves++;
     r->refused = (struct msg_checkpoint_done){
         .step = r->operation.part.step, .sequence = r->saves, .era = r->era, .status = why.code
@@ -174,9 +180,9 @@ static void save_failed(struct actor *self, int status, const struct error *erro
     reducer_drop_begin(self, &why);
 }
 
-/* An answer that is none: the era is over; the outcome of a barrier is to be asked for; it may
- * pass; or it is the operation's. In this order, for the first two are transient failures by
- * their codes. */
+/* A failure is the end of the era, or of a barrier whose outcome is then asked for, or it may pass,
+ * or it is the operation's. They are asked for in this order: the first two would count as failures
+ * that may pass. A save that fails for good has a part to give back before it is answered. */
 static void handle_refusal(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
@@ -222,7 +228,11 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct error error = { 0 };
     if (!op->calling) /* it was given up */
         return;
+    /* The question is over before its answer is handled, which may ask again: one is under way at
+     * most. */
     op->calling = false;
+    /* A refusal is read before the kinds are compared, of which it has none: as TR_EFORMAT it would
+     * end what may pass. */
     if (status == 0)
         status = error_reply_read(reply, &error);
     if (status != 0)
@@ -237,6 +247,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         finish(self);
     else
         reducer_end(self, TR_EFORMAT);
+    /* The reply is released last: an era and a barrier's outcome are read from it. */
     message_release(self, reply);
 }
 
@@ -244,7 +255,7 @@ void reducer_ask(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
-    /* Without a coordinator: as soon as one was joined again. */
+    /* Without a coordinator nothing is asked until one is joined again. */
     if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
         op->working || op->away || address_is_none(r->member.coordinator))
         return;
@@ -255,7 +266,7 @@ void reducer_ask(struct actor *self)
                    : op->asks_outcome            ? actor_now_ns(self) + REDUCER_OUTCOME_NS
                                                  : op->deadline_ns;
     int rv = request == NULL ? TR_ENOMEM : 0;
-    /* Calling before the call: a process may die at the fail-points below, in the middle
+    /* `calling` is set before the call: a process may die at the fail-points below, in the middle
      * of both. */
     op->calling = rv == 0;
     if (rv == 0)

@@ -102,7 +102,7 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
         error = *why;
     if (status == 0 && reply->frame.kind == kind)
         return true;
-    if (status == TR_ECANCELED) /* self ends */
+    if (status == TR_ECANCELED) /* self ends; asked before what may pass, which it counts as */
         return false;
     if (status == TR_EFORMAT && kind == MSG_CHECKPOINT_COPIED) {
         r->operation.copied = 0; /* pieces of another attempt came between */
@@ -115,6 +115,7 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
                       "a part of a checkpoint on a "
                       "second host: %s",
                       tr_strerror(status));
+        /* The part is not away any more before the coordinator is asked: meanwhile nothing is. */
         reducer_copy_stop(self);
         reducer_save_refused(self, &error);
     } else if (error.code != 0) {
@@ -127,7 +128,7 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
 
 static void finish_copy(struct actor *self)
 {
-    reducer_copy_stop(self); /* first: nothing is asked of the coordinator while it is away */
+    reducer_copy_stop(self); /* first: while the part is away nothing is asked of the coordinator */
     reducer_ask(self);
 }
 
@@ -148,6 +149,7 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
     struct reducer_operation *op = &r->operation;
     (void)arg;
     if (take(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
+        /* The piece is counted before the next one is made, which begins behind it. */
         op->copied = pieces_end(op);
         if (op->copied == op->part.bytes)
             finish_copy(self);
@@ -180,6 +182,8 @@ static void pulled(struct actor *self, void *arg, int status, struct message *re
     if (take(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
         const struct msg_checkpoint_piece *piece = (const void *)reply->head;
         uint64_t end = pieces_end(op);
+        /* The piece is checked before a byte of it is taken: the part has room for what was asked
+         * for, no more. */
         if (piece->offset != op->copied || piece->count != end - op->copied) {
             reducer_end(self, TR_EFORMAT);
         } else {
@@ -193,11 +197,13 @@ static void pulled(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-/* All is there; is it what was saved? */
+/* All is there: it is compared with what was saved before anything is made of it. */
 static void finish_pull(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* The part is not away any more first: what follows ends the operation, or goes on with it
+     * here. */
     reducer_copy_stop(self);
     if (op->crc32c == op->part.crc32c)
         reducer_keep_begin(self);
@@ -209,6 +215,8 @@ void reducer_copy_again(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* The host is asked whether it has the part before the first piece is sent, which it need not
+     * have where both see one folder. While pieces are on their way it is not asked again. */
     if (op->kind == MSG_GROUP_SAVE && op->copied > 0)
         send_copy(self, r);
     else if (op->kind == MSG_GROUP_SAVE)
@@ -241,8 +249,7 @@ void reducer_copy_stop(struct actor *self)
     r->operation.away = false;
 }
 
-/* Whether or not it was, and where not: what stays there goes with the next checkpoint or the next
- * era. */
+/* The copy was dropped or not: what stays there goes with the next checkpoint or the next era. */
 static void drop_ended(struct actor *self, void *arg, int status, struct message *reply,
                        const struct error *error)
 {
@@ -266,7 +273,8 @@ void reducer_copy_drop(struct actor *self, uint64_t sequence)
                                                  .era = op->part.era,
                                                  .rank = r->options->rank,
                                                  .path_bytes = (uint32_t)strlen(folder) };
-    /* One at a time is a bound; the one before this had until now. */
+    /* Only one drop is under way, which bounds them; the one before this had until now. It is ended
+     * when this one is made: without memory for this, that goes on. */
     checkpoint_store_calls_cancel(&r->drops);
     (void)checkpoint_store_call(self, &r->drops, second_node(r), request,
                                 actor_now_ns(self) + REDUCER_DROP_NS, drop_ended, NULL);

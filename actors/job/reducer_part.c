@@ -27,11 +27,13 @@ static void work(struct actor *self, int (*piece)(struct job *),
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* All that the piece reads is set before the crew has it, which may begin before this
+     * returns. */
     op->part.files = files_of(r);
     op->part.folder = r->folder;
     op->part.rank = r->options->rank;
     op->part.job = (struct job){ .piece = piece, .done = done, .arg = &op->part };
-    op->working = true; /* before the crew has it */
+    op->working = true;
     crew_submit(self, &op->part.job);
 }
 
@@ -40,10 +42,13 @@ static bool is_done(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
-    /* Not working any more before it is ended: else that would only mark it again. */
+    /* The work is over before the operation is ended: else that would only mark it again. */
     op->working = false;
     int ended = op->ended;
     op->ended = 0;
+    /* A mark counts before the status: cancelling made the status TR_ECANCELED, which without a
+     * mark means that this actor ends, and work that was faster is not wanted either. The part's
+     * error has a text, so it comes before the bare status. */
     if (ended != 0)
         reducer_end(self, ended);
     else if (status == TR_ECANCELED)
@@ -84,6 +89,9 @@ static void written(struct actor *self, struct job *job, int status)
 {
     struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job;
+    /* This comes before the operation would fail for it: the other ranks wait for this one's
+     * report, be it that there is no part. The work is over before the report, which would not be
+     * sent while it lasts. */
     if (op->ended == 0 && is_of_disk(status) && op->part.error.code != 0) {
         op->working = false;
         reducer_save_refused(self, &op->part.error);
@@ -120,6 +128,7 @@ void reducer_skip_begin(struct actor *self)
               "trainer %" PRIu32 " saves no part of "
               "the checkpoint of step %" PRIu64 ": %s",
               r->options->rank, head->value, tr_strerror(status));
+    /* The operation is a save before anything is asked: the coordinator knows no other kind. */
     op->kind = MSG_GROUP_SAVE;
     op->part.step = head->value;
     op->part.era = r->era;
@@ -153,6 +162,8 @@ void reducer_drop_begin(struct actor *self, const struct error *error)
     struct reducer_operation *op = &r->operation;
     if (op->part.error.code == 0) /* else it names the file that this rank could not write */
         op->part.error = *error;
+    /* These two may stand in any order: the other host and the crew drop what each has, and only
+     * the crew is waited for. */
     reducer_copy_drop(self, r->saves);
     work(self, drop_part, dropped);
 }
@@ -170,6 +181,9 @@ static void was_read(struct actor *self, struct job *job, int status)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     (void)job;
+    /* This comes before the operation would fail for it: the other host may have the part. The work
+     * is over before that is pulled: else an end of the operation would wait for a crew that has
+     * nothing. */
     bool lost = status != 0 && status != TR_ENOMEM && status != TR_ECANCELED && op->ended == 0;
     if (lost && reducer_has_second(r)) {
         op->working = false;
@@ -184,6 +198,8 @@ void reducer_loaded(struct actor *self)
     struct reducer *r = actor_state(self);
     actor_failpoint(self, FAILPOINT_ERA_PART_READ);
     struct message *reply = r->operation.reply;
+    /* The reply is taken out of the operation before that ends, which releases the one that it
+     * has. */
     r->operation.reply = NULL;
     reducer_reply(self, reply);
 }
@@ -200,7 +216,8 @@ static void was_kept(struct actor *self, struct job *job, int status)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     (void)job;
-    /* The bytes are here, and the next checkpoint has its own: no training waits for a disk. */
+    /* The failure is no more before the operation would fail for it: the bytes are here, and the
+     * next checkpoint has its own, so no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
         log_write(actor_node(self), LOG_LEVEL_WARN, "job",
                   "trainer %" PRIu32 ": its part of the "

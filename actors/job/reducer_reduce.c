@@ -57,6 +57,8 @@ static void finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* The reply is made first: where there is no memory for it nothing has changed, and this comes
+     * again. */
     struct message *reply = message_create(self, MSG_GROUP_REPLY);
     if (reply == NULL) {
         reducer_again(self);
@@ -65,6 +67,8 @@ static void finish(struct actor *self)
     r->reductions = op->reduction.sequence; /* before the answer, after which the next may come */
     *(struct msg_group_reply *)message_head(
         reply) = (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
+    /* The sums leave the request before the reply goes, which releases the request with all that it
+     * holds. */
     struct buffer *buffer = message_body_detach(op->request);
     if (buffer != NULL)
         message_body_attach(reply, buffer, op->reduction.total * sizeof(float));
@@ -85,6 +89,7 @@ static void store(struct actor *self, struct slot *slot, const struct message *r
     struct reduction *reduction = &r->operation.reduction;
     memcpy(reduction->values + (uint64_t)slot->piece * reduction->piece_values, message_body(reply),
            piece_count(reduction, slot->piece) * sizeof(float));
+    /* The slot is done before the window moves, which goes over what is done. */
     slot->state = SLOT_DONE;
     reducer_reduce_pump(self);
 }
@@ -104,16 +109,16 @@ static int make_request(struct part_call *call, struct message **request)
     return *request != NULL ? 0 : TR_ENOMEM;
 }
 
-/* An owner that is not in the era yet says that it is full; one that died comes back in another
- * era. */
+/* An owner that is not in the era yet refuses as full, and is asked again; one that died comes back
+ * in another era. */
 static void piece_done(struct part_call *call, int status, struct message *reply,
                        const struct error *error)
 {
     struct actor *self = call->self;
     struct reducer *r = actor_state(self);
     struct slot *slot = call->arg;
-    /* Free before anything is made of the answer: ending the operation cancels what is sent. The
-     * answer itself goes last: its sums and its reason are read from it. */
+    /* The slot is free before anything is made of the answer: ending the operation cancels what is
+     * sent. The answer itself goes last: its sums and its reason are read from it. */
     slot->state = SLOT_FREE;
     if (status == 0 && is_sum(r, slot, reply))
         store(self, slot, reply);
@@ -134,6 +139,7 @@ static const struct part_call_ops piece_ops = { .locate = locate_owner,
  * sent once is not sent again behind itself. It ends with the owner, or with the era. */
 static void send(struct slot *slot, uint32_t piece)
 {
+    /* The slot is set before the call, which makes its request of it at once. */
     slot->piece = piece;
     slot->state = SLOT_SENT;
     part_call_reset(&slot->call);
@@ -151,6 +157,7 @@ void reducer_reduce_pump(struct actor *self)
         slots[reduction->first % REDUCER_WINDOW].state = SLOT_FREE;
         reduction->first++;
     }
+    /* After the end nothing more is sent: the operation, which the slots are of, is over. */
     if (reduction->first == reduction->num_pieces) {
         finish(self);
         return;

@@ -73,13 +73,14 @@ static int check(const struct reducer *r, const struct msg_reduce *head, struct 
     /* The era before the rest: what an older one says is not compared with this one. */
     if (head->era < r->seen || head->era == 0)
         return TR_EROLLBACK;
-    if (head->era > r->era) /* this rank was not told yet that it begins */
+    if (head->era > r->era) /* this rank has yet to hear that it begins */
         return TR_EFULL;
     if (head->world != o->world || head->rank >= o->world)
         return error_set(error, TR_EMISMATCH,
                          "rank %" PRIu32 " of %" PRIu32 " reduces with "
                          "%" PRIu32 " others",
                          head->rank, head->world, o->world);
+    /* The world is compared before the piece: an owner's pieces are counted by it. */
     uint64_t from = (uint64_t)head->piece * head->piece_values;
     uint64_t left = from < head->total ? head->total - from : 0;
     if (head->total > REDUCER_VALUES_MAX ||
@@ -141,6 +142,7 @@ static int open_piece(struct actor *self, struct share *share, const struct msg_
         struct share_piece *piece = calloc(1, sizeof *piece);
         if (piece == NULL)
             return TR_ENOMEM;
+        /* The piece is entered only with its sums: an owned piece that is there may be added to. */
         piece->sums = buffer_create(self, head->count * sizeof(float));
         if (piece->sums == NULL) {
             free(piece);
@@ -191,6 +193,8 @@ static void advance(struct actor *self, const struct share *share, uint32_t owne
             add_values(piece->sums->data, message_body(request), count);
         buffer_release(self, message_body_detach(request));
     }
+    /* Ranks are answered only when all are added: the sums are whole then. A repeat that comes
+     * later is new to the table, finds nothing left to add, and is answered here too. */
     for (uint32_t rank = 0; rank < world; rank++) {
         const struct sequenced_id id = id_of(r, share, owned, rank);
         struct message *request = sequenced_release(&r->adders, &id);
