@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants: what a batch that is ready or idle holds is charged, and so is what a reservation
+ * stands for; a batch is uncharged before it is discarded or taken for use again. Nothing is freed
+ * under the mutex: what leaves the lists goes to one that destroy_list() frees afterwards.
+ */
 #include "actors/data/batch_store.h"
 
 #include <assert.h>
@@ -234,6 +239,7 @@ void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t ep
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
     struct sampled_batch **link = l != NULL ? &l->ready : NULL;
+    /* The position first: is_past() measures by it. */
     if (l != NULL)
         move_on(l, epoch, index);
     while (link != NULL && *link != NULL) {
@@ -353,6 +359,7 @@ struct sampled_batch *batch_store_take(struct batch_store *store, uint32_t num_n
     if (batch != NULL) {
         *link = batch->next;
         store->num_idle--;
+        /* The reservation of its requester stands for it from now on. */
         uncharge(store, batch);
     }
     pthread_mutex_unlock(&store->mutex);
@@ -410,6 +417,7 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch)
     int rv = deposit(store, batch, &list);
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);
+    /* After the mutex: the release gives the batch back to this store, which takes it again. */
     if (rv != 0)
         sampled_batch_release(batch);
     return rv == TR_EEXIST ? 0 : rv;
@@ -450,6 +458,8 @@ struct sampled_batch *batch_store_collect(struct batch_store *store, uint64_t lo
     if (l != NULL) {
         struct sampled_batch **link = find_ready(l, epoch, index);
         batch = *link;
+        /* The position moves on in the same hold of the mutex that took the batch: a repeat of
+         * it that is deposited afterwards is past, and released. */
         if (batch != NULL)
             *link = batch->next;
         if (batch != NULL)
@@ -488,6 +498,8 @@ void batch_store_give_back(struct batch_store *store, struct sampled_batch *batc
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
+    /* The old charge goes first: an account that is nearly full has room for the idle batch by
+     * that alone. */
     uncharge(store, batch);
     size_t bytes = sampled_batch_bytes(batch);
     bool keep = !store->closed && store->num_idle < BATCH_STORE_IDLE_MAX &&

@@ -133,6 +133,7 @@ static bool begin(struct client *c, struct operation *op)
     struct error error = { 0 };
     size_t bytes = 0;
     int rv = op->ops->size(c, op->request, &bytes, &error);
+    /* Asked before the charge: it would wait for such room for ever, and all behind it. */
     if (rv == 0 && bytes > c->account.bound_bytes)
         rv = error_set(&error, TR_ETOOBIG, "account \"%s\": %zu bytes wanted, its bound is %zu",
                        c->account.name, bytes, c->account.bound_bytes);
@@ -153,6 +154,8 @@ static bool begin(struct client *c, struct operation *op)
         lanes_start(op); /* last: it may end the operation at once */
         return true;
     }
+    /* Taken back before it ends or waits again: its bytes are for others, and it counts as
+     * waiting. */
     stop_running(op);
     if (rv != TR_ENOMEM) {
         operation_end(op, rv, error.text);
@@ -252,11 +255,12 @@ static int start(struct actor *self, const void *arg)
     account_init(&c->account, "client",
                  c->options->bytes_max != 0 ? c->options->bytes_max : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
+    /* The name last: whatever finds it may ask at once. */
     int rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }
 
-/* Calls, timers and jobs are over: requests that are left are answered as by one who is gone. */
+/* Calls, timers and jobs are over: requests that are left are answered TR_EPEERDOWN. */
 static void fini(struct actor *self)
 {
     struct client *c = actor_state(self);

@@ -97,6 +97,7 @@ static int grow(struct nodes *n, size_t more, struct error *error)
         return 0;
     size_t wanted = n->count + more, capacity = n->capacity + n->capacity / 2;
     capacity = capacity > wanted ? capacity : wanted;
+    /* Charged before it is allocated: the account is the bound of what is. */
     int rv = operation_charge(&n->op, (capacity - n->capacity) * NODE_BYTES, error);
     if (rv != 0)
         return rv;
@@ -123,6 +124,7 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
 {
     const struct msg_select_reply *head = message_head(reply);
     const uint64_t *ids = message_body(reply);
+    /* An answer that gets no further is refused here: it would be asked for again for ever. */
     if (reply->frame.kind != MSG_SELECT_REPLY ||
         reply->frame.body_bytes != head->count * UINT64_C(16) ||
         (!head->done && head->next <= lane->at))
@@ -162,6 +164,8 @@ static int sort_piece(struct job *job)
     if (!node_sort_step(&n->sort))
         return CREW_MORE;
     uint64_t *out = message_body(n->op.reply);
+    /* The answer's body served to sort: pairs that ended up in it leave it before the arrays are
+     * written over them. */
     if (n->sort.from != n->pairs)
         memcpy(n->pairs, n->sort.from, n->count * sizeof *n->pairs);
     for (size_t i = 0; i < n->count; i++) {

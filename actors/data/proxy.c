@@ -201,6 +201,7 @@ static void ask_batch(struct proxy *p, struct message *request)
     const struct msg_batch_request *asked = message_head(request);
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     struct proxy_loader *l = find(p, asked->loader);
+    /* Only a call must name a batch of the epoch: a notice may name its end, or none. */
     if (l == NULL || (waits && asked->batch >= l->num_steps)) {
         actor_refuse(p->self, request, l == NULL ? TR_ECLOSED : TR_ERANGE);
         return;
@@ -223,7 +224,7 @@ static void ask_batch(struct proxy *p, struct message *request)
 }
 
 /* The waiter is the request itself; a repeated one, whose first answer nobody waits for any more,
- * takes its place. The asker closes it when the batch is collected, or not wanted any more. */
+ * takes its place. The requester closes it when the batch is collected, or not wanted any more. */
 static void draw(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open open = draw_as_loader(message_head(request));
@@ -315,6 +316,8 @@ static void fini(struct actor *self)
     while (p->loaders != NULL) {
         struct proxy_loader *l = p->loaders;
         p->loaders = l->next;
+        /* The pulls first: proxy_pull_end(), by way of end_loader(), would leave a batch to the
+         * crew, which is done with it, and cancel waits that have ended with the actor. */
         for (uint32_t i = 0; i < l->window; i++)
             proxy_pull_fini(&l->slots[i]);
         /* Nobody cancelled it: the next life of the proxy is to be asked for the batch. */

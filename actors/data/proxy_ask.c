@@ -39,7 +39,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     link->finding = false;
     if (status == TR_ECANCELED)
         return;
-    /* The address first: slots that wait ask at once, and look for it here. */
+    /* The address first, and `finding` before it: slots that wait ask at once, look for the address
+     * here, and without one start another search or wait for one that is under way. */
     link->address = status == 0 ? address : ADDRESS_NONE;
     for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
         for (uint64_t turn = l->position; turn < l->next_ask; turn++)
@@ -74,6 +75,7 @@ static void fail_all(struct proxy_loader *l, const struct error *error)
         struct proxy_slot *slot = &l->slots[i];
         if (!proxy_is_under_way(slot))
             continue;
+        /* The cancel first: it gives the room back, and leaves the slot empty. */
         proxy_cancel(slot);
         slot->state = SLOT_FAILED;
         slot->error = *error;
@@ -105,6 +107,7 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
 {
     struct proxy_open *open = arg;
     struct error error = { 0 };
+    /* First: closing and forgetting the loader below depend on whether a call is under way. */
     open->call = (struct call_id){ 0 };
     if (status == TR_ECANCELED)
         return;
@@ -220,6 +223,7 @@ static void take_answer(struct proxy_slot *slot, struct message *reply)
     struct error error = { 0 };
     int rv = find_batch(slot, reply, &error);
     bool is_pulled = rv == 1;
+    /* The pull begins before the reply is released, which has its size. */
     if (is_pulled)
         rv = proxy_pull(slot, reply->frame.from,
                         ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
@@ -345,8 +349,9 @@ void proxy_ask(struct proxy_slot *slot)
 void proxy_cancel(struct proxy_slot *slot)
 {
     struct proxy *p = slot->loader->proxy;
-    /* The notice before the call is cancelled, which forgets that it was sent. The room last: as
-     * long as bytes of the batch are held here, they are charged as that. */
+    /* The notice before the call is cancelled, which forgets that it was sent. The room after the
+     * pull: as long as bytes of the batch are held here, they are charged as that. The state last:
+     * it says whether there is room to give back. */
     if (slot->call.state == PART_CALL_SENT)
         proxy_unwanted(slot, slot->call.to);
     part_call_cancel(&slot->call);

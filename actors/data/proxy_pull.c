@@ -92,8 +92,8 @@ void proxy_pull_end(struct proxy_slot *slot)
     }
     for (uint32_t i = 0; i < PIECES_MAX; i++)
         part_call_cancel(&pull->pieces[i].call);
-    /* A sampler forgets a batch with its last piece; of one that was pulled in part it
-     * is notified. */
+    /* A sampler forgets a batch with its last piece; where pieces are left it is notified that
+     * nobody pulls them. */
     if (pull->taken < pull->total)
         proxy_unwanted(slot, pull->from);
     free_pull(pull);
@@ -141,6 +141,7 @@ static void deposit(struct proxy_pull *pull)
     pull->batch = NULL; /* first: the end of the pull would take it for the crew's */
     struct proxy_slot *slot = pull->slot;
     int rv = proxy_deposit(slot, batch, pull->read, &error);
+    /* The pull ends before the slot is settled, which may begin another. */
     proxy_pull_end(slot);
     if (rv == TR_EFULL) /* the client's account: it is the client that has to release batches */
         proxy_fail(slot, rv, &error);
@@ -152,6 +153,8 @@ static void read_done(struct actor *self, struct job *job, int status)
 {
     struct proxy_pull *pull = job->arg;
     (void)self;
+    /* Whether it was given up is asked first: then there is no slot to settle, whatever was
+     * read. */
     if (pull->slot == NULL)
         free_pull(pull);
     else if (status == 0)
@@ -204,6 +207,7 @@ static void piece_done(struct part_call *call, int status, struct message *reply
         return;
     }
     int rv = take(pull, piece, reply);
+    /* Released before the next piece is asked for, whose reply takes the same memory. */
     message_release(call->self, reply);
     if (rv != 0) {
         error_set(&error, rv,

@@ -42,6 +42,8 @@ void proxy_drop_epoch(struct proxy_loader *l)
 
 static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
 {
+    /* The old epoch is dropped under its own number, by which its slots and their room are
+     * known. */
     proxy_drop_epoch(l);
     l->epoch = epoch;
     l->begun = true;

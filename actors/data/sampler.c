@@ -120,6 +120,7 @@ static void put_in_store(struct task *task)
     struct sampled_batch *batch = task->out;
     task->out = NULL;
     size_t bytes = sampled_batch_bytes(batch); /* before the deposit, which consumes it */
+    /* The deposit before the answer: the batch may be collected as soon as that has come. */
     int rv = batch_store_deposit(s->options->store, batch);
     if (rv != 0 && rv != TR_EFULL) {
         sampler_fail_task(task, rv, "nobody waits for the batch");
@@ -341,7 +342,8 @@ static void work(struct actor *self, void *arg)
     struct task *task = next_task(s);
     (void)self;
     /* Here, where nothing walks over tasks and loaders. The task that was chosen has a request, so its
-     * loader stays. */
+     * loader stays. And before a request begins: a draw that is over may have the last place of a
+     * loader. */
     sampler_forget_draws(s);
     /* Tasks that can go on come before new ones, whose batches are wanted later. */
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
@@ -543,6 +545,8 @@ static void fini(struct actor *self)
         if (s->tasks[i].sampler != NULL)
             fini_task(&s->tasks[i]);
     }
+    /* The loaders after the tasks, whose builders point at their plans; the account after both:
+     * what was kept gives its bytes back. */
     sampler_free_loaders(s);
     batch_builder_space_fini(&s->space);
     part_locator_fini(&s->servers);

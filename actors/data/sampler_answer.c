@@ -57,6 +57,7 @@ int sampler_take_samples(struct ask *ask, struct message *reply, struct error *e
     bool all = etype_at(ask) == ask->task->builder.num_etypes;
     if (all)
         return 0;
+    /* An answer that gets no further is refused too: it would be asked for again for ever. */
     if (head->done || (sections == ask->sections_done && rows == ask->rows_done))
         return bad(ask, error, "less than was asked for");
     return 1;

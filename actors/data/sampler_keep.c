@@ -35,6 +35,8 @@ static void drop(struct kept_batch **link)
     struct kept_batch *kept = *link;
     if (kept == NULL)
         return;
+    /* Off the list first: while the crew is at it, nobody finds it to offer, pull or drop it
+     * again. */
     *link = kept->next;
     kept->dropped = true;
     if (kept->from == NULL)
@@ -114,6 +116,8 @@ static void flatten_done(struct actor *self, struct job *job, int status)
     struct kept_batch *kept = job->arg;
     struct sampler *s = kept->sampler;
     (void)self;
+    /* Whether it was dropped is asked first, whatever the crew did. Then the refusal comes before
+     * the freeing, which would answer that the sampler is down. */
     if (kept->dropped) {
         actor_refuse(s->self, kept->request, TR_ECANCELED);
         kept->request = NULL;
@@ -131,6 +135,8 @@ static void flatten_done(struct actor *self, struct job *job, int status)
 static struct kept_batch *make(struct task *task, struct msg_batch_request asked)
 {
     struct sampler *s = task->sampler;
+    /* The account is charged last, so that a failure leaves nothing to give back to it; batch
+     * and request change hands only when nothing can fail any more. */
     struct kept_batch *kept = malloc(sizeof *kept);
     struct buffer *buffer = kept == NULL ? NULL : buffer_create(s->self, task->flat_bytes);
     if (buffer == NULL || account_reserve(&s->kept, task->flat_bytes, NULL) != 0) {

@@ -22,6 +22,7 @@ static void opener_down(struct actor *self, void *arg, struct address who, int r
 {
     struct loader_state *l = arg;
     (void)self, (void)who;
+    /* First: the monitor is over, and the loader's removal ends one that is not. */
     l->down = (struct call_id){ 0 };
     if (reason != TR_ECANCELED) /* the sampler itself ends */
         sampler_close_loader(l);
@@ -80,6 +81,8 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
         rv = sample_tables_check(&spec, s->options->meta, "loader", error);
     if (rv != 0)
         return rv;
+    /* After the faults above, which stay: a proxy asks again after TR_EFULL, and would do so for a
+     * loader that can never be opened. */
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
         return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
     return epoch_plan_init(&epochs, open, error);
@@ -189,6 +192,7 @@ void sampler_open_loader(struct sampler *s, struct message *request)
         }
     }
     int rv = watch(s, l, request->frame.from);
+    /* A new one alone is removed: one that was open before is watched as it was. */
     if (rv != 0 && address_is_none(l->opener))
         sampler_remove_loader(s, l);
     struct message *reply = rv == 0 ? opened(s, l) : NULL;
@@ -234,7 +238,7 @@ static bool is_worked_on(const struct sampler *s, const struct loader_state *l)
     return false;
 }
 
-/* Not where a batch is handed over: whoever ends a task may be walking over tasks and loaders. */
+/* Not where a batch is handed over: what ends a task may be walking over tasks and loaders. */
 void sampler_forget_draws(struct sampler *s)
 {
     struct loader_state *next;
@@ -272,6 +276,8 @@ void sampler_free_loaders(struct sampler *s)
     while (s->loaders != NULL) {
         struct loader_state *l = s->loaders;
         s->loaders = l->next;
+        /* No job runs any more, so what is kept is freed at once, while its sampler and the
+         * account are there. */
         sampler_drop_kept(l);
         free_loader(l);
     }

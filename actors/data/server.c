@@ -99,6 +99,7 @@ static int step(struct actor *self, struct server_work *work)
             error_reply_send(self, work->request, &error);
         }
     }
+    /* Each answer consumed the request: free_work() would answer it again. */
     work->request = NULL;
     free_work(self, work);
     return WORK_DONE;
@@ -115,6 +116,7 @@ static void step_first(struct actor *self, void *arg)
         server->num_works--;
         server->waiting_bytes -= body_bytes;
     }
+    /* The timer last, and only for what is left: step_first() takes the first without asking. */
     if (server->first != NULL)
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
 }
@@ -135,6 +137,7 @@ static void push(struct actor *self, struct server *server, struct server_work *
 
 static bool is_full(const struct server *server, const struct message *request)
 {
+    /* An idle server takes any request: one larger than the bound would else never be served. */
     if (server->num_works == 0)
         return false;
     uint64_t most = server->options->waiting_bytes_max;
@@ -204,6 +207,7 @@ static int start(struct actor *self, const void *arg)
         server_part_name(server->options->parts[i], name);
         rv = directory_register(self, name, NULL, NULL);
     }
+    /* The server joins last, when it can be asked to stop. */
     server->member = (struct process_member){ .role = MSG_ROLE_SERVER,
                                               .rank = server->options->rank,
                                               .plan = server->options->plan,

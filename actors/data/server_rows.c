@@ -127,6 +127,8 @@ static int step(struct actor *self, struct server_work *work, struct error *erro
         uint32_t todo = part->num_rows - state->rows_done, most = slice_rows(part, left);
         uint32_t rows = todo < most ? todo : most;
         const uint32_t *first = rows > 0 ? part->rows + state->rows_done : NULL;
+        /* Rows are checked in the slice that reads them: all of them at once may take longer
+         * than a turn. */
         rv = local_rows_check(work->part, &part->table, first, rows, error);
         if (rv != 0)
             return rv;

@@ -116,6 +116,7 @@ static int begin(struct actor *self, struct server_work *work, struct error *err
     struct sample_work *state = (struct sample_work *)work;
     const struct msg_sample_request *head = message_head(work->request);
     state->head = head;
+    /* The pin comes first: what is asked for is checked against the types of that version. */
     int rv = server_pin(work, head->part, head->version, error);
     if (rv != 0)
         return rv;
@@ -200,7 +201,10 @@ static int plan_slice(struct sample_work *state, struct error *error)
         bool open = open_section(state);
         uint32_t left = plan->rows_left - plan->num_rows, rows = 0;
         uint32_t count = left < budget ? left : budget;
-        /* Near the end of the room smaller pieces, so that counts leave space for edges. */
+        /* Near the end of the room smaller pieces, so that counts leave space for edges: where
+         * every neighbour is drawn, plan_rows() takes all counts off the room first. Counts that
+         * nearly fill it would let no row fit; more than it holds would wrap to a huge rest, and
+         * the reply would outgrow its bound. After open_section(), whose head is of that room. */
         if (open && count * COUNT_BYTES > state->room / 2)
             count = (uint32_t)(state->room / (4 * COUNT_BYTES));
         if (open && count > 0) {
@@ -337,6 +341,8 @@ static int fill_slice(struct sample_work *state, struct error *error)
         const struct section_plan *plan = &state->plans[state->at];
         if (state->head_at == NULL)
             begin_section(state, plan);
+        /* Asked before rows are filled: a section may have none, and fill_rows() draws one at
+         * least. */
         if (state->rows_done == plan->num_rows) {
             end_section(state, plan);
             budget--;
@@ -359,6 +365,7 @@ static int finish(struct actor *self, struct sample_work *state, struct error *e
     head->num_sections = last;
     head->done = last == state->num_plans &&
                  (last == 0 || state->plans[last - 1].num_rows == state->plans[last - 1].rows_left);
+    /* The body last: where no reply could be made, it is still fini()'s to release. */
     message_body_attach(state->work.reply, state->body, state->filled);
     state->body = NULL;
     return WORK_DONE;
