@@ -7,7 +7,7 @@
 #include <troupe/troupe.h>
 
 /* Made of the headers. */
-#include "structs.h"
+#include "tests/api/grown/list/structs.h"
 
 #ifdef OF_A_LATER_VERSION
 #define ADDED(tag) offsetof(struct tag, of_a_later_version)

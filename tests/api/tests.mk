@@ -171,11 +171,10 @@ check_PROGRAMS += tests/api/test_struct_ends
 TESTS += tests/api/test_struct_ends
 check_LTLIBRARIES += libtr_ends_now.la libtr_ends_later.la
 libtr_ends_now_la_SOURCES = tests/api/struct_ends.c tests/api/struct_ends.h
-libtr_ends_now_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTRUCT_ENDS=struct_ends_now \
-    -I$(top_builddir)/tests/api/grown/list
+libtr_ends_now_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTRUCT_ENDS=struct_ends_now
 libtr_ends_later_la_SOURCES = $(libtr_ends_now_la_SOURCES)
 libtr_ends_later_la_CPPFLAGS = -DOF_A_LATER_VERSION -DSTRUCT_ENDS=struct_ends_later \
-    $(libtr_api_grown_la_CPPFLAGS) -I$(top_builddir)/tests/api/grown/list
+    $(libtr_api_grown_la_CPPFLAGS)
 $(libtr_ends_now_la_OBJECTS) $(libtr_ends_later_la_OBJECTS): tests/api/grown/stamp
 tests_api_test_struct_ends_SOURCES = tests/api/test_struct_ends.c
 tests_api_test_struct_ends_LDADD = libtr_ends_now.la libtr_ends_later.la $(test_libs)

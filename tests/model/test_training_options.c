@@ -48,7 +48,7 @@ static struct tr_process *open_process(const char *host, const char *limits)
 static void read_options(const struct tr_train_options *options, struct training *t)
 {
     struct tr_error error = TR_ERROR_INIT;
-    *t = (struct training){ 0 };
+    *t = (struct training){ .task = NULL };
     if (training_read_options(t, options, &error) != 0)
         fail_msg("%s", error.message);
 }
@@ -98,7 +98,7 @@ static void a_program_s_limit_goes_before_the_cluster_file_s_and_that_before_the
 
 static void no_limit_is_shorter_than_nothing(void **state)
 {
-    struct training t = { 0 };
+    struct training t = { .task = NULL };
     struct tr_error error = TR_ERROR_INIT;
     struct tr_train_options options = options_of(NULL);
     (void)state;
@@ -138,7 +138,7 @@ static void threads_are_the_program_s_where_the_cluster_file_names_none(void **s
 
 static void refuse(const struct tr_train_options *options, int code, const char *says)
 {
-    struct training t = { 0 };
+    struct training t = { .task = NULL };
     struct tr_error error = TR_ERROR_INIT;
     int rv = training_read_options(&t, options, &error);
     if (rv != code || error.code != code || strstr(error.message, says) == NULL)
@@ -373,7 +373,7 @@ static void the_head_of_a_part_says_where_its_run_stands(void **state)
 /* A run that goes back reports epochs again: the later report is the one that counts. */
 static void epochs_are_reported_again_after_a_rollback(void **state)
 {
-    struct training t = { 0 };
+    struct training t = { .task = NULL };
     (void)state;
     pthread_mutex_init(&t.mutex, NULL);
     for (uint32_t epoch = 0; epoch < 40; epoch++) {
