@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is written aside, locked, and renamed into its place.
+ *
+ * Invariants:
+ *   - What is aside and not locked is a dead writer's, and any writer may remove it. So what a
+ *     writer made is its own only once it is locked and still stands at its path: between its
+ *     making and its lock it looks like a dead one's. Otherwise the writer takes the next number.
+ *   - The lock is held until the name aside is gone, by a rename or a removal.
+ *   - Bytes are synced before the rename, and their folder after it: a crash leaves the old, the new
+ *     or (between the two renames of a folder) neither, and never a name without its bytes.
+ */
 #include "config.h" /* O_DIRECTORY */
 
 #include "runtime/base/atomic_dir.h"
@@ -65,6 +76,8 @@ static int remove_dead(void *arg, const char *name)
         /* Some file systems lock only what is open for writing. */
         int flags = (facts.is_folder ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_NONBLOCK;
         int fd = files->open(files, path, flags, 0);
+        /* Removed under its lock, which is given up after it: no other writer removes the same tree
+         * at the same time. */
         if (fd >= 0 && files->lock(files, fd) == 0)
             files_remove_tree(files, path, NULL);
         if (fd >= 0)
@@ -74,8 +87,8 @@ static int remove_dead(void *arg, const char *name)
     return 0;
 }
 
-/* What writers of this path left that were killed. What cannot be removed is of no matter to the
- * one who writes now. */
+/* Removes what killed writers of this path left. What cannot be removed does not matter to the
+ * writer that comes now. */
 static int remove_dead_asides(struct files *files, const char *path, struct error *error)
 {
     char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
@@ -96,6 +109,8 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
  * dead one's before it was locked. */
 static bool lock_aside(struct files *files, const char *path, int fd)
 {
+    /* The lock before the look: from the lock on no writer removes it, so what stands there stays.
+     * Where the file system cannot lock, no writer removes anything, and it counts as ours. */
     int rv = files->lock != NULL ? files->lock(files, fd) : 0;
     return rv != -EWOULDBLOCK && (rv != 0 || files_is_at(files, fd, path));
 }
@@ -107,6 +122,7 @@ static int lock_folder(struct atomic_dir *dir, bool *taken)
     if (dir->files->lock == NULL)
         return 0;
     int fd = dir->files->open(dir->files, dir->path, O_RDONLY | O_DIRECTORY, 0);
+    /* Another writer may have removed it since it was made, or may be about to. */
     *taken = fd == -ENOENT || (fd >= 0 && !lock_aside(dir->files, dir->path, fd));
     if (fd >= 0 && *taken)
         dir->files->close(dir->files, fd);
@@ -136,6 +152,7 @@ static int make_aside(struct atomic_dir *dir, struct error *error)
             return error_set(error, TR_ENOMEM, "%s: no memory to make it", dir->final_path);
         rv = dir->files->mkdir(dir->files, dir->path, 0777);
         if (rv == 0) {
+            /* Made is not yet ours: it was not locked for a moment. */
             rv = lock_folder(dir, &taken);
             if (rv != 0)
                 (void)dir->files->rmdir(dir->files, dir->path);
@@ -173,6 +190,7 @@ int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *fi
     if (dir->final_path == NULL || parent == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to make it", final_path);
     else
+        /* Before anything is made: commit looks again, but after all the work. */
         rv = check_free(dir, error);
     if (rv == 0)
         rv = files_make_folders(files, parent, error);
@@ -192,6 +210,8 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
     char *old = name_aside(dir->final_path, "old", 0);
     if (old == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to replace it", dir->final_path);
+    /* rename(2) replaces no folder that has something in it, so the older one makes way first. It is
+     * removed last: until the new one has its place it may have to come back. */
     int rv = files_remove_tree(dir->files, old, error);
     if (rv == 0)
         rv = files_rename(dir->files, dir->final_path, old, error);
@@ -209,14 +229,17 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
 int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 {
     char *parent = files_parent(dir->final_path);
+    /* The memory first: after the rename nothing is to fail for lack of it. */
     int rv = parent == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory to commit it", dir->final_path)
                  : check_free(dir, error);
     if (rv == 0)
+        /* Before the rename: the name is not to be on the disk before what it names. */
         rv = files_sync_tree(dir->files, dir->path, error);
     if (rv == 0)
         rv = folder_swap(dir, error);
     if (rv == 0) {
+        /* It is in its place: whatever fails from here on, atomic_dir_abort must not remove it. */
         free(dir->path);
         dir->path = NULL;
         rv = files_sync_folder(dir->files, parent, error);
@@ -228,6 +251,7 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 
 void atomic_dir_abort(struct atomic_dir *dir)
 {
+    /* Under its lock: unlocked, another writer would remove the same tree at the same time. */
     if (dir->path != NULL)
         files_remove_tree(dir->files, dir->path, NULL);
     unlock_folder(dir);
@@ -248,6 +272,10 @@ static int create_aside(struct file *file, struct files *files, const char *path
         if (aside == NULL)
             return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
         rv = file_create(file, files, aside, error);
+        /* Created is not yet ours: until it is locked it looks like what a dead writer left, and
+         * another writer may have locked it to remove it, or may have removed it already. What is
+         * written there would go nowhere, and the rename would fail or take another's file. So it
+         * is closed and the next number tried. */
         bool mine = rv == 0 && lock_aside(files, aside, file->fd);
         free(aside);
         if (mine || (rv != 0 && rv != TR_EEXIST))
@@ -272,6 +300,7 @@ int files_write_atomic(struct files *files, const char *path, const void *data, 
         goto out;
     rv = file_append(&file, data, size, error);
     if (rv == 0)
+        /* Before the rename: the name is not to be on the disk before the bytes. */
         rv = file_sync(&file, error);
     /* Closing it gives its lock up, and with that what is still aside. */
     if (rv == 0)

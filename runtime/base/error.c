@@ -46,8 +46,8 @@ static size_t measure_character(const unsigned char *at)
     return too_small || too_large ? 0 : length;
 }
 
-/* Sentences quote names and words of files, which may hold anything; whoever gets a sentence may
- * count on printable UTF-8. */
+/* Texts quote names and words of files, which may hold anything; callers that show a text may count
+ * on printable UTF-8. */
 static void make_printable(char *text)
 {
     while (*text != '\0') {
@@ -84,6 +84,7 @@ int error_prefix(struct error *error, const char *format, ...)
     if (error == NULL)
         return TR_EINTERNAL;
     char rest[ERROR_TEXT_MAX];
+    /* Copied before the prefix is written over it. */
     memcpy(rest, error->text, sizeof rest);
     va_list args;
     va_start(args, format);

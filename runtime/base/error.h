@@ -2,7 +2,7 @@
 /*
  * What failed, on which input, and what to do: the message behind a TR_E* code.
  *
- * A struct error is owned by whoever can show it to a person. Functions below take
+ * A struct error is owned by the caller that can show it to a person. Functions below take
  * one as their last parameter and fill it when they fail; NULL means that nobody
  * wants the message. Nothing is printed below cli/.
  *

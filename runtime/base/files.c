@@ -135,6 +135,8 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
                                    "%s: cannot write at byte %" PRIu64, file->path, offset + put);
         put += (size_t)n;
     }
+    /* Grown only by a write that is whole: an append after a failure writes at the same place
+     * again. */
     if (file->size < offset + size)
         file->size = offset + size;
     return 0;
@@ -186,6 +188,7 @@ int files_read_all(struct files *files, const char *path, size_t size_max, char 
     if (rv != 0)
         return rv;
     char *buffer = NULL;
+    /* The bound before the memory: the size of the file would else decide how much is taken. */
     if (file.size > size_max) {
         rv = error_set(error, TR_ETOOBIG, "%s: %" PRIu64 " bytes, more than the %zu allowed", path,
                        file.size, size_max);

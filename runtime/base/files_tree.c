@@ -77,11 +77,13 @@ int files_make_folders(struct files *files, const char *path, struct error *erro
         if (was != '/' && was != '\0')
             continue;
         *slash = '\0';
+        /* From the top down, each with its name synced before the next is made in it: a folder
+         * whose own name is lost takes all below it along. */
         int made = files->mkdir(files, copy, 0777);
         if (made < 0 && made != -EEXIST)
             rv = error_set_errno(error, -made, "%s: cannot make the folder", copy);
         else if (made == 0 && (rv = sync_parent(files, copy, error)) < 0)
-            files->rmdir(files, copy); /* whoever finds it there takes its name for synced */
+            files->rmdir(files, copy); /* else the next call takes its name for synced */
         *slash = was;
         if (was == '\0')
             break;
@@ -142,6 +144,7 @@ static int walk_child(void *arg, const char *name)
 static int walk_path(const struct tree_walk *walk)
 {
     struct file_facts facts;
+    /* Before anything is read: a tree without an end stops here. */
     if (walk->depth > FILES_DEPTH_MAX)
         return error_set(walk->error, TR_ETOOBIG, "%s: more than %d folders deep", walk->path,
                          FILES_DEPTH_MAX);
@@ -156,12 +159,15 @@ static int walk_path(const struct tree_walk *walk)
         if (rv > 0)
             return -rv;
     }
+    /* The folder after what is in it: only an empty one can be removed. */
     return walk->leave(walk, facts.is_folder);
 }
 
 static int leave_synced(const struct tree_walk *walk, bool is_folder)
 {
     (void)is_folder;
+    /* Counted before the sync: beyond the bound all is synced at once, and this would be in
+     * vain. */
     if (walk->left != NULL && (*walk->left)-- == 0)
         return TR_EEND;
     return sync_path(walk->files, walk->path, walk->error);

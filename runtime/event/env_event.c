@@ -136,6 +136,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 static void driver_free(struct driver *driver)
 {
+    /* Events before their base, and the base before the descriptors that it watches. */
     if (driver->timer != NULL)
         event_free(driver->timer);
     if (driver->wake != NULL)
@@ -218,6 +219,8 @@ static void *run_loop(void *arg)
     struct loop *loop = driver->loop;
     while (!loop_is_done(loop)) {
         uint64_t until_ns = UINT64_MAX;
+        /* In this order: a turn, as it may end the last actor; then the end of the node; and the
+         * sleep last, since after it a sender believes that it has to wake the loop. */
         if (!loop_turn(loop) && !loop_is_done(loop) && loop_sleep(loop, &until_ns)) {
             /* The last actor may have gone between the look and the sleep; its wake came
              * before we were asleep, so look again. */
@@ -280,6 +283,8 @@ static struct team *team_of(struct env_event *self, const struct job *job)
     struct team *waiters = &self->waiters;
     if (!job->waits)
         return &self->crew;
+    /* `num_jobs` does not count this job yet: where no more threads idle than jobs wait, none is
+     * left for it. */
     if (waiters->num_idle <= waiters->num_jobs && waiters->num_threads < WAITERS_MAX)
         team_grow(waiters, "tr-wait");
     return waiters->num_threads > 0 ? waiters : &self->crew;
@@ -310,6 +315,7 @@ static struct job *wait_for_job(struct team *team)
     while (team->jobs == NULL && !self->closing)
         pthread_cond_wait(&team->filled, &self->mutex);
     team->num_idle--;
+    /* A job counts more than the closing: its actor waits for it. */
     struct job *job = team->jobs;
     if (job != NULL) {
         team->jobs = job->next;
@@ -349,6 +355,8 @@ static void env_event_destroy(struct env *env)
     pthread_cond_broadcast(&self->crew.filled);
     pthread_cond_broadcast(&self->waiters.filled);
     pthread_mutex_unlock(&self->mutex);
+    /* After the mutex is given back, which the threads need to see the closing, and before it
+     * goes. */
     team_fini(&self->crew);
     team_fini(&self->waiters);
     pthread_mutex_destroy(&self->mutex);
@@ -405,6 +413,7 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
     pthread_mutex_init(&self->mutex, NULL);
     team_init(&self->crew, self, threads);
     team_init(&self->waiters, self, self->waiter_threads);
+    /* After all that a thread of the crew uses from its first step on. */
     while (self->crew.num_threads < wanted && team_grow(&self->crew, "tr-crew") == 0)
         continue;
     if (self->crew.num_threads == 0) {

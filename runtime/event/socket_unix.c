@@ -74,6 +74,8 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0
                                : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
+    /* Before it is called: connecting to a plain file is refused as a stale socket is, and the file
+     * would be removed. */
     if (!S_ISSOCK(status.st_mode))
         return error_set(error, TR_EINVAL,
                          "unix:%s: there is something that is no socket; remove it or choose "
@@ -135,6 +137,8 @@ int socket_unix_listen(struct socket_listener *listener, struct error *error)
                              folder);
         goto err_after_folder;
     }
+    /* The folder first, in which nothing is to be touched where others may enter. Then all three
+     * under one lock: between its bind and its listen a socket looks stale to another process. */
     rc = check_folder(held, path, folder, error);
     if (rc == 0)
         rc = remove_stale(&address, error);
@@ -153,6 +157,7 @@ void socket_unix_remove(const struct socket_listener *listener)
     char *folder = files_parent(path);
     if (folder == NULL)
         return; /* it stays, stale, which the next one finds out */
+    /* Before the look, so that the file cannot change between it and the removal. */
     int held = lock(folder);
     if (lstat(path, &status) == 0 && status.st_dev == listener->device &&
         status.st_ino == listener->inode)

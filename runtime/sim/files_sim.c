@@ -149,10 +149,12 @@ static int sim_open(struct files *self, const char *path, int flags, int mode)
     if (thing != NULL && !thing->is_folder && (flags & O_DIRECTORY))
         return -ENOTDIR;
     bool made = thing == NULL;
+    /* After the errors of names: EROFS is of what would be changed. */
     if (mount->disk->read_only && (made || (flags & O_ACCMODE) != O_RDONLY))
         return -EROFS;
     if (made)
         thing = sim_disk_make(mount->disk, false);
+    /* The descriptor before the name: where there is none left, no file appears. */
     rc = take_fd(mount, thing, flags);
     if (rc > 0 && made)
         sim_disk_put(folder, name, thing, mount);
@@ -295,6 +297,7 @@ static int sim_rename(struct files *self, const char *from, const char *to)
     if (is_within(from, to))
         return -ENOTEMPTY;
     struct thing *there = sim_disk_find(to_folder, to_name);
+    /* Before EROFS: what could not be renamed on any disk says so. */
     rc = check_replaced(thing, there);
     if (rc < 0 || there == thing)
         return rc;
@@ -303,6 +306,7 @@ static int sim_rename(struct files *self, const char *from, const char *to)
     if (from_folder == to_folder) {
         sim_disk_move(from_folder, from_name, to_name, mount);
     } else {
+        /* In any order: a crash loses the changes of the two folders apart from each other. */
         sim_disk_put(to_folder, to_name, thing, mount);
         sim_disk_remove(from_folder, from_name, mount);
     }
@@ -463,9 +467,11 @@ void files_sim_kill(struct files *files)
     struct mount *mount = sim_file_of(files);
     if (mount->dead)
         return;
+    /* All is closed before the loss, whose sweep keeps what is open. */
     for (size_t i = 0; i < OPEN_MAX_FILES; i++)
         if (mount->opened[i].fd != 0)
             mount->opened[i].thing->open--;
+    /* From here on no descriptor is found, so a late close counts nothing down twice. */
     mount->dead = true;
     sim_disk_lose(mount->disk, mount);
 }

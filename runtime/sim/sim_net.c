@@ -59,6 +59,7 @@ void sim_net_step(struct sim_net *net, uint64_t now_ns)
     struct timer *timer = net->events.first;
     assert(timer != NULL && timer->at_ns <= now_ns);
     struct sim_stream *stream = timer->arg;
+    /* Out of the heap first: what happens next may schedule it again. */
     timers_remove(&net->events, timer);
     stream->timed = false;
     net->env->ops->trace(net->env, (uint64_t)stream->node_id << 32 | stream->peer_id, now_ns);
@@ -99,6 +100,7 @@ void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t unti
         clog->next = net->clogs;
         net->clogs = clog;
     }
+    /* The clog before the timers, which are set by it. */
     clog->until_ns = until_ns;
     for (struct sim_stream *at = net->streams; at != NULL; at = at->next)
         if (at->state == SIM_OPEN)
@@ -141,6 +143,8 @@ void sim_net_kill(struct sim_net *net, const struct node *node)
     for (struct sim_stream *at = net->streams; at != NULL; at = at->next) {
         if (at->node != node)
             continue;
+        /* In any order: part() schedules the peer alone. One of the same node is reached later in
+         * this loop, or is dead already. */
         if (at->peer != NULL)
             part(at);
         if (at->timed)

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One stream of the simulated network: connecting, accepting, reading, writing, ending. */
+/*
+ * One stream of the simulated network: connecting, accepting, reading, writing, ending.
+ *
+ * Invariants:
+ *   - `peer` is the truth, `in.mark` what this end knows. An end that closes leaves its peer at
+ *     once; that one notices when the mark has arrived, and behaves until then as if nothing were.
+ *   - The timer follows from the state and the first chunk of `in`: sim_stream_schedule comes after
+ *     each change of these. What can be told follows from both pipes: then sim_stream_update.
+ *   - Draws stand in an order that stays: a seed that is remembered plays the same only with it.
+ */
 #include "runtime/sim/sim_stream.h"
 
 #include <stdio.h>
@@ -86,6 +95,7 @@ void sim_stream_break(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
     uint64_t on_way = self->in.sent - self->in.arrived;
+    /* Cut before it is marked: the cut takes away all chunks on their way, and the mark is one. */
     sim_pipe_cut(&self->in, (size_t)sim_net_draw(net, on_way + 1));
     sim_pipe_mark(&self->in, PIPE_RESET, sim_net_arrival_ns(net));
     sim_stream_schedule(self);
@@ -122,7 +132,7 @@ static bool has_no_address(const char *host)
     return length >= sizeof suffix - 1 && strcmp(host + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* Small windows show who forgets that a write may be short. */
+/* Small windows show which code forgets that a write may be short. */
 static size_t sim_stream_capacity(struct sim_net *net)
 {
     return SIM_NET_PIPE_BYTES_MAX >> sim_net_draw(net, 7);
@@ -164,6 +174,7 @@ static void sim_stream_join(struct sim_stream *self, struct sim_stream *listener
     end->peer = self;
     name_peer(self, end);
     name_peer(end, self);
+    /* Both ends are whole before the listener is notified: accepting may be the next step. */
     put_in_backlog(listener, end);
     sim_stream_update(listener);
     stream_tell(&self->stream, STREAM_WRITABLE);
@@ -180,10 +191,12 @@ static void end_connecting(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
     struct sim_stream *listener = sim_stream_find(net, &self->endpoint);
+    /* A name without an address fails before any host is asked. */
     if (has_no_address(self->endpoint.host)) {
         sim_stream_fail(self, TR_ENOENT, "the host has no address");
         return;
     }
+    /* The listener before the way, which is one between two nodes: its node is the other one. */
     if (listener == NULL || sim_stream_refuses(listener)) {
         sim_stream_fail(self, TR_EPEERDOWN, "nobody listens there");
         return;
@@ -216,6 +229,7 @@ void sim_stream_happen(struct sim_stream *self)
     /* A reset may come before the system handed over what had arrived. */
     if (self->in.mark == PIPE_RESET && sim_net_draw(net, 2) == 0)
         sim_pipe_lose_arrived(&self->in);
+    /* The next chunk is scheduled and what arrived is told after the faults have had it. */
     sim_stream_schedule(self);
     sim_stream_update(self);
 }
@@ -253,6 +267,8 @@ static int accept_one(struct stream *listener, struct stream **out)
         return 0;
     self->backlog = end->waiting;
     self->num_waiting--;
+    /* Out of the backlog for good: one that is closed later finds no listener to leave, and is not
+     * taken for a connection that nobody accepted. */
     end->waiting = end->listener = NULL;
     *out = &end->stream;
     return 0;
@@ -335,12 +351,14 @@ static ssize_t read_some(struct stream *stream, const struct iovec *parts, int n
     if (self->state != SIM_OPEN)
         return 0;
     size_t there = sim_pipe_readable(&self->in);
+    /* Bytes that arrived before the end or the reset are read before it is told. */
     if (there == 0 && self->in.mark == PIPE_RESET)
         return sim_stream_broken(self, "read");
     if (there == 0)
         return self->in.mark == PIPE_END ? TR_EEND : 0;
     size_t bytes = sim_stream_some(self->net, there < most ? there : most);
     sim_pipe_take(&self->in, parts, num_parts, bytes);
+    /* There is room again only now. */
     if (self->peer != NULL)
         sim_stream_update(self->peer);
     return (ssize_t)bytes;
@@ -368,9 +386,13 @@ static ssize_t write_some(struct stream *stream, const struct iovec *parts, int 
         return TR_EPEERDOWN;
     if (self->state != SIM_OPEN)
         return 0;
+    /* A reset that has arrived before a peer that is gone. Once it has arrived the peer is gone, or
+     * was reset, too: asked first, that would hide that this end was notified, and the writes would
+     * go into the void for one more round trip, where a system fails them at once. */
     if (self->in.mark == PIPE_RESET)
         return sim_stream_broken(self, "write");
     struct sim_stream *peer = self->peer;
+    /* Before the room, which is that of the peer. */
     if (peer == NULL || sim_pipe_is_marked(&peer->in))
         return write_into_void(self, most);
     size_t room = sim_pipe_room(&peer->in);
@@ -404,6 +426,7 @@ static void tell_peer(struct sim_stream *self)
 {
     struct sim_stream *peer = self->peer;
     bool unread = self->listener != NULL || sim_pipe_readable(&self->in) > 0;
+    /* At once, since this end is freed next. The peer knows by the mark alone, later. */
     peer->peer = NULL;
     if (unread)
         sim_stream_break(peer);
@@ -416,8 +439,11 @@ static void tell_peer(struct sim_stream *self)
 static void close_it(struct stream *stream)
 {
     struct sim_stream *self = sim_stream_of(stream);
+    /* The waiting ones first: each leaves this listener as it closes. */
     while (self->backlog != NULL)
         stream_close(&self->backlog->stream);
+    /* `listener` stays set: tell_peer takes a connection that nobody accepted for one with bytes
+     * unread. */
     leave_backlog(self);
     if (self->peer != NULL)
         tell_peer(self);
