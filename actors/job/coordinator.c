@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The coordinator as an actor: which request is whose, its beginning and its end.
+ *
+ * Invariants: a request is consumed by the function that serves it, or by the answer to the failure
+ * that this returns, never by both. What refers to other state (calls, a save, a search) ends
+ * before that state is freed.
+ */
 #include "actors/job/coordinator.h"
 
 #include <stdlib.h>
@@ -48,6 +55,7 @@ static int start(struct actor *self, const void *arg)
     struct coordinator *state = calloc(1, sizeof *state);
     if (state == NULL)
         return TR_ENOMEM;
+    /* The state is the actor's before anything can fail: fini takes down what is there. */
     actor_set_state(self, state);
     account_init(&state->account, "sequenced", COORDINATOR_CLIENTS_BYTES);
     sequenced_init(&state->clients, &state->account, COORDINATOR_CLIENTS_MAX);
@@ -57,7 +65,7 @@ static int start(struct actor *self, const void *arg)
     state->aware = calloc(state->options->trainers + UINT64_C(1), 1);
     if (state->dones == NULL || state->aware == NULL)
         return TR_ENOMEM;
-    /* Last: who finds the name may send at once. */
+    /* The name comes last: an actor that can be found has all that it needs. */
     return directory_register(self, COORDINATOR_NAME, NULL, NULL);
 }
 
@@ -73,6 +81,7 @@ static void fini(struct actor *self)
     coordinator_free_members(state);
     coordinator_free_dones(self, state);
     free(state->aware);
+    /* The table comes before its account, which asserts that all was given back. */
     sequenced_fini(&state->clients, self);
     account_fini(&state->account);
     free(state);

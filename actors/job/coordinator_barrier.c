@@ -142,8 +142,8 @@ static void barrier_end(struct actor *self, struct barrier *barrier, int status)
     struct barrier **at = &name->open;
     while (*at != barrier)
         at = &(*at)->next;
-    /* Out of the list and its outcome noted before anyone is answered: a repeat that follows the
-     * answer finds how it ended, and no instance to come to. */
+    /* The instance leaves the list, and its outcome is noted, before anyone is answered: a repeat
+     * that follows the answer finds how it ended, and no instance to come to. */
     *at = barrier->next;
     name->num_open--;
     timer_stop(&barrier->timer);
@@ -206,7 +206,8 @@ static void barrier_arrive(struct actor *self, struct barrier *barrier, uint32_t
         barrier->deadline_ns = deadline_ns;
         timer_start(self, &barrier->timer, deadline_ns, barrier_expire, barrier);
     }
-    /* After the deadline: the last rank frees the instance. Where all have come, it has no say. */
+    /* The end comes after the deadline is set: the last rank frees the instance, and where all have
+     * come a deadline has no say. */
     if (barrier->arrived == barrier->count)
         barrier_end(self, barrier, 0);
 }
@@ -219,6 +220,8 @@ static int come_to_barrier(struct actor *self, struct barrier_name *name,
     const struct msg_barrier *head = (const void *)request->head;
     struct barrier *barrier = find_open(name, head->sequence);
     int status;
+    /* An instance that is open is asked for before outcomes: a later one may have ended already,
+     * after which all before it count as ended. */
     if (barrier == NULL && find_outcome(name, head->sequence, &status)) {
         if (status == TR_ETIMEDOUT)
             answer_late(self, id, name);
@@ -229,6 +232,7 @@ static int come_to_barrier(struct actor *self, struct barrier_name *name,
     int rv = barrier == NULL ? open_barrier(name, head, &barrier, error) : 0;
     if (rv != 0)
         return rv;
+    /* The count is compared before the rank comes, which has a place among as many. */
     if (barrier->count != head->count)
         return error_set(error, TR_EMISMATCH,
                          "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
@@ -247,7 +251,8 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
                          "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
                          "barrier",
                          head->rank, head->count);
-    /* The era before the name: an old one would make a name again that its end has removed. */
+    /* The era is asked for before the name: an old one would make a name again that its end has
+     * removed. */
     if (head->era != 0 && head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
     /* And the name before the table: where there is no room for it, the table has taken nothing that
@@ -274,6 +279,8 @@ static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint
     int known;
     int rv = find_barrier_name(actor_state(self), called, era, &name, error);
     struct barrier *open = rv == 0 ? find_open(name, sequence) : NULL;
+    /* An instance that is open ends by this, for the ranks that wait there; only one that nobody
+     * waits for is noted without an end. */
     if (open != NULL)
         barrier_end(self, open, status);
     else if (rv == 0 && !find_outcome(name, sequence, &known))
@@ -287,7 +294,8 @@ int coordinator_learn_barriers(struct actor *self, const struct msg_join *head, 
     int rv = 0;
     if (head->era == 0 || head->era < state->era)
         return 0;
-    /* The one that was passed first: what ended before a later one would count as given up. */
+    /* The barrier that was passed comes first: what ended before a later one would count as given
+     * up. */
     if (head->passed_sequence != 0)
         rv = learn_outcome(self, head->era, head->passed_name, head->passed_sequence, 0, error);
     if (rv == 0 && head->over_sequence > head->passed_sequence)
@@ -312,6 +320,7 @@ void coordinator_end_barriers(struct actor *self)
             at = &name->next;
             continue;
         }
+        /* The instances end before their name goes, by which their ranks' requests are found. */
         while (name->open != NULL)
             barrier_end(self, name->open, TR_EROLLBACK);
         *at = name->next;

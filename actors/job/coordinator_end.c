@@ -78,9 +78,11 @@ static void stop_members(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     state->stopping = true; /* before anyone goes: a DOWN from now on ends no era */
+    /* The timer is stopped before members are, which may start it for another purpose. */
     timer_stop(&state->linger);
     stop_again(self, state);
     actor_failpoint(self, FAILPOINT_END_STOPPING);
+    /* Where no member is left, no end of one leads to this: the process ends here. */
     if (state->num_members == 0)
         end_process(self, state);
 }
@@ -88,6 +90,7 @@ static void stop_members(struct actor *self)
 void coordinator_go_on_stopping(struct actor *self, bool was_here)
 {
     struct coordinator *state = actor_state(self);
+    /* The last of all comes before the last elsewhere, which it is too. */
     if (state->num_members == 0)
         end_process(self, state);
     else if (!was_here && !coordinator_any_elsewhere(self))
@@ -135,16 +138,16 @@ static void stop_lingering(struct actor *self, void *arg)
         stop_members(self);
 }
 
-/* All trainers are done. Nobody is stopped before all know it, for who dies without knowing
- * would come back and wait for the others. */
+/* All trainers are done. Nobody is stopped before all know it, for a trainer that dies without
+ * knowing would come back and wait for the others. */
 static void end_job(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     if (state->over || state->stopping)
         return;
-    /* In the turn in which the first trainer is answered, be that before or after it: whoever hears
-     * of the end may go at once, and its DOWN, a message of a later turn, is to be that of one who
-     * knows, not the end of an era. */
+    /* The end is noted in the turn in which the first trainer is answered, be that before or after
+     * it: a trainer that hears of the end may go at once, and its DOWN, a message of a later turn,
+     * is to be that of one that knows, not the end of an era. */
     state->over = true;
     state->linger_until_ns = actor_now_ns(self) + LINGER_MAX_NS;
     timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
@@ -169,6 +172,7 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
         actor_refuse(self, state->dones[rank], TR_ECANCELED);
     else
         state->num_done++;
+    /* The request is kept before the count is compared: the end answers all that are kept. */
     state->dones[rank] = request;
     actor_failpoint(self, FAILPOINT_END_DONE_TAKEN);
     if (state->num_done == state->options->trainers)
@@ -182,6 +186,7 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
+    /* The head is copied, since the answer consumes the request. */
     const struct msg_job_done head = *(const struct msg_job_done *)message_head(request);
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     if (head.code == 0 && head.rank >= state->options->trainers)
@@ -192,8 +197,8 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
         wait_for_others(self, request, head.rank);
         return 0;
     }
-    /* The answer first: where there is no memory for it nothing has changed, and the rank, which
-     * asks again, ends the job then. */
+    /* The answer comes first: where there is no memory for it nothing has changed, and the rank,
+     * which asks again, ends the job then. */
     int rv = 0;
     if (waits)
         rv = acknowledge(self, request, error);
@@ -202,13 +207,15 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     if (rv != 0)
         return rv;
     if (head.code == 0) {
-        /* The end before the rank that knows of it, so that it is noted wherever members are stopped:
-         * the last rank to know has them stopped at once, and after that an end does nothing. */
+        /* The end comes before the rank that knows of it, so that it is noted wherever members are
+         * stopped: the last rank to know has them stopped at once, and after that an end does
+         * nothing. */
         end_job(self);
         if (!waits)
             coordinator_note_aware(self, head.rank);
         return 0;
     }
+    /* The first failure counts, and none after the end: the result is there. */
     if (state->code == 0 && !state->over)
         state->code = head.code;
     if (!state->stopping)
@@ -261,6 +268,8 @@ void coordinator_all_back(struct coordinator *state)
 void coordinator_end_dones(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
+    /* The ranks are counted before they are forgotten. A timer that runs is left: patience begins
+     * with the first era that ended so. */
     if (state->num_done > 0 && !timer_is_started(&state->rejoin))
         timer_start(self, &state->rejoin, actor_now_ns(self) + rejoin_ns(state), give_up, state);
     state->num_done = 0;

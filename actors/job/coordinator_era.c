@@ -55,7 +55,7 @@ static void restore_all(struct actor *self);
 static void end_era(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
-    /* The number first: it separates what ends below from what is new. */
+    /* The number comes first: it separates what ends below from what is new. */
     state->era++;
     state->entered = false;
     /* Barriers answer the ranks that came; then the table forgets the era's clients and refuses
@@ -64,7 +64,7 @@ static void end_era(struct actor *self)
     coordinator_end_saving(self, restore_all);
     sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
     coordinator_end_dones(self);
-    /* The notice last: a rank acts on it at once, and finds nothing of the old era here. */
+    /* The notice comes last: a rank acts on it at once, and finds nothing of the old era here. */
     notify_era(self, state);
     actor_failpoint(self, FAILPOINT_ERA_ENDED);
 }
@@ -73,6 +73,8 @@ static void end_era(struct actor *self)
 static void learn_era(struct actor *self, uint32_t era)
 {
     struct coordinator *state = actor_state(self);
+    /* The number is one less for the end, which adds one: so this era is the present one, nobody is
+     * in it here, and all that joined are notified of it. */
     state->era = era - 1;
     end_era(self);
 }
@@ -86,8 +88,9 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
     /* The era is learned before it is asked whether the newcomer is inside it. */
     if (newest > state->era)
         learn_era(self, newest);
-    /* An era is of all ranks. One that joins from within the era shows that it has begun, and one
-     * that does not, or that waits to be restored, that it cannot go on, whichever came first. */
+    /* An era is of all ranks. A rank that joins from within the era shows that it has begun, and
+     * one that does not, or that waits to be restored, that it cannot go on, whichever came
+     * first. */
     bool inside = head->era != 0 && head->era == state->era;
     state->entered = state->entered || inside;
     if (state->entered && (!inside || state->num_restores > 0))
@@ -115,9 +118,11 @@ static struct message *release_restore(struct coordinator *state, uint32_t rank)
 void coordinator_reducer_down(struct actor *self, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
-    /* It waits for nothing any more, and the others' search finds that a rank is missing. */
+    /* The rank's wish is withdrawn before the era ends: the rank waits for nothing any more, and
+     * the others' search finds that one is missing. */
     message_release(self, release_restore(state, rank));
     actor_failpoint(self, FAILPOINT_ERA_DOWN);
+    /* The end of the job is asked for before the era: afterwards no death ends one. */
     if (state->over)
         coordinator_note_aware(self, rank);
     else if (state->entered && !state->stopping)
@@ -134,6 +139,7 @@ static int set_world(struct coordinator *state, uint32_t world, struct error *er
                          "a trainer expects %" PRIu32 " trainers, the job has "
                          "%" PRIu32,
                          world, state->world != 0 ? state->world : state->options->trainers);
+    /* The list comes before the number, which says how long it is. */
     state->restores = calloc(world, sizeof *state->restores);
     if (state->restores == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for trainers");
@@ -217,7 +223,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "job", "a checkpoint was passed over: %s",
                   damaged->text);
-    /* The answers last: they carry the new era, in which ranks ask at once. */
+    /* The answers come last: they carry the new era, in which ranks ask at once. */
     for (uint32_t rank = 0; rank < state->world; rank++) {
         struct message *request = release_restore(state, rank);
         if (request != NULL)
@@ -249,6 +255,7 @@ static void chosen_here(struct actor *self, struct job *job, int status)
         error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
     if (status != TR_ECANCELED)
         go_on_from(self, &choosing->manifest, &choosing->damaged, &choosing->error);
+    /* What was found is freed last: the answers to the ranks are made of it. */
     checkpoint_manifest_fini(&choosing->manifest);
     free(choosing->folder);
     free(choosing);
@@ -281,6 +288,7 @@ static void choose(struct actor *self)
     struct error error = { 0 };
     int rv = 0;
     actor_failpoint(self, FAILPOINT_ERA_CHOOSING);
+    /* The folder is asked for before the hosts: without one there is nothing to look for on any. */
     if (state->checkpoints == NULL)
         begin_era(self, &none, &error);
     else if (coordinator_second_node(state) != PLAN_NO_NODE)
@@ -308,6 +316,8 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
     struct coordinator *state = actor_state(self);
     const struct msg_restore *head = message_head(request);
     struct address from = request->frame.from;
+    /* What is wrong with a request is found before the era ends: a request that is none ends
+     * nobody's work. The number of ranks is known before a rank is compared with it. */
     int rv = set_world(state, head->world, error);
     if (rv != 0)
         return rv;

@@ -78,6 +78,7 @@ static void finish_search(struct actor *self, struct search *search)
     state->search = NULL; /* first: what follows may begin another */
     if (!search->cancelled)
         search->chosen(self, &search->best, &search->damaged, &search->error);
+    /* The ranks are answered before the hosts are given the manifest: ranks wait, hosts do not. */
     if (!search->cancelled && search->error.code == 0 && search->best.world != 0)
         coordinator_spread(self, search->folder, state->keep, &search->best);
     checkpoint_manifest_fini(&search->best);
@@ -102,6 +103,8 @@ static void count_down(struct actor *self, struct search *search,
 {
     if (--search->pending > 0)
         return;
+    /* An end of self, or an error, ends the search before the next phase, which would stand on half
+     * of the answers. */
     if (search->cancelled || search->error.code != 0)
         finish_search(self, search);
     else
@@ -120,6 +123,7 @@ static void judge_parts(struct actor *self, struct search *search)
                   "%s: the checkpoint of step %" PRIu64 ": the part "
                   "of trainer %" PRIu32 " is whole on no host that answers",
                   search->folder, search->best.step, search->lost);
+    /* The step is taken from the manifest before that is freed: the next round is below it. */
     search->before = search->best.step;
     checkpoint_manifest_fini(&search->best);
     find_manifests(self, search);
@@ -158,6 +162,8 @@ static void part_answered(struct actor *self, void *arg, int status, struct mess
                  ((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0;
     message_release(self, reply);
     search->cancelled = search->cancelled || status == TR_ECANCELED;
+    /* The host that keeps copies is asked only where that of the rank has no whole part: most
+     * have. */
     if (!found && !here->second && !search->cancelled) {
         here->second = true;
         look_for_part(self, here);
@@ -170,6 +176,8 @@ static void part_answered(struct actor *self, void *arg, int status, struct mess
 
 static void look_for_parts(struct actor *self, struct search *search)
 {
+    /* The whole count is set before the first question, and one more for this phase: no answer ends
+     * it early. */
     search->lost = search->world;
     search->pending = search->world + 1;
     for (uint32_t rank = 0; rank < search->world; rank++) {
@@ -182,6 +190,8 @@ static void look_for_parts(struct actor *self, struct search *search)
 /* Every host that is up has said what it has. */
 static void judge_manifests(struct actor *self, struct search *search)
 {
+    /* Silence is asked for before an empty answer: a group whose hosts are all away would begin
+     * anew and lose what they keep. */
     if (search->answers == 0)
         error_set(&search->error, TR_EPEERDOWN, "no host that keeps checkpoints answers");
     else if (search->best.world != 0 && search->best.world != search->world)
@@ -212,6 +222,7 @@ static void manifest_answered(struct actor *self, void *arg, int status, struct 
     search->cancelled = search->cancelled || status == TR_ECANCELED;
     if (rv == TR_ENOMEM)
         no_memory(search);
+    /* The manifests change places, so that the older one of the two is freed below. */
     if (rv == 0 && manifest.step < search->before && is_newer(&manifest, &search->best)) {
         struct checkpoint_manifest older = search->best;
         search->best = manifest;
@@ -265,6 +276,8 @@ int coordinator_search(struct actor *self, coordinator_chosen *chosen)
         free(search);
         return TR_ENOMEM;
     }
+    /* The search is noted before it begins: one that can ask nobody ends at once, and is forgotten
+     * and freed by that. */
     state->search = search;
     find_manifests(self, search);
     return 0;

@@ -19,11 +19,13 @@ static void member_down(struct actor *self, void *arg, struct address who, int r
     struct coordinator_member *member = arg;
     const struct coordinator_member gone = *member;
     bool was_here = coordinator_member_is_here(self, member);
-    /* It leaves the list first: the notice of the era that its death ends is not sent to it. */
+    /* The member leaves the list first: the notice of the era that its death ends is not sent to
+     * it. */
     coordinator_remove_member(state, member);
     if (gone.role == MSG_ROLE_REDUCER && reason != TR_ECANCELED)
         coordinator_reducer_down(self, gone.rank);
-    /* Last, since the end of the era answers its requests too: what is left waits for nothing. */
+    /* Its requests are forgotten after the era, whose end answers them too: what is left waits for
+     * nothing. */
     if (reason != TR_ECANCELED)
         sequenced_forget(&state->clients, self, who);
     if (state->stopping)
@@ -58,6 +60,8 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
     if (head->role > MSG_ROLE_PROCESS)
         return error_set(error, TR_EINVAL, "there is no role %" PRIu32, head->role);
     bool fresh = head->role == MSG_ROLE_REDUCER && head->era == 0;
+    /* An end without a fault is said before one that only is under way: a member that is refused
+     * with TR_EEND ends well, one that is refused with TR_ECLOSED does not. */
     if (state->code == 0 && (state->stopping || (state->over && fresh)))
         return error_set(error, TR_EEND, "the job is done; nobody can join");
     if (state->stopping)
@@ -65,6 +69,7 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
     int rv = check_marks(&state->options->marks, head, from.node, error);
     if (rv != 0)
         return rv;
+    /* A member that joins again comes before the bound, to which it adds nothing. */
     if (present != NULL) {
         if (!address_equal(present->address, from))
             return error_set(error, TR_EEXIST,
@@ -96,7 +101,8 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     struct message *reply = message_create(self, MSG_JOINED);
     if (reply == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
-    /* Before it is a member: with the last member deadlines decide, also on what it knows. */
+    /* What the reducer knows is learned before it is a member: with the last member deadlines
+     * decide, also on what it knows. */
     if (is_reducer)
         rv = coordinator_learn_barriers(self, head, error);
     if (rv == 0 && present == NULL)
@@ -105,8 +111,9 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
         message_release(self, reply);
         return rv;
     }
-    /* A member before eras hear of it, so that the notice of one that its joining ends reaches it;
-     * and before the answer, which names the era that is the present one after that. */
+    /* The reducer is a member before eras hear of it, so that the notice of one that its joining
+     * ends reaches it; and eras hear of it before the answer, which names the era that is the
+     * present one after that. */
     if (is_reducer)
         coordinator_reducer_joined(self, head);
     *(struct msg_joined *)message_head(reply) = (struct msg_joined){ .rank = head->rank,

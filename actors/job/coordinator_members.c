@@ -49,7 +49,8 @@ int coordinator_add_member(struct actor *self, const struct msg_join *head, stru
     if (member == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a member");
     *member = (struct coordinator_member){ *at, from, head->role, head->rank };
-    /* Watched before it is listed: one that is dead already has its DOWN later, and is removed. */
+    /* The member is watched before it is listed: one that is dead already has its DOWN later, and
+     * is removed. */
     int rv = actor_monitor(self, from, down, member, NULL);
     if (rv != 0) {
         free(member);
@@ -88,6 +89,7 @@ bool coordinator_stop_each(struct actor *self)
     struct coordinator *state = actor_state(self);
     bool others = coordinator_any_elsewhere(self);
     bool all = true;
+    /* Each member is asked, also after one for which there was no memory. */
     for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
         if (!others || !coordinator_member_is_here(self, m))
             all = actor_stop(self, m->address) != TR_ENOMEM && all;

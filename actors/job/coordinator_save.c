@@ -101,7 +101,7 @@ static void saving_answer(struct actor *self, struct saving *saving, uint32_t ra
 static void saving_end(struct actor *self, struct saving *saving)
 {
     const struct coordinator *state = actor_state(self);
-    /* ENDED first: the answers are of the outcome, and nothing may change it any more. */
+    /* The stage comes first: the answers are of the outcome, and nothing may change it any more. */
     saving->stage = ENDED;
     if (saving->error.code == 0)
         job_progress_note_checkpoint(state->options->progress, saving->manifest.step);
@@ -143,10 +143,10 @@ static int saving_undo(struct job *job)
 static void copy_manifest(struct actor *self, void *arg);
 static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
 
-/* The second host refused the manifest. What a coordinator before this one committed may be known to
- * ranks as made, so it is. What this one committed is taken back before any rank hears that it
- * failed: ranks drop their parts then, and the coordinator after this one would find it and answer
- * those that have no answer yet that it was made. */
+/* The second host refused the manifest. A checkpoint that a coordinator before this one committed
+ * may be known to ranks as made, so it is. One that this one committed is taken back before any
+ * rank hears that it failed: ranks drop their parts then, and the coordinator after this one would
+ * find it and answer those that have no answer yet that it was made. */
 static void manifest_refused(struct actor *self, struct saving *saving, int status,
                              const struct error *error)
 {
@@ -168,6 +168,9 @@ static void manifest_copied(struct actor *self, void *arg, int status, struct me
     struct saving *saving = arg;
     saving->working = false;
     message_release(self, reply);
+    /* The record of an era that is over is asked for first: even where self ends it is this call's
+     * to free. Then the end of self, which counts among what may pass, and after which nothing is
+     * begun. */
     if (saving->abandoned) {
         saving_destroy(saving);
     } else if (status == TR_ECANCELED) { /* self ends */
@@ -219,6 +222,7 @@ static void saving_refuse(const struct coordinator *state, struct saving *saving
 static void make_checkpoint(struct actor *self, struct saving *saving)
 {
     actor_failpoint(self, FAILPOINT_CHECKPOINT_PARTS_THERE);
+    /* A failure that a rank reported comes first: no manifest names a part that is not there. */
     if (saving->error.code != 0) {
         saving_end(self, saving);
     } else {
@@ -232,7 +236,8 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     struct coordinator *state = actor_state(self);
     struct saving *saving = job->arg;
     saving->working = false;
-    /* Abandoned before cancelled: where self ends, too, the record is this job's to free. */
+    /* An era that is over comes before a cancelled job: where self ends, too, the record is this
+     * job's to free. */
     if (saving->abandoned) {
         coordinator_then *then = saving->then;
         saving_destroy(saving);
@@ -243,6 +248,8 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     }
     if (status == TR_ECANCELED) /* self ends */
         return;
+    /* Taking back comes before the status is looked at: the outcome is that of the save, which
+     * failed before. */
     if (saving->stage == UNDOING) {
         saving_end(self, saving);
         return;
@@ -253,6 +260,8 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
     if (made)
         saving->error = (struct error){ 0 }; /* a rank that could not repeat its part has one */
+    /* The parts that were committed take the place of those that are reported before the manifest
+     * is copied: it is that of the checkpoint. */
     if (made && saving->stage == LOOKING) {
         struct checkpoint_part *reported = saving->manifest.parts;
         saving->manifest.parts = saving->before.parts;
@@ -345,6 +354,8 @@ static int find_saving(struct actor *self, const struct msg_checkpoint_part *hea
         *out = saving;
         return 0;
     }
+    /* The new record is made before the last is given up: without memory for it that one still
+     * answers its repeats. */
     *out = saving_create(state, head);
     if (*out == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a checkpoint");
@@ -370,7 +381,7 @@ static void note_failure(struct saving *saving, const struct msg_checkpoint_part
 static void saving_report(struct actor *self, struct saving *saving,
                           const struct msg_checkpoint_part *head)
 {
-    /* The number before any answer, which goes to the request that has it. */
+    /* The number is noted before any answer, which goes to the request that has it. */
     saving->reported += saving->sequences[head->rank] == 0;
     saving->sequences[head->rank] = head->sequence;
     if (saving->stage == ENDED) {
@@ -383,6 +394,8 @@ static void saving_report(struct actor *self, struct saving *saving,
         if (head->status < 0 && saving->error.code == 0)
             note_failure(saving, head);
     }
+    /* The part is taken before the count is compared: with the last rank the manifest is
+     * written. */
     if (saving->stage == GATHERING && saving->reported == saving->manifest.world)
         make_checkpoint(self, saving);
 }
@@ -414,8 +427,8 @@ int coordinator_save_part(struct actor *self, struct message *request, struct er
     const struct msg_checkpoint_part *head = message_head(request);
     const struct sequenced_id id = id_of(head->rank, head->era, head->sequence);
     struct saving *saving;
-    /* The folder before the check, which asks for it; the table after it, so that it holds nothing
-     * of an era that is over, or of a rank that is none. */
+    /* The folder is kept before the check, which asks for it; the table takes the request after
+     * that, so that it holds nothing of an era that is over, or of a rank that is none. */
     int rv = coordinator_keep_folder(state, request, head->keep, error);
     if (rv == 0)
         rv = check_part(state, head, error);
@@ -444,6 +457,8 @@ int coordinator_save_known(struct actor *self, struct message *message, struct e
     if (head->status < 0 && head->era != 0 && head->era == state->era && newer)
         state->refused = (struct refused_save){ head->step, head->sequence, head->era,
                                                 head->status };
+    /* The failure is noted before the record is compared with it; a record that begins later is
+     * too. */
     if (saving != NULL && saving->stage == GATHERING && is_refused(state, saving)) {
         saving_refuse(state, saving);
         saving_end(self, saving);
@@ -462,7 +477,8 @@ void coordinator_end_saving(struct actor *self, coordinator_then *then)
     state->saving = NULL;
     saving->then = then;
     saving->abandoned = saving->working;
-    /* A copy's answer need not be waited for: here its manifest is. */
+    /* A copy is not counted, for no era waits for it: the manifest is here, where the next one
+     * finds it. */
     state->num_abandoned += saving->abandoned && saving->stage != COPYING;
     if (!saving->working)
         saving_destroy(saving);
