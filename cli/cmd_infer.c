@@ -170,6 +170,7 @@ static int infer(const char *graph, const struct infer_values *values, struct ca
         rv = tr_infer_write(task, values->out, error);
     if (rv == 0)
         rv = report_outputs(task, values, error);
+    /* Before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(canceller, NULL);
     tr_task_close(task);
     return rv;

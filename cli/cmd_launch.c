@@ -166,6 +166,8 @@ static int follow_launch(struct tr_task *task, struct self_pipe *wakeups,
                                { .fd = tr_launch_descriptor(task), .events = POLLIN } };
     for (;;) {
         struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+        /* Signals first in each turn: events may come without a pause, and poll() is reached in
+         * pauses alone. */
         take_signals(wakeups, task);
         int rv = tr_launch_next(task, 0, &event, error);
         if (rv == 0)
@@ -187,6 +189,9 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     if (info->shared_key != NULL && !values->quiet && !values->json)
         fprintf(stderr, "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
                 info->shared_key);
+    /* Signals are caught from before the first process starts until all have ended, which
+     * closing the task waits for: one that was not caught would end this process and leave them
+     * behind. */
     int rv = self_pipe_start(&wakeups, error);
     if (rv != 0)
         return rv;

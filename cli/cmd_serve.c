@@ -18,7 +18,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/log_printer.h"
 
-/* How often a signal is looked for: shorter than anyone notices. */
+/* How often the flag of signals is polled: shorter than anyone notices. */
 #define LOOK_NS 100000000
 
 #define PATH_BYTES 4096
@@ -71,6 +71,8 @@ static int open_graph(struct serving *serving, struct tr_error *error)
     options.verify_files = serving->values->verify;
     options.log = serving->printer.log;
     int rv = tr_session_open(&options, &serving->session, error);
+    /* Before the graph is opened, which may wait for the whole job: a signal, and a launcher that
+     * goes, end that too. */
     if (rv == 0) {
         process_attach(&serving->process, serving->session);
         interrupter_watch(&serving->interrupter, serving->session);
@@ -87,12 +89,14 @@ static int wait_for_end(struct serving *serving, struct tr_error *error)
     int rv = TR_ETIMEDOUT;
     while (rv == TR_ETIMEDOUT && !process_cancelled(&serving->process))
         rv = tr_graph_wait_end(serving->graph, LOOK_NS, error);
+    /* The job's own end counts before all else, though a signal may have come as well; a failure
+     * that no signal explains is reported as it is. */
     if (rv == 0)
         return 0;
     if (!process_cancelled(&serving->process))
         return rv;
-    /* Whoever started it alone wanted it to stop; a launcher counts an end that it did not ask for
-     * as a failure. */
+    /* A process that was started alone was asked to stop; a launcher counts an end that it did not
+     * ask for as a failure. */
     if (tr_process_is_launched())
         return tr_error_set(error, TR_ECANCELED, "stopped before the job was done");
     return 0;
@@ -144,6 +148,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         if (rv == 0)
             rv = wait_for_end(&serving, &error);
         tr_graph_close(serving.graph);
+        /* Signals and the launcher's end let go of the session before it is closed. */
         serving.process.session = NULL;
         interrupter_watch(&serving.interrupter, NULL);
         process_attach(&serving.process, NULL);
@@ -152,6 +157,8 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     }
     interrupter_fini(&serving.interrupter);
     log_printer_stop(&serving.printer);
+    /* Last: until it is closed, a process that hangs in what stands above is ended when its
+     * launcher has gone. */
     process_fini(&serving.process);
     return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }

@@ -15,7 +15,7 @@
 
 /* What a shell shows for a process that a signal ended. */
 #define EXIT_SIGNAL 128
-/* How often signals are looked for: shorter than anyone notices. */
+/* How often the pipe is polled for signals: shorter than anyone notices. */
 #define LOOK_NS INT64_C(50000000)
 
 struct exec_wrapper_values {
@@ -47,6 +47,8 @@ static int run(const struct invocation *invocation, const void *values)
     struct tr_error error = TR_ERROR_INIT;
     int code = EXIT_FAILED;
     (void)values;
+    /* Signals are caught from before the program starts until its task is closed: in between one
+     * that was not caught would end this process and leave the program behind. */
     int rv = self_pipe_start(&wakeups, &error);
     if (rv != 0)
         return fail(invocation, &error);

@@ -6,6 +6,8 @@ static void fire(void *arg)
 {
     struct canceller *canceller = arg;
     pthread_mutex_lock(&canceller->mutex);
+    /* Kept where there is no task yet (a cancel of none does nothing): canceller_watch() passes
+     * it on. */
     canceller->fired = true;
     tr_task_cancel(canceller->task);
     pthread_mutex_unlock(&canceller->mutex);
@@ -28,6 +30,7 @@ int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task 
     canceller->on_dump = on_dump;
     canceller->fired = false;
     canceller->task = NULL;
+    /* Last: from here on the thread of signals reads all of this. */
     int rv = signals_start(&canceller->signals, fire, on_dump != NULL ? dump : NULL, canceller,
                            error);
     if (rv != 0)
@@ -37,6 +40,7 @@ int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task 
 
 void canceller_end(struct canceller *canceller)
 {
+    /* The thread of signals ends before the mutex that it takes. */
     signals_stop(&canceller->signals);
     pthread_mutex_destroy(&canceller->mutex);
 }
@@ -44,6 +48,8 @@ void canceller_end(struct canceller *canceller)
 void canceller_watch(struct canceller *canceller, struct tr_task *task)
 {
     pthread_mutex_lock(&canceller->mutex);
+    /* The task is set and the flag is read in one hold of the mutex: a signal that came before
+     * is found here, one that comes afterwards finds the task. */
     canceller->task = task;
     if (canceller->fired)
         tr_task_cancel(task);

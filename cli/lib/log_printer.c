@@ -16,7 +16,7 @@ static void print_line(const struct log_printer *printer, const struct tr_log_li
         fprintf(stderr, "troupe %s: %s%s\n", printer->command, dump ? "dump: " : "", line->text);
 }
 
-/* Until it is interrupted, which lines that are there go before. */
+/* Until it is interrupted, before which the lines that are there are printed. */
 static void *print_lines(void *arg)
 {
     const struct log_printer *printer = arg;
@@ -48,6 +48,8 @@ int log_printer_start(struct log_printer *printer, const char *command, enum tr_
 
 void log_printer_stop(struct log_printer *printer)
 {
+    /* Interrupted before it is closed: the thread prints what is there, and ends, before the log
+     * goes. */
     tr_log_interrupt(printer->log);
     pthread_join(printer->thread, NULL);
     tr_log_close(printer->log);

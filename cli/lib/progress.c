@@ -101,7 +101,7 @@ void progress_step(struct progress *progress, const char *label, const char *uni
                    uint64_t total)
 {
     bool other = strncmp(progress->label, label, sizeof progress->label - 1) != 0;
-    /* Who begins the next piece has finished this one. */
+    /* The next piece begins when this one is finished, and its beginning shows the end of this. */
     if (progress->running && other && progress->total > 0)
         progress->done = progress->total;
     if (!progress->running || other)

@@ -21,8 +21,8 @@
 #define FRAMES_MAX 48
 /* Of threads whose stacks are shown, helpers included: the first ones say it all. */
 #define STACKS_MAX 16u
-/* A thread that does not even take a signal is in the kernel: how often, a millisecond each, it is
- * looked whether it has shown its stack. */
+/* A thread that does not even take a signal is in the kernel: how often, a millisecond each, the
+ * watchdog polls for its stack. */
 #define STACK_LOOKS 300
 
 /* Written by the handler, for the watchdog that waits for it. */
@@ -40,6 +40,7 @@ static void show_stack(int number)
 static void ask_for_stack(pid_t thread, const char *name)
 {
     fprintf(stderr, "troupe: the stack of thread %d (%s):\n", (int)thread, name);
+    /* Cleared before the signal is sent, whose handler sets it. */
     atomic_store(&shown, 0);
     if (syscall(SYS_tgkill, getpid(), thread, TR_MODEL_STACK_SIGNAL) != 0)
         return;

@@ -38,7 +38,7 @@ struct command_training {
     struct tr_error unreported; /* the report could not be printed */
 };
 
-/* Of the scores, the one that the run goes by. */
+/* The score that the run goes by. */
 static double value_of(const struct command_training *t, const struct tr_scores *scores)
 {
     const double values[] = { scores->accuracy, scores->macro_f1, scores->roc_auc, scores->loss };
@@ -112,6 +112,7 @@ static void say_ready(struct command_training *t, const char *kernels)
     struct tr_error error = TR_ERROR_INIT;
     if (!t->in_cluster)
         return;
+    /* In either order: a launcher takes each notice by itself. */
     (void)tr_process_say_kernels(kernels, NULL);
     if (tr_process_say_ready(t->process.own, &error) != 0) {
         t->unreported = error;
@@ -185,6 +186,8 @@ static int follow(struct command_training *t, struct tr_error *error)
             show_progress(t);
     progress_end(&t->progress);
     rv = tr_task_wait(t->task, TR_WAIT_FOREVER, error);
+    /* After a failure of the training, which says more; before the cancel that say_ready() made of
+     * it. */
     if (t->unreported.code != 0 && (rv == 0 || rv == TR_ECANCELED))
         rv = tr_error_set(error, t->unreported.code, "%s", t->unreported.message);
     return rv;
@@ -192,6 +195,9 @@ static int follow(struct command_training *t, struct tr_error *error)
 
 static int train(struct command_training *t, struct tr_error *error)
 {
+    /* The handler before the first thread that may be asked for its stack, since by default the
+     * signal would end the process; the watch before the task, so that a launcher that goes is
+     * noticed however long the opening takes. */
     stall_prepare();
     t->options.stack_signal = true;
     int rv = t->in_cluster ? tr_process_watch(t->process.own, error) : 0;
@@ -201,6 +207,7 @@ static int train(struct command_training *t, struct tr_error *error)
         return rv;
     canceller_watch(&t->canceller, t->task);
     rv = follow(t, error);
+    /* Before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(&t->canceller, NULL);
     tr_task_close(t->task);
     return rv;
