@@ -62,6 +62,8 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
         .cancel = &inference->cancel, .stuck = stuck, .opened = opened, .arg = inference
     };
     tr_task_report(task, "load", "", 0, 0);
+    /* The folder comes before the graph: a run that is missing is found at once, and its
+     * configuration says what the job needs. */
     int rv = run_folder_find(&inference->folder, files_posix, inference->run, error);
     if (rv == 0)
         rv = run_config_read(files_posix, inference->folder.config_path, &inference->config, error);
@@ -89,6 +91,8 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     task_events_end(&inference->events);
     if (rv != 0)
         return tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
+    /* This and the end of the events may go in any order: a program waits for the outputs by
+     * tr_task_wait(). */
     pthread_mutex_lock(&inference->mutex);
     inference->done = true;
     pthread_mutex_unlock(&inference->mutex);
@@ -98,6 +102,7 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
 static void destroy(void *arg)
 {
     struct inference *inference = arg;
+    /* The job goes first: it borrows the configuration. */
     run_job_close(&inference->job);
     run_config_fini(&inference->config);
     run_folder_close(&inference->folder);

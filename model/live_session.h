@@ -29,6 +29,7 @@ static inline void live_session_set(struct live_session *live, struct tr_session
     atomic_store(&live->session, session);
     if (session != NULL && atomic_load(&live->fired))
         tr_session_interrupt(session);
+    /* The wait comes behind the store: a thread that comes later finds no session. */
     while (session == NULL && atomic_load(&live->users) > 0)
         sched_yield();
 }

@@ -23,6 +23,7 @@ static int set_paths(struct run_folder *folder, struct files *files, const char 
 
 static int remove_run(struct run_folder *folder, struct error *error)
 {
+    /* The three may go in any order: each alone makes the folder a run's (run_folder_create). */
     int rv = files_remove_tree(folder->files, folder->model_path, error);
     if (rv == 0)
         rv = files_remove_tree(folder->files, folder->metrics_path, error);
@@ -89,6 +90,8 @@ static int replace_metrics(struct run_folder *folder, const char *text, size_t s
     if (rv == 0)
         rv = size == 0 ? 0 : file_append(&folder->metrics, text, size, error);
     if (rv == 0)
+        /* The bytes are on the disk before the file has its name, which never stands for less than
+         * the mark. */
         rv = file_sync(&folder->metrics, error);
     if (rv == 0)
         rv = files_rename(folder->files, aside, folder->metrics_path, error);
@@ -217,6 +220,7 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     folder->pending = pending;
     folder->pending_bytes = before + length + 1;
     free(text);
+    /* The line is pending before it is written, so that a refusal keeps it. */
     int rv = flush(folder, error);
     failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_LINE_WRITTEN);
     return rv;

@@ -47,6 +47,7 @@ int run_job_infer(struct run_job *job, struct error *error)
         rv = open_exact(job, error);
     if (rv == 0)
         rv = exact_infer(job->exact, &job->logits, error);
+    /* The threads of all are given back after a failure too: the trainers go on with their own. */
     model_set_parallel(job->model, job->parallel);
     return rv;
 }
@@ -125,6 +126,7 @@ int run_job_write_logits(const struct run_job *job, const char *path, struct err
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     int rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
+    /* The file is on the disk before it has its name, which never stands for half of it. */
     if (rv == 0)
         rv = files_sync_tree(files_posix, aside, error);
     if (rv == 0)

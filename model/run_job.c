@@ -102,6 +102,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         session_failed(&why, rv, error);
         goto failed;
     }
+    /* From here on each step takes what the one before found: the partitions say inputs and
+     * classes, these complete the configuration, and the model is made of that. */
     rv = run_job_check_types(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;
@@ -126,6 +128,9 @@ failed:
 
 void run_job_close(struct run_job *job)
 {
+    /* What uses something goes before it: the model before its threads, all of them before the
+     * graph. The session loses its name (opened with NULL) before it closes, so that nobody
+     * interrupts one that is gone. */
     exact_destroy(job->exact);
     tensor_fini(&job->logits);
     model_destroy(job->model);

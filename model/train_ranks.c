@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants:
+ *   - Every rank makes the same calls of the group in the same order: sums of one are added to the
+ *     sums of the others by their place alone.
+ *   - A rank that fails sets `failed` when its code is final; the waiting thread then shuts the
+ *     groups of the rest, which would wait for it for ever.
+ */
 #include "model/train_ranks.h"
 
 #include <stdlib.h>
@@ -146,6 +153,8 @@ static int rewind_run(void *arg, uint64_t to, struct error *error)
 {
     struct train_rank *r = arg;
     const struct trainer_hooks *hooks = r->all->hooks;
+    /* The folder goes back before the sums: a disk that refuses has the whole operation tried
+     * again, and the other ranks make these sums once. */
     int rv = r->rank == 0 ? hooks->rewind(hooks->arg, to, error) : 0;
     if (rv == 0 && r->all->world > 1)
         rv = compare_jobs(r, error);
@@ -244,6 +253,8 @@ static int finish(void *arg, struct error *error)
     struct train_rank *r = arg;
     int rv = r->rank == 0 ? tr_group_complete(r->group, TR_WAIT_FOREVER, &why)
                           : tr_group_done(r->group, TR_WAIT_FOREVER, &why);
+    /* These are the loop's to judge (training_loop.c), a rollback above all: the job has not ended
+     * then. */
     if (rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EROLLBACK)
         return rv;
     /* The actors may be gone before the answer is here. A signal in that time ends a process that
@@ -307,6 +318,8 @@ static void train(struct train_rank *r)
      * without it. */
     if (r->code == TR_ECLOSED && all->finishes && tr_graph_wait_end(all->job->graph, 0, NULL) == 0)
         r->code = 0;
+    /* This stands behind the lines above, which may make a success of it: the flag ends all
+     * trainers. */
     if (r->code != 0)
         atomic_store_explicit(&r->all->failed, true, memory_order_relaxed);
 }
@@ -334,6 +347,7 @@ static int open_rank(struct train_rank *r, struct error *error)
         return rv;
     r->split.source.cancel = &all->stop;
     all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
+    /* The group comes last: what fails above fails before this rank has joined. */
     if (all->grouped) {
         rv = tr_group_open(all->job->graph, r->rank, &r->group, &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
@@ -380,6 +394,7 @@ static void wait_for(struct train_ranks *ranks, uint32_t count)
     bool shut = false;
     while (!all_ended(ranks, count)) {
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+        /* The groups are shut once: a rank that was woken ends by itself. */
         if (shut || !is_over(ranks))
             continue;
         shut = true;
@@ -419,6 +434,8 @@ static int run_all(struct train_ranks *ranks, struct error *error)
         rv = thread_create(&r->thread, "tr-trainer", run_thread, r);
         started += rv == 0;
     }
+    /* The flag is set before the wait: the trainers that run would wait for the missing one for
+     * ever. */
     if (rv != 0)
         atomic_store(&ranks->failed, true);
     wait_for(ranks, started);
@@ -452,6 +469,7 @@ void train_ranks_close(struct train_ranks *ranks)
         struct train_rank *r = &ranks->ranks[i];
         tr_group_close(r->group);
         run_job_split_close(&r->split);
+        /* The model goes before the threads that it computes on. */
         if (r->parallel != NULL) {
             model_destroy(r->model);
             crew_parallel_destroy(r->parallel);

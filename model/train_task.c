@@ -108,6 +108,7 @@ static int open_ranks(struct training *t, struct error *error)
         .saved = saved,
         .cancel = &t->cancel,
     };
+    /* The hash comes last: it covers the deal, which is known when the splits are open. */
     rv = train_ranks_open(&t->ranks, error);
     return rv == 0 ? training_hash_job(t, &t->ranks.job_hash, error) : rv;
 }
@@ -115,6 +116,7 @@ static int open_ranks(struct training *t, struct error *error)
 static int open_splits(struct training *t, struct error *error)
 {
     int rv = open_ranks(t, error);
+    /* This stands behind open_ranks, which says whether rank 0 is here. */
     bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE && training_keeps_run(t);
     if (rv == 0 && evaluates)
         rv = run_job_split_open(&t->job, t->config.val_mask, &t->val, error);
@@ -146,6 +148,7 @@ static int open_all(struct training *t, struct error *error)
         .cancel = &t->working, .stuck = stuck, .place = place, .opened = opened, .arg = t
     };
     tr_task_report(t->task, "load", "", 0, 0);
+    /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
@@ -196,6 +199,7 @@ static int train(struct training *t, struct error *error)
 /* What training needed is given back before the task has ended; what it found stays. */
 static void close_all(struct training *t)
 {
+    /* Loaders and groups go before the job, whose graph they use. */
     train_ranks_close(&t->ranks);
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
@@ -215,9 +219,12 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     int rv = open_all(t, &why);
     if (rv == 0)
         rv = train(t, &why);
+    /* This comes before close_all: whether there are checkpoints is asked of the graph. */
     if (rv != 0)
         training_forget_untrained(t);
     close_all(t);
+    /* The events end last: a program that has pulled them to their end finds the training
+     * closed. */
     task_events_end(&t->events);
     return rv == 0
                ? 0
@@ -247,6 +254,8 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     struct training *t = calloc(1, sizeof *t);
     if (t == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a training");
+    /* The events come first, the only step of these that can fail: from then on destroy() takes all
+     * down. */
     rv = task_events_init(&t->events, error);
     if (rv != 0) {
         free(t);

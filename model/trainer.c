@@ -130,6 +130,7 @@ static int take_step(struct trainer *trainer, struct error *error)
                        "training: the loss of epoch %u step %llu is not finite; use a smaller "
                        "learning rate or scale the features",
                        batch->epoch, (unsigned long long)batch->index);
+    /* The batch goes last: the text above names its step. */
     source->release(source, batch);
     return rc;
 }
@@ -147,6 +148,7 @@ static int reduce(struct trainer *trainer, struct error *error)
     compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
     compute(trainer, false);
+    /* The loss counts with the step that is applied: a step that a rollback ends is taken again. */
     trainer->at.loss.sum += trainer->step_loss.sum;
     trainer->at.loss.labelled += trainer->step_loss.labelled;
     if (hooks->step_done != NULL)
@@ -161,6 +163,7 @@ static int save(struct trainer *trainer, struct error *error)
     trainer->at.mark = hooks->mark != NULL ? hooks->mark(hooks->arg) : 0;
     void *bytes;
     size_t count;
+    /* The mark and the result are taken before: they travel in the bytes. */
     int rc = state_write(trainer->model, trainer->best_weights.data, &trainer->at,
                          trainer->plan->job, &bytes, &count);
     if (rc != 0)
@@ -227,6 +230,7 @@ static int share(struct trainer *trainer, struct error *error)
     if (rc < 0)
         return rc;
     report->evaluated = true;
+    /* The comparison stands before the result takes the new scores. */
     report->best = !result->has_best || scores_better(&report->scores, &result->best,
                                                       model_configuration(trainer->model)->metric);
     training_loop_scored(&trainer->loop, report->best);
@@ -263,6 +267,7 @@ static int restore(struct trainer *trainer, struct error *error)
         rc = hooks->restore(hooks->arg, &bytes, &count, error);
     if (rc != 0)
         return rc;
+    /* Everything is reset before the bytes are read: where there are none all begins anew. */
     *trainer->result = (struct trainer_result){ .last_train_loss = (double)NAN };
     trainer->at = (struct trainer_position){ 0 };
     if (bytes == NULL && hooks->restore != NULL)
@@ -282,6 +287,7 @@ static int restore(struct trainer *trainer, struct error *error)
         .steps = at->steps,
         .has_best = trainer->result->has_best
     };
+    /* The loop is notified last, of a success alone: a restore that was refused is tried again. */
     training_loop_restored(&trainer->loop, &position);
     return 0;
 }
@@ -322,6 +328,8 @@ static int perform(struct trainer *trainer, struct error *error)
     case TRAINING_REPORT:
         return report_epoch(trainer, error);
     case TRAINING_MEET:
+        /* The best weights are put in place before others are waited for, so that KEEP finds them;
+         * a barrier that is tried again does this once more, and a rollback reads others in. */
         settle(trainer);
         return hooks->meet == NULL ? 0 : hooks->meet(hooks->arg, error);
     case TRAINING_KEEP:
@@ -342,6 +350,8 @@ static void go_on(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     struct training_loop *loop = &trainer->loop;
+    /* The operation is kept for the hook: the loop goes on before it is called, since the hook is
+     * notified of whether the run gives up. */
     enum training_operation operation = loop->operation;
     int rc = 0;
     *error = (struct error){ 0 };
@@ -354,6 +364,8 @@ static void go_on(struct trainer *trainer, struct error *error)
     if (files_is_refusal(rc) && hooks->refused != NULL)
         hooks->refused(hooks->arg, operation, left_ns(loop, now_ns),
                        loop->operation == TRAINING_FAILED, error);
+    /* The numbers follow last, when the loop has moved: a checkpoint has those of steps that are
+     * applied. */
     trainer->at.epoch = loop->at.epoch;
     trainer->at.evaluations_since_best = loop->at.evaluations_since_best;
     trainer->at.step = loop->at.step;

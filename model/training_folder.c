@@ -139,6 +139,8 @@ int training_open_folder(struct training *t, struct error *error)
      * removed the same would be in each other's way. */
     bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL &&
                place.first_with_trainers;
+    /* Checkpoints are asked for before the run's folder is touched: a run that is refused leaves
+     * what is there. */
     rv = own || training_keeps_run(t) ? refuse_checkpoints(t, place.host_name, error) : 0;
     if (rv != 0 || !training_keeps_run(t))
         return rv;
@@ -156,6 +158,8 @@ int training_open_folder(struct training *t, struct error *error)
         rv = compare(t, now, error);
         json_decref(now);
     }
+    /* The folder is this run's last of all: one that was refused above is somebody else's, and
+     * stays when this run fails. */
     t->folder_ours = rv == 0;
     return rv;
 }

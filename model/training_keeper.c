@@ -76,6 +76,8 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
     struct training *t = arg;
     if (training_add_epoch(t, report) != 0)
         return error_set(error, TR_ENOMEM, "no memory for the results of epoch %u", report->epoch);
+    /* The epoch can be pulled before the event that says so. The folder comes last: a disk that
+     * refuses the line leaves the rest as it is. */
     say_epoch(t, report);
     return run_folder_append(&t->folder, run_epoch_to_json(report), error);
 }
@@ -83,6 +85,7 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
 static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
 {
     struct training *t = arg;
+    /* Until it is written the folder has an older model, and keep() writes this one once more. */
     t->model_kept = false;
     int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
     t->model_kept = rv == 0;
@@ -93,6 +96,8 @@ static int keep_best(void *arg, struct model *model, const float *weights, struc
 static int rewind_run(void *arg, uint64_t mark, struct error *error)
 {
     struct training *t = arg;
+    /* Both are forgotten before the disk is asked, which may refuse: what was found since the
+     * checkpoint is void in any case. */
     t->model_kept = false;
     training_forget_end(t);
     return run_folder_rewind(&t->folder, mark, error);
@@ -102,6 +107,7 @@ static int rewind_run(void *arg, uint64_t mark, struct error *error)
 static void say_lost(struct training *t, enum training_operation operation, struct error *error)
 {
     char why[ERROR_TEXT_MAX];
+    /* This is a copy, since error_set writes over the text. */
     memcpy(why, error->text, sizeof why);
     const char *lost = operation != TRAINING_KEEP ? "the run cannot go on"
                        : t->model_kept            ? "the last lines of metrics.jsonl are lost"
@@ -126,6 +132,7 @@ static void refused(void *arg, enum training_operation operation, uint64_t left_
     bool waits = operation == TRAINING_RESTORE || operation == TRAINING_REWIND ||
                  operation == TRAINING_KEEP;
     uint64_t now = training_now_ns(NULL);
+    /* This comes before the bound on lines: what is lost is said in any case. */
     if (given_up && waits)
         say_lost(t, operation, error);
     uint64_t *warned_ns = &t->warned_ns[gone_on];
@@ -152,6 +159,8 @@ static int test(struct training *t, struct error *error)
                               &scores, error);
     if (rv != 0)
         return rv;
+    /* The scores are noted before the line is written: a try that repeats keep() does not compute
+     * them again, and run_folder_sync writes a line that was refused. */
     training_set_tested(t, &scores);
     return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
                              error);

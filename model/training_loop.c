@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of a run, as pure transitions; see training_loop.h.
+ *
+ * Invariants:
+ *   - An operation is performed again only after a timeout or a refusal, and then finds `at` as it
+ *     was: that changes in training_loop_done, training_loop_scored and training_loop_restored
+ *     alone.
+ *   - Whatever an operation was about, TR_EROLLBACK of a group is about the era: nothing else of
+ *     the answer counts then.
+ */
 #include "model/training_loop.h"
 
 #include "runtime/base/error.h"
@@ -33,6 +43,7 @@ static bool is_evaluated(const struct training_loop *loop)
 
 static enum training_operation after_step(const struct training_loop *loop)
 {
+    /* The count of steps includes the one that was just applied. */
     uint64_t every = loop->plan.save_every;
     return every != 0 && loop->at.steps % every == 0 ? TRAINING_SAVE : TRAINING_STEP;
 }
@@ -56,6 +67,8 @@ static enum training_operation follow(struct training_loop *loop)
 {
     const struct training_loop_plan *plan = &loop->plan;
     switch (loop->operation) {
+    /* The checkpoint says where the run goes back to, so it is read before anything is taken
+     * back. */
     case TRAINING_RESTORE:
         return TRAINING_REWIND;
     case TRAINING_REWIND:
@@ -82,6 +95,8 @@ static enum training_operation follow(struct training_loop *loop)
         return TRAINING_REPORT;
     case TRAINING_REPORT:
         return end_epoch(loop);
+    /* MEET stands before KEEP, in which rank 0 says that the job is complete: all have then made
+     * their last step. FINISH comes behind KEEP, since it ends the job, whoever dies. */
     case TRAINING_MEET:
         return plan->keeps ? TRAINING_KEEP : plan->finishes ? TRAINING_FINISH : TRAINING_DONE;
     case TRAINING_KEEP:
@@ -132,6 +147,8 @@ static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
     case TRAINING_RESTORE:
     case TRAINING_REWIND:
     case TRAINING_KEEP:
+        /* The time is that of the first refusal: enter() clears the flag when another operation
+         * begins. */
         loop->refused_ns = loop->refused ? loop->refused_ns : now_ns;
         loop->refused = true;
         if (now_ns - loop->refused_ns < loop->plan.patience_ns)
@@ -147,6 +164,9 @@ static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
 void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
 {
     loop->wait_ns = 0;
+    /* A rollback comes first, since it voids whatever the operation was; then the two codes that
+     * are no failures of their operations; refusals before all other failures, which they are some
+     * of. */
     if (code == TR_EROLLBACK && loop->plan.grouped) {
         enter(loop, TRAINING_RESTORE);
     } else if (code == TR_ETIMEDOUT && waits_for_others(loop)) {
@@ -160,6 +180,7 @@ void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
     } else {
         if (loop->operation == TRAINING_KEEP_BEST || loop->operation == TRAINING_KEEP)
             loop->best_unkept = false;
+        /* follow() reads `best_unkept`, which is therefore settled above. */
         enter(loop, follow(loop));
     }
 }

@@ -15,6 +15,7 @@ int training_add_epoch(struct training *t, const struct epoch_report *report)
 {
     int rv = 0;
     pthread_mutex_lock(&t->mutex);
+    /* Epochs of an era that was rolled back go first, so that the list stays ascending. */
     while (t->num_epochs > 0 && t->epochs[t->num_epochs - 1].epoch >= report->epoch)
         t->num_epochs--;
     if (t->num_epochs == t->room) {

@@ -79,6 +79,7 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     matmul_single_threaded();
     atomic_init(&warming->ready, 0);
     atomic_init(&warming->done, 0);
+    /* All holders are counted before the first thread, which may give its share up at once. */
     atomic_init(&warming->holders, threads + 1);
     warming->threads = threads;
     while (count < threads && thread_create(&made[count], "tr-warm-up", compute, warming) == 0)
@@ -90,6 +91,9 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     while (atomic_load(&warming->done) < count && ticks.counted_ns < WARM_UP_NS &&
            !cancel_asked(cancel))
         ticks_wait(&ticks, LOOK_NS);
+    /* The count is read once: what is said, and whether threads are joined, follows from the same
+     * number. The memory goes behind it, since the threads that are left may be the last to have
+     * it. */
     size_t done = atomic_load(&warming->done);
     *stuck = done < count;
     for (size_t i = 0; i < count; i++)

@@ -40,6 +40,7 @@ static void *watch(void *arg)
     ticks_init(&ticks);
     while (!atomic_load(&dog->stopping)) {
         nanosleep(&(struct timespec){ .tv_nsec = (long)LOOK_NS }, NULL);
+        /* Time is read in every round, so that it is of this round alone. */
         uint64_t passed_ns = ticks_read(&ticks), now = atomic_load(&dog->beats);
         uint32_t rank = 0;
         bool moved = now != beats || !is_any_busy(dog, &rank);
@@ -80,6 +81,7 @@ void watchdog_beat(struct watchdog *dog)
 void watchdog_enter(struct watchdog *dog, struct watched *watched)
 {
     watchdog_beat(dog);
+    /* The number stands before `busy`: it is read of threads that are busy. */
     atomic_store(&watched->thread, (int)syscall(SYS_gettid));
     atomic_store(&watched->busy, true);
 }
