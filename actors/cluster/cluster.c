@@ -94,7 +94,9 @@ int cluster_read(struct files *files, const char *path, struct cluster *cluster,
     char *text = NULL;
     size_t size = 0;
     bool json = false;
-    /* Defaults first, since what the file says replaces them; constraints when all is read. */
+    /* Defaults come first, since what the file says replaces them; constraints are checked when
+     * all is read; and the default folder is named before paths are made absolute, of which it
+     * is one. */
     int rv = set_defaults(cluster, path);
     if (rv != 0)
         error_set(error, rv, "%s: no memory", path);

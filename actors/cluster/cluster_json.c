@@ -459,6 +459,8 @@ static int read_root(const struct json_field *root, struct cluster *cluster, str
         rv = read_checkpoints(root, cluster, error);
     if (rv == 0)
         rv = read_launcher(root, cluster, error);
+    /* The coordinator comes last: it names one of the hosts, and asks for their roles. The rest may
+     * come in any order. */
     return rv == 0 ? read_coordinator(root, cluster, error) : rv;
 }
 

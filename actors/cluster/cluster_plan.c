@@ -35,6 +35,8 @@ static void put_host(struct cluster_plan *cp, uint32_t h)
     const struct cluster_host *host = &cp->cluster->hosts[h];
     uint32_t first = cp->plan.num_processes;
     bool coordinates = h == cp->cluster->coordinator_host;
+    /* The order of roles is that of the processes' numbers, which are the job's: every process
+     * makes the same plan. */
     if (host->process_per_role) {
         for (uint32_t i = 0; i < host->servers; i++)
             put_process(cp, h, 1, 0, 0);
@@ -186,6 +188,7 @@ static int deal_all(struct cluster_plan *cp, struct error *error)
     int rv = d.listed == NULL || d.free_parts == NULL || d.processes == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory for a plan", cp->cluster->path)
                  : find_listed(cp, &d, error);
+    /* All deals are counted before one is made: their partitions lie in one block. */
     for (uint32_t h = 0; h <= cp->cluster->num_hosts && rv == 0; h++) {
         struct serving_split deal = deal_of(cp, &d, h);
         total += deal.count == 0 ? 0 : dealt_parts(&deal);
@@ -241,6 +244,7 @@ int cluster_plan_make(struct cluster_plan *cp, const struct cluster *cluster, ui
         rv = error_set(error, TR_ENOMEM, "%s: no memory for a plan", cluster->path);
         goto err;
     }
+    /* Processes have their numbers before addresses and partitions, which go by these. */
     for (uint32_t h = 0; h < cluster->num_hosts; h++)
         put_host(cp, h);
     put_endpoints(cp);

@@ -76,6 +76,7 @@ static bool take_kernels(struct launcher *launcher, uint32_t process, const char
 bool launcher_take_line(struct launcher *launcher, uint32_t process, const char *line,
                         struct launcher_kernels *differ, uint64_t now_ns)
 {
+    /* The notices may stand in any order: a line is one of them at most. */
     if (notice_is(line, NOTICE_SILENT))
         take_silence(launcher, process, line, now_ns);
     else if (notice_is(line, NOTICE_READY))

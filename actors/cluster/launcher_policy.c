@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a launcher decides (launcher_policy.h draws it).
+ *
+ * Invariants:
+ *  1. A member's state is set together with what becomes of it: a command that waits until it is
+ *     taken (`told`), and a time. Nothing is done from here, so no event runs inside another.
+ *  2. `stopping`, `complete`, `failed` and `interrupted` are set once and stay. While everything
+ *     stops no member is to be started, so the job ends when the last that lives has ended.
+ *  3. A member is asked to stop only when none of a role before its own lives; a killed one lives
+ *     until its end was heard.
+ *  4. Time does not go back.
+ */
 #include "actors/cluster/launcher_policy.h"
 
 #include <stdio.h>
@@ -89,8 +101,8 @@ static void wind_down(struct launcher_policy *policy)
         else if (policy->killing)
             kill_member(member);
     }
-    /* After all that is killed, which is not asked any more, but waited for: a role is asked when
-     * nobody of the roles before it runs. */
+    /* Members are asked after those that are killed, which are not asked any more but waited for: a
+     * role is asked when nobody of the roles before it runs. */
     ask_in_order(policy);
 }
 
@@ -111,6 +123,7 @@ static bool policy_spend(const struct launcher_policy *policy, struct launcher_b
         old++;
     budget->used -= old;
     memmove(budget->times_ns, budget->times_ns + old, budget->used * sizeof budget->times_ns[0]);
+    /* Restarts of long ago leave the budget before it is looked at. */
     if (budget->used >= policy->restarts)
         return false;
     budget->times_ns[budget->used++] = policy->now_ns;
@@ -146,7 +159,7 @@ static void policy_describe(char *text, size_t size, const struct launcher_polic
 }
 
 /* A trainer that died takes all of them back to the last checkpoint, so those that had ended well
- * are needed again, and with them whoever ended because the trainers had. */
+ * are needed again, and with them those that ended because the trainers had. */
 static void revive_ended(struct launcher_policy *policy)
 {
     for (uint32_t p = 0; p < policy->count; p++)
@@ -158,7 +171,8 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
 {
     struct launcher_member *member = &policy->members[process];
     bool usage = code == 2 && signal == 0;
-    /* Idle before the budget is asked: where there is none, what still runs is stopped, not it. */
+    /* The member is idle before the budget is asked: where there is none, what still runs is
+     * stopped, and a member that lived on would be waited for. */
     policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
     if (usage || !policy_spend(policy, &policy->budgets[member->role])) {
         char reason[LAUNCHER_REASON_MAX];
@@ -166,6 +180,7 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
         policy_fail(policy, reason);
         return;
     }
+    /* The failure is counted before the pause, which doubles with it. */
     member->failures++;
     member->returning = true;
     policy_enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
@@ -175,8 +190,8 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
     }
 }
 
-/* Is another process with trainers on its way back? Then a process that ends well was notified of
- * an end of the job that is taken back. */
+/* True: another process with trainers is on its way back. Then a process that ends well was
+ * notified of an end of the job that is taken back. */
 static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
 {
     for (uint32_t p = 0; p < policy->count; p++) {
@@ -205,13 +220,14 @@ static bool has_trainers(const struct launcher_policy *policy)
 }
 
 /* How a process ended does not matter any more. But the others may have waited for one that died
- * before it told them of the end. */
+ * before it notified them of the end. */
 static void ended_complete(struct launcher_policy *policy, struct launcher_member *member,
                            bool well)
 {
     policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
     member->returning = false;
     member->ended = well;
+    /* The member is idle and ended before the others are looked at, which it is one of. */
     if (!well || all_trained(policy))
         wind_down(policy);
 }
@@ -237,7 +253,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
     } else {
         /* A server or sampler that ends well before the trainers do was notified that the job is
          * over and was faster; or was not, and is missed soon. So is a trainer, if one failed ever:
-         * that one may not have known that the job is over, and waits for the others. */
+         * that one may not have known that the job is over, and waits for the others. The pause
+         * comes before the look at all trainers, whose end takes it back. */
         policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
@@ -295,8 +312,8 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
     policy->complete_until_ns = policy->now_ns + LAUNCHER_GRACE_NS;
     if (policy->stopping)
         return;
-    /* Looked at before they are idle: one that is to be started is dead at present, and the others
-     * may wait for it. */
+    /* Failures are looked for before all are idle: a member that is to be started is dead at
+     * present, and the others may wait for it. */
     bool failed = any_failed(policy);
     for (uint32_t p = 0; p < policy->count; p++)
         if (policy->members[p].state == LAUNCHER_PAUSING)
@@ -308,7 +325,8 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 {
     policy_advance(policy, now_ns);
-    /* Either order does: those who are asked now have their whole grace before them. */
+    /* These two may stand in any order: members that are asked now have their whole grace before
+     * them. */
     if (policy->complete && !policy->stopping && policy->complete_until_ns <= policy->now_ns)
         wind_down(policy);
     for (uint32_t p = 0; p < policy->count; p++) {
@@ -321,6 +339,8 @@ void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
 {
     policy_advance(policy, now_ns);
+    /* The wish is noted before everything winds down, which kills instead of asking where it is a
+     * hurried one. */
     if (policy->stopping)
         policy->killing = true; /* whoever asks while it stops is in a hurry */
     else
@@ -336,7 +356,8 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
         return false;
     *command = (struct launcher_command){ .process = process };
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
-        /* Running before it is started: where that fails, its end is taken as any other. */
+        /* The member is running before it is started: where that fails, its end is taken as any
+         * other. */
         policy_enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ended = false;
         command->action = LAUNCHER_START;
@@ -365,6 +386,7 @@ bool launcher_policy_next(struct launcher_policy *policy, struct launcher_comman
     for (uint32_t p = 0; p < policy->count; p++)
         if (command_of(policy, p, command))
             return true;
+    /* The end comes after every command: a member that waits for one is not idle. */
     if (policy->done_told || !is_over(policy))
         return false;
     policy->done_told = true;
@@ -387,6 +409,8 @@ uint64_t launcher_policy_wake_ns(const struct launcher_policy *policy)
 
 int launcher_policy_result(const struct launcher_policy *policy, struct error *error)
 {
+    /* A result that is written counts whatever came after it, and a failure before a wish to
+     * stop. */
     if (policy->complete)
         return 0;
     if (policy->failed)

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints on disk: the order of writes on which "whole or not at all" rests.
+ *
+ * Invariants: bytes are synced before they get a name that counts, and a name counts once its
+ * folder is synced. Parts have their names before they are reported, a manifest is written when all
+ * are reported, its folder gets its name when the manifest is durable, and older checkpoints go
+ * when that one has its name. So a kill at any step leaves a whole checkpoint where there was one;
+ * what else it leaves is passed over, and removed later. Reading still compares size and checksum
+ * of each part with the manifest.
+ */
 #include "config.h" /* asprintf */
 
 #include "actors/job/checkpoint.h"
@@ -55,6 +65,7 @@ int checkpoint_write_file(struct files *files, const char *path, const void *byt
                           struct error *error)
 {
     struct file file = { 0 };
+    /* A leftover of an earlier attempt goes first: a file is made only where none is. */
     int rv = files_remove_tree(files, path, error);
     if (rv == 0)
         rv = file_create(&file, files, path, error);
@@ -63,7 +74,8 @@ int checkpoint_write_file(struct files *files, const char *path, const void *byt
         rv = file_append(&file, (const char *)bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES,
                          error);
     }
-    /* Only synced bytes may get a name: a kill between the two must leave nothing that is read. */
+    /* The sync comes before the caller gives the file a name that counts: a kill between the two
+     * must leave nothing that is read. */
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_FILE_WRITTEN);
     if (rv == 0)
         rv = file_sync(&file, error);
@@ -75,7 +87,7 @@ int checkpoint_write_file(struct files *files, const char *path, const void *byt
 int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
                         struct error *error)
 {
-    /* Its folder is synced after it has its name: a name is durable only with that. */
+    /* Its folder is synced after the part has its name: a name is durable only with that. */
     char *inside = files_parent(path);
     int rv = inside == NULL ? no_memory(path, error) : files_rename(files, fresh, path, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PART_NAMED);
@@ -95,12 +107,15 @@ static int write_part(struct files *files, const char *path, const struct checkp
         return no_memory(path, error);
     const char *from = fresh;
     int rv = 0;
+    /* A part that is whole gets its name once more: its folder may not have been synced after the
+     * first time. */
     if (checkpoint_read_checked(files, path, part, NULL, NULL) == 0)
         from = path;
     else
         rv = checkpoint_write_file(files, fresh, bytes, (size_t)part->bytes, error);
     if (rv == 0)
         rv = checkpoint_put_part(files, from, path, error);
+    /* A part that could not be written gives its room back at once: perhaps the disk is full. */
     if (rv != 0)
         (void)files_remove_tree(files, fresh, NULL);
     free(fresh);
@@ -129,7 +144,8 @@ void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
     char *copied = path == NULL ? NULL : checkpoint_fresh_path(path, CHECKPOINT_COPIED);
     char *manifest = aside == NULL ? NULL : files_join(aside, CHECKPOINT_MANIFEST);
-    /* The folder last: it goes with the last part, and else stays with those of other ranks. */
+    /* The folder comes last: it goes with the last part, and else stays with those of other ranks.
+     * The rest may go in any order, since nothing there has a manifest that counts. */
     if (path != NULL)
         (void)files_remove_tree(files, path, NULL);
     if (copied != NULL) /* the half of a copy */
@@ -152,7 +168,8 @@ static int write_manifest(struct files *files, const char *aside,
     int rv = path == NULL || text == NULL
                  ? no_memory(aside, error)
                  : checkpoint_write_file(files, path, text, strlen(text), error);
-    /* All names inside are durable before the folder gets its own: what is named is whole. */
+    /* All names inside are durable before the folder gets its own: a folder that is named is
+     * whole. */
     if (rv == 0)
         rv = files_sync_folder(files, aside, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_MANIFEST_SYNCED);
@@ -227,7 +244,8 @@ int checkpoint_commit(struct files *files, const char *folder,
                       const struct checkpoint_manifest *manifest, uint32_t keep,
                       struct error *error)
 {
-    /* The parts before the manifest, which once written makes a checkpoint of whatever is there. */
+    /* The parts are checked before the manifest is written, which makes a checkpoint of whatever is
+     * there. */
     char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     int rv = aside == NULL ? no_memory(folder, error) : check_parts(files, aside, manifest, error);
     free(aside);
@@ -286,7 +304,7 @@ int checkpoint_read_checked(struct files *files, const char *path,
     uint32_t crc = 0;
     int rv = bytes == NULL && scratch == NULL ? no_memory(path, error)
                                               : file_open(&file, files, path, error);
-    /* The size before the bytes: no more than the caller has room for is read. */
+    /* The size is compared before bytes are read: no more than the caller has room for is read. */
     if (rv == 0 && file.size != part->bytes)
         rv = error_set(error, TR_EFORMAT, "%s: %" PRIu64 " bytes where its manifest says %" PRIu64,
                        path, file.size, part->bytes);

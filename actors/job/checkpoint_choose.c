@@ -103,6 +103,8 @@ bool checkpoint_is_any(struct files *files, const char *folder)
 
 int checkpoint_remove(struct files *files, const char *path, struct error *error)
 {
+    /* The manifest is gone for good before anything else goes: a crash in between must not bring it
+     * back over parts that are not there. */
     char *manifest = files_join(path, CHECKPOINT_MANIFEST);
     int rv = manifest == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
                               : files_remove_tree(files, manifest, error);
@@ -167,10 +169,13 @@ static int choose(struct listing *listing, struct checkpoint_manifest *manifest,
     for (size_t i = 0; i < listing->num_steps; i++) {
         struct error why = { 0 };
         int rv = check(listing->files, listing->folder, steps[i], manifest, &why);
+        /* Memory that is short ends the search, for it says nothing of the checkpoint, which would
+         * be passed over. */
         if (rv == 0 || rv == TR_ENOMEM) {
             *error = why;
             return rv;
         }
+        /* The newest that is damaged counts, and that comes first. */
         if (damaged->code == 0)
             *damaged = why;
     }
@@ -189,6 +194,7 @@ int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
     if (!files_exists(files, folder))
         return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
     struct listing listing = { .files = files, .folder = folder };
+    /* Unfinished checkpoints go before the list is made, which then has none of them. */
     (void)files->list(files, folder, remove_unfinished, &listing);
     int rv = list(&listing, files, folder, error);
     if (rv == 0)

@@ -32,10 +32,12 @@ static char *part_path(const char *folder, uint64_t step, uint32_t era, uint32_t
     return path;
 }
 
-/* The last piece is there: is it the part that was meant? */
+/* The last piece is there: the file is compared with the part that was meant. */
 static int finish_part(struct files *files, struct file *file, const char *path,
                        const struct checkpoint_piece *piece, struct error *error)
 {
+    /* The part is synced and checked before it gets its name: what has that name is always
+     * whole. */
     int rv = file_sync(file, error);
     if (rv == 0)
         rv = checkpoint_read_checked(files, file->path, &piece->part, NULL, error);
@@ -52,6 +54,8 @@ int checkpoint_write_piece(struct files *files, const char *folder,
     char *fresh = path == NULL ? NULL : checkpoint_fresh_path(path, CHECKPOINT_COPIED);
     int rv = aside == NULL || fresh == NULL ? no_memory(folder, error)
                                             : files_make_folders(files, aside, error);
+    /* The file goes before its first piece comes: what another attempt left does not belong to this
+     * one. */
     if (rv == 0 && piece->offset == 0)
         rv = files_remove_tree(files, fresh, error);
     if (rv == 0)
@@ -89,6 +93,8 @@ int checkpoint_read_piece(struct files *files, const char *folder,
                           const struct checkpoint_piece *piece, void *bytes, struct error *error)
 {
     int rv = TR_ENOENT;
+    /* The folder that is being made comes first: a commit meanwhile renames it to its checkpoint's,
+     * where the second look finds the part. The other way round both looks could miss it. */
     for (int aside = 1; aside >= 0 && rv != 0; aside--) {
         struct error why = { 0 };
         char *path = part_path(folder, piece->step, piece->era, piece->rank, aside != 0);
@@ -105,6 +111,7 @@ int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step
                           struct error *error)
 {
     int rv = TR_ENOENT;
+    /* The folder that is being made comes first, as in checkpoint_read_piece(). */
     for (int aside = 1; aside >= 0 && rv != 0; aside--) {
         struct error why = { 0 };
         char *path = part_path(folder, step, era, rank, aside != 0);
@@ -151,7 +158,8 @@ static bool is_committed(struct files *files, const char *folder,
     return same;
 }
 
-/* Beside what stands there first: a reader sees the old one or the new one, whole. */
+/* The bytes are written beside what stands there and renamed: a reader sees the old part or the new
+ * one, whole. */
 static int replace_part(struct files *files, const char *inside, uint32_t rank, const void *bytes,
                         size_t count, struct error *error)
 {
@@ -216,6 +224,8 @@ int checkpoint_receive(struct files *files, const char *folder,
             rv = checkpoint_make(files, folder, manifest, keep, error);
         free(aside);
     }
+    /* The sweep follows also where the checkpoint was made before: a kill may have come between the
+     * two. */
     struct sweep sweep = { files, folder, manifest->step, manifest->era };
     if (rv == 0)
         (void)files->list(files, folder, sweep_one, &sweep);
@@ -226,6 +236,7 @@ void checkpoint_unmake(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest)
 {
     char *path = checkpoint_path(folder, manifest->step);
+    /* Only this checkpoint is removed: one of another era may stand there. */
     if (path != NULL && is_committed(files, folder, manifest))
         (void)checkpoint_remove(files, path, NULL);
     free(path);

@@ -90,6 +90,7 @@ static void begin_next(struct actor *self, uint32_t rank)
 {
     struct checkpoint_store *store = actor_state(self);
     struct errand *oldest = NULL;
+    /* The list has the newest first, so the last of the rank's is the oldest. */
     for (struct errand *errand = store->errands; errand != NULL; errand = errand->next)
         if (is_of_rank(errand, rank))
             oldest = errand;
@@ -112,10 +113,13 @@ static void worked(struct actor *self, struct job *job, int status)
     struct errand *errand = job->arg;
     struct message *request = errand->request, *reply = errand->reply;
     struct save_id id = { 0 };
+    /* The rank is read while the request is here: its next errand is looked for when that has
+     * gone. */
     bool in_turn = read_save(request, &id);
     if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
         status = fill_found(self, errand);
-    /* A message that is sent is not the errand's any more: drop() releases the rest. */
+    /* A message that is sent is not the errand's any more: what the errand still has is released
+     * with it. */
     errand->request = NULL;
     if (status == 0) {
         errand->reply = NULL;
@@ -125,7 +129,7 @@ static void worked(struct actor *self, struct job *job, int status)
     } else {
         actor_refuse(self, request, status);
     }
-    /* Off the list before the next of its rank is chosen: it is the oldest there. */
+    /* The errand is off the list before the next of its rank is chosen: it is the oldest there. */
     drop(self, errand);
     if (in_turn && status != TR_ECANCELED) /* else self ends */
         begin_next(self, id.rank);
@@ -206,9 +210,12 @@ static int note_save(struct checkpoint_store *store, const struct message *reque
     bool drops = request->frame.kind == MSG_CHECKPOINT_DROP;
     if (id.rank >= CHECKPOINT_WORLD_MAX)
         return error_set(error, TR_ERANGE, "there is no trainer %" PRIu32, id.rank);
+    /* The rank is compared with its bound before the list grows to it. */
     int rv = make_known(store, id.rank);
     if (rv != 0)
         return rv;
+    /* The save is noted when the request comes, not when the crew has worked for it: what comes
+     * later of an older one, or of one that is dropped by this, is refused at once. */
     struct known_save *known = &store->saves[id.rank];
     bool before = is_before(&id, known);
     bool same = id.era == known->era && id.sequence == known->sequence;
@@ -226,9 +233,9 @@ static int prepare(struct actor *self, struct errand *errand)
     const struct message *request = errand->request;
     errand->files = store->options->files != NULL ? store->options->files : files_posix;
     int rv = read_folder(store, request, &errand->folder, &errand->error);
-    /* The folder first: a process with another configuration changes nothing of what this store knows
-     * of a rank's saves. The save before memory is asked for: a drop for which there is none keeps late
-     * pieces out all the same, and is asked for again. */
+    /* The folder comes first: a process with another configuration changes nothing of what this
+     * store knows of a rank's saves. The save comes before memory is asked for: a drop for which
+     * there is none keeps late pieces out all the same, and is asked for again. */
     if (rv == 0)
         rv = note_save(store, request, &errand->error);
     if (rv != 0)

@@ -46,13 +46,16 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 {
     struct checkpoint_store_call *k = arg;
     (void)self;
+    /* The search is over before all else: a cancelled call is freed here (2), and one that goes on
+     * may search again at once. */
     k->finding = false;
     if (k->cancelled) {
         free(k);
         return;
     }
+    /* The address is noted before the call goes on, which asks for it. */
     k->store = status == 0 ? address : ADDRESS_NONE;
-    if (status != TR_ECANCELED) /* self ends: checkpoint_store_calls_fini */
+    if (status != TR_ECANCELED) /* self ends: checkpoint_store_calls_fini ends the call */
         part_call_located(&k->call, status);
 }
 
@@ -128,6 +131,7 @@ int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *cal
     if (k->next != NULL)
         k->next->link = &k->next;
     calls->first = k;
+    /* The call is listed before it is sent (1); `done` never runs inside that. */
     k->call = (struct part_call){ .ops = &checkpoint_store_call_ops, .self = self, .arg = k };
     part_call_send(&k->call, deadline_ns);
     return 0;
@@ -138,6 +142,8 @@ void checkpoint_store_calls_cancel(struct checkpoint_store_calls *calls)
     while (calls->first != NULL) {
         struct checkpoint_store_call *k = calls->first;
         unlink_call(k);
+        /* The call ends before its memory goes, which a search that is under way keeps until it
+         * ends (2). */
         part_call_cancel(&k->call);
         k->cancelled = true;
         if (!k->finding)

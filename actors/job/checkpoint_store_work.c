@@ -11,7 +11,7 @@ static int look(struct job *job)
     const struct msg_checkpoint_look *head = message_head(errand->request);
     const struct checkpoint_part part = { head->bytes, head->crc32c };
     struct msg_checkpoint_seen *seen = message_head(errand->reply);
-    /* Why not is nobody's business: it is copied, or looked for elsewhere. */
+    /* The reason is nobody's business: the part is copied, or looked for elsewhere. */
     seen->found = checkpoint_read_saved(errand->files, errand->folder, head->step, head->era,
                                         head->rank, &part, NULL, NULL) == 0;
     return 0;
@@ -106,6 +106,7 @@ static int read_entries(const struct msg_checkpoint_entry *entries, uint64_t ste
                         uint32_t world, struct checkpoint_manifest *manifest)
 {
     *manifest = (struct checkpoint_manifest){ 0 };
+    /* The number of ranks is compared with its bound before memory is taken for as many. */
     if (world > CHECKPOINT_WORLD_MAX || era == UINT32_MAX || step > INT64_MAX)
         return TR_EFORMAT;
     struct checkpoint_part *parts = calloc(world + (size_t)1, sizeof *parts);

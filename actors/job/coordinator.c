@@ -3,8 +3,8 @@
  * The coordinator as an actor: which request is whose, its beginning and its end.
  *
  * Invariants: a request is consumed by the function that serves it, or by the answer to the failure
- * that this returns, never by both. What refers to other state (calls, a save, a search) ends
- * before that state is freed.
+ * that this returns, never by both. Calls, a save and a search end before the
+ * state that they refer to is freed.
  */
 #include "actors/job/coordinator.h"
 

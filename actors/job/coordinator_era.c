@@ -255,7 +255,7 @@ static void chosen_here(struct actor *self, struct job *job, int status)
         error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
     if (status != TR_ECANCELED)
         go_on_from(self, &choosing->manifest, &choosing->damaged, &choosing->error);
-    /* What was found is freed last: the answers to the ranks are made of it. */
+    /* The manifest is freed last: the answers to the ranks are made of it. */
     checkpoint_manifest_fini(&choosing->manifest);
     free(choosing->folder);
     free(choosing);
@@ -316,8 +316,8 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
     struct coordinator *state = actor_state(self);
     const struct msg_restore *head = message_head(request);
     struct address from = request->frame.from;
-    /* What is wrong with a request is found before the era ends: a request that is none ends
-     * nobody's work. The number of ranks is known before a rank is compared with it. */
+    /* A request that is wrong is refused before the era ends: it ends nobody's work. The number of
+     * ranks is known before a rank is compared with it. */
     int rv = set_world(state, head->world, error);
     if (rv != 0)
         return rv;

@@ -101,7 +101,7 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     struct message *reply = message_create(self, MSG_JOINED);
     if (reply == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
-    /* What the reducer knows is learned before it is a member: with the last member deadlines
+    /* The reducer's knowledge is taken over before it is a member: with the last member deadlines
      * decide, also on what it knows. */
     if (is_reducer)
         rv = coordinator_learn_barriers(self, head, error);

@@ -182,8 +182,8 @@ int reducer_reduce_begin(struct actor *self, struct error *error)
     if (sequence != r->reductions + 1 && (sequence != r->reductions || sequence == 0))
         return error_set(error, TR_EINVAL, "reduction %" PRIu64 " after %" PRIu64, sequence,
                          r->reductions);
-    /* What can be refused was, so that nothing is to be undone; and all is in place before the pump,
-     * which sends, and of no values ends the operation. */
+    /* Nothing is to be undone here, since all that may be refused was; and all is in place before
+     * the pump, which sends, and of no values ends the operation. */
     uint32_t piece_values = reducer_piece_values(head->count, r->options->world);
     op->reduction = (struct reduction){
         .sequence = sequence,

@@ -32,6 +32,8 @@ static int start(struct actor *self, const void *arg)
     struct error error = { 0 };
     struct endpoint endpoint;
     metrics->options = arg;
+    /* The state is the actor's before it listens: fini takes down what is there, and a request
+     * finds it. */
     actor_set_state(self, metrics);
     int rv = http_listen(self, &metrics->options->listen, asked, metrics, &metrics->http, &endpoint,
                          &error);

@@ -19,7 +19,7 @@
 struct metrics_options {
     const struct status_options *status;
     struct endpoint listen;
-    /* May be NULL: told on the actor's loop where it listens (port filled in), or why it can't. */
+    /* May be NULL: notified on the actor's loop where it listens (port filled in), or why not. */
     void (*listening)(void *arg, const struct endpoint *endpoint, const struct error *error);
     void *arg;
 };

@@ -200,6 +200,8 @@ char *metrics_text(const struct status_options *options, struct node *node, uint
     put_all_links(out, node);
     put_refusals(out, node);
     fputs("# EOF\n", out);
+    /* Errors are asked for before the stream is closed, which frees it; the text is whole only
+     * after that. */
     bool failed = ferror(out) != 0;
     if (fclose(out) == 0 && !failed)
         return text;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The status actor, and a probe on each loop.
+ *
+ * Invariants: an inquiry lives from its request until the last probe that was asked has answered or
+ * will not, and is answered then, once. When the actor ends its calls end first, and with them the
+ * inquiries, so none is left to fini.
+ */
 #include "actors/report/status.h"
 
 #include <stdlib.h>
@@ -91,6 +98,7 @@ static int start(struct actor *self, const void *arg)
                                              .restart = ACTOR_RESTART_ON_FAILURE };
         rv = actor_spawn(self, &probe, &status->probes[status->num_probes]);
     }
+    /* The name comes last: a request that finds this actor finds its probes. */
     return rv == 0 ? directory_register(self, STATUS_NAME, NULL, NULL) : rv;
 }
 
@@ -117,6 +125,7 @@ static void probed(struct actor *self, void *arg, int status, struct message *re
         json_array_extend(inquiry->actors, actors);
         json_decref(actors);
     }
+    /* The reply is read before it goes, and the inquiry is looked at last: its end frees it. */
     message_release(self, reply);
     if (--inquiry->missing == 0)
         finish(self, inquiry);
@@ -125,7 +134,7 @@ static void probed(struct actor *self, void *arg, int status, struct message *re
 static void ask_probes(struct actor *self, struct inquiry *inquiry)
 {
     struct status *status = inquiry->status;
-    inquiry->missing = 1; /* us, until all were asked */
+    inquiry->missing = 1; /* us, until all are asked: no answer ends it before */
     for (uint32_t i = 0; i < status->num_probes; i++) {
         struct message *request = message_create(self, MSG_STATUS_REQUEST);
         if (request == NULL)
