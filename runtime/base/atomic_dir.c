@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is written aside, locked, and renamed into its place.
+ * Files and folders that are written aside, locked, and renamed into their place.
  *
  * Invariants:
  *   - What is aside and not locked is a dead writer's, and any writer may remove it. So what a
  *     writer made is its own only once it is locked and still stands at its path: between its
  *     making and its lock it looks like a dead one's. Otherwise the writer takes the next number.
  *   - The lock is held until the name aside is gone, by a rename or a removal.
- *   - Bytes are synced before the rename, and their folder after it: a crash leaves the old, the new
- *     or (between the two renames of a folder) neither, and never a name without its bytes.
+ *   - Bytes are synced before the rename, and their folder after it: a crash leaves the old, the
+ *     new or (between the two renames of a folder) neither, and never a name without its bytes.
  */
 #include "config.h" /* O_DIRECTORY */
 
@@ -64,7 +64,7 @@ static bool is_aside(const char *prefix, const char *name)
     return first > 0 && second > 0 && name[at + 1 + second] == '\0';
 }
 
-/* What a living writer holds is locked. What is in doubt stays. */
+/* A living writer holds a lock on its file or folder. Whatever is in doubt stays. */
 static int remove_dead(void *arg, const char *name)
 {
     const struct dead_writers *dead = arg;
@@ -87,8 +87,8 @@ static int remove_dead(void *arg, const char *name)
     return 0;
 }
 
-/* Removes what killed writers of this path left. What cannot be removed does not matter to the
- * writer that comes now. */
+/* Removes what killed writers of this path left. A failure to do so does not matter to the writer
+ * that comes now. */
 static int remove_dead_asides(struct files *files, const char *path, struct error *error)
 {
     char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
@@ -210,8 +210,8 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
     char *old = name_aside(dir->final_path, "old", 0);
     if (old == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to replace it", dir->final_path);
-    /* rename(2) replaces no folder that has something in it, so the older one makes way first. It is
-     * removed last: until the new one has its place it may have to come back. */
+    /* rename(2) replaces no folder that has something in it, so the older one makes way first. It
+     * is removed last: until the new one has its place it may have to come back. */
     int rv = files_remove_tree(dir->files, old, error);
     if (rv == 0)
         rv = files_rename(dir->files, dir->final_path, old, error);
@@ -273,7 +273,7 @@ static int create_aside(struct file *file, struct files *files, const char *path
             return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
         rv = file_create(file, files, aside, error);
         /* Created is not yet ours: until it is locked it looks like what a dead writer left, and
-         * another writer may have locked it to remove it, or may have removed it already. What is
+         * another writer may have locked it to remove it, or may have removed it already. Bytes
          * written there would go nowhere, and the rename would fail or take another's file. So it
          * is closed and the next number tried. */
         bool mine = rv == 0 && lock_aside(files, aside, file->fd);

@@ -3,7 +3,7 @@
  * A folder (or one file) that appears whole or not at all.
  *
  * It is written aside, as ".NAME.tmp-PID-N" beside its final place, synced file by file and folder
- * by folder, then renamed. Whoever is interrupted calls atomic_dir_abort and leaves nothing
+ * by folder, then renamed. An interrupted writer calls atomic_dir_abort and leaves nothing
  * visible; a process that is killed leaves a hidden folder that no reader looks at, and that the
  * next writer of the same NAME removes: writers lock what they write for as long as they live.
  *

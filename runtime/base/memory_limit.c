@@ -24,7 +24,7 @@ static bool read_text(struct files *files, const char *path, char *text, size_t 
     return rv == 0;
 }
 
-/* What one group says; "max" and a file that is not there say nothing. */
+/* The limit of one group; "max" and a file that is not there are none. */
 static uint64_t read_limit(struct files *files, const char *path)
 {
     char text[64];

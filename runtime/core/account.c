@@ -16,7 +16,7 @@
  * Invariants:
  *   - Bytes are charged where they are granted, under the mutex, not where the waiter is notified:
  *     those on their way to a waiter cannot be given away a second time.
- *   - Nobody overtakes the line, or a stream of small reservations would keep a large one out.
+ *   - No reservation overtakes the line, or a stream of small ones would keep a large one out.
  *   - The post runs on the waiter's own loop, so whatever that loop does in one go (links the wait,
  *     starts its timer, cancels it) is done before the post runs.
  *   - A wait is out of all lists and freed before its callback runs, which may wait again.
@@ -66,7 +66,7 @@ static void charge(struct account *account, size_t bytes)
 int account_reserve(struct account *account, size_t bytes, struct error *error)
 {
     pthread_mutex_lock(&account->mutex);
-    /* Room counts only where nobody stands in line. */
+    /* Room counts only where no wait stands in line. */
     bool fits = account->first == NULL && has_room(account, bytes);
     size_t used_bytes = account->used_bytes;
     if (fits)

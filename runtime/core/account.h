@@ -37,7 +37,7 @@ void account_init(struct account *account, const char *name, size_t bound_bytes)
 /* Asserts that everything was released: a byte left is a leak. */
 void account_fini(struct account *account);
 
-/* 0 or TR_EFULL. Does not overtake those who wait. error may be NULL. */
+/* 0 or TR_EFULL. Does not overtake waits in line. error may be NULL. */
 int account_reserve(struct account *account, size_t bytes, struct error *error);
 void account_release(struct account *account, size_t bytes);
 

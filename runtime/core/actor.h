@@ -54,7 +54,7 @@ struct actor_ops {
 };
 
 enum actor_restart {
-    ACTOR_RESTART_NEVER,      /* its end concerns only those who monitor it */
+    ACTOR_RESTART_NEVER,      /* its end concerns only its monitors */
     ACTOR_RESTART_ON_FAILURE, /* started again by its parent unless it ended with reason 0 */
     ACTOR_RESTART_ALWAYS,     /* started again unless its parent stops it */
 };

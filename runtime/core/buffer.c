@@ -27,13 +27,13 @@ struct buffer *buffer_create(struct actor *self, size_t bytes)
 
 struct buffer *buffer_acquire(struct buffer *buffer)
 {
-    /* Relaxed: whoever acquires holds a reference already, so nothing is published by this. */
+    /* Relaxed: the caller holds a reference already, so nothing is published by this. */
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
     return buffer;
 }
 
 /* True when it was the last. Release: our reads and writes of the data come before the buffer is
- * used again; acquire: so do those of all others who released before. */
+ * used again; acquire: so do those of all threads that released before. */
 static bool release_is_last(struct buffer *buffer)
 {
     unsigned before = atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel);

@@ -27,7 +27,7 @@ struct loop;
 
 struct buffer {
     struct buffer *next;     /* free list, or a batch of returns */
-    struct loop *home;       /* NULL: belongs to no loop, freed by whoever releases it last */
+    struct loop *home;       /* NULL: belongs to no loop, freed by its last release */
     struct account *account; /* of one without a home: charged until it is freed; or NULL */
     void *data;              /* BUFFER_ALIGN-aligned */
     size_t capacity;

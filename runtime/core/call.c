@@ -120,7 +120,7 @@ void call_complete(struct call *call, int status, struct message *reply)
 }
 
 /* The numbers of calls can be guessed, so an answer from elsewhere counts only when it comes from
- * where the request went: nobody hands on a request of another. */
+ * where the request went: no node hands on a request of another. */
 static bool may_answer(const struct call *call, const struct actor *self, struct address from)
 {
     if (from.node == self->loop->node->id)

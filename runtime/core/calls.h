@@ -49,10 +49,10 @@ static inline uint64_t call_number(const struct call *call)
     return (uint64_t)call->generation << 32 | call->index;
 }
 
-/* Closes the entry and tells nobody. */
+/* Closes the entry and notifies no actor. */
 void calls_drop(struct calls *calls, struct call *call);
 
-/* Closes the entry, then tells whoever waits. reply is given away, or released by us. */
+/* Closes the entry, then notifies its actor, to which the reply goes; or it is released here. */
 void call_complete(struct call *call, int status, struct message *reply);
 
 /* A reply came to self: completes its call, or is late and released. */

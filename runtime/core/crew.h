@@ -51,7 +51,7 @@ void crew_cancel(struct job *job);
  * at a time; run must not be nested. */
 struct parallel *crew_parallel_create(size_t threads);
 /* The same, whose helpers take THREAD_STACK_SIGNAL (thread.h), for a program that has a handler for
- * it: whoever watches the calling thread may find that it hangs because a helper does. */
+ * it: a watcher of the calling thread may find that it hangs because a helper does. */
 struct parallel *crew_parallel_create_watched(size_t threads);
 void crew_parallel_destroy(struct parallel *parallel);
 

@@ -23,10 +23,10 @@ typedef void directory_found(struct actor *self, void *arg, int status, struct a
 /* Registers self under a name. done may be NULL; then a failure ends self with it. */
 int directory_register(struct actor *self, const char *name, directory_registered *done, void *arg);
 
-/* The address of the name now: TR_ENOENT when nobody has it. */
+/* The address of the name now: TR_ENOENT when no actor has it. */
 int directory_lookup(struct actor *self, const char *name, directory_found *done, void *arg);
 
-/* Waits until somebody has the name, or TR_ETIMEDOUT. */
+/* Waits until an actor has the name, or TR_ETIMEDOUT. */
 int directory_wait(struct actor *self, const char *name, uint64_t deadline_ns,
                    directory_found *done, void *arg);
 

@@ -11,7 +11,7 @@ struct node;
 
 void loop_dump(struct loop *loop);
 
-/* A line about an account, for whoever has one (a router). */
+/* A line about an account, for an owner of one (a router). */
 void dump_account(struct node *node, struct account *account);
 
 #endif

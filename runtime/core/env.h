@@ -36,7 +36,7 @@ struct env_ops {
     void (*loop_wake)(struct env *env, void *driver);
     /* Waits for the thread of a loop that was started; nothing where it was not. Once. */
     void (*loop_join)(struct env *env, void *driver);
-    /* After loop_join, or of a loop that was never started, when nobody wakes it any more. */
+    /* After loop_join, or of a loop that was never started, when no thread wakes it any more. */
     void (*loop_destroy)(struct env *env, void *driver);
     void (*crew_push)(struct env *env, struct job *job);
     /* Should this allocation fail? Only the simulator ever says yes. */

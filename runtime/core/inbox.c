@@ -5,8 +5,8 @@
  * Invariants:
  *   - A loop touches another one only here and under that one's inbox mutex.
  *   - A thread that puts something in that needs a turn looks at `sleeping` under the same mutex
- *     and clears it, so exactly one of those that find a loop asleep wakes it. What only comes home
- *     wakes no loop: the next turn, whatever it is for, finds it.
+ *     and clears it, so exactly one of those that find a loop asleep wakes it. Memory that comes
+ *     home wakes no loop: the next turn, whatever it is for, finds it.
  *   - The wake itself is made after the mutex is given back. The loop may have run for another
  *     reason by then, and have ended: `wakers`, counted under the mutex, keeps its driver.
  */

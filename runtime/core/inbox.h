@@ -54,8 +54,8 @@ void loop_return_to_home(struct loop *home, struct message *message, struct buff
 /* Wakes the loop if it sleeps. */
 void loop_wake(struct loop *loop);
 
-/* Waits until nobody is about to wake the loop, which runs no more: its driver, and the loop, may
- * then go. */
+/* Waits until no thread is about to wake the loop, which runs no more: its driver, and the loop,
+ * may then go. */
 void loop_await_wakers(struct loop *loop);
 
 #endif

@@ -99,7 +99,7 @@ static void take_inbox(struct loop *loop)
     atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
 
-    /* What came home first: the posts and messages below may take it from the pools again. */
+    /* First the memory that came home: the posts and messages below may take it from the pools. */
     reclaim(loop, &returned, buffers);
     while (post != NULL) {
         /* Read before the post runs, which may free it or put it into an inbox again. */
@@ -217,7 +217,7 @@ uint64_t loop_first_timer(const struct loop *loop)
 
 bool loop_sleep(struct loop *loop, uint64_t *until_ns)
 {
-    /* What only this loop changes is asked without the mutex, and first: it cannot change
+    /* Things that only this loop changes are asked without the mutex, and first: they cannot change
      * meanwhile. */
     *until_ns = loop_first_timer(loop);
     if (has_work(loop) || *until_ns <= loop->now_ns)

@@ -6,7 +6,7 @@
  * head, then the body as it lies. The frame has the shape it has on the wire, with one difference:
  * here `deadline_ns` is a time of the node's clock; on the wire it is what remains of it.
  *
- * Ownership: whoever has the pointer owns it, alone. Sending consumes, whatever the result; so do
+ * Ownership: the holder of the pointer owns it, alone. Sending consumes, whatever the result; so do
  * replying and releasing. Releasing a request that nobody answered answers it with TR_EPEERDOWN.
  * Thread rules: on the loop of `self`. Messages return to the loop they came from in batches.
  */
@@ -46,7 +46,7 @@ _Static_assert(TR_EFORKED >= INT8_MIN, "statuses fit a frame");
 struct message {
     struct frame frame;
     struct message *next; /* the list that holds it: mailbox, inbox, outbox, free list */
-    struct loop *home;    /* NULL: made by a port, freed by whoever releases it last */
+    struct loop *home;    /* NULL: made by a port, freed by its last release */
     struct buffer *body;  /* or NULL; frame.body_bytes of it count */
     uint32_t size_class;
     uint32_t body_offset; /* where the body starts in its buffer, a multiple of 64 */

@@ -10,7 +10,7 @@
  *     `stopping`, the birth and both posts, so a root is either refused or waited for
  *     (`adoptions`).
  *   - `stopping` only becomes true. node_stop posts the stop only when it is the one that set it:
- *     whoever else did saw the root ending already.
+ *     the thread that set it otherwise saw the root ending already.
  */
 #include "runtime/core/node.h"
 
@@ -315,7 +315,7 @@ void node_stop(struct node *node, uint64_t deadline_ns)
     pthread_mutex_unlock(&node->mutex);
 }
 
-/* Nobody runs any more: what is still on its way goes home. A request in an inbox is turned around
+/* No loop runs any more: what is still on its way goes home. A request in an inbox is turned around
  * into a reply, which is then freed and goes home: each takes one more hop, and loops that
  * come earlier in the round see it in the next. */
 #define DRAIN_ROUNDS 4

@@ -25,7 +25,7 @@ struct node {
     struct post kill_post; /* brings the deadline of a stop to loop 0 */
     struct timer kill_timer;
     /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
-     * whoever sees 0 also sees what the last actor wrote. */
+     * a thread which sees 0 also sees what the last actor wrote. */
     _Atomic uint64_t dumps;
     atomic_uint actors_live;
     atomic_uint refusals; /* of messages and bodies; relaxed: it only spaces log lines */
@@ -43,7 +43,7 @@ static inline bool node_reaches(const struct node *node, uint32_t other)
     return node->router != NULL && node->router->ops->knows(node->router, other);
 }
 
-/* True when no actor lives. Whoever sees it sees what the last one wrote. */
+/* True when no actor lives. The caller then sees what the last one wrote. */
 static inline bool node_is_empty(struct node *node)
 {
     return atomic_load_explicit(&node->actors_live, memory_order_acquire) == 0;

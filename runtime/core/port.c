@@ -28,7 +28,7 @@ struct port {
     struct loop *loop;
     struct address address;
     struct post close_post;
-    const atomic_uint *interrupts; /* of the thread that calls; NULL: nobody interrupts it */
+    const atomic_uint *interrupts; /* of the thread that calls; NULL: it is never interrupted */
     unsigned seen;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -51,7 +51,7 @@ struct port_errand {
     struct message *reply;
 };
 
-/* Unlocks, and frees what nobody refers to any more. */
+/* Unlocks, and frees a port that nothing refers to any more. */
 static void unref_and_unlock(struct port *port)
 {
     bool last = --port->references == 0;

@@ -66,7 +66,7 @@ void port_release(struct port *port, struct message *message);
 uint64_t port_now_ns(const struct port *port);
 
 /* From now on what waits here ends with TR_ECANCELED once *interrupts is not `seen` any more.
- * Whoever counts it up calls port_wake after that. NULL: never. */
+ * The thread that counts it up calls port_wake after that. NULL: never. */
 void port_watch(struct port *port, const atomic_uint *interrupts, unsigned seen);
 /* Whether it is not `seen` any more. */
 bool port_is_interrupted(const struct port *port);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A singly linked list of messages, spliced in one step. Belongs to whoever holds it. */
+/* A singly linked list of messages, spliced in one step. Belongs to its holder. */
 #ifndef RUNTIME_CORE_RUNTIME_MESSAGES_H
 #define RUNTIME_CORE_RUNTIME_MESSAGES_H
 

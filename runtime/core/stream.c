@@ -61,8 +61,8 @@ struct actor *stream_fire_next(struct loop *loop)
     /* Out of the queue before the callback, so that what happens in it queues the stream again. */
     dequeue(queue, stream);
     stream->told = 0;
-    /* What is not told is not lost: when it is wanted again, the stream reports what still holds.
-     * An actor that exits hears nothing more. */
+    /* An event that is not told is not lost: when it is wanted again, the stream reports what still
+     * holds. An actor that exits hears nothing more. */
     if (what == 0 || actor->exiting)
         return NULL;
     queue->firing = stream;

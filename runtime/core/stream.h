@@ -32,8 +32,8 @@ enum stream_what {
 /* May come without need. The stream may be closed in it. */
 typedef void stream_ready(struct actor *self, void *arg, struct stream *stream, unsigned what);
 
-/* Listens. A unix socket that nobody answers at is replaced; its folder must be ours and 0700.
- * TR_EEXIST: somebody listens there. TR_EPERM, TR_EINVAL, TR_ENOMEM, TR_EIO. */
+/* Listens. A unix socket that no process answers at is replaced; its folder must be ours and 0700.
+ * TR_EEXIST: a process listens there. TR_EPERM, TR_EINVAL, TR_ENOMEM, TR_EIO. */
 int stream_listen(struct actor *self, const struct endpoint *endpoint, stream_ready *ready,
                   void *arg, struct stream **stream, struct error *error);
 
@@ -62,7 +62,7 @@ void stream_want(struct stream *stream, unsigned what);
 ssize_t stream_readv(struct stream *stream, const struct iovec *parts, int num_parts);
 ssize_t stream_writev(struct stream *stream, const struct iovec *parts, int num_parts);
 
-/* The other side's identity. uid -1: not a unix socket. source is equal for those who may well be
+/* The other side's identity. uid -1: not a unix socket. source is equal for peers that may well be
  * one and the same: an IPv4 address, a /64 of IPv6 (RFC 6177: a site has at least that), one value
  * for all unix sockets. The text is for logs. */
 struct stream_peer {

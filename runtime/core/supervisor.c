@@ -8,8 +8,8 @@
  *     child may use its older siblings until it is gone.
  *   - child->actor is set from actor_create until the end was reported on the parent's loop; NULL:
  *     the child is down and waits for its siblings (one for all).
- *   - While restarting_all is set nobody is started; the last end clears it and starts all.
- *   - A parent that drains or ends starts nobody. A child that its parent dismissed never starts
+ *   - While restarting_all is set no child is started; the last end clears it and starts all.
+ *   - A parent that drains or ends starts no child. A child that its parent dismissed never starts
  *     again, whatever its policy.
  *   - A restart is counted before it is tried, so one that finds no memory counts too, and the loop
  *     that tries again is bounded by max_restarts.

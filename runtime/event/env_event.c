@@ -31,7 +31,7 @@
 #include "runtime/event/env_event_impl.h"
 
 #define CREW_THREADS_MAX 256u
-#define WAITERS_MAX 8u /* names that nobody answers for, at a time, before others wait */
+#define WAITERS_MAX 8u /* names that no server answers for, at a time, before others wait */
 
 /* Jobs in a line and the threads that take them from it. */
 struct team {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two halves of the real env, threads and sockets, know of each other. */
+/* The interface between the two halves of the real env, threads and sockets. */
 #ifndef RUNTIME_EVENT_ENV_EVENT_IMPL_H
 #define RUNTIME_EVENT_ENV_EVENT_IMPL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's sockets, as far as streams need them: making, binding, asking who is there.
+ * The system's sockets, as far as streams need them: making, binding, naming the peer.
  *
  * All are close-on-exec and never block. The caller owns the descriptors.
  * Thread rules: any thread.
@@ -14,7 +14,7 @@
 
 #include "runtime/core/stream.h"
 
-/* What a listener holds: its socket, and of a unix socket which file is ours to remove. */
+/* A listener's socket, and for a unix socket the identity of the file that is ours to remove. */
 struct socket_listener {
     int fd;
     struct endpoint endpoint; /* port filled in */
@@ -38,7 +38,7 @@ int socket_connect(const struct sockaddr *address, socklen_t length, int *fd);
 
 void socket_peer(int fd, struct stream_peer *peer);
 
-/* error_from_errno, and TR_EPEERDOWN for what says that nobody is there. */
+/* error_from_errno, and TR_EPEERDOWN for errors that say that no peer is there. */
 int socket_code(int errno_value);
 
 #endif

@@ -57,7 +57,7 @@ static int check_folder(int fd, const char *path, const char *folder, struct err
     return 0;
 }
 
-/* Is there somebody who listens at this address? A full queue of connections says so too. */
+/* Does a process listen at this address? A full queue of connections says so too. */
 static bool is_answered(const struct sockaddr_un *address)
 {
     int fd = -1;

@@ -2,7 +2,7 @@
 /*
  * Streams of the real env: sockets, on raw events of their loop's base.
  *
- * An event is added only while its readiness is wanted, so a socket that nobody reads costs
+ * An event is added only while its readiness is wanted, so a socket that no actor reads costs
  * nothing, however much arrives. Events note what happened (stream_tell); the next turn tells it.
  *
  *     NEW --> LOOKUP --> CONNECTING --> OPEN        LISTENING
@@ -38,7 +38,7 @@
 #include "runtime/event/socket.h"
 #include "runtime/event/socket_unix.h"
 
-/* What one address of several may take to answer before the next is tried. */
+/* The time that one address of several has to answer before the next is tried. */
 static const struct timeval try_time = { 2, 0 };
 
 /* Out of descriptors or memory: connections wait this long before the next look. */

@@ -78,7 +78,7 @@ void env_sim_net_refuse(struct env *env, uint32_t node, uint64_t until_ns);
 /* Chance, per million, that a bit of a chunk of bytes flips on its way. */
 void env_sim_net_corrupt(struct env *env, uint32_t ppm);
 
-/* What most chunks take on their way at most; 0: SIM_NET_DELAY_NS. */
+/* The time that most chunks take on their way at most; 0: SIM_NET_DELAY_NS. */
 void env_sim_net_delay(struct env *env, uint64_t delay_ns_max);
 
 /* A hash of every delivery, timer and choice so far. */

@@ -36,7 +36,7 @@ struct files *files_sim_mount(struct files_sim *disk);
 /* The process that mounted it dies: from here on everything it tries fails with EIO. */
 void files_sim_kill(struct files *mount);
 
-/* What all files together may hold; 0: no bound, as at the beginning. */
+/* The bytes that all files together may hold; 0: no bound, as at the beginning. */
 void files_sim_set_bytes_max(struct files_sim *disk, uint64_t bytes_max);
 
 /* Nothing can be changed, as on a file system that met an error: what was written before still gets

@@ -312,7 +312,7 @@ static void lose_changes(struct sim_disk *disk, struct thing *folder, const void
         }
         disk_apply(&folder->now, at);
         if (at->by == by)
-            at->by = NULL; /* it is as good as synced: nobody can lose it any more */
+            at->by = NULL; /* it is as good as synced: no mount can lose it any more */
         folder->changes[kept++] = *at;
     }
     folder->num_changes = kept;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is on a simulated disk, and what of it would survive.
+ * The content of a simulated disk, and which part of it would survive a crash.
  *
  * A file has its bytes as processes see them and as they were synced. A folder has its entries as
  * they were synced and the changes since, in order. Things are freed when nothing names them and
- * nobody has them open (sim_disk_sweep).
+ * no mount has them open (sim_disk_sweep).
  *
  * Its own memory is not simulated: without it there is no run, so it is asserted.
  * Thread rules: one thread.
@@ -86,7 +86,7 @@ void sim_disk_write(struct thing *file, uint64_t offset, const void *data, size_
 /* False: the sync failed. */
 bool sim_disk_sync(struct sim_disk *disk, struct thing *thing);
 
-/* What this mount did and did not sync is lost, as drawn. */
+/* This mount loses what it did and did not sync, as drawn. */
 void sim_disk_lose(struct sim_disk *disk, const void *by);
 
 #endif

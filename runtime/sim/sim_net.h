@@ -54,7 +54,7 @@ uint64_t sim_net_next_ns(const struct sim_net *net);
 /* Lets the first thing happen that is due. */
 void sim_net_step(struct sim_net *net, uint64_t now_ns);
 
-/* The node died: its connections break, nobody listens for it. */
+/* The node died: its connections break, none of its listeners is found. */
 void sim_net_kill(struct sim_net *net, const struct node *node);
 /* Its actors are gone: frees the streams that were detached from them when it died. */
 void sim_net_forget(struct sim_net *net, const struct node *node);

@@ -6,7 +6,7 @@
  *   - `peer` is the truth, `in.mark` what this end knows. An end that closes leaves its peer at
  *     once; that one notices when the mark has arrived, and behaves until then as if nothing were.
  *   - The timer follows from the state and the first chunk of `in`: sim_stream_schedule comes after
- *     each change of these. What can be told follows from both pipes: then sim_stream_update.
+ *     each change of these. The events to tell follow from both pipes: then sim_stream_update.
  *   - Draws stand in an order that stays: a seed that is remembered plays the same only with it.
  */
 #include "runtime/sim/sim_stream.h"
@@ -310,7 +310,7 @@ static void sim_stream_tell(struct stream *stream)
     sim_stream_update(sim_stream_of(stream));
 }
 
-/* What one call moves of n bytes: anything from one on. */
+/* How many of n bytes one call moves: anything from one on. */
 static size_t sim_stream_some(struct sim_net *net, size_t n)
 {
     switch (sim_net_draw(net, 8)) {

@@ -40,7 +40,7 @@ uint64_t sim_net_clogged_until_ns(const struct sim_net *net, uint32_t from, uint
 void sim_stream_schedule(struct sim_stream *self);
 /* Tells what holds and is wanted. */
 void sim_stream_update(struct sim_stream *self);
-/* What is on its way to this end is lost from a drawn byte on, then it learns of the reset. */
+/* The bytes on their way to this end are lost from a drawn one on, then it learns of the reset. */
 void sim_stream_break(struct sim_stream *self);
 /* Its timer fired. */
 void sim_stream_happen(struct sim_stream *self);
