@@ -28,6 +28,7 @@ static int open_file(struct file *file, struct files *files, const char *path, i
         file->path = NULL;
         return error_set_errno(error, -fd, "%s: cannot %s", path, verb);
     }
+    /* Only now is it a file to close: file_close goes by the path, which a failure takes away. */
     file->files = files;
     file->fd = fd;
     return 0;
@@ -97,6 +98,7 @@ int file_read_some(struct file *file, uint64_t offset, void *data, size_t size, 
     while (*got < size) {
         ssize_t n = file->files->pread(file->files, file->fd, (char *)data + *got,
                                        files_piece(size - *got), offset + *got);
+        /* Before the failures: an interrupted call is made again. */
         if (n == -EINTR)
             continue;
         if (n < 0)
@@ -128,6 +130,7 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
     while (put < size) {
         ssize_t n = file->files->pwrite(file->files, file->fd, (const char *)data + put,
                                         files_piece(size - put), offset + put);
+        /* Before the failures: an interrupted call is made again. */
         if (n == -EINTR)
             continue;
         if (n <= 0)

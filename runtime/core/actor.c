@@ -349,6 +349,7 @@ bool actor_turn(struct actor *actor, uint32_t messages)
         if (!draining && actor->phase == ACTOR_DRAINING && !actor_advance(actor))
             return false;
     }
+    /* Right behind the callback that asked for the end: `exiting` ended the loop above. */
     if (!actor_settle(actor))
         return false;
     /* An ending actor gets no more turns: finish() refuses what its mailbox holds. */

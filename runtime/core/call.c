@@ -60,6 +60,7 @@ struct call *calls_open(struct actor *self, int *rc)
         return NULL;
     struct call *call = calls->free;
     calls->free = call->next;
+    /* In any order: no message finds the entry before the caller sends one with its number. */
     call->actor = self;
     call->done = NULL;
     call->down = NULL;

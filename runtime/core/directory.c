@@ -193,6 +193,7 @@ static int receive(struct actor *self, struct message *message)
         return 0;
     }
     struct runtime_name *head = message_head(message);
+    /* The name is checked before it is read as text: a message may hold any bytes. */
     if (memchr(head->name, '\0', sizeof head->name) == NULL || head->name[0] == '\0')
         actor_refuse(self, message, TR_EINVAL);
     else if (message->frame.kind == RUNTIME_REGISTER)
@@ -300,6 +301,7 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
     kept->name.wait = wait;
     int rc = send_ask(self, kind, kept);
     if (rc < 0)
+        /* A call that did not begin is never completed, so answered() does not free it. */
         free(kept);
     return rc;
 }

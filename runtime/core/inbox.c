@@ -91,6 +91,7 @@ void loop_post(struct loop *loop, struct post *post)
     struct inbox *inbox = &loop->inbox;
     post->next = NULL;
     pthread_mutex_lock(&inbox->mutex);
+    /* Behind the posts that are there: posters count on their order (node_stop, spawn). */
     if (inbox->posts == NULL)
         inbox->posts = post;
     else

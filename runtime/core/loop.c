@@ -162,6 +162,7 @@ static void run_actors(struct loop *loop)
         struct actor *actor = loop_dequeue(loop);
         const char *name = actor->ops->name; /* the actor may be gone after its turn */
         uint32_t messages = loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
+        /* Behind the others: each has a turn before this one goes on. */
         if (actor_turn(actor, messages))
             loop_queue(loop, actor);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);

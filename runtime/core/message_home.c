@@ -46,6 +46,8 @@ struct message *node_message_create(struct node *node, const struct kind *kind)
 {
     size_t bytes = bytes_of(kind->head_bytes);
     struct message *message = NULL;
+    /* The account before the memory: checked afterwards, all threads at once could pass its
+     * bound. */
     if (account_reserve(&node->message_account, bytes, NULL) == 0) {
         message = calloc(1, bytes);
         if (message == NULL)

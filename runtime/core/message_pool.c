@@ -144,6 +144,8 @@ struct message *message_pool_take(struct message_pool *pool, size_t head_bytes)
     struct message_slab *slab = pool->slabs[size_class];
     struct message *message = slab->free;
     slab->free = message->next;
+    /* Its first taken cell makes the slab one that is not empty; its last takes it out of the
+     * list. */
     if (slab->num_free-- == slab->num_cells)
         pool->num_empty--;
     if (slab->num_free == 0)

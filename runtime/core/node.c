@@ -95,6 +95,8 @@ static int create_loops(struct node *node)
     for (uint32_t i = 0; i < node->num_loops; i++) {
         int rc = loop_init(&node->loops[i], node, i);
         if (rc < 0) {
+            /* The one that failed, too: loop_init leaves it in a shape that loop_fini takes
+             * down. */
             for (uint32_t j = 0; j <= i; j++)
                 loop_fini(&node->loops[j]);
             free(node->loops);

@@ -193,6 +193,7 @@ static struct actor *run_call(struct loop *loop, struct post *post)
         loop_free_message(loop, request);
     else
         rc = actor_call(actor, errand->to, request, errand->deadline_ns, answered, errand, NULL);
+    /* A call that did not begin is never completed, so the errand ends here. */
     if (rc < 0)
         finish(loop, errand, rc, NULL);
     return NULL;
@@ -280,6 +281,7 @@ int port_send(struct port *port, struct address to, struct message *message)
     pthread_mutex_unlock(&port->mutex);
     if (rc == 0)
         return 0;
+    /* Not posted, so both are still this thread's. */
     free(errand);
     port_release(port, message);
     return rc;
@@ -310,6 +312,7 @@ int port_begin(struct port *port, struct address to, struct message *request, ui
     pthread_mutex_lock(&port->mutex);
     int rc = post_errand(port, errand, deadline_ns);
     pthread_mutex_unlock(&port->mutex);
+    /* Not posted where it failed, so both are still this thread's. */
     if (rc != 0) {
         free(errand);
         port_release(port, request);
@@ -418,6 +421,8 @@ void port_close(struct port *port)
     pthread_mutex_lock(&port->mutex);
     if (!port->closed) {
         port->closed = true;
+        /* Only to an actor that is not gone: behind its end the loop may end, and never run the
+         * post. */
         if (!port->gone) {
             port->references++;
             port->close_post.run = run_close;

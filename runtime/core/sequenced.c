@@ -112,6 +112,7 @@ static int add(struct sequenced *table, const struct sequenced_client *client,
         account_release(table->account, sizeof *entry);
         return error_set(error, TR_ENOMEM, "no memory for a client's requests");
     }
+    /* Into the table last, when nothing can fail any more. */
     entry->client = *client;
     struct sequenced_entry **bucket = &table->buckets[bucket_of(table, client)];
     entry->next = *bucket;
@@ -174,7 +175,8 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     if (same && entry->kept != NULL)
         return answer_again(self, entry, request, error);
     bool joins = same && entry->under_way;
-    /* The client waits for none of its earlier requests: it has one at a time. */
+    /* All failures stand above: from here on the request is the table's. The client waits for none
+     * of its earlier requests: it has one at a time. */
     drop_waiting(self, entry, TR_ECANCELED);
     drop_kept(table, self, entry);
     entry->era = id->era;

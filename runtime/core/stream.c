@@ -94,6 +94,7 @@ static void disown(struct stream *stream)
     struct stream_queue *queue = &actor->loop->streams;
     dequeue(queue, stream);
     stream->told = 0;
+    /* stream_fire_next must not touch the stream any more when its callback returns. */
     if (queue->firing == stream)
         queue->firing = NULL;
     if (stream->actor_before != NULL)

@@ -104,6 +104,8 @@ static int bind_and_listen(struct socket_listener *listener, const struct sockad
         rc = error_set_errno(error, errno, "unix:%s: cannot listen", path);
         goto err_after_socket;
     }
+    /* The look after bind, which makes the file: which file it is tells socket_unix_remove later
+     * whether it is still ours. */
     if (listen(fd, SOMAXCONN) < 0 || lstat(path, &status) < 0) {
         rc = error_set_errno(error, errno, "unix:%s: cannot listen", path);
         goto err_after_bind;

@@ -63,6 +63,7 @@ static bool is_last(const char *path)
 static int sim_file_walk(const struct mount *mount, const char *path, struct thing **folder,
                          char name[NAME_MAX + 1])
 {
+    /* Before the path: a mount that is dead fails whatever is asked of it. */
     if (mount->dead)
         return -EIO;
     *folder = mount->disk->root;
@@ -207,6 +208,7 @@ static ssize_t sim_pwrite(struct files *self, int fd, const void *data, size_t s
         return -EFBIG;
     if (mount->disk->read_only)
         return -EROFS;
+    /* The draw before the room: an interrupted call has not come to the disk yet. */
     size = sim_file_some(mount, size);
     if (size == 0)
         return -EINTR;
@@ -324,6 +326,7 @@ static int sim_mkdir(struct files *self, const char *path, int mode)
         return rc;
     if (name[0] == '\0' || sim_disk_find(folder, name) != NULL)
         return -EEXIST;
+    /* EROFS last, as in sim_open. */
     if (mount->disk->read_only)
         return -EROFS;
     sim_disk_put(folder, name, sim_disk_make(mount->disk, true), mount);
@@ -344,6 +347,7 @@ static int remove_name(struct mount *mount, const char *path, bool is_folder)
         return is_folder ? -ENOTDIR : -EISDIR;
     if (thing->now.count > 0)
         return -ENOTEMPTY;
+    /* EROFS last, as in sim_open. */
     if (mount->disk->read_only)
         return -EROFS;
     sim_disk_remove(folder, name, mount);

@@ -159,6 +159,7 @@ static void disk_reach(struct thing *thing)
 
 static void disk_sweep(struct sim_disk *disk)
 {
+    /* All marks go before the first is set, and nothing is freed before all are set. */
     for (struct thing *at = disk->things; at != NULL; at = at->next)
         at->reached = false;
     for (struct thing *at = disk->things; at != NULL; at = at->next)

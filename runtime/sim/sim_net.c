@@ -81,6 +81,7 @@ bool env_sim_net_reset(struct env *env)
             chosen = at;
     if (chosen == NULL)
         return false;
+    /* In this order for ever, since each of the two draws. */
     sim_stream_break(chosen->peer);
     sim_stream_break(chosen);
     return true;
