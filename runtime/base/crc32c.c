@@ -61,7 +61,7 @@ static uint64_t word_at(const unsigned char *byte)
 }
 
 /* Three short runs a block are none to the hardware, which fetches ahead by itself in long ones.
- * What is fetched may lie behind the bytes: nothing happens then. */
+ * A line that is fetched may lie behind the bytes: nothing happens then. */
 static void fetch_ahead(const unsigned char *byte)
 {
     for (size_t lane = 0; lane < 3; lane++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What failed, on which input, and what to do: the message behind a TR_E* code.
+ * The text behind a TR_E* code: what failed, on which input, and what to do.
  *
  * A struct error is owned by the caller that can show it to a person. Functions below take
  * one as their last parameter and fill it when they fail; NULL means that nobody

@@ -3,7 +3,7 @@
  * Fail-points: the steps of a job's start, checkpoint, era and end, each with a name, at which a
  * process can be made to die or to stand still.
  *
- * A step that matters to recovery says so as it is passed. What happens then hangs off the node, or
+ * A step that matters to recovery says so as it is passed. The reaction hangs off the node, or
  * off the files that the step works on: nothing where neither has an owner of fail-points, which
  * costs one look at a pointer in steps that are taken a few times a checkpoint. The simulator owns
  * those of its nodes in every build. A real process owns its own only where it was built with

@@ -77,7 +77,7 @@ int file_create(struct file *file, struct files *files, const char *path, struct
 int file_open_writable(struct file *file, struct files *files, const char *path,
                        struct error *error);
 
-/* Closes; harmless on a closed file. What has not been synced is not promised to be on disk. */
+/* Closes; harmless on a closed file. Bytes that were not synced are not promised to be on disk. */
 void file_close(struct file *file);
 
 /* All size bytes, or TR_EFORMAT where the file ends before them. */

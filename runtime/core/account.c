@@ -219,6 +219,8 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         return TR_ETOOBIG;
     if (self->phase == ACTOR_ENDING)
         return TR_ECLOSED;
+    /* The memory first, though it is not needed where there is room: nothing is allocated under the
+     * mutex, and a wait that stands in line cannot fail any more. */
     struct account_wait *wait = calloc(1, sizeof *wait);
     if (wait == NULL)
         return TR_ENOMEM;

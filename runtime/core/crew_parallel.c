@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A parallel loop on threads of its own: indices are handed out one by one, the caller helps.
+ *
+ * Invariants: a run is a round, which every helper joins and ends once; the next one begins when
+ * all have ended it. `count`, `body` and `arg` change between rounds alone.
  */
 #include <pthread.h>
 #include <stdatomic.h>

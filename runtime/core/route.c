@@ -54,6 +54,7 @@ int loop_send(struct actor *self, struct address to, struct message *message)
 {
     int rc = loop_check(self->loop, message);
     if (rc < 0) {
+        /* Freed rather than bounced: it names no sender yet, and the caller has the code. */
         loop_free_message(self->loop, message);
         return rc;
     }

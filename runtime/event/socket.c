@@ -81,7 +81,7 @@ static int listen_tcp(const struct endpoint *endpoint, struct socket_listener *l
     if (rc != 0)
         return error_set(error, TR_ENOENT, "%s: cannot listen: %s has no address: %s", text,
                          endpoint->host, gai_strerror(rc));
-    /* For a list without addresses. Of several the first that can be bound is enough. */
+    /* The result of a list without addresses. The first of several that can be bound is enough. */
     rc = -EADDRNOTAVAIL;
     for (struct addrinfo *at = addresses; at != NULL && rc < 0; at = at->ai_next)
         rc = bind_and_listen(at, &listener->fd);

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulated env: one step at a time, drawn among those that could happen now.
+ *
+ * Invariants:
+ *   - A draw is made in one place of the order of steps and nowhere else: the same seed plays the
+ *     same run only as long as no draw moves, is added or left out.
+ *   - The clock goes forward with each step, and jumps only when nothing can happen at its time.
+ *   - Jobs are done one after the other, the first of the line piece by piece.
+ */
 #include "runtime/sim/env_sim.h"
 
 #include <assert.h>

@@ -50,7 +50,7 @@ void env_sim_set_alloc_fail(struct env *env, uint32_t ppm);
 void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint64_t until_ns);
 
 /* The node's process dies at this instant: its connections break, its actors handle nothing more,
- * nothing it queued leaves. What it had open completes with TR_ECANCELED so that memory is freed;
+ * nothing it queued leaves. Its open calls complete with TR_ECANCELED so that memory is freed;
  * no one outside sees it. Destroy the node then; one with the same id and the next incarnation may
  * take its place. Between runs (env_sim_run), and where files matter after files_sim_kill. */
 void env_sim_kill(struct env *env, struct node *node);
