@@ -242,6 +242,8 @@ int exact_layer_run(struct exact_layer *layer)
         return rc;
     if (!exact_multiplies_first(layer->params))
         return run_pass(layer, aggregate_first);
+    /* All products are made before the first is aggregated: the sources of a row lie in any
+     * block. */
     rc = run_pass(layer, layer->in.sparse != NULL ? multiply_sparse : multiply_dense);
     return rc == 0 ? run_pass(layer, aggregate_products) : rc;
 }

@@ -63,6 +63,8 @@ int model_load(struct model *model, struct files *files, const char *path, struc
     if (file.count != count)
         rc = error_set(error, TR_EMISMATCH, "%s: %zu tensors; the model has %zu", path, file.count,
                        count);
+    /* All tensors are checked before the first is copied: a file that is refused leaves the model
+     * as it was. */
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = check_tensor(path, &views[i], safetensors_find(&file, views[i].name), error);
     for (size_t i = 0; rc == 0 && i < count; i++) {

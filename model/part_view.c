@@ -59,6 +59,7 @@ static int show_part(struct part_views *views, uint32_t part, struct error *erro
     };
     show_table(view, views->graph, part, views->features);
     show_table(view, views->graph, part, views->labels);
+    /* The part is shown last, when its view is whole. */
     views->parts[part] = &view->part;
     return 0;
 }

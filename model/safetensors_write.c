@@ -95,6 +95,8 @@ static int publish(struct files *files, const char *from, const char *path, stru
     char *folder = files_parent(path);
     if (folder == NULL)
         return error_set(error, TR_ENOMEM, "%s: out of memory", path);
+    /* The bytes are on the disk before the file has its name (write_file), and the name is there
+     * for good when this returns. */
     int rc = files_rename(files, from, path, error);
     if (rc == 0)
         rc = files_sync_folder(files, folder, error);
