@@ -108,6 +108,8 @@ static int find_ids(struct partition_job *job, struct symmetric *graph,
                     const struct classes *classes, uint32_t num_ids, uint32_t *ids,
                     struct error *error)
 {
+    /* Asked before the edges: dealt class by class, some of so few nodes would share a partition
+     * while others are empty. METIS itself takes no fewer nodes than partitions. */
     if (graph->num_nodes <= num_ids) {
         job->report->metis_unasked = "there are no more nodes than partitions, so each has one at "
                                      "most; for partitions of nodes that belong together ask for "
@@ -168,6 +170,7 @@ int assign_metis(struct assignment *assignment, struct partition_job *job, struc
         assign_all_to_one(assignment, job->raw->num_nodes);
         return 0;
     }
+    /* What may refuse comes before the symmetric graph, which takes the most time and memory. */
     int rv = symmetric_check(job->raw, error);
     if (rv == 0)
         rv = classes_init(&classes, job, options->balance_tables, options->num_balance_tables,

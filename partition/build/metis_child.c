@@ -192,6 +192,8 @@ static int explain_signal(int number, struct error *error)
 static int explain(const char *program, struct ending ending, const struct metis_exchange *head,
                    struct error *error)
 {
+    /* The surest first: how the process ended, what it said by its exit, then what METIS
+     * answered, which it may not have got to. */
     int code = ending.known && WIFEXITED(ending.status) ? WEXITSTATUS(ending.status) : 0;
     if (ending.known && WIFSIGNALED(ending.status))
         return explain_signal(WTERMSIG(ending.status), error);
@@ -241,7 +243,8 @@ static int read_parts(const struct exchange *exchange, uint32_t *parts, struct e
     return 0;
 }
 
-/* The question's numbers stay those that were asked: of the helper's head only the answer is taken. */
+/* The question's numbers stay those that were asked: only the answer is taken from the helper's
+ * head. */
 static int read_answer(const char *program, const struct exchange *exchange, struct ending ending,
                        uint32_t *parts, struct metis_answer *answer, struct error *error)
 {
@@ -266,6 +269,8 @@ int metis_run(struct partition_job *job, const struct metis_question *question, 
     struct ending ending;
     char *program;
     pid_t child;
+    /* Looked for first: where there is no program, the question, which takes long and much
+     * memory, is not written in vain. */
     int rv = metis_program_find(&program, error);
     if (rv != 0)
         return rv;

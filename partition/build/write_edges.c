@@ -225,6 +225,7 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, s
         rv = scatter_fill(&scatter, raw_has_edge_rows(job->raw, etype), error);
     if (rv == 0)
         rv = write_all_cells(&scatter, *column_table, error);
+    /* Before the rows, which take memory of their own and need the positions alone. */
     scatter_free_cells(&scatter);
     if (rv == 0)
         rv = write_all_rows(&scatter, error);

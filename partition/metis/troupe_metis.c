@@ -49,7 +49,7 @@ static uint64_t read_peak(void)
     return (uint64_t)kilobytes * 1024;
 }
 
-/* The signal first: a parent that ends before the question who it is was missed by it. */
+/* The signal first: where the parent ended before that was asked for, getppid() gives another. */
 static bool ends_with(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -116,6 +116,8 @@ int main(int argc, char **argv)
     struct metis_exchange *head = map_exchange(&size);
     if (head == NULL)
         return METIS_EXIT_NO_MEMORY;
+    /* The memory is checked before anything of it is used, the parent's number included. The
+     * last two come before METIS takes its time and its memory. */
     if (metis_exchange_check(head, size, &layout) != NULL)
         return METIS_EXIT_REFUSED;
     if (!ends_with(head->parent))

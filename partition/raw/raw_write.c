@@ -109,6 +109,7 @@ static int raw_write_begin(struct raw_writer *writer, const char *path, bool rep
         writer->wide == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
     memcpy(writer->num_nodes, num_nodes, types->num_ntypes * sizeof *num_nodes);
+    /* The place is checked before a folder is made beside it, and both before any file. */
     if (replace)
         rv = replace_check(writer->files, path, "metadata.json", "a raw graph", error);
     if (rv == 0)
@@ -231,6 +232,7 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
     writer->tables = grown;
     struct out_table *added = &grown[writer->num_tables];
     *added = (struct out_table){ .on_edges = on_edges, .type = type, .dtype = dtype };
+    /* Counted before it is whole: raw_writer_abort() closes and frees what there is of it. */
     *table = writer->num_tables++;
     added->name = strdup(name);
     if (added->name == NULL)
@@ -416,6 +418,8 @@ static int write_metadata(struct raw_writer *writer, struct error *error)
 
 int raw_writer_commit(struct raw_writer *writer, struct error *error)
 {
+    /* metadata.json after the files, whose rows it says; then whether somebody cancelled, for
+     * the last time, since a commit is not taken back. */
     int rv = finish_files(writer, error);
     if (rv == 0)
         rv = write_metadata(writer, error);

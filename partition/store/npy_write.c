@@ -57,6 +57,7 @@ int npy_create(struct npy_writer *writer, struct files *files, const char *path,
     writer->buffer = malloc(BUFFER_BYTES);
     if (writer->buffer == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+    /* A header at once, so that rows come behind it; npy_finish() writes the right one. */
     int rv = file_create(&writer->file, files, path, error);
     if (rv == 0)
         rv = write_header(writer, 0, &unused, error);
@@ -82,6 +83,7 @@ static int flush(struct npy_writer *writer, struct error *error)
 int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error)
 {
     writer->bytes += size;
+    /* What is buffered goes out before this, which came after it. */
     if (size >= BUFFER_BYTES) {
         int rv = flush(writer, error);
         return rv != 0 ? rv : write_out(writer, data, size, error);
@@ -117,6 +119,7 @@ int npy_finish(struct npy_writer *writer, struct error *error)
 {
     uint64_t num_rows;
     uint32_t head = 0;
+    /* The header last: one of a file whose rows are not all there would be wrong. */
     int rv = count_rows(writer, &num_rows, error);
     if (rv == 0)
         rv = flush(writer, error);

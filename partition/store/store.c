@@ -244,6 +244,7 @@ static int load_topology(struct part_loading *loading, uint32_t etype, struct cs
     if (rv != 0)
         return rv;
     csc->index = data;
+    /* Checked at once: nothing may follow an index that leads outside of the columns. */
     rv = check_index(loading, etype, csc);
     if (rv == 0 && file->column_tables[etype])
         rv = load_columns(loading, etype, csc, &num_columns);

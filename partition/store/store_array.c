@@ -236,6 +236,7 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
     int rv = store_open_array(store, path, form, &block->npy, error);
     if (rv != 0)
         return rv;
+    /* Counted as soon as it is open: whatever fails below, store_unload() closes and frees it. */
     loaded->num_blocks++;
     bool map = load->mode == PARTITION_MAP && block->npy.file.size >= MAP_BYTES_MIN;
     uint32_t part = loaded->part.part_id;
