@@ -103,7 +103,7 @@ static int start(struct actor *self, const void *arg)
     const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, RESTARTS_MAX,
                                                  RESTARTS_NS };
     actor_set_state(self, actors);
-    /* What children are given and how they are started again is settled before the first of them.
+    /* The children's options, and how they are started again, are settled before the first of them.
      * Among themselves their order is free, since names are waited for: the coordinator is first,
      * so that the others find it at once. */
     give_root(self, actors);

@@ -36,7 +36,7 @@ void cluster_fini(struct cluster *cluster)
     *cluster = (struct cluster){ 0 };
 }
 
-/* What holds where a file says nothing. */
+/* The values that hold where a file says nothing. */
 static int set_defaults(struct cluster *cluster, const char *path)
 {
     *cluster = (struct cluster){

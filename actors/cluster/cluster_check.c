@@ -110,6 +110,8 @@ int cluster_check(const struct cluster *cluster, struct error *error)
 {
     const struct cluster_host **order = calloc(cluster->num_hosts, sizeof *order);
     int rv = order == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", cluster->path) : 0;
+    /* Names come first, and list the hosts for the ports; sockets come before ports, which are
+     * looked at only where no host has a socket. */
     if (rv == 0)
         rv = check_names(cluster, order, error);
     if (rv == 0)

@@ -21,7 +21,7 @@ extern const char *const cluster_role_names[CLUSTER_ROLES];
 int cluster_find_form(const char *path, const char *text, size_t size, bool *json,
                       struct error *error);
 
-/* Each fills a cluster that holds the defaults; who called frees it, whatever the result. */
+/* Each fills a cluster that holds the defaults; the caller frees it, whatever the result. */
 int cluster_read_json(struct files *files, const char *path, struct cluster *cluster,
                       struct error *error);
 int cluster_read_ip_config(const char *path, const char *text, struct cluster *cluster,

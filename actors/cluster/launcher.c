@@ -110,6 +110,8 @@ static void obey(struct launcher *launcher, const struct launcher_command *comma
 {
     switch (command->action) {
     case LAUNCHER_START:
+        /* A process that could not be started has ended like any other: the policy has it running
+         * by now. */
         if (launcher->ops->start(launcher->arg, command->process, command->incarnation,
                                  command->incarnation != launcher->incarnation) != 0)
             launcher_policy_exited(&launcher->policy, command->process, LAUNCHER_EXIT_NOT_STARTED,

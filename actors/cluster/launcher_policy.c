@@ -90,7 +90,7 @@ static void kill_member(struct launcher_member *member)
         policy_enter(member, LAUNCHER_KILLED, LAUNCHER_NEVER);
 }
 
-/* What was to be started is not; what runs is stopped, or killed. */
+/* A member that was to be started is not; one that runs is stopped, or killed. */
 static void wind_down(struct launcher_policy *policy)
 {
     policy->stopping = true;
@@ -239,8 +239,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     struct launcher_member *member = &policy->members[process];
-    /* What is decided for all counts before how this one ended: once everything stops, or the job
-     * is complete, no end is a failure any more. */
+    /* The state of all counts before how this one ended: once everything stops, or the job is
+     * complete, no end is a failure any more. */
     if (policy->stopping) {
         policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         ask_in_order(policy);
@@ -308,6 +308,7 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
     policy_advance(policy, now_ns);
     if (policy->complete)
         return;
+    /* This is noted also while everything stops: the result is there, whatever stopped the job. */
     policy->complete = true;
     policy->complete_until_ns = policy->now_ns + LAUNCHER_GRACE_NS;
     if (policy->stopping)
@@ -342,7 +343,7 @@ void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
     /* The wish is noted before everything winds down, which kills instead of asking where it is a
      * hurried one. */
     if (policy->stopping)
-        policy->killing = true; /* whoever asks while it stops is in a hurry */
+        policy->killing = true; /* to ask while it stops is to be in a hurry */
     else
         policy->interrupted = true;
     wind_down(policy);

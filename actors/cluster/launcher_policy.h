@@ -22,7 +22,8 @@
  *     stop asked -> everything is asked to stop, in order; asked again -> everything is killed
  *
  * Stopping is in order: processes with trainers first, then those with samplers, then the rest,
- * because the first still ask the last. Whoever does not end within LAUNCHER_GRACE_NS is killed.
+ * because the first still ask the last. A process that does not end within LAUNCHER_GRACE_NS is
+ * killed.
  *
  * Restarts are counted a role, not a process: sixteen servers that each fail once have something in
  * common that a restart does not mend.
@@ -38,7 +39,7 @@
 #include "runtime/base/error.h"
 
 #define LAUNCHER_RESTARTS 5u
-#define LAUNCHER_RESTARTS_MAX 1024u /* whoever wants more wants no bound */
+#define LAUNCHER_RESTARTS_MAX 1024u /* to want more is to want no bound */
 #define LAUNCHER_PERIOD_NS (UINT64_C(600) * 1000000000)
 /* A process that keeps failing at once must not keep its host busy failing. */
 #define LAUNCHER_PAUSE_FIRST_NS UINT64_C(250000000)
@@ -104,7 +105,7 @@ struct launcher_policy {
     uint64_t now_ns;
     bool trainer_failed; /* ever */
     bool complete;       /* the job's result is written: nothing is started again, whoever dies */
-    uint64_t complete_until_ns; /* then who has not ended by itself is asked to */
+    uint64_t complete_until_ns; /* then a process that has not ended by itself is asked to */
     bool stopping;              /* nothing is started again */
     bool killing;
     bool failed;
@@ -118,7 +119,7 @@ int launcher_policy_init(struct launcher_policy *policy,
                          const struct launcher_policy_options *options, uint64_t now_ns);
 void launcher_policy_fini(struct launcher_policy *policy);
 
-/* What happened. A time that is before the last one is taken as that one. */
+/* Events. A time that is before the last one is taken as that one. */
 void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uint64_t now_ns);
 /* How a process ended: its exit code, or the signal that ended it (else 0). One that could not be
  * started ended with the code that a shell would give it. */

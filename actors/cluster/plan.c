@@ -204,6 +204,7 @@ static struct plan_range plan_join(struct plan_range a, struct plan_range b)
 struct plan_range plan_trainer_samplers(const struct plan *plan, uint32_t rank)
 {
     const struct plan_process *home = &plan->processes[plan_trainer_node(plan, rank)];
+    /* The nearest samplers come first: those of the process, then those of its host, then all. */
     if (home->samplers.count > 0)
         return plan_share(home->samplers, rank - home->trainers.first, home->trainers.count);
     struct plan_range samplers = { 0 }, trainers = { 0 };

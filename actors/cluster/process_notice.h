@@ -23,11 +23,11 @@
 #define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
 #define NOTICE_SILENT "troupe: silent"
-/* What follows: the process, and its incarnation. */
+/* Its rest: the process, and its incarnation. */
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
-/* Is it that notice, alone or with more words? */
+/* True: it is that notice, alone or with more words. */
 static inline bool notice_is(const char *line, const char *notice)
 {
     size_t length = strlen(notice);

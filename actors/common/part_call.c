@@ -298,6 +298,7 @@ void part_call_send(struct part_call *call, uint64_t deadline_ns)
 
 void part_call_located(struct part_call *call, int status)
 {
+    /* A call that waits for no address is left alone: it was cancelled, or goes on already. */
     if (call->state != PART_CALL_LOCATING)
         return;
     if (status == 0) {

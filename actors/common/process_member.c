@@ -110,8 +110,8 @@ static void give_up(struct actor *self, struct process_member *member, int statu
 static void try_again_or_exit(struct actor *self, struct process_member *member, int status,
                               const struct error *why)
 {
-    /* What may pass is asked for first: only what will not pass, or has taken too long, is logged
-     * and ends the member. */
+    /* A failure that may pass is asked for first: only one that will not pass, or has taken too
+     * long, is logged and ends the member. */
     uint64_t now_ns = actor_now_ns(self);
     if (may_pass(status) && now_ns < member->until_ns) {
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);

@@ -20,7 +20,7 @@
 
 /* How long a member waits for a coordinator that it lost before it ends: time to restart one. */
 #define MEMBER_JOIN_NS UINT64_C(30000000000)
-/* And for the first one, whose process may have a large partition to load before. */
+/* It waits longer for the first one, whose process may have a large partition to load before. */
 #define MEMBER_FIRST_JOIN_NS UINT64_C(600000000000)
 /* A restarted member may come before the end of its past life is known: it asks again. */
 #define MEMBER_RETRY_NS UINT64_C(50000000)
@@ -47,7 +47,7 @@ struct process_member {
 };
 
 /* A member's orderly stop: its coordinator says that the job is over here, so the whole process
- * ends (root, unless it is none), whoever of it has joined at the moment. */
+ * ends (root, unless it is none), whatever members of it have joined at the moment. */
 void process_member_stop(struct actor *self, struct process_member *member);
 
 /* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the

@@ -2,7 +2,7 @@
 /*
  * Room for a reply from another process: reserved before the request is sent.
  *
- * A reply does not wait for credit on its link, so whoever asks bounds what may come: the account
+ * A reply does not wait for credit on its link, so the requester bounds what may come: the account
  * of its process has room for the largest reply, or the request waits its turn.
  *
  * Ownership: an actor's, embedded in its state, all zeros at first. Thread rules: the actor's.

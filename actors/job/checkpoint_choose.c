@@ -121,6 +121,7 @@ int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, str
     struct listing listing;
     int rv = list(&listing, files, folder, error);
     const uint64_t *steps = listing.steps.data;
+    /* The list begins with the newest, so those behind `keep` are the oldest. */
     for (size_t i = keep; i < listing.num_steps && rv == 0; i++) {
         char *path = checkpoint_path(folder, steps[i]);
         rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", folder)

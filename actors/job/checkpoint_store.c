@@ -6,8 +6,8 @@
  *     follows the drop of its save, nor the first piece of the next one.
  *  2. A piece of a save that was dropped, or of one before the newest, changes nothing, however late
  *     it comes; neither does the drop of a save before the newest. (era, sequence) orders a rank's
- *     saves. What this store knows of them may go with it, since messages to an actor that ended
- *     do not reach the next one.
+ *     saves. All that this store knows of them may go with it, since messages to an actor that
+ *     ended do not reach the next one.
  */
 #include "actors/job/checkpoint_store.h"
 
@@ -263,16 +263,21 @@ static int receive(struct actor *self, struct message *request)
     struct checkpoint_store *store = actor_state(self);
     int (*piece)(struct job *) = checkpoint_store_work(request->frame.kind);
     size_t bytes = bytes_of(request);
+    /* A request that is alone always has room: else one above the bound would be refused for
+     * ever. */
     bool full = store->num_errands >= CHECKPOINT_STORE_ERRANDS_MAX ||
                 (store->bytes > 0 && store->bytes + bytes > CHECKPOINT_STORE_BYTES_MAX);
     struct errand *errand = piece == NULL || full ? NULL : calloc(1, sizeof *errand);
     if (errand == NULL) {
+        /* A kind that nobody serves comes before a lack that may pass: it is not worth another
+         * attempt. */
         actor_refuse(self, request, piece == NULL ? TR_EUNSUPPORTED : full ? TR_EFULL : TR_ENOMEM);
         return 0;
     }
     errand->request = request;
     errand->bytes = bytes;
-    /* Listed and charged before it is prepared, whose failure leads to drop() as its end does. */
+    /* The errand is listed and charged before it is prepared: a failure of that takes it down as
+     * its end does. */
     errand->next = store->errands;
     errand->link = &store->errands;
     if (errand->next != NULL)

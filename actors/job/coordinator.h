@@ -53,7 +53,7 @@ struct coordinator_options {
     uint64_t recovery_ns; /* how long trainers wait for others; 0: COORDINATOR_RECOVERY_NS */
 };
 
-/* As a session has it: by then whoever waits for a trainer that does not come gives up. */
+/* As a session has it: by then a rank that waits for a trainer that does not come gives up. */
 #define COORDINATOR_RECOVERY_NS (UINT64_C(600) * 1000000000)
 
 /* arg: struct coordinator_options. */

@@ -68,6 +68,8 @@ static void barrier_answer(struct actor *self, const struct sequenced_id *id, ui
         sequenced_answer(&state->clients, self, id, reply);
         return;
     }
+    /* Nothing is kept in the table here: a repeat comes as new, and finds by the name's numbers how
+     * the instance ended. */
     struct message *request = sequenced_release(&state->clients, id);
     if (request != NULL)
         actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
@@ -135,7 +137,7 @@ static void note_outcome(struct barrier_name *name, uint64_t sequence, int statu
     name->any_passed = true;
 }
 
-/* Ends an instance in one way for all who came. */
+/* Ends an instance in one way for all ranks that came. */
 static void barrier_end(struct actor *self, struct barrier *barrier, int status)
 {
     struct barrier_name *name = barrier->name;
@@ -255,8 +257,8 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
      * removed. */
     if (head->era != 0 && head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
-    /* And the name before the table: where there is no room for it, the table has taken nothing that
-     * would have to be forgotten. */
+    /* The name is made before the table takes the request: where there is no room for the name, the
+     * table has taken nothing that would have to be forgotten. */
     struct barrier_name *name;
     int rv = find_barrier_name(state, head->name, head->era, &name, error);
     if (rv != 0)

@@ -7,7 +7,7 @@
  * nothing takes the end back. Members are stopped (`stopping`) when every trainer knows of the end,
  * or has had LINGER_MAX_NS to ask for it: a trainer that died without knowing would be started
  * again and would wait for the others. The coordinator's process is the last to be stopped, and the
- * coordinator ends after the last member: whoever is still there can ask it.
+ * coordinator ends after the last member: a member that is still there can ask it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,6 +104,8 @@ void coordinator_note_aware(struct actor *self, uint32_t rank)
         return;
     state->aware[rank] = 1;
     state->num_aware++;
+    /* The count comes before members are stopped: with the last rank nobody is left that could miss
+     * the end. */
     if (state->num_aware == state->options->trainers && !state->stopping)
         stop_members(self);
 }
@@ -180,7 +182,7 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
 }
 
 /* A plain message comes from a trainer that knows that the job is over, from this coordinator or
- * the one before it. A trainer that has written the job's result ends the job by itself: whoever
+ * the one before it. A trainer that has written the job's result ends the job by itself: one that
  * died before it said that it was done has nothing left to do, and going back would undo what is
  * written. */
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error)

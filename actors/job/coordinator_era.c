@@ -276,6 +276,7 @@ static int choose_here(struct actor *self)
     choosing->files = state->files;
     choosing->world = state->world;
     choosing->job = (struct job){ .piece = find_newest, .done = chosen_here, .arg = choosing };
+    /* The search is noted before the crew has it: while it lasts no other begins. */
     state->choosing = choosing;
     crew_submit(self, &choosing->job);
     return 0;

@@ -148,6 +148,8 @@ static void look_for_part(struct actor *self, struct look *look)
                                          actor_now_ns(self) + ANSWER_NS, part_answered, look);
     if (rv == 0)
         return;
+    /* The error is set before the question is counted as answered, since the last one ends the
+     * phase by it. */
     no_memory(search);
     count_down(self, search, judge_parts);
 }
@@ -248,6 +250,8 @@ static void find_manifests(struct actor *self, struct search *search)
             *(struct msg_checkpoint_find *)message_head(request) = (struct msg_checkpoint_find){
                 search->before, (uint32_t)strlen(search->folder)
             };
+        /* The question is counted before it is asked, and taken back where it cannot be; the phase
+         * itself is counted until all are. */
         search->pending++;
         if (request == NULL ||
             checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,

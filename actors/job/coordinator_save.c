@@ -85,6 +85,7 @@ static void saving_answer(struct actor *self, struct saving *saving, uint32_t ra
     struct message *reply = saving->error.code == 0 ? message_create(self, MSG_CHECKPOINT_DONE)
                                                     : NULL;
     if (reply == NULL) {
+        /* Nothing is kept in the table here: a repeat comes as new, and finds the record. */
         struct message *request = sequenced_release(clients, &id);
         if (request != NULL && saving->error.code != 0)
             error_reply_send(self, request, &saving->error);
@@ -110,7 +111,7 @@ static void saving_end(struct actor *self, struct saving *saving)
     actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
 }
 
-/* Was it committed before this coordinator was started? */
+/* Looks whether it was committed before this coordinator was started. */
 static int saving_look(struct job *job)
 {
     struct saving *saving = job->arg;
@@ -202,7 +203,7 @@ static void copy_manifest(struct actor *self, void *arg)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
 
-/* Did ranks hear of this one that it failed, from a coordinator before this one? */
+/* True: ranks heard of this one that it failed, from a coordinator before this one. */
 static bool is_refused(const struct coordinator *state, const struct saving *saving)
 {
     const struct refused_save *refused = &state->refused;
@@ -321,6 +322,8 @@ static int check_part(const struct coordinator *state, const struct msg_checkpoi
 {
     if (state->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
+    /* The era comes before the record: a report of an older one would differ from the present
+     * record, and be refused for good instead of rolled back. */
     if (head->era == 0 || head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
     if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world ||

@@ -74,7 +74,7 @@ struct coordinator {
     uint32_t era;
     struct timer notify_again; /* of the era's end */
     bool entered;              /* some reducer was restored to the era */
-    uint32_t world;            /* of those who wait to be restored; 0: nobody asked yet */
+    uint32_t world;            /* of ranks that wait to be restored; 0: none asked yet */
     bool *restores;            /* [world]: asked, and waits */
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
@@ -102,7 +102,7 @@ int coordinator_add_member(struct actor *self, const struct msg_join *head, stru
 /* Frees it. */
 void coordinator_remove_member(struct coordinator *state, struct coordinator_member *member);
 
-/* Is it of this process? */
+/* True: it is of this process. */
 bool coordinator_member_is_here(struct actor *self, const struct coordinator_member *member);
 bool coordinator_any_elsewhere(struct actor *self);
 

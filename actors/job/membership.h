@@ -2,7 +2,7 @@
 /*
  * Membership: a process as a member of the job.
  *
- * Whoever looks at the coordinator's members sees it, and when the job has ended the coordinator
+ * It is one of the coordinator's members, and when the job has ended the coordinator
  * stops it like every member: then it asks the root of its process for an orderly end. The
  * coordinator's own process has none; there the coordinator itself does so, after the last member.
  *

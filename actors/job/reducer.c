@@ -4,8 +4,8 @@
  * the operation stand in reducer_state.h.
  *
  * Invariants:
- *  1. An operation ends once. What it has under way is stopped before it is answered, and what is
- *     stopped reports nothing more. While the crew works for it (`working`) it is marked (`ended`)
+ *  1. An operation ends once. All of it is stopped before it is answered, and what is stopped
+ *     reports nothing more. While the crew works for it (`working`) it is marked (`ended`)
  *     instead, for the crew has its request's and its reply's memory; the crew's end then ends it.
  *  2. An answer is noted before the request is released, which says what is noted.
  *  3. A message that is answered is gone: whatever of the operation points to it is changed before.
@@ -195,6 +195,8 @@ static void step_again(struct actor *self, void *arg)
 void reducer_again(struct actor *self)
 {
     struct reducer *r = actor_state(self);
+    /* A timer that runs is left: an operation that asks for it again and again would never have its
+     * step. */
     if (!timer_is_started(&r->operation.again))
         timer_start(self, &r->operation.again, actor_now_ns(self) + REDUCER_AGAIN_NS, step_again,
                     &r->operation);
@@ -469,8 +471,8 @@ static void tell_outcome(struct actor *self, const struct reducer *r)
 static void joined(struct actor *self, struct process_member *member)
 {
     struct reducer *r = actor_state(self);
-    /* The coordinator's era first: of an older one there is nothing left to say or to ask. What it
-     * cannot know goes before the question whose answer depends on that. */
+    /* The coordinator's era comes first: of an older one there is nothing left to say or to ask.
+     * The things that it cannot know go before the question whose answer depends on them. */
     reducer_roll_back(self, member->era);
     tell_outcome(self, r);
     reducer_tell_end(self);

@@ -61,9 +61,9 @@ uint32_t reducer_piece_values(uint64_t total, uint32_t world);
 /* arg: struct reducer_options. */
 extern const struct actor_ops reducer_ops;
 
-/* The meaning of a call's failure to whoever made it for a trainer: 0, it makes the call again a
- * little later; else the code that the trainer gets. A reducer that was started again has forgotten
- * its era, and is looked up anew. completes: MSG_GROUP_FINISH that ends the job. */
+/* The meaning of a call's failure to the caller for a trainer: 0, the call is made again a little
+ * later; else the code that the trainer gets. A reducer that was started again has forgotten its
+ * era, and is looked up anew. completes: MSG_GROUP_FINISH that ends the job. */
 int reducer_call_failed(uint32_t operation, bool completes, int status);
 
 #endif

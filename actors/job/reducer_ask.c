@@ -4,8 +4,8 @@
  *
  * Invariants: one call at most is under way (`calling`), and none while the crew works for the
  * operation or its part travels. Sequences of barriers and saves grow only when an outcome is known
- * here, so a question is repeated, to this coordinator or the next, by the number that it had. What
- * a failure says of the era counts before what it says of the operation.
+ * here, so a question is repeated, to this coordinator or the next, by the number that it had. In a
+ * failure the end of the era counts before all that concerns the operation.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * This rank's part on another host: copied there before it is reported, pulled from there where it
- * is gone or damaged here. Whether there is anything to copy, the other host's store says: where
+ * is gone or damaged here. The other host's store says whether there is anything to copy: where
  * both see one folder, it has the part already.
  *
  * One piece is on its way at a time. It is asked for until the operation ends. Invariants: `copied`
@@ -90,9 +90,9 @@ static void send(struct actor *self, struct message *request, checkpoint_store_d
         reducer_again(self);
 }
 
-/* True: the answer is one of that kind. Else the operation goes on later, or ends: what begins anew
- * or may pass comes first; a save that fails for good is reported, for the other ranks wait for it;
- * only then is it the trainer's. */
+/* True: the answer is one of that kind. Else the operation goes on later, or ends: a failure after
+ * which it begins anew, or which may pass, comes first; a save that fails for good is reported, for
+ * the other ranks wait for it; only then is the failure the trainer's. */
 static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind,
                  const struct error *why)
 {

@@ -70,8 +70,8 @@ static int write_part(struct job *job)
     return rv;
 }
 
-/* Else the crew was out of memory or the operation was cancelled: this rank asks again, or never
- * does. */
+/* True: the disk failed. Else the crew was out of memory or the operation was cancelled: this rank
+ * asks again, or never does. */
 static bool is_of_disk(int status)
 {
     return status != 0 && status != TR_ENOMEM && status != TR_ECANCELED;
@@ -242,6 +242,8 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* The reply and its body come first, since the crew reads the part into them; where the
+     * operation ends instead, they go with it. */
     op->reply = message_create(self, MSG_GROUP_REPLY);
     op->part.data = op->reply == NULL ? NULL : message_body_alloc(self, op->reply, head->bytes);
     if (op->part.data == NULL || r->options->checkpoints == NULL) {

@@ -45,6 +45,8 @@ static void free_share(struct actor *self, struct share *share, int status)
     for (uint32_t i = 0; share != NULL && i < share->num_pieces; i++) {
         if (share->pieces[i] == NULL)
             continue;
+        /* The requests leave the table before the share goes, by whose numbers they are found
+         * there. */
         for (uint32_t rank = 0; rank < r->options->world; rank++) {
             const struct sequenced_id id = id_of(r, share, i, rank);
             struct message *request = sequenced_release(&r->adders, &id);
@@ -105,6 +107,8 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
 {
     struct reducer *r = actor_state(self);
     struct share **at = &r->shares[head->sequence % 2];
+    /* An older reduction is refused before a place is cleared: a piece that comes late must not
+     * take the present one's. */
     if (*at != NULL && head->sequence < (*at)->sequence)
         return error_set(error, TR_ECANCELED, "that reduction is long over");
     if (*at != NULL && head->sequence > (*at)->sequence) {
@@ -209,7 +213,7 @@ int reducer_add(struct actor *self, struct message *request, struct error *error
     const struct msg_reduce *head = message_head(request);
     struct share *share = NULL;
     /* The table takes the request last, when there is a piece to add it to: until then a failure
-     * leaves it with the sender, who asks again. */
+     * leaves it with the sender, which asks again. */
     int rv = check(r, head, error);
     if (rv == 0)
         rv = find_share(self, head, &share, error);

@@ -40,7 +40,7 @@ static int start(struct actor *self, const void *arg)
     if (metrics->options->listening != NULL)
         metrics->options->listening(metrics->options->arg, rv == 0 ? &endpoint : NULL, &error);
     if (rv != 0)
-        actor_exit(self, 0); /* whoever wanted metrics was notified; the job goes on without */
+        actor_exit(self, 0); /* its owner was notified; the job goes on without */
     return 0;
 }
 
