@@ -229,7 +229,8 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
 int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 {
     char *parent = files_parent(dir->final_path);
-    /* The memory first: after the rename nothing is to fail for lack of it. */
+    /* The memory first: after the rename nothing is to fail for lack of it. The path is looked at
+     * again, as another writer may have taken it since: the swap would put that one aside. */
     int rv = parent == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory to commit it", dir->final_path)
                  : check_free(dir, error);

@@ -150,6 +150,8 @@ static struct actor *run_kill_post(struct loop *loop, struct post *post)
                                                    offsetof(struct actor, kill_post));
     (void)loop;
     if (!actor->finished) {
+        /* Settled at once: a post, unlike a KILL message, never comes within a callback of this
+         * actor. */
         actor_be_killed(actor, TR_ECANCELED);
         actor_settle(actor);
     }

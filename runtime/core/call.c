@@ -204,6 +204,7 @@ int actor_reply(struct actor *self, struct message *request, struct message *rep
         actor_refuse(self, request, rc);
         return rc;
     }
+    /* In any order with the reply: the address, the call and the deadline were copied. */
     loop_free_message(self->loop, request);
     reply->frame.from = self->address;
     reply->frame.to = to;

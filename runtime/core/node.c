@@ -333,6 +333,7 @@ bool node_is_stopped(struct node *node)
 {
     if (!node_is_empty(node))
         return false;
+    /* Only where no threads run the loops; else node_join does it behind their ends. */
     if (node->env->simulated)
         drain(node);
     return true;

@@ -189,6 +189,7 @@ static int restart(struct actor *parent, struct child *child, int reason)
             return reason;
         reason = actor_create(loop, &child->options, parent, &child->actor);
     } while (reason < 0);
+    /* The marks are of the last life: this one has been asked nothing yet. */
     child->stopping = child->killed = false;
     counter_add(&parent->loop->restarts, 1);
     actor_install(child->actor, parent->loop);
@@ -206,6 +207,7 @@ static int restart_all(struct actor *parent, int reason)
     /* Asked when all are down: the restart of all counts once, not once a child. */
     if (!may_restart(parent->supervision, parent->loop->now_ns))
         return reason < 0 ? reason : TR_ECANCELED;
+    /* Oldest first, as they were spawned: a younger child counts on its older siblings. */
     for (struct child *child = parent->oldest; child != NULL; child = child->younger) {
         struct loop *loop = &parent->loop->node->loops[child->options.loop];
         int rc = actor_create(loop, &child->options, parent, &child->actor);
