@@ -68,6 +68,8 @@ static void serve_held(struct actor *self, void *arg)
     bool is_last;
     do {
         held = role->in_order ? oldest_held(faults, self) : last;
+        /* Asked before it is freed; and off the list before it is served, since invariant 1 ends
+         * there. */
         is_last = held == last;
         struct message *message = held->message;
         remove_held(held);
@@ -111,6 +113,8 @@ static int fault_receive(struct actor *self, const struct role *role, struct mes
     /* A mailbox bounds the data lane alone. */
     if ((message->frame.flags & MESSAGE_DATA) == 0)
         return role->ops->receive(self, message);
+    /* What is refused has no place in an order, so it is refused first; what is held, or comes
+     * behind something held, is behind that. */
     if (now_ns < until_ns[ACTOR_FULL])
         return fault_refuse(self, role, message, TR_EFULL);
     if (now_ns < until_ns[ACTOR_MEMORY])
@@ -126,6 +130,7 @@ static void fault_fini(struct actor *self, const struct role *role)
 {
     uint32_t number;
     struct held_message *held;
+    /* Before the actor's own fini, which frees the state that find() reads. */
     if (actor_state(self) != NULL) {
         struct actor_faults *faults = role->find(self, &number);
         while ((held = oldest_held(faults, self)) != NULL) {

@@ -95,6 +95,7 @@ static void strike(struct faults *f)
 static void tick(struct actor *self, void *arg)
 {
     struct faults *f = arg;
+    /* Memory comes back before anything else strikes: the shortage lasts one gap. */
     if (f->memory_short) {
         env_sim_set_alloc_fail(f->world->env, 0);
         f->memory_short = false;

@@ -150,6 +150,7 @@ static void check_disk(struct fleet *fleet)
     struct checkpoint_manifest manifest = { 0 };
     struct error damaged = { 0 }, error = { 0 };
     struct folder_visit looking = { fleet, files_sim_mount(fleet->disk) };
+    /* Reads are whole from here on: these are the oracles' own. */
     files_sim_set_short(fleet->disk, 0);
     check_model(fleet, looking.files);
     int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,

@@ -124,6 +124,8 @@ static int exit_code_of(int failure)
 static void tend_process(struct fleet *fleet, uint32_t number)
 {
     struct fleet_process *process = &fleet->processes[number];
+    /* A doomed process is dead, whatever its node has come to meanwhile; one that has stopped is
+     * not asked to. */
     if (process->node != NULL && process->doomed) {
         fleet_kill(fleet, number);
         return;
@@ -158,6 +160,7 @@ static bool take_deaths(struct fleet *fleet)
 
 static void turn_launcher(struct fleet *fleet)
 {
+    /* Cleared before the launcher's turn: what is said in it is taken care of in another. */
     fleet->said = false;
     (void)take_deaths(fleet);
     do
@@ -167,6 +170,8 @@ static void turn_launcher(struct fleet *fleet)
 
 static void fleet_tend(struct fleet *fleet)
 {
+    /* The launcher decides when it knows of all ends of this turn, by themselves and by faults;
+     * and whether the job gets on in time is asked when all was done for it. */
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes && fleet->error.code == 0; p++)
         tend_process(fleet, p);
     if (fleet->error.code == 0)

@@ -113,6 +113,9 @@ static void spawn_all(struct world *world, struct casting *casting)
 {
     const struct scenario *s = &world->scenario;
     struct address checkers[PROBES_MAX];
+    /* Roots end in the reverse order: faults strike no more when trainers end, and what trainers
+     * ask is there until they have ended. All of them before the node starts, as a session
+     * spawns its own. */
     run_spawn(world, &process_actors_ops, &world->actors, 0, 0);
     for (uint32_t i = 0; i < s->clients; i++) {
         casting->clients[i] = (struct client_args){ world, i };
@@ -131,6 +134,7 @@ static bool is_done(void *arg)
 {
     struct world *world = arg;
     const struct scenario *s = &world->scenario;
+    /* Before all else: bounds are checked after the last step too. */
     oracles_step(world);
     return world->error.code != 0 || world->finished == s->clients ||
            (s->stop_at_ns != 0 && env_sim_now_ns(world->env) >= ENV_SECOND_NS + s->stop_at_ns) ||
@@ -140,6 +144,8 @@ static bool is_done(void *arg)
 static void stop_node(struct world *world)
 {
     uint64_t now_ns = env_sim_now_ns(world->env);
+    /* Memory and loops come back first: what does not end in time then has nothing but itself to
+     * wait for. */
     env_sim_set_alloc_fail(world->env, 0);
     for (uint32_t i = 0; i < world->scenario.loops; i++)
         env_sim_pause(world->env, world->node, i, 0);
@@ -176,6 +182,8 @@ static void run_play(struct world *world, FILE *verbose, struct sim_result *resu
     int rc = node_start(world->node);
     assert(rc == 0);
     rc = env_sim_run(world->env, is_done, world, ORACLES_LIMIT_NS);
+    /* The verdict and the figures are those of the run, before the stop adds steps to them; the
+     * trace is of all, so that a second run repeats the stop too. */
     oracles_ended(world, rc);
     fill_result(world, result);
     stop_node(world);
@@ -187,6 +195,8 @@ static void run_play(struct world *world, FILE *verbose, struct sim_result *resu
  * then the verdict is all that is brought home, and their memory is left. */
 static void take_down(struct world *world)
 {
+    /* Kept batches go back before the store is asked what is left; the node goes before the env
+     * below it, and before what its actors were given. */
     release_kept(world);
     node_destroy(world->node);
     env_destroy(world->env);

@@ -191,6 +191,7 @@ static void sim_client_answered(struct actor *self, void *arg, int status, struc
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
     c->asked = (struct call_id){ 0 };
+    /* Before anything comes of the answer: the interrupt is for an open request alone. */
     timer_stop(&c->interrupt);
     message_release(self, reply);
     if (failed != 0) {
@@ -239,6 +240,7 @@ static void sim_client_interrupt(struct actor *self, void *arg)
         c->next = 0; /* the proxy refuses the request */
         return;
     }
+    /* The call ends first: its end starts the timer for another attempt, which is stopped here. */
     actor_cancel(self, c->asked);
     timer_stop(&c->timer);
     sim_client_reopen(c);
@@ -436,6 +438,8 @@ static void sim_client_take(struct client_actor *c, struct sampled_batch *batch)
     c->world->tally.batches++;
     c->taken++;
     c->next++;
+    /* Before the batch is held or given back, as api/loader.c has it: the next one is made
+     * meanwhile. */
     sim_client_notify(c, c->next);
     sim_client_hold(c, batch);
     if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
@@ -496,6 +500,7 @@ static void sim_client_fini(struct actor *self)
     struct client_actor *c = actor_state(self);
     if (c == NULL)
         return;
+    /* What is to outlive the node is taken off before the rest is released. */
     if (c->plan->keep) {
         for (uint32_t i = 0; i < c->num_held; i++)
             c->world->kept[c->world->num_kept++] = c->held[i];

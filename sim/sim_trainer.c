@@ -36,6 +36,7 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
     t->saves += ended == TRAINING_SAVE && code != TR_ETIMEDOUT; /* as api/group.c */
     if (code != 0 && code != TR_EEND)
         sim_trainer_say(t, "ended with", code);
+    /* Before the loop, which would have this trainer restored as any other may be. */
     if (ended == TRAINING_FINISH && t->rank == 0 && code == TR_EROLLBACK) {
         fleet_fail(t->fleet, "trainer 0 was rolled back after it had written the result");
         return;
