@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The launcher: lines and ends go to the policy, its commands to the ops.
+ *
+ * Invariants: the ops are called from launcher_turn() alone, which takes commands until there is
+ * none; an op that fails is an end of its process, given to the policy before the next command is
+ * taken.
+ */
 #include "actors/cluster/launcher.h"
 
 #include <inttypes.h>

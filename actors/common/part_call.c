@@ -95,6 +95,8 @@ static void ended(struct actor *self, void *arg)
 
 static void end(struct part_call *call, int status, const struct error *error)
 {
+    /* The call is idle before `done` (4), which waits for a timer while the call is being sent
+     * (6). */
     become_idle(call);
     if (!call->sending) {
         call->ops->done(call, status, NULL, error);

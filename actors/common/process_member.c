@@ -32,7 +32,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct process_member *member = arg;
     (void)who, (void)reason;
-    /* The address goes first: nothing is asked of it until another one has been joined. */
+    /* From here on nothing is asked of the address, until another one has been joined. */
     member->coordinator = ADDRESS_NONE;
     member->lost = true;
     member->until_ns = actor_now_ns(self) + patience_ns(member, false);

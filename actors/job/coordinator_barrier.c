@@ -144,8 +144,9 @@ static void barrier_end(struct actor *self, struct barrier *barrier, int status)
     struct barrier **at = &name->open;
     while (*at != barrier)
         at = &(*at)->next;
-    /* The instance leaves the list, and its outcome is noted, before anyone is answered: a repeat
-     * that follows the answer finds how it ended, and no instance to come to. */
+    /* The instance leaves the list, and its outcome is noted, in the turn in which ranks are
+     * answered, be that before or after it: a repeat that follows the answer finds how it ended,
+     * and no instance to come to. */
     *at = barrier->next;
     name->num_open--;
     timer_stop(&barrier->timer);

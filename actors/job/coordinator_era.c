@@ -55,7 +55,7 @@ static void restore_all(struct actor *self);
 static void end_era(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
-    /* The number comes first: it separates what ends below from what is new. */
+    /* The number comes first: whatever has a lower one ends below. */
     state->era++;
     state->entered = false;
     /* Barriers answer the ranks that came; then the table forgets the era's clients and refuses
@@ -64,7 +64,8 @@ static void end_era(struct actor *self)
     coordinator_end_saving(self, restore_all);
     sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
     coordinator_end_dones(self);
-    /* The notice comes last: a rank acts on it at once, and finds nothing of the old era here. */
+    /* The notice may stand anywhere in this turn: a rank acts on it in a later one, and finds
+     * nothing of the old era here. */
     notify_era(self, state);
     actor_failpoint(self, FAILPOINT_ERA_ENDED);
 }
@@ -223,7 +224,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "job", "a checkpoint was passed over: %s",
                   damaged->text);
-    /* The answers come last: they carry the new era, in which ranks ask at once. */
+    /* The answers come behind the era, which they carry; the ranks ask in it in a later turn. */
     for (uint32_t rank = 0; rank < state->world; rank++) {
         struct message *request = release_restore(state, rank);
         if (request != NULL)
@@ -330,7 +331,8 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
     rv = coordinator_keep_folder(state, request, head->keep, error);
     if (rv != 0)
         return rv;
-    /* The era ends before the request is noted, which is a wish for the next one. */
+    /* The era ends even where there is no memory for the request: the rank has left it by asking,
+     * and asks again. */
     if (state->entered)
         end_era(self);
     const struct sequenced_id id = id_of(rank);

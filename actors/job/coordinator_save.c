@@ -102,7 +102,8 @@ static void saving_answer(struct actor *self, struct saving *saving, uint32_t ra
 static void saving_end(struct actor *self, struct saving *saving)
 {
     const struct coordinator *state = actor_state(self);
-    /* The stage comes first: the answers are of the outcome, and nothing may change it any more. */
+    /* The record has ended in the turn in which ranks are answered, be that before or after it: a
+     * report that comes later gets the same outcome, and changes nothing. */
     saving->stage = ENDED;
     if (saving->error.code == 0)
         job_progress_note_checkpoint(state->options->progress, saving->manifest.step);

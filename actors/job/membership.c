@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A member without work of its own: it has a process_member alone, which joins, and which ends the
+ * process. */
 #include "actors/job/membership.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  *     instead, for the crew has its request's and its reply's memory; the crew's end then ends it.
  *  2. An answer is noted before the request is released, which says what is noted.
  *  3. A message that is answered is gone: whatever of the operation points to it is changed before.
- *  4. The rank leaves an era before anything of that era ends, and hears of the coordinator's era
- *     before it tells or asks it anything.
+ *  4. The rank leaves an era in the turn in which all of that era ends, and learns the
+ *     coordinator's era before it tells or asks it anything.
  */
 #include "actors/job/reducer.h"
 
@@ -170,9 +170,9 @@ void reducer_roll_back(struct actor *self, uint32_t era)
     r->seen = r->member.seen = era > r->seen ? era : r->seen;
     if (r->era == 0 || r->era >= r->seen || r->finished)
         return;
-    /* Out of the era before anything of it is answered (4): what its requesters send next is
-     * refused. A restore that is under way goes on, since it leads to the next era; its outcome,
-     * though, is of this one. */
+    /* The rank leaves the era in the turn in which all of that is refused (4), be it before or
+     * after: what comes later of it is refused too. A restore that is under way goes on, since it
+     * leads to the next era; its outcome, though, is of this one. */
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
     sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);

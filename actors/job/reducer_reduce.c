@@ -64,7 +64,7 @@ static void finish(struct actor *self)
         reducer_again(self);
         return;
     }
-    r->reductions = op->reduction.sequence; /* before the answer, after which the next may come */
+    r->reductions = op->reduction.sequence; /* in the turn of the answer, which the next follows */
     *(struct msg_group_reply *)message_head(
         reply) = (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
     /* The sums leave the request before the reply goes, which releases the request with all that it

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The metrics actor: a listener for HTTP, whose answers are made when they are asked for. */
 #include "actors/report/metrics.h"
 
 #include <stdlib.h>
