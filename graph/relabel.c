@@ -80,6 +80,8 @@ int relabel_reset(struct relabel *table, uint32_t nodes_hint)
 {
     if (nodes_hint > RELABEL_NODES_MAX)
         return TR_ETOOBIG;
+    /* The IDs are forgotten after the stamp has moved by their number, which makes their entries
+     * empty. */
     int rv = renew_entries(table, bits_for(nodes_hint > 0 ? nodes_hint : table->num_ids));
     if (rv == 0)
         table->num_ids = 0;

@@ -383,6 +383,7 @@ static int read_tables(struct chunked *source, const struct json_field *root, bo
 static int read_metadata(struct chunked *source, const struct json_field *root, struct error *error)
 {
     struct raw_graph *graph = source->graph;
+    /* Types give the number of counts, and counts what each file must hold. */
     int rv = read_types(source, root, error);
     if (rv == 0)
         rv = raw_graph_alloc_counts(graph, error);
