@@ -93,6 +93,7 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
 {
     char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
     bool known = folder != NULL && aside != NULL;
+    /* Without locks nothing tells a dead writer from a living one, so all stays. */
     if (known && files->lock != NULL) {
         char *slash = strrchr(aside, '/'), *prefix = slash != NULL ? slash + 1 : aside;
         *strrchr(prefix, '-') = '\0';   /* its number */
@@ -142,6 +143,7 @@ static void unlock_folder(struct atomic_dir *dir)
 
 static int make_aside(struct atomic_dir *dir, struct error *error)
 {
+    /* First, so that the numbers of dead writers are free again. */
     int rv = remove_dead_asides(dir->files, dir->final_path, error);
     if (rv != 0)
         return rv;
@@ -265,6 +267,7 @@ void atomic_dir_abort(struct atomic_dir *dir)
 static int create_aside(struct file *file, struct files *files, const char *path,
                         struct error *error)
 {
+    /* First, so that the numbers of dead writers are free again. */
     int rv = remove_dead_asides(files, path, error);
     if (rv != 0)
         return rv;

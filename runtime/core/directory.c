@@ -110,6 +110,7 @@ static int add(struct actor *self, const char *name, struct address address)
 {
     struct directory *directory = actor_state(self);
     struct directory_entry **at = find(directory, name);
+    /* The name before the bound: one that is taken says so in a full directory, too. */
     if (*at != NULL)
         return TR_EEXIST;
     if (directory->num_names == DIRECTORY_NAMES_MAX)

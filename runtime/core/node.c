@@ -113,6 +113,8 @@ static int create_root(struct node *node)
     struct env *env = node->env;
     bool simulated = env->simulated;
     node->loops[0].simulated = false; /* the node itself comes up without injected failures */
+    /* The root, then the directory: slots are given out from 0 on, and other nodes know the
+     * second. */
     int rc = actor_create(&node->loops[0], &options, NULL, &node->root);
     if (rc == 0) {
         node->root->parent_ops = &root_parent_ops;

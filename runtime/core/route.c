@@ -157,6 +157,8 @@ static void put_data(struct loop *loop, struct actor *actor, struct message *mes
     size_t cost = mailbox_cost(message);
     /* One message always fits, else a bound below its size would be a deadlock. */
     if (actor->mailbox_bytes > 0 && actor->mailbox_bytes + cost > actor->mailbox_bytes_max) {
+        /* Before the bounce, which consumes the message. A request is not dropped: it is
+         * answered. */
         if ((message->frame.flags & MESSAGE_REQUEST) == 0)
             note_dropped(loop, actor);
         loop_bounce(loop, message, TR_EFULL);

@@ -104,6 +104,7 @@ static int add(struct sequenced *table, const struct sequenced_client *client,
     int rv = table->count >= table->num_buckets ? grow(table) : 0;
     if (rv != 0)
         return error_set(error, rv, "no memory for a client's requests");
+    /* The account behind all that can fail without it: those failures have nothing to give back. */
     rv = account_reserve(table->account, sizeof **out, error);
     if (rv != 0)
         return rv;

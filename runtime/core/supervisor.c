@@ -234,6 +234,7 @@ static int decide(struct actor *parent, struct child *child, int reason)
      * its own policy says of an end. */
     if (parent->supervision->restarting_all)
         return restart_all(parent, reason);
+    /* Before the strategy: a child that is not to start again ends none of its siblings. */
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
         forget(parent, child);
         if (parent->parent_ops != NULL)

@@ -170,6 +170,7 @@ static int loop_create(struct env *env, struct loop *loop, void **out)
         return TR_ENOMEM;
     driver->loop = loop;
     driver->armed_ns = UINT64_MAX;
+    /* Each on what stands above it: driver_free takes down as much as there is. */
     driver->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     driver->base = driver->wake_fd >= 0 && driver->timer_fd >= 0 ? make_base() : NULL;
@@ -294,6 +295,7 @@ static void crew_push(struct env *env, struct job *job)
 {
     struct env_event *self = env_event_of(env);
     pthread_mutex_lock(&self->mutex);
+    /* The team before the job counts in its line. */
     struct team *team = team_of(self, job);
     job->next = NULL;
     if (team->jobs == NULL)
@@ -311,6 +313,7 @@ static struct job *wait_for_job(struct team *team)
 {
     struct env_event *self = team->env;
     pthread_mutex_lock(&self->mutex);
+    /* Idle for as long as it waits: team_of compares the number with the jobs in line. */
     team->num_idle++;
     while (team->jobs == NULL && !self->closing)
         pthread_cond_wait(&team->filled, &self->mutex);

@@ -44,6 +44,7 @@ static int lock(const char *folder)
 static int check_folder(int fd, const char *path, const char *folder, struct error *error)
 {
     struct stat status;
+    /* By the descriptor that is locked: the path may name another folder by now. */
     if (fstat(fd, &status) < 0)
         return error_set_errno(error, errno, "unix:%s: cannot look at %s", path, folder);
     if (status.st_uid != geteuid())
@@ -74,8 +75,8 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0
                                : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
-    /* Before it is called: connecting to a plain file is refused as a stale socket is, and the file
-     * would be removed. */
+    /* Before it is connected to: a plain file refuses that as a stale socket does, and would then be
+     * removed. */
     if (!S_ISSOCK(status.st_mode))
         return error_set(error, TR_EINVAL,
                          "unix:%s: there is something that is no socket; remove it or choose "
@@ -116,6 +117,7 @@ static int bind_and_listen(struct socket_listener *listener, const struct sockad
     return 0;
 
 err_after_bind:
+    /* In any order: the folder is locked. */
     unlink(path);
 err_after_socket:
     close(fd);

@@ -299,6 +299,7 @@ static void lose_changes(struct sim_disk *disk, struct thing *folder, const void
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < folder->num_changes; i++)
         count += folder->changes[i].by == by;
+    /* Before the draw: a folder with nothing to lose draws nothing. */
     if (count == 0)
         return;
     uint64_t keep = sim_disk_draw(disk, count + 1);
