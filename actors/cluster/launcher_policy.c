@@ -108,6 +108,7 @@ static void wind_down(struct launcher_policy *policy)
 
 static void policy_fail(struct launcher_policy *policy, const char *reason)
 {
+    /* The first reason counts: once everything stops, ends are no failures. */
     if (policy->stopping)
         return;
     policy->failed = true;
@@ -353,6 +354,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
                        struct launcher_command *command)
 {
     struct launcher_member *member = &policy->members[process];
+    /* A command is taken once: until the next change of its state a member waits for nothing. */
     if (member->told)
         return false;
     *command = (struct launcher_command){ .process = process };

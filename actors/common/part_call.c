@@ -172,6 +172,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct part_call *call = arg;
     struct error why;
+    /* The number goes first: the call that it names is over, whatever becomes of this one. */
     call->call = (struct call_id){ 0 };
     if (call->state != PART_CALL_SENT) { /* cancelled by us */
         message_release(self, reply);

@@ -58,8 +58,8 @@ static void end_era(struct actor *self)
     /* The number comes first: whatever has a lower one ends below. */
     state->era++;
     state->entered = false;
-    /* Barriers answer the ranks that came; then the table forgets the era's clients and refuses
-     * what else waits, which is reports for the save that has just ended. */
+    /* These may end in any order: all that waits is refused with TR_EROLLBACK once, by its barrier,
+     * as one that is done, or by the table, which has the reports for the save. */
     coordinator_end_barriers(self);
     coordinator_end_saving(self, restore_all);
     sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
@@ -70,7 +70,7 @@ static void end_era(struct actor *self)
     actor_failpoint(self, FAILPOINT_ERA_ENDED);
 }
 
-/* Somebody knows of a newer era than a coordinator that was started again. */
+/* A member knows of a newer era than a coordinator that was started again. */
 static void learn_era(struct actor *self, uint32_t era)
 {
     struct coordinator *state = actor_state(self);

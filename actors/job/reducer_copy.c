@@ -81,7 +81,7 @@ static struct message *make_look(struct actor *self, const struct reducer *r)
                                  &wanted);
 }
 
-/* The operation may outlive its deadline; its end cancels the call. */
+/* The call has no deadline: the operation may outlive its own, and its end cancels the call. */
 static void send(struct actor *self, struct message *request, checkpoint_store_done *done)
 {
     struct reducer *r = actor_state(self);
