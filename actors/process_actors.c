@@ -297,6 +297,7 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
 
 void process_actors_fini(struct process_actors *actors)
 {
+    /* The account is there once `plays` is: all zeros has neither. */
     if (actors->plays != NULL)
         account_fini(&actors->replies);
     free(actors->servers);

@@ -282,6 +282,8 @@ void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, ui
     if (process >= policy->count || witness >= policy->count || witness == process)
         return;
     struct launcher_member *member = &policy->members[process];
+    /* Only a witness that runs is believed: where two say so of each other, the first one's word
+     * has the second killed. */
     bool sound = policy->members[witness].state == LAUNCHER_RUNNING;
     if (sound && member->state == LAUNCHER_RUNNING && member->incarnation == incarnation)
         kill_member(member);

@@ -89,6 +89,7 @@ static void ended(struct actor *self, void *arg)
     (void)self;
     error_set(&error, call->status, "%s", call->why);
     error.process_1 = call->why_process_1;
+    /* The call is idle before `done` (4), as in its other ends. */
     become_idle(call);
     call->ops->done(call, call->status, NULL, &error);
 }

@@ -166,6 +166,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
         actor_failpoint(self, FAILPOINT_START_JOINING);
     }
+    /* The search, the request and the call fail alike: the member begins with a search again. */
     if (status != 0)
         try_again_or_exit(self, member, status, NULL);
 }

@@ -67,6 +67,8 @@ static int locate_checkpoint_store(struct part_call *call, struct address *to)
         return 0;
     int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns, found,
                                k);
+    /* The search is noted once it has begun; its end, which clears the note, comes in a later
+     * turn. */
     k->finding = rv == 0;
     return rv != 0 ? rv : 1;
 }

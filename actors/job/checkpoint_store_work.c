@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of the crew for a store. */
+/* The work of the crew for a store. A reply is filled before or after the disk is asked: only work
+ * that succeeded sends it. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -129,6 +129,7 @@ static void note_outcome(struct barrier_name *name, uint64_t sequence, int statu
 {
     if (!name->any_ended || sequence > name->newest)
         name->newest = sequence;
+    /* The numbers are compared before these marks, without which they are none. */
     name->any_ended = true;
     if (status != 0)
         return;
@@ -171,6 +172,8 @@ static bool all_have_joined(const struct coordinator *state, uint32_t count)
 static void barrier_expire(struct actor *self, void *arg)
 {
     struct barrier *barrier = arg;
+    /* The members are asked for first: before all of them have joined, a deadline of an era decides
+     * nothing. */
     if (barrier->name->era != 0 && !all_have_joined(actor_state(self), barrier->count))
         timer_start(self, &barrier->timer, actor_now_ns(self) + UNDECIDED_NS, barrier_expire,
                     barrier);

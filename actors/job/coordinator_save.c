@@ -159,6 +159,7 @@ static void manifest_refused(struct actor *self, struct saving *saving, int stat
         saving_end(self, saving);
         return;
     }
+    /* The error and the stage are set before the work, whose end answers with them. */
     error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s", error->text);
     saving->stage = UNDOING;
     saving_work(self, saving, saving_undo);
@@ -196,6 +197,7 @@ static void copy_manifest(struct actor *self, void *arg)
                                                       &saving->manifest);
     saving->stage = COPYING;
     actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
+    /* The answer comes in a later turn, so the mark is set before it. */
     saving->working = request != NULL &&
                       checkpoint_store_call(self, &state->checkpoint_store_calls, saving->second,
                                             request, actor_now_ns(self) + ANSWER_NS,
@@ -411,6 +413,8 @@ int coordinator_keep_folder(struct coordinator *state, const struct message *req
     state->keep = keep;
     if (size == 0)
         return 0;
+    /* The first folder that is given is kept before it is compared, so every other is compared with
+     * that. */
     if (state->checkpoints == NULL)
         state->checkpoints = strndup(message_body(request), size);
     if (state->checkpoints == NULL)

@@ -184,6 +184,8 @@ void reducer_roll_back(struct actor *self, uint32_t era)
 static void step_again(struct actor *self, void *arg)
 {
     struct reducer_operation *op = arg;
+    /* A reduction is never away. While another operation is, the coordinator is asked for
+     * nothing. */
     if (op->kind == MSG_GROUP_REDUCE)
         reducer_reduce_pump(self);
     else if (op->away)
@@ -330,6 +332,7 @@ static int begin(struct actor *self, struct error *error)
 
 static int check(const struct reducer *r, const struct msg_group_request *head, struct error *error)
 {
+    /* The kind comes first, since the rest goes by it; the others may stand in any order. */
     if (head->operation > MSG_GROUP_SKIP)
         return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
                          head->operation);

@@ -110,6 +110,7 @@ void reducer_save_begin(struct actor *self)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(op->request);
+    /* The part is set before the crew has it, which reads it. */
     op->part.step = head->value;
     op->part.era = r->era;
     op->part.bytes = head->count;
@@ -146,6 +147,7 @@ static void dropped(struct actor *self, struct job *job, int status)
 {
     struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job, (void)status;
+    /* The work is over before the operation is ended: else that would only mark it again. */
     op->working = false;
     int ended = op->ended;
     op->ended = 0;
@@ -253,6 +255,7 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head)
     *(struct msg_group_reply *)message_head(op->reply) = (struct msg_group_reply){
         .step = head->step, .count = head->bytes, .found = 1, .era = head->era
     };
+    /* The part is set before the crew has it, which reads it. */
     op->part.step = head->step;
     op->part.era = head->saved;
     op->part.bytes = head->bytes;

@@ -209,6 +209,7 @@ void reducer_reduce_stop(struct actor *self)
         struct slot *slot = &r->operation.reduction.slots[i];
         if (slot->state != SLOT_SENT)
             continue;
+        /* These two may stand in any order: a piece that is cancelled reports nothing. */
         slot->state = SLOT_FREE;
         part_call_cancel(&slot->call);
     }

@@ -114,6 +114,8 @@ static void finish(struct actor *self, struct inquiry *inquiry)
         json_object_set_new(document, "actors", inquiry->actors);
         answer(self, inquiry->request, document);
     }
+    /* The inquiry is freed last: the request, and the actors that were found, are in it until
+     * then. */
     free(inquiry);
 }
 
@@ -161,6 +163,7 @@ static int receive(struct actor *self, struct message *message)
         return 0;
     }
     *inquiry = (struct inquiry){ status, message, json_array(), 0 };
+    /* The place is taken before the probes are asked, which may end the inquiry at once. */
     status->asked++;
     ask_probes(self, inquiry);
     return 0;
