@@ -76,8 +76,8 @@ static int remove_dead(void *arg, const char *name)
         /* Some file systems lock only what is open for writing. */
         int flags = (facts.is_folder ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_NONBLOCK;
         int fd = files->open(files, path, flags, 0);
-        /* Removed under its lock, which is given up after it: no other writer removes the same tree
-         * at the same time. */
+        /* The lock is given up after the removal: until then no other writer removes the same
+         * tree. */
         if (fd >= 0 && files->lock(files, fd) == 0)
             files_remove_tree(files, path, NULL);
         if (fd >= 0)
@@ -93,7 +93,7 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
 {
     char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
     bool known = folder != NULL && aside != NULL;
-    /* Without locks nothing tells a dead writer from a living one, so all stays. */
+    /* Without locks nothing tells a dead writer from a living one, so everything stays. */
     if (known && files->lock != NULL) {
         char *slash = strrchr(aside, '/'), *prefix = slash != NULL ? slash + 1 : aside;
         *strrchr(prefix, '-') = '\0';   /* its number */
@@ -110,8 +110,9 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
  * dead one's before it was locked. */
 static bool lock_aside(struct files *files, const char *path, int fd)
 {
-    /* The lock before the look: from the lock on no writer removes it, so what stands there stays.
-     * Where the file system cannot lock, no writer removes anything, and it counts as ours. */
+    /* The lock comes before the look: once it is taken no writer removes the file, so what stands
+     * there stays. Where the file system cannot lock, no writer removes anything, and the file
+     * counts as ours. */
     int rv = files->lock != NULL ? files->lock(files, fd) : 0;
     return rv != -EWOULDBLOCK && (rv != 0 || files_is_at(files, fd, path));
 }
@@ -123,7 +124,8 @@ static int lock_folder(struct atomic_dir *dir, bool *taken)
     if (dir->files->lock == NULL)
         return 0;
     int fd = dir->files->open(dir->files, dir->path, O_RDONLY | O_DIRECTORY, 0);
-    /* Another writer may have removed it since it was made, or may be about to. */
+    /* Another writer may have removed the folder since it was made, or may hold its lock to do
+     * so. */
     *taken = fd == -ENOENT || (fd >= 0 && !lock_aside(dir->files, dir->path, fd));
     if (fd >= 0 && *taken)
         dir->files->close(dir->files, fd);
@@ -143,7 +145,7 @@ static void unlock_folder(struct atomic_dir *dir)
 
 static int make_aside(struct atomic_dir *dir, struct error *error)
 {
-    /* First, so that the numbers of dead writers are free again. */
+    /* This comes first, so that the numbers of dead writers are free again. */
     int rv = remove_dead_asides(dir->files, dir->final_path, error);
     if (rv != 0)
         return rv;
@@ -154,7 +156,8 @@ static int make_aside(struct atomic_dir *dir, struct error *error)
             return error_set(error, TR_ENOMEM, "%s: no memory to make it", dir->final_path);
         rv = dir->files->mkdir(dir->files, dir->path, 0777);
         if (rv == 0) {
-            /* Made is not yet ours: it was not locked for a moment. */
+            /* The folder that was made is not ours yet: until it is locked, another writer may take
+             * it for a dead one's. */
             rv = lock_folder(dir, &taken);
             if (rv != 0)
                 (void)dir->files->rmdir(dir->files, dir->path);
@@ -192,7 +195,8 @@ int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *fi
     if (dir->final_path == NULL || parent == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to make it", final_path);
     else
-        /* Before anything is made: commit looks again, but after all the work. */
+        /* The path is checked before anything is made, so that a caller learns of it before all its
+         * work; commit checks it again. */
         rv = check_free(dir, error);
     if (rv == 0)
         rv = files_make_folders(files, parent, error);
@@ -231,18 +235,20 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
 int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 {
     char *parent = files_parent(dir->final_path);
-    /* The memory first: after the rename nothing is to fail for lack of it. The path is looked at
-     * again, as another writer may have taken it since: the swap would put that one aside. */
+    /* The memory comes first: after the rename nothing may fail for lack of it. The path is checked
+     * again, since another writer may have taken it: the swap would put that one aside. */
     int rv = parent == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory to commit it", dir->final_path)
                  : check_free(dir, error);
     if (rv == 0)
-        /* Before the rename: the name is not to be on the disk before what it names. */
+        /* The sync comes before the rename: after a crash the name would else stand for bytes that
+         * were lost. */
         rv = files_sync_tree(dir->files, dir->path, error);
     if (rv == 0)
         rv = folder_swap(dir, error);
     if (rv == 0) {
-        /* It is in its place: whatever fails from here on, atomic_dir_abort must not remove it. */
+        /* The folder is in its place: atomic_dir_abort below must not remove it, whatever else
+         * fails. */
         free(dir->path);
         dir->path = NULL;
         rv = files_sync_folder(dir->files, parent, error);
@@ -254,7 +260,8 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 
 void atomic_dir_abort(struct atomic_dir *dir)
 {
-    /* Under its lock: unlocked, another writer would remove the same tree at the same time. */
+    /* The removal comes before the lock is given up: another writer would else remove the same tree
+     * at the same time. */
     if (dir->path != NULL)
         files_remove_tree(dir->files, dir->path, NULL);
     unlock_folder(dir);
@@ -267,7 +274,7 @@ void atomic_dir_abort(struct atomic_dir *dir)
 static int create_aside(struct file *file, struct files *files, const char *path,
                         struct error *error)
 {
-    /* First, so that the numbers of dead writers are free again. */
+    /* This comes first, so that the numbers of dead writers are free again. */
     int rv = remove_dead_asides(files, path, error);
     if (rv != 0)
         return rv;
@@ -276,10 +283,10 @@ static int create_aside(struct file *file, struct files *files, const char *path
         if (aside == NULL)
             return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
         rv = file_create(file, files, aside, error);
-        /* Created is not yet ours: until it is locked it looks like what a dead writer left, and
-         * another writer may have locked it to remove it, or may have removed it already. Bytes
-         * written there would go nowhere, and the rename would fail or take another's file. So it
-         * is closed and the next number tried. */
+        /* The file that was created is not ours yet: until it is locked it looks like what a dead
+         * writer left, and another writer may have locked it to remove it, or may have removed it
+         * already. Bytes written to it would be lost, and the rename would fail or take another's
+         * file. So it is closed, and the next number is tried. */
         bool mine = rv == 0 && lock_aside(files, aside, file->fd);
         free(aside);
         if (mine || (rv != 0 && rv != TR_EEXIST))
@@ -304,7 +311,8 @@ int files_write_atomic(struct files *files, const char *path, const void *data, 
         goto out;
     rv = file_append(&file, data, size, error);
     if (rv == 0)
-        /* Before the rename: the name is not to be on the disk before the bytes. */
+        /* The sync comes before the rename: after a crash the name would else stand for bytes that
+         * were lost. */
         rv = file_sync(&file, error);
     /* Closing it gives its lock up, and with that what is still aside. */
     if (rv == 0)

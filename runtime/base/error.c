@@ -84,7 +84,7 @@ int error_prefix(struct error *error, const char *format, ...)
     if (error == NULL)
         return TR_EINTERNAL;
     char rest[ERROR_TEXT_MAX];
-    /* Copied before the prefix is written over it. */
+    /* The text is copied before the prefix is written over it. */
     memcpy(rest, error->text, sizeof rest);
     va_list args;
     va_start(args, format);

@@ -106,7 +106,7 @@ static bool take_turn(enum failpoint point)
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    /* Written before the process dies of it: the file says which one it was. */
+    /* The file is written before the process dies, since it says which process that was. */
     int size = snprintf(number, sizeof number, "%d\n", (int)getpid());
     bool written = write(fd, number, (size_t)size) == size;
     close(fd);
@@ -119,7 +119,7 @@ static void reached(struct failpoints *self, enum failpoint point)
     (void)self;
     pthread_once(&armed_once, arm_all);
     /* The arrival is counted before the turn is taken, which leaves a file: a process that does not
-     * die here must not take it from the one that would. */
+     * die here must not take the turn from the one that would. */
     if (it->signal != 0 && atomic_fetch_add(&it->count, 1) + 1 == it->at && take_turn(point))
         kill(getpid(), it->signal);
 }

@@ -28,7 +28,8 @@ static int open_file(struct file *file, struct files *files, const char *path, i
         file->path = NULL;
         return error_set_errno(error, -fd, "%s: cannot %s", path, verb);
     }
-    /* Only now is it a file to close: file_close goes by the path, which a failure takes away. */
+    /* The file is open from here on: file_close goes by the path, which a failure above takes
+     * away. */
     file->files = files;
     file->fd = fd;
     return 0;
@@ -98,7 +99,7 @@ int file_read_some(struct file *file, uint64_t offset, void *data, size_t size, 
     while (*got < size) {
         ssize_t n = file->files->pread(file->files, file->fd, (char *)data + *got,
                                        files_piece(size - *got), offset + *got);
-        /* Before the failures: an interrupted call is made again. */
+        /* This comes before other failures: an interrupted call is made again. */
         if (n == -EINTR)
             continue;
         if (n < 0)
@@ -130,7 +131,7 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
     while (put < size) {
         ssize_t n = file->files->pwrite(file->files, file->fd, (const char *)data + put,
                                         files_piece(size - put), offset + put);
-        /* Before the failures: an interrupted call is made again. */
+        /* This comes before other failures: an interrupted call is made again. */
         if (n == -EINTR)
             continue;
         if (n <= 0)
@@ -138,8 +139,8 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
                                    "%s: cannot write at byte %" PRIu64, file->path, offset + put);
         put += (size_t)n;
     }
-    /* Grown only by a write that is whole: an append after a failure writes at the same place
-     * again. */
+    /* The size grows only when the whole write succeeded: an append after a failure writes at the
+     * same place again. */
     if (file->size < offset + size)
         file->size = offset + size;
     return 0;
@@ -191,7 +192,8 @@ int files_read_all(struct files *files, const char *path, size_t size_max, char 
     if (rv != 0)
         return rv;
     char *buffer = NULL;
-    /* The bound before the memory: the size of the file would else decide how much is taken. */
+    /* The bound comes before the memory: the size of the file would else decide how much is
+     * taken. */
     if (file.size > size_max) {
         rv = error_set(error, TR_ETOOBIG, "%s: %" PRIu64 " bytes, more than the %zu allowed", path,
                        file.size, size_max);

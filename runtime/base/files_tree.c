@@ -77,8 +77,8 @@ int files_make_folders(struct files *files, const char *path, struct error *erro
         if (was != '/' && was != '\0')
             continue;
         *slash = '\0';
-        /* From the top down, each with its name synced before the next is made in it: a folder
-         * whose own name is lost takes all below it along. */
+        /* The folders are made from the top down, each with its name synced before the next is made
+         * in it: a folder whose own name is lost takes everything below it along. */
         int made = files->mkdir(files, copy, 0777);
         if (made < 0 && made != -EEXIST)
             rv = error_set_errno(error, -made, "%s: cannot make the folder", copy);
@@ -144,7 +144,7 @@ static int walk_child(void *arg, const char *name)
 static int walk_path(const struct tree_walk *walk)
 {
     struct file_facts facts;
-    /* Before anything is read: a tree without an end stops here. */
+    /* The depth is checked before anything is read: a tree without an end stops here. */
     if (walk->depth > FILES_DEPTH_MAX)
         return error_set(walk->error, TR_ETOOBIG, "%s: more than %d folders deep", walk->path,
                          FILES_DEPTH_MAX);
@@ -159,15 +159,15 @@ static int walk_path(const struct tree_walk *walk)
         if (rv > 0)
             return -rv;
     }
-    /* The folder after what is in it: only an empty one can be removed. */
+    /* The folder comes after its content: only an empty one can be removed. */
     return walk->leave(walk, facts.is_folder);
 }
 
 static int leave_synced(const struct tree_walk *walk, bool is_folder)
 {
     (void)is_folder;
-    /* Counted before the sync: beyond the bound all is synced at once, and this would be in
-     * vain. */
+    /* The file is counted before it is synced: beyond the bound everything is synced at once, and
+     * this sync would be in vain. */
     if (walk->left != NULL && (*walk->left)-- == 0)
         return TR_EEND;
     return sync_path(walk->files, walk->path, walk->error);

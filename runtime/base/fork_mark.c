@@ -35,8 +35,8 @@ void fork_mark_destroy(struct fork_mark *mark)
 
 bool fork_mark_is_child(const struct fork_mark *mark)
 {
-    /* First, as it spares a call of the system: a wiped page has lost this flag too, and the
-     * owner. */
+    /* The flag comes first, since it spares a system call. A wiped page has lost it, and the owner
+     * too. */
     if (mark->is_wiped_by_fork)
         return false;
     return mark->owner == 0 || mark->owner != getpid();

@@ -50,7 +50,7 @@ int json_parse_document(const char *path, const char *text, size_t size, json_t 
     if (*document == NULL)
         return error_set(error, TR_EFORMAT, "%s: line %d, column %d: %s; correct the JSON", path,
                          why.line, why.column, why.text);
-    /* Before the type is checked, whose error names the path. */
+    /* The path is filled before the type is checked, since the error names it. */
     root->value = *document;
     snprintf(root->path, sizeof root->path, "%s", path);
     if (json_is_object(*document))

@@ -19,7 +19,7 @@ struct start {
 static void *begin(void *opaque)
 {
     struct start *start = opaque;
-    /* Copied before the post, after which the creator's stack, and this in it, may be gone. */
+    /* Both are copied before the post: after it `start`, on the creator's stack, may be gone. */
     void *(*run)(void *arg) = start->run;
     void *arg = start->arg;
     sem_post(&start->running);

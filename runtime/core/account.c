@@ -102,7 +102,8 @@ static void grant(struct account *account)
         charge(account, wait->bytes);
         leave_line(wait);
         wait->state = WAIT_GRANTED;
-        /* The last touch: the waiter's loop frees the wait, and takes no mutex for it. */
+        /* The post is the last touch: the waiter's loop frees the wait, and takes no mutex for
+         * it. */
         loop_post(wait->loop, &wait->post);
     }
 }
@@ -138,7 +139,7 @@ static struct actor *granted(struct loop *loop, struct post *post)
 {
     struct account_wait *wait = (struct account_wait *)(void *)post;
     (void)loop;
-    /* Before anything else: the actor of a cancelled wait may be gone. */
+    /* This comes first: the actor of a cancelled wait may be gone. */
     if (wait->canceled) {
         account_release(wait->account, wait->bytes);
         free(wait);
@@ -149,7 +150,7 @@ static struct actor *granted(struct loop *loop, struct post *post)
     unlink_from_actor(actor, wait);
     void (*tell)(struct actor *, void *, int) = wait->granted;
     void *arg = wait->arg;
-    /* Freed before the callback, which may wait again or end the actor. */
+    /* The wait is freed before the callback, which may wait again or end the actor. */
     free(wait);
     tell(actor, arg, 0);
     return actor;
@@ -172,7 +173,8 @@ static bool try_leave(struct account_wait *wait)
 static void expired(struct actor *self, void *arg)
 {
     struct account_wait *wait = arg;
-    /* Granted meanwhile: the post that is on its way notifies the actor, which has the bytes. */
+    /* A wait that was granted meanwhile is left alone: its post, on the way, notifies the actor,
+     * which has the bytes. */
     if (!try_leave(wait))
         return;
     unlink_from_actor(self, wait);
@@ -186,7 +188,7 @@ void account_wait_cancel(struct account_wait *wait)
 {
     timer_stop(&wait->timer);
     unlink_from_actor(wait->actor, wait);
-    /* Where it was granted already, its post runs on this loop, later, and finds the mark. */
+    /* If the wait was granted already, its post runs on this loop, later, and finds the mark. */
     if (try_leave(wait))
         free(wait);
     else
@@ -219,13 +221,13 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         return TR_ETOOBIG;
     if (self->phase == ACTOR_ENDING)
         return TR_ECLOSED;
-    /* The memory first, though it is not needed where there is room: nothing is allocated under the
-     * mutex, and a wait that stands in line cannot fail any more. */
+    /* The memory comes first, though it is not needed where there is room: nothing is allocated
+     * under the mutex, and a wait that stands in line cannot fail any more. */
     struct account_wait *wait = calloc(1, sizeof *wait);
     if (wait == NULL)
         return TR_ENOMEM;
-    /* All fields before the wait stands in line: any thread that releases bytes grants it at
-     * once. */
+    /* All fields are set before the wait stands in line: any thread that releases bytes may grant
+     * it at once. */
     wait->post.run = granted;
     wait->account = account;
     wait->loop = self->loop;
@@ -244,7 +246,8 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         free(wait);
         return 0;
     }
-    /* Outside of the mutex, though it may be granted by now: its post runs on this loop, later. */
+    /* The wait may be granted already, but its post runs on this loop, after this function, so
+     * these need no mutex. */
     link_to_actor(self, wait);
     timer_start(self, &wait->timer, deadline_ns, expired, wait);
     if (out != NULL)

@@ -63,7 +63,7 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     struct actor *actor = calloc(1, sizeof *actor);
     if (actor == NULL)
         return TR_ENOMEM;
-    /* The memory before the slot: a slot that is claimed in vain has used up a generation. */
+    /* The memory comes before the slot: a slot that is claimed in vain has used up a generation. */
     uint32_t index = 0;
     uint32_t generation = 0;
     pthread_mutex_lock(&loop->inbox.mutex);
@@ -84,7 +84,8 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     atomic_init(&actor->references, 1);
     snprintf(actor->name, sizeof actor->name, "%s",
              options->name != NULL ? options->name : options->ops->name);
-    /* Counted once nothing can fail any more: only the report of an end counts it out. */
+    /* The actor is counted when nothing can fail any more: only the report of an end counts it
+     * out. */
     born(loop->node);
     *out = actor;
     return 0;
@@ -125,7 +126,8 @@ void actor_install(struct actor *actor, struct loop *from)
 static void begin_stop(struct actor *actor)
 {
     if (actor->phase < ACTOR_DRAINING) {
-        /* The phase first: actor_advance acts by it, and no child may be spawned from here on. */
+        /* The phase comes first: actor_advance acts on it, and from here on the actor spawns no
+         * child. */
         actor->phase = ACTOR_DRAINING;
         actor_advance(actor);
     }
@@ -136,8 +138,8 @@ static struct actor *run_stop_post(struct loop *loop, struct post *post)
     struct actor *actor = (struct actor *)(void *)((char *)post -
                                                    offsetof(struct actor, stop_post));
     (void)loop;
-    /* The actor may have ended while the post was on its way: the reference kept its memory
-     * alone. */
+    /* The actor may have ended while the post was on its way: the reference keeps only its
+     * memory. */
     if (!actor->finished)
         begin_stop(actor);
     unref(actor);
@@ -150,8 +152,8 @@ static struct actor *run_kill_post(struct loop *loop, struct post *post)
                                                    offsetof(struct actor, kill_post));
     (void)loop;
     if (!actor->finished) {
-        /* Settled at once: a post, unlike a KILL message, never comes within a callback of this
-         * actor. */
+        /* The actor is settled at once: a post, unlike a KILL message, never runs within its own
+         * callbacks. */
         actor_be_killed(actor, TR_ECANCELED);
         actor_settle(actor);
     }
@@ -161,7 +163,8 @@ static struct actor *run_kill_post(struct loop *loop, struct post *post)
 
 void actor_post_stop(struct actor *actor)
 {
-    /* The reference before the post: the actor may run it, end and be freed before this returns. */
+    /* The reference comes before the post: the actor may run the post, end and be freed before this
+     * returns. */
     atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
     actor->stop_post.run = run_stop_post;
     loop_post(actor->loop, &actor->stop_post);
@@ -169,7 +172,7 @@ void actor_post_stop(struct actor *actor)
 
 void actor_post_kill(struct actor *actor)
 {
-    /* As in actor_post_stop: the reference before the post. */
+    /* The reference comes before the post, as in actor_post_stop. */
     atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
     actor->kill_post.run = run_kill_post;
     loop_post(actor->loop, &actor->kill_post);
@@ -181,9 +184,9 @@ static struct actor *report_end(struct loop *loop, struct post *post)
     struct actor *actor = of_post(post);
     if (actor->parent != NULL)
         supervisor_child_ended(actor->parent, actor);
-    /* After the parent, which reads the reason of the end and compares the pointer. */
+    /* This comes after the parent, which reads the reason and finds the child by the pointer. */
     unref(actor);
-    /* Counted out last: with the last life the loops end and the node's owner may go on. */
+    /* The actor is counted out last: without actors the loops end, and the node's owner goes on. */
     gone(loop->node);
     return NULL;
 }
@@ -200,23 +203,24 @@ static void unqueue(struct loop *loop, struct actor *actor)
 static void finish(struct actor *actor)
 {
     struct loop *loop = actor->loop;
-    /* Before the mailbox: fini releases the requests that the actor kept, which refuses them. They
-     * came earlier, and their refusals have to be on their way before the DOWNs, too. */
+    /* This comes before the mailbox: fini releases the requests that the actor kept, which refuses
+     * them. They arrived earlier, and their refusals, too, must leave before the DOWNs. */
     if (actor->ops->fini != NULL)
         actor->ops->fini(actor);
     /* After fini, which may still write last words to them. */
     stream_close_all(actor);
-    /* Refusals before DOWNs: a caller that also watches sees its call end before the actor does.
-     * Those of fini are on their way by now. */
+    /* Refusals leave before DOWNs: a caller that also watches sees its call end before the actor
+     * does. The refusals of fini have left by now. */
     for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
         loop_bounce(loop, m, TR_EPEERDOWN);
     monitor_answer(actor, actor->reason);
     supervisor_fini(actor);
-    /* Out of the queue while this loop still owns the actor: the post below gives it away. */
+    /* The actor leaves the queue while this loop still owns it: the post below gives it away. */
     if (actor->queued)
         unqueue(loop, actor);
-    /* In the same turn as the answers: a monitor that came to the address after monitor_answer()
-     * would be kept and never answered. Without an actor in the slot it is DOWN at once. */
+    /* The slot is given up in the same turn as the answers: a monitor that reached the address
+     * after monitor_answer() would be kept and never answered. With an empty slot it is DOWN at
+     * once. */
     pthread_mutex_lock(&loop->inbox.mutex);
     slots_put(&loop->inbox.slots, address_index(actor->address), NULL);
     slots_free(&loop->inbox.slots, address_index(actor->address));
@@ -224,8 +228,8 @@ static void finish(struct actor *actor)
     if (actor->reason < 0 && !actor->killed)
         log_write(loop->node, LOG_LEVEL_WARN, "actors", "actor %s failed: %s", actor->name,
                   tr_strerror(actor->reason));
-    /* Before the post: a stop or a kill under way looks at it, and the actor is not ours after
-     * that. */
+    /* The mark comes before the post: a stop or a kill on its way reads it, and after the post the
+     * actor is not ours. */
     actor->finished = true;
     actor->post.run = report_end;
     /* The last step: the parent's thread may free the actor as soon as this post is in. */
@@ -285,7 +289,8 @@ bool actor_settle(struct actor *actor)
 
 void actor_be_killed(struct actor *actor, int reason)
 {
-    /* Noted of an ending actor too: it kills its remaining children instead of stopping them. */
+    /* The mark is set on an ending actor, too: it then kills its remaining children instead of
+     * stopping them. */
     bool was_killed = actor->killed;
     actor->killed = true;
     if (actor->phase == ACTOR_ENDING) {
@@ -294,29 +299,30 @@ void actor_be_killed(struct actor *actor, int reason)
         return;
     }
     actor_exit(actor, reason);
-    /* Queued rather than settled: an actor may send the kill to itself, and its callback still
-     * runs. */
+    /* The actor is queued, not settled here: it may have sent the kill to itself, and its callback
+     * still runs. */
     loop_queue(actor->loop, actor);
 }
 
 static void receive(struct actor *actor, struct message *message)
 {
     actor->received++;
-    /* Replies before the deadline, which is one of work: an answer that is there completes its call
-     * as long as the call's timer has not fired. */
+    /* Replies come before the deadline check, which is meant for work: an answer that is here
+     * completes its call as long as the call's timer has not fired. */
     if (message->frame.flags & MESSAGE_REPLY) {
         calls_answer(actor, message);
         return;
     }
     if (message->frame.deadline_ns != 0 && message->frame.deadline_ns <= actor->loop->now_ns) {
-        /* Dropped without an answer: the caller's own timer ends the call. */
+        /* An expired request gets no answer: the caller's own timer ends the call. */
         counter_add(&actor->loop->dropped_expired, 1);
         loop_free_message(actor->loop, message);
         return;
     }
     if (message->frame.kind == RUNTIME_STOP) {
         loop_free_message(actor->loop, message);
-        /* The phase alone: actor_turn goes on with the stop, since that may free the actor. */
+        /* Only the phase is set here: actor_turn goes on with the stop, since that may free the
+         * actor. */
         if (actor->phase < ACTOR_DRAINING)
             actor->phase = ACTOR_DRAINING;
         return;
@@ -337,12 +343,12 @@ static void start(struct actor *actor)
 
 bool actor_turn(struct actor *actor, uint32_t messages)
 {
-    /* One that was killed before its first turn never starts. */
+    /* An actor that was killed before its first turn never starts. */
     if (actor->phase == ACTOR_STARTING && !actor->exiting)
         start(actor);
     while (!actor->exiting && messages-- > 0) {
-        /* Only the message that begins the draining advances it: later ones find it begun, and the
-         * ends of children, which it waits for, advance it themselves. */
+        /* Only the message that begins the draining advances the actor: later ones find it begun,
+         * and the ends of its children advance it themselves. */
         bool draining = actor->phase == ACTOR_DRAINING;
         struct message *message = mailbox_pop(actor);
         if (message == NULL)
@@ -351,7 +357,7 @@ bool actor_turn(struct actor *actor, uint32_t messages)
         if (!draining && actor->phase == ACTOR_DRAINING && !actor_advance(actor))
             return false;
     }
-    /* Right behind the callback that asked for the end: `exiting` ended the loop above. */
+    /* This follows the callback that asked for the end: `exiting` ended the loop above. */
     if (!actor_settle(actor))
         return false;
     /* An ending actor gets no more turns: finish() refuses what its mailbox holds. */
@@ -384,7 +390,7 @@ static int send_kind(struct actor *self, struct address who, uint32_t kind, int 
 
 int actor_stop(struct actor *self, struct address who)
 {
-    /* A child first: it has to be marked, or its policy would start it again. */
+    /* A child is looked for first: it must be marked, or its policy would start it again. */
     if (supervisor_dismiss(self, who))
         return 0;
     return send_kind(self, who, RUNTIME_STOP, 0);

@@ -95,7 +95,8 @@ struct buffer *buffer_pool_take(struct buffer_pool *pool, size_t bytes)
         pool->idle_bytes -= buffer->capacity;
         atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
     } else {
-        /* Charged before it is made: checked afterwards, all loops at once could pass the bound. */
+        /* The bytes are charged before the buffer is made: checked afterwards, all loops at once
+         * could pass the bound. */
         if (bytes > BUFFER_BYTES_MAX || charge(pool, class_bytes(size_class, bytes)) < 0)
             return NULL;
         buffer = make(bytes);
@@ -123,7 +124,8 @@ void buffer_pool_give(struct buffer_pool *pool, struct buffer *buffer)
 
 struct buffer *buffer_create_any(struct account *account, size_t bytes)
 {
-    /* Before it is rounded up to a capacity, where a huge length would wrap to a small one. */
+    /* This comes before the size is rounded up to a capacity: a huge one would wrap to a small
+     * one. */
     if (bytes > BUFFER_BYTES_MAX)
         return NULL;
     size_t capacity = class_bytes(class_of(bytes), bytes);

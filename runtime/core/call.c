@@ -38,7 +38,7 @@ static int grow(struct calls *calls)
     struct call **chunks = realloc(calls->chunks, (calls->num_chunks + 1) * sizeof(struct call *));
     if (chunks == NULL)
         return TR_ENOMEM;
-    /* Kept at once: where the chunk is not to be had, the old array is gone all the same. */
+    /* The new array is kept at once: the old one is gone even if the chunk cannot be had. */
     calls->chunks = chunks;
     struct call *chunk = calloc(CALLS_CHUNK, sizeof *chunk);
     if (chunk == NULL)
@@ -60,7 +60,7 @@ struct call *calls_open(struct actor *self, int *rc)
         return NULL;
     struct call *call = calls->free;
     calls->free = call->next;
-    /* In any order: no message finds the entry before the caller sends one with its number. */
+    /* In any order: no message can name the entry before the caller sends one with its number. */
     call->actor = self;
     call->done = NULL;
     call->down = NULL;
@@ -150,7 +150,7 @@ static void expire(struct actor *self, void *arg)
 int actor_call(struct actor *self, struct address to, struct message *request, uint64_t deadline_ns,
                call_done *done, void *arg, struct call_id *id)
 {
-    /* Nothing opens in an ending actor: no step would complete the call any more. */
+    /* An ending actor opens no call: nothing would complete it any more. */
     int rc = self->phase >= ACTOR_ENDING ? TR_ECLOSED : 0;
     struct call *call = rc == 0 ? calls_open(self, &rc) : NULL;
     if (call == NULL) {

@@ -69,7 +69,7 @@ bool job_run_piece(struct job *job)
         rc = job->piece(job);
     if (rc == CREW_MORE)
         return false;
-    /* The post last: the actor's loop may free the job, or submit it again, as soon as it is in. */
+    /* The post comes last: once it is in, the actor's loop may free the job or submit it again. */
     job->status = rc;
     loop_post(job->actor->loop, &job->post);
     return true;

@@ -58,7 +58,8 @@ static void *help(void *arg)
     for (;;) {
         while (crew->round == seen && !crew->closing)
             pthread_cond_wait(&crew->begun, &crew->mutex);
-        /* Asked before the round: the crew closes between rounds, so none is left undone. */
+        /* This comes before the round: the crew closes between rounds, so no round is left
+         * undone. */
         if (crew->closing)
             break;
         seen = crew->round;
@@ -81,7 +82,7 @@ static void run(struct parallel *self, size_t count,
         return;
     }
     pthread_mutex_lock(&crew->mutex);
-    /* The work before its round: a helper that sees the round reads these without the mutex. */
+    /* The work is set before its round: a helper that sees the round reads it without the mutex. */
     crew->count = count;
     crew->body = body;
     crew->arg = arg;
@@ -92,8 +93,8 @@ static void run(struct parallel *self, size_t count,
     pthread_mutex_unlock(&crew->mutex);
     work(crew, 0);
     pthread_mutex_lock(&crew->mutex);
-    /* Waits for every helper, also for those that come when no index is left: each reads `count`
-     * and `body`, which the next run overwrites. */
+    /* This waits for every helper, even for one that finds no index left: it reads `count` and
+     * `body`, which the next run overwrites. */
     while (crew->active > 0)
         pthread_cond_wait(&crew->ended, &crew->mutex);
     pthread_mutex_unlock(&crew->mutex);
@@ -111,14 +112,15 @@ static struct parallel *create(size_t threads, bool watched)
     pthread_cond_init(&crew->ended, NULL);
     for (size_t i = 0; i < threads; i++) {
         struct helper *helper = &crew->helpers[i];
-        /* Before the thread, which reads both at once. */
+        /* Both are set before the thread starts, which reads them at once. */
         helper->crew = crew;
         helper->worker = i + 1;
         if (thread_create(&helper->thread, "tr-parallel", help, helper) < 0) {
             crew_parallel_destroy(&crew->parallel);
             return NULL;
         }
-        /* Counted when it runs: destroying a crew that is half made joins those alone. */
+        /* The helper is counted when it runs: destroying a crew that is half made joins only
+         * those. */
         crew->num_helpers++;
     }
     return &crew->parallel;
@@ -143,7 +145,7 @@ void crew_parallel_destroy(struct parallel *parallel)
     crew->closing = true;
     pthread_cond_broadcast(&crew->begun);
     pthread_mutex_unlock(&crew->mutex);
-    /* All helpers have ended before the mutex and the conditions go, which they use to the last. */
+    /* All helpers end before the mutex and the conditions go, which they use to the last. */
     for (size_t i = 0; i < crew->num_helpers; i++)
         pthread_join(crew->helpers[i].thread, NULL);
     pthread_cond_destroy(&crew->begun);

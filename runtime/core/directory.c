@@ -83,7 +83,7 @@ static void serve_waiters(struct actor *self, const char *name, struct address a
             at = &request->next;
             continue;
         }
-        /* Out of the list before it is answered, which consumes it. */
+        /* The request leaves the list before it is answered, which consumes it. */
         *at = request->next;
         directory->num_waiters--;
         directory->num_observer_waiters -= request->frame.from.node >= NODE_OBSERVERS;
@@ -110,7 +110,8 @@ static int add(struct actor *self, const char *name, struct address address)
 {
     struct directory *directory = actor_state(self);
     struct directory_entry **at = find(directory, name);
-    /* The name before the bound: one that is taken says so in a full directory, too. */
+    /* The name comes before the bound: a name that is taken is reported as such by a full
+     * directory, too. */
     if (*at != NULL)
         return TR_EEXIST;
     if (directory->num_names == DIRECTORY_NAMES_MAX)
@@ -120,8 +121,8 @@ static int add(struct actor *self, const char *name, struct address address)
         return TR_ENOMEM;
     memcpy(entry->name, name, strlen(name) + 1);
     entry->address = address;
-    /* The monitor before the entry: nothing would take out an entry that is not watched. Its DOWN
-     * comes by a message, so not before the entry stands. */
+    /* The monitor comes before the entry: nothing would remove an entry that is not watched. Its
+     * DOWN arrives as a message, so never before the entry stands. */
     int rc = actor_monitor(self, address, name_down, entry, NULL);
     if (rc < 0) {
         free(entry);
@@ -151,8 +152,8 @@ static void serve_lookup(struct actor *self, struct message *request)
     struct directory *directory = actor_state(self);
     const struct runtime_name *name = message_head(request);
     struct directory_entry *entry = *find(directory, name->name);
-    /* A name that is there needs no place among the waiters, so it is found when they are full,
-     * too. */
+    /* This comes first: a name that is there needs no place among the waiters, and is found when
+     * they are full. */
     if (entry != NULL) {
         answer(self, request, entry->address);
         return;
@@ -266,10 +267,10 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct address address = ADDRESS_NONE;
     bool again = status == TR_EPEERDOWN && asking.node != self->loop->node->id &&
                  asking.deadline_ns > actor_now_ns(self);
-    /* First, since the ask that goes on keeps `arg`. */
+    /* This comes first, since a lookup that goes on keeps `arg`. */
     if (again && send_ask(self, RUNTIME_LOOKUP, arg) == 0)
         return;
-    /* Freed before the callbacks, which may ask again or end the actor. */
+    /* The memory is freed before the callbacks, which may ask again or end the actor. */
     free(arg);
     if (reply != NULL && reply->frame.kind != RUNTIME_FOUND)
         status = TR_EFORMAT;

@@ -48,7 +48,8 @@ static void dump_node(struct node *node)
 void loop_dump(struct loop *loop)
 {
     const struct slots *slots = &loop->inbox.slots;
-    /* Served before it is written: a request that comes meanwhile gets a dump of its own. */
+    /* The request counts as served before the dump is written: one that comes meanwhile gets its
+     * own. */
     loop->dumps = atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
     log_write(
         loop->node, LOG_LEVEL_INFO, "dump",
@@ -90,8 +91,8 @@ void dump_visit(struct actor *self, void (*visit)(void *arg, const struct dump_a
 
 void node_dump_request(struct node *node)
 {
-    /* Counted before the wakes: a loop that falls asleep in between looks at the number under the
-     * mutex that its wake takes. */
+    /* The request is counted before the wakes: a loop that falls asleep in between reads the number
+     * under the mutex that its wake takes. */
     atomic_fetch_add_explicit(&node->dumps, 1, memory_order_relaxed);
     for (uint32_t i = 0; i < node->num_loops; i++)
         loop_wake(&node->loops[i]);

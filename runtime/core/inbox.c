@@ -24,15 +24,15 @@ static bool claim_wake(struct inbox *inbox)
     if (!inbox->sleeping)
         return false;
     inbox->sleeping = false;
-    /* Counted under the mutex: the loop may take what was put in, and end, before the wake is made;
-     * loop_await_wakers has to know of it by then. */
+    /* The wake is counted under the mutex: the loop may take what was put in, and end, before the
+     * wake is made, and loop_await_wakers has to know of it by then. */
     atomic_fetch_add_explicit(&inbox->wakers, 1, memory_order_relaxed);
     return true;
 }
 
 static void make_wake(struct loop *loop)
 {
-    /* Outside of the mutex: the loop that is woken would at once wait for it. */
+    /* The wake is made outside of the mutex: the loop would wake up only to wait for it. */
     loop->env->ops->loop_wake(loop->env, loop->driver);
     /* The last touch of the loop, which loop_await_wakers lets go. */
     atomic_fetch_sub_explicit(&loop->inbox.wakers, 1, memory_order_release);
@@ -50,7 +50,7 @@ static void flush(struct loop *loop, uint32_t target)
     struct loop *to = &loop->node->loops[target];
     struct inbox *inbox = &to->inbox;
     pthread_mutex_lock(&inbox->mutex);
-    /* Asked before the splice, which empties the outbox. */
+    /* This is asked before the splice, which empties the outbox. */
     bool wake = outbox->messages.first != NULL && claim_wake(inbox);
     messages_splice(&inbox->messages, &outbox->messages);
     messages_splice(&inbox->returned, &outbox->returned);
@@ -91,7 +91,8 @@ void loop_post(struct loop *loop, struct post *post)
     struct inbox *inbox = &loop->inbox;
     post->next = NULL;
     pthread_mutex_lock(&inbox->mutex);
-    /* Behind the posts that are there: posters count on their order (node_stop, spawn). */
+    /* The post goes behind those that are there: posters count on their order (node_stop,
+     * spawn). */
     if (inbox->posts == NULL)
         inbox->posts = post;
     else

@@ -37,7 +37,7 @@ int loop_init(struct loop *loop, struct node *node, uint32_t index)
     loop->simulated = node->env->simulated;
     loop->codec = node->codec;
     loop->now_ns = env_now_ns(loop->env);
-    /* All that loop_fini takes down is whole before the steps that can fail. */
+    /* Everything that loop_fini takes down is whole before the steps that can fail. */
     pthread_mutex_init(&loop->inbox.mutex, NULL);
     message_pool_init(&loop->messages, &node->message_account, node->num_loops);
     buffer_pool_init(&loop->buffers, &node->message_account, node->num_loops);
@@ -95,14 +95,15 @@ static void take_inbox(struct loop *loop)
     inbox->messages = inbox->returned = (struct messages){ 0 };
     inbox->buffers = NULL;
     inbox->posts = inbox->last_post = NULL;
-    /* Under the mutex: cleared after it, it would hide what was put in meanwhile. */
+    /* The hint is cleared under the mutex: cleared after it, it would hide what was put in
+     * meanwhile. */
     atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
 
     /* First the memory that came home: the posts and messages below may take it from the pools. */
     reclaim(loop, &returned, buffers);
     while (post != NULL) {
-        /* Read before the post runs, which may free it or put it into an inbox again. */
+        /* This is read before the post runs, which may free it or put it into an inbox again. */
         struct post *next = post->next;
         settle_after_post(post->run(loop, post));
         post = next;
@@ -121,7 +122,7 @@ static void fire_timers(struct loop *loop)
     for (struct timer *t = loop->timers.first;
          t != NULL && t->at_ns <= loop->now_ns && t->order < last; t = loop->timers.first) {
         struct actor *actor = t->actor;
-        /* Stopped before it fires: `fire` may start the timer again, or free it. */
+        /* The timer is stopped before it fires: `fire` may start it again, or free it. */
         timer_stop(t);
         if (loop->simulated)
             loop->env->ops->trace(loop->env, actor->address.slot, loop->now_ns);
@@ -162,12 +163,12 @@ static void run_actors(struct loop *loop)
         struct actor *actor = loop_dequeue(loop);
         const char *name = actor->ops->name; /* the actor may be gone after its turn */
         uint32_t messages = loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
-        /* Behind the others: each has a turn before this one goes on. */
+        /* The actor goes behind the others: each has a turn before this one goes on. */
         if (actor_turn(actor, messages))
             loop_queue(loop, actor);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
         if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1 || after_ns != before_ns)
-            /* Between two actors alone: the time stays the same within a callback. */
+            /* The time moves between two actors only: it stays the same within a callback. */
             loop->now_ns = env_now_ns(loop->env);
         if (after_ns - before_ns > ACTOR_TURN_NS)
             note_long_turn(loop, name, after_ns - before_ns);
@@ -183,7 +184,7 @@ static bool has_work(const struct loop *loop)
 
 bool loop_turn(struct loop *loop)
 {
-    /* The time before all: what comes out of the inbox computes deadlines from it. */
+    /* The time comes before everything else: callbacks of the inbox compute deadlines from it. */
     loop->now_ns = env_now_ns(loop->env);
     /* The inbox first: its posts install actors, and what it holds has waited longest. */
     take_inbox(loop);
@@ -218,8 +219,7 @@ uint64_t loop_first_timer(const struct loop *loop)
 
 bool loop_sleep(struct loop *loop, uint64_t *until_ns)
 {
-    /* Things that only this loop changes are asked without the mutex, and first: they cannot change
-     * meanwhile. */
+    /* This comes without the mutex and first: it changes on this loop only, so not meanwhile. */
     *until_ns = loop_first_timer(loop);
     if (has_work(loop) || *until_ns <= loop->now_ns)
         return false;
@@ -228,8 +228,8 @@ bool loop_sleep(struct loop *loop, uint64_t *until_ns)
      * sleeps. */
     bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL &&
                  loop->dumps == atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
-    /* In the same hold of the mutex as the look: a sender in between would find the loop awake and
-     * not wake it. */
+    /* The flag is set in the same hold of the mutex as the look: a sender in between would find the
+     * loop awake and not wake it. */
     loop->inbox.sleeping = empty;
     pthread_mutex_unlock(&loop->inbox.mutex);
     return empty;
@@ -259,8 +259,8 @@ bool loop_is_done(struct loop *loop)
 
 void loop_drain(struct loop *loop)
 {
-    /* The outboxes first, so that loops which come later in the round take what they held; downs
-     * behind them, as in a turn; and behind the inbox those that it brought. */
+    /* The outboxes come first, so that loops later in the round take what they held. Downs are
+     * delivered behind them, as in a turn, and run behind the inbox, which brings them. */
     loop_flush_outboxes(loop);
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);

@@ -46,7 +46,7 @@ struct message *node_message_create(struct node *node, const struct kind *kind)
 {
     size_t bytes = bytes_of(kind->head_bytes);
     struct message *message = NULL;
-    /* The account before the memory: checked afterwards, all threads at once could pass its
+    /* The account comes before the memory: checked afterwards, all threads at once could pass its
      * bound. */
     if (account_reserve(&node->message_account, bytes, NULL) == 0) {
         message = calloc(1, bytes);
@@ -84,7 +84,7 @@ void loop_free_message(struct loop *loop, struct message *message)
         loop_buffer_release(loop, message->body);
         message->body = NULL;
     }
-    /* The cell last: credit and body are read from it. */
+    /* The cell comes last: credit and body are read from it. */
     struct loop *home = message->home;
     if (home == loop) {
         counter_add(&loop->messages.given, 1);

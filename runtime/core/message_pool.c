@@ -61,13 +61,14 @@ static void unlink_slab(struct message_pool *pool, uint32_t size_class, struct m
  * have no more of them: then it stays an empty slab, charged as such. */
 static void free_slab(struct message_pool *pool, uint32_t size_class, struct message_slab *slab)
 {
-    /* Out of the list before it is unmapped: its links lie in the memory that goes. */
+    /* The slab leaves the list before it is unmapped: its links lie in the memory that goes. */
     unlink_slab(pool, size_class, slab);
     if (munmap(slab, MESSAGE_SLAB_BYTES) != 0) {
         message_pool_link(pool, size_class, slab);
         return;
     }
-    /* Only what the system took is given back to the account: the rest still takes memory. */
+    /* Only what the system took is given back to the account: a slab that stays still takes
+     * memory. */
     pool->num_empty--;
     account_release(pool->account, MESSAGE_SLAB_BYTES);
 }
@@ -97,7 +98,8 @@ static int reserve(struct message_pool *pool)
 
 static int grow(struct message_pool *pool, uint32_t size_class)
 {
-    /* Charged before it is mapped: checked afterwards, all loops at once could pass the bound. */
+    /* The slab is charged before it is mapped: checked afterwards, all loops at once could pass the
+     * bound. */
     int rc = reserve(pool);
     if (rc < 0)
         return rc;
@@ -144,7 +146,7 @@ struct message *message_pool_take(struct message_pool *pool, size_t head_bytes)
     struct message_slab *slab = pool->slabs[size_class];
     struct message *message = slab->free;
     slab->free = message->next;
-    /* Its first taken cell makes the slab one that is not empty; its last takes it out of the
+    /* The first cell taken makes the slab one that is not empty; the last one takes it out of the
      * list. */
     if (slab->num_free-- == slab->num_cells)
         pool->num_empty--;

@@ -23,7 +23,7 @@ int actor_monitor(struct actor *self, struct address who, monitor_down *down, vo
 {
     if (self->phase >= ACTOR_ENDING)
         return TR_ECLOSED;
-    /* The message before the entry: without memory there is no entry to close again. */
+    /* The message comes before the entry: without memory there is then no entry to close again. */
     struct message *request = message_create(self, RUNTIME_MONITOR);
     if (request == NULL)
         return TR_ENOMEM;
@@ -74,8 +74,8 @@ static bool watches_enough(const struct actor *actor, uint32_t node)
 
 void monitor_keep(struct actor *actor, struct message *request)
 {
-    /* First, as a kept request holds no credit: it would be charged to its link for as long as the
-     * actor lives. */
+    /* The credit goes back first: a kept request would else be charged to its link for as long as
+     * the actor lives. */
     if (request->frame.flags & MESSAGE_CREDIT)
         loop_return_credit(actor->loop, request);
     if (watches_enough(actor, request->frame.from.node)) {

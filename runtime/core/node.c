@@ -30,8 +30,8 @@
 
 void node_fail(struct node *node, int reason)
 {
-    /* The failure before the stop: once the stop is posted the node may end, and its owner asks
-     * why. */
+    /* The failure is noted before the stop: once that is posted the node may end, and its owner
+     * asks for the reason. */
     pthread_mutex_lock(&node->mutex);
     if (node->failure == 0)
         node->failure = reason;
@@ -95,8 +95,7 @@ static int create_loops(struct node *node)
     for (uint32_t i = 0; i < node->num_loops; i++) {
         int rc = loop_init(&node->loops[i], node, i);
         if (rc < 0) {
-            /* The one that failed, too: loop_init leaves it in a shape that loop_fini takes
-             * down. */
+            /* The loop that failed is taken down, too: loop_init leaves it in a shape for that. */
             for (uint32_t j = 0; j <= i; j++)
                 loop_fini(&node->loops[j]);
             free(node->loops);
@@ -113,8 +112,8 @@ static int create_root(struct node *node)
     struct env *env = node->env;
     bool simulated = env->simulated;
     node->loops[0].simulated = false; /* the node itself comes up without injected failures */
-    /* The root, then the directory: slots are given out from 0 on, and other nodes know the
-     * second. */
+    /* The root comes first, then the directory: slots are given out from 0 on, and other nodes know
+     * the directory's. */
     int rc = actor_create(&node->loops[0], &options, NULL, &node->root);
     if (rc == 0) {
         node->root->parent_ops = &root_parent_ops;
@@ -155,11 +154,11 @@ int node_create(struct env *env, const struct node_options *options, struct node
     node->codec = options->codec;
     if (options->kinds != NULL)
         node->kinds = *options->kinds;
-    /* After the copy of the table, which would overwrite them. */
+    /* This comes after the copy of the table, which would overwrite the runtime's kinds. */
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
     node->failpoints = options->failpoints;
-    /* Before the loops, whose pools are charged to it and ask for its bound. */
+    /* The account comes before the loops, whose pools are charged to it and read its bound. */
     account_init(&node->message_account, "messages", message_bytes(env, options));
     pthread_mutex_init(&node->mutex, NULL);
     int rc = create_loops(node);
@@ -188,8 +187,8 @@ out:
                      num_loops, tr_strerror(rc));
 }
 
-/* Plays the loops from `first` on, which have no threads, until every actor ended; those before it
- * run by themselves. */
+/* Plays the loops from `first` on, which have no threads, until every actor ended. The loops before
+ * it run on their own. */
 static void run_out(struct node *node, uint32_t first)
 {
     node_stop(node, 0);
@@ -200,7 +199,8 @@ static void run_out(struct node *node, uint32_t first)
 
 int node_start(struct node *node)
 {
-    /* Before the first thread: node_destroy plays loops itself only where none may have one. */
+    /* The mark comes before the first thread: node_destroy plays loops itself only where none may
+     * have one. */
     node->started = true;
     for (uint32_t i = 0; i < node->num_loops; i++) {
         int rc = node->env->ops->loop_start(node->env, node->loops[i].driver);
@@ -233,7 +233,7 @@ static struct actor *adopt(struct loop *loop, struct post *post)
     /* In any order with `adoptions`, which only this loop compares with the children. */
     supervisor_adopt(root, adoption->child, adoption->first);
     free(adoption);
-    /* Last, since it may end the root. Where the root is ending, so is the child. */
+    /* This comes last, since it may end the root. If the root is ending, the child ends, too. */
     actor_advance(root);
     return NULL;
 }
@@ -252,8 +252,8 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
     adoption->child = child;
     adoption->first = first;
     pthread_mutex_lock(&node->mutex);
-    /* Under the mutex with the birth: a root that was not refused counts in `adoptions` before the
-     * root actor asks whether it may end. */
+    /* The mutex covers this look and the birth: a root that was not refused counts in `adoptions`
+     * before the root actor asks whether it may end. */
     if (node->stopping)
         rc = TR_ECLOSED;
     else
@@ -263,8 +263,8 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
         *address = actor->address;
         *out = actor;
         node->adoptions++;
-        /* The adoption before the actor: the child may end at once on its own loop, and its end,
-         * reported to loop 0, has to find it among the root's children. */
+        /* The adoption is posted before the actor lives: the child may end at once on its own loop,
+         * and its end, reported to loop 0, has to find it among the root's children. */
         loop_post(&node->loops[0], &adoption->post);
         actor_install(actor, NULL);
     }
@@ -335,7 +335,8 @@ bool node_is_stopped(struct node *node)
 {
     if (!node_is_empty(node))
         return false;
-    /* Only where no threads run the loops; else node_join does it behind their ends. */
+    /* The loops are drained here only where no threads run them; else node_join does it after their
+     * ends. */
     if (node->env->simulated)
         drain(node);
     return true;
@@ -349,12 +350,12 @@ int node_join(struct node *node)
         ops->loop_join(node->env, node->loops[i].driver);
     for (uint32_t i = 0; i < node->num_loops; i++) {
         struct loop *loop = &node->loops[i];
-        /* A thread of the crew may still be in its wake: the driver goes after it. */
+        /* A thread of the crew may still be making its wake: the driver goes after that. */
         loop_await_wakers(loop);
         ops->loop_destroy(node->env, loop->driver);
         loop->driver = NULL;
     }
-    /* After all threads: it touches each loop as if it were its own. */
+    /* This comes after all threads: it touches each loop as if it were its own. */
     drain(node);
     return node_failure(node);
 }
@@ -374,7 +375,7 @@ void node_destroy(struct node *node)
     if (!node->started)
         run_out(node, 0);
     assert(node_is_empty(node));
-    /* One that never started, or was played, has not been joined: its drivers go here. */
+    /* A node that was never started, or was played, has not been joined: its drivers go here. */
     if (node->loops[0].driver != NULL)
         node_join(node);
     /* Messages that the router still has go home through the loops, and what stands in the loops

@@ -30,8 +30,8 @@ static void settle(struct actor *actor)
 void node_kill(struct node *node)
 {
     assert(node->env->simulated && !node->dead);
-    /* Before all: from here on nothing is sent, so what the ends below bring about stays inside,
-     * and no actor is made. */
+    /* The mark comes first: from here on nothing is sent, so nothing of the ends below is seen
+     * outside, and no actor is made. */
     node->dead = true;
     pthread_mutex_lock(&node->mutex);
     node->stopping = true;

@@ -109,7 +109,7 @@ int port_open(struct node *node, uint32_t loop, struct port **out)
     pthread_mutex_lock(&port->mutex);
     int rc = node_spawn(node, &options, &port->address);
     if (rc < 0) {
-        /* The actor's reference: there is no actor whose fini gives it up. */
+        /* The actor's reference goes: there is no actor whose fini would give it up. */
         port->references = 1;
         unref_and_unlock(port);
         return rc;
@@ -162,8 +162,8 @@ static void finish(struct loop *loop, struct port_errand *errand, int status, st
 {
     struct port *port = errand->port;
     pthread_mutex_lock(&port->mutex);
-    /* Decided under the mutex: either the thread gave the errand up, and it is freed here, or it is
-     * the thread's from `done` on and may be freed as soon as the mutex is given back. */
+    /* The mutex decides who frees the errand: the loop, here, if the thread has given it up; else
+     * the thread, from `done` on, as soon as the mutex is given back. */
     bool abandoned = errand->abandoned;
     if (abandoned) {
         free(errand);
@@ -173,7 +173,8 @@ static void finish(struct loop *loop, struct port_errand *errand, int status, st
         errand->reply = reply;
     }
     end_errand(port);
-    /* Outside of the mutex, and after it: only the loop is needed to free a message. */
+    /* The reply is freed after the mutex, and after the port may be gone: only the loop is needed
+     * for it. */
     if (abandoned)
         loop_free_message(loop, reply);
 }
@@ -207,8 +208,8 @@ static struct actor *run_send(struct loop *loop, struct post *post)
         loop_free_message(loop, errand->message);
     else
         actor_send(actor, errand->to, errand->message);
-    /* Read before the errand is freed; the port lives by the reference that end_errand() gives
-     * up. */
+    /* The port is read before the errand is freed; it lives by the reference that end_errand()
+     * gives up. */
     struct port *port = errand->port;
     free(errand);
     pthread_mutex_lock(&port->mutex);
@@ -245,7 +246,8 @@ static int post_errand(struct port *port, struct port_errand *errand, uint64_t d
     while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone &&
            !port_is_interrupted(port) && rc == 0)
         rc = deadline_wait(&until, &port->changed, &port->mutex);
-    /* In the order of the top: what closed is final, then the room that was waited for. */
+    /* The order is that of the file's top: closing is final, and room that is there counts before
+     * the rest. */
     if (port->closed || port->gone)
         return TR_ECLOSED;
     if (port->errands >= PORT_ERRANDS_MAX)
@@ -281,7 +283,7 @@ int port_send(struct port *port, struct address to, struct message *message)
     pthread_mutex_unlock(&port->mutex);
     if (rc == 0)
         return 0;
-    /* Not posted, so both are still this thread's. */
+    /* The errand was not posted, so it and the message are still this thread's. */
     free(errand);
     port_release(port, message);
     return rc;
@@ -294,7 +296,7 @@ static int wait_for(struct port *port, struct port_errand *errand, uint64_t dead
     int rc = 0;
     while (!errand->done && !port->closed && !port_is_interrupted(port) && rc == 0)
         rc = deadline_wait(&until, &port->changed, &port->mutex);
-    /* In the order of the top of this file: an answer that came counts, though the deadline
+    /* The order is that of the file's top: an answer that came counts, though the deadline
      * passed. */
     if (errand->done)
         return errand->status;
@@ -312,7 +314,7 @@ int port_begin(struct port *port, struct address to, struct message *request, ui
     pthread_mutex_lock(&port->mutex);
     int rc = post_errand(port, errand, deadline_ns);
     pthread_mutex_unlock(&port->mutex);
-    /* Not posted where it failed, so both are still this thread's. */
+    /* An errand that was not posted is still this thread's, and so is its request. */
     if (rc != 0) {
         free(errand);
         port_release(port, request);
@@ -331,8 +333,9 @@ static int wait_errand(struct port *port, struct port_errand *errand, uint64_t d
     port->waiting = true;
     int rc = wait_for(port, errand, deadline_ns);
     port->waiting = false;
-    /* Under the same mutex as `abandoned`: an errand that is not done is freed by the loop from
-     * here on, one that is done by this thread, and the loop touches it no more. */
+    /* This is read under the same mutex as `abandoned` is set: an errand that is not done is freed
+     * by the loop from here on; one that is done is freed by this thread, and the loop does not
+     * touch it. */
     bool done = errand->done;
     errand->abandoned = !done && !(keeps && rc == TR_ECANCELED);
     if (done)
@@ -407,10 +410,10 @@ static struct actor *run_close(struct loop *loop, struct post *post)
     struct actor *actor = loop_actor(loop, port->address);
     if (actor != NULL) {
         actor_exit(actor, 0);
-        /* Now, as the post has no actor to return: fini may run in this call. */
+        /* The actor is settled here, since the post returns no actor: fini may run in this call. */
         actor_settle(actor);
     }
-    /* The post's reference last: fini, above, gives up the actor's and still uses the port. */
+    /* The post's reference goes last: fini, above, gives up the actor's and still uses the port. */
     pthread_mutex_lock(&port->mutex);
     unref_and_unlock(port);
     return NULL;
@@ -421,8 +424,8 @@ void port_close(struct port *port)
     pthread_mutex_lock(&port->mutex);
     if (!port->closed) {
         port->closed = true;
-        /* Only to an actor that is not gone: behind its end the loop may end, and never run the
-         * post. */
+        /* The post goes only to an actor that is not gone: after its end the loop may end without
+         * running the post. */
         if (!port->gone) {
             port->references++;
             port->close_post.run = run_close;

@@ -29,8 +29,8 @@ static int recode(const struct kind *kind, struct message *message)
     int count = kind->encode(message->head, bytes, sizeof bytes);
     if (count < 0)
         return count;
-    /* As with bytes from elsewhere: decode may read only what verify has proven, and check the
-     * decoded numbers alone. */
+    /* The order is that for bytes from elsewhere: decode reads only what verify has proven, and
+     * check only what was decoded. */
     int rc = kind->verify(bytes, (size_t)count);
     if (rc < 0)
         return rc;
@@ -54,7 +54,8 @@ int loop_send(struct actor *self, struct address to, struct message *message)
 {
     int rc = loop_check(self->loop, message);
     if (rc < 0) {
-        /* Freed rather than bounced: it names no sender yet, and the caller has the code. */
+        /* The message is freed, not bounced: it names no sender yet, and the caller gets the
+         * code. */
         loop_free_message(self->loop, message);
         return rc;
     }
@@ -73,8 +74,8 @@ int loop_route(struct loop *loop, struct message *message)
         return TR_EPEERDOWN;
     }
     counter_add(&loop->sent, 1);
-    /* This node first. An address of one of its past lives is of no actor here and must not go to
-     * the router either: it ends below, as stale. */
+    /* This node comes first. An address of one of its past lives belongs to no actor here and must
+     * not go to the router either: it ends below, as stale. */
     if (to.node == node->id && to.incarnation == node->incarnation &&
         address_loop(to) < node->num_loops) {
         uint32_t target = address_loop(to);
@@ -101,8 +102,8 @@ int loop_route(struct loop *loop, struct message *message)
 
 void loop_bounce(struct loop *loop, struct message *message, int status)
 {
-    /* First: no call waits for an answer to a plain message, and a reply whose caller has gone
-     * would be answered by another reply, and so on. */
+    /* This comes first: no call waits for an answer to a plain message, and a reply whose caller
+     * has gone would be answered by another reply, and so on. */
     if ((message->frame.flags & MESSAGE_REQUEST) == 0) {
         loop_free_message(loop, message);
         return;
@@ -157,7 +158,7 @@ static void put_data(struct loop *loop, struct actor *actor, struct message *mes
     size_t cost = mailbox_cost(message);
     /* One message always fits, else a bound below its size would be a deadlock. */
     if (actor->mailbox_bytes > 0 && actor->mailbox_bytes + cost > actor->mailbox_bytes_max) {
-        /* Before the bounce, which consumes the message. A request is not dropped: it is
+        /* This comes before the bounce, which consumes the message. A request is not dropped: it is
          * answered. */
         if ((message->frame.flags & MESSAGE_REQUEST) == 0)
             note_dropped(loop, actor);
@@ -177,8 +178,8 @@ struct message *mailbox_pop(struct actor *actor)
         if (message != NULL)
             actor->mailbox_bytes -= mailbox_cost(message);
     }
-    /* When the message leaves the mailbox, not when it is freed: an actor may keep a request for
-     * long, and its sender would wait for all that time. */
+    /* The credit goes back when the message leaves the mailbox, not when it is freed: an actor may
+     * keep a request for long, and its sender would wait for all that time. */
     if (message != NULL && (message->frame.flags & MESSAGE_CREDIT))
         loop_return_credit(actor->loop, message);
     return message;
@@ -199,7 +200,8 @@ static bool is_the_runtimes(struct loop *loop, struct actor *actor, struct messa
 
 void loop_deliver(struct loop *loop, struct message *message)
 {
-    /* First, since slots are of this node: the message only changes to the loop of its link. */
+    /* This comes first, since the slots are those of this node: the message only moves to the loop
+     * of its link. */
     if (message->frame.to.node != loop->node->id) {
         if (loop->node->dead)
             loop_free_message(loop, message); /* it was on its way to this loop at the death */

@@ -104,7 +104,8 @@ static int add(struct sequenced *table, const struct sequenced_client *client,
     int rv = table->count >= table->num_buckets ? grow(table) : 0;
     if (rv != 0)
         return error_set(error, rv, "no memory for a client's requests");
-    /* The account behind all that can fail without it: those failures have nothing to give back. */
+    /* The account comes behind the steps that need none of it: their failures have nothing to give
+     * back. */
     rv = account_reserve(table->account, sizeof **out, error);
     if (rv != 0)
         return rv;
@@ -113,7 +114,7 @@ static int add(struct sequenced *table, const struct sequenced_client *client,
         account_release(table->account, sizeof *entry);
         return error_set(error, TR_ENOMEM, "no memory for a client's requests");
     }
-    /* Into the table last, when nothing can fail any more. */
+    /* The entry goes into the table last, when nothing can fail any more. */
     entry->client = *client;
     struct sequenced_entry **bucket = &table->buckets[bucket_of(table, client)];
     entry->next = *bucket;
@@ -159,7 +160,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     const struct kind *kind = kinds_find(&self->loop->node->kinds, request->frame.kind);
     assert(kind->class == KIND_SEQUENCED);
     struct sequenced_entry *entry = find(table, &id->client);
-    /* An entry before the checks: that of a new client has era 0 and sequence 0, which pass
+    /* The entry comes before the checks: a new client's has era 0 and sequence 0, which pass
      * them. */
     int rv = entry == NULL ? add(table, &id->client, &entry, error) : 0;
     if (rv != 0)

@@ -72,7 +72,7 @@ int slots_claim(struct slots *slots, uint32_t *index, uint32_t *generation)
 
 void slots_put(struct slots *slots, uint32_t index, struct actor *actor)
 {
-    /* First: the index may lie beyond the array that the loop has so far. */
+    /* This comes first: the index may lie beyond the array that the loop has so far. */
     take_over(slots);
     slots->actors[index] = actor;
 }

@@ -110,7 +110,7 @@ static void disown(struct stream *stream)
 static int settle_in(struct stream *stream, struct actor *self, unsigned want, stream_ready *ready,
                      void *arg, struct stream **out)
 {
-    /* Before the stream is attached, which begins to watch what is wanted. */
+    /* This is set before the stream is attached, which begins to watch what is wanted. */
     stream->want = want;
     int rc = stream_adopt(self, stream, ready, arg);
     if (rc == 0)
@@ -188,7 +188,7 @@ void stream_want(struct stream *stream, unsigned what)
     what &= STREAM_READABLE | STREAM_WRITABLE;
     if (stream->actor == NULL || stream->actor->phase == ACTOR_ENDING || stream->want == what)
         return;
-    /* Noted before the system is asked: `ops->want` reads it. */
+    /* This is set before the system is asked: `ops->want` reads it. */
     stream->want = what;
     stream->ops->want(stream);
 }
@@ -236,7 +236,7 @@ int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready,
     assert(stream->actor == NULL);
     if (self->phase >= ACTOR_ENDING)
         return TR_ECLOSED;
-    /* The owner first: attaching needs its loop, and may have something to tell at once. */
+    /* The owner comes first: attaching needs its loop, and may have something to tell at once. */
     own(stream, self, ready, arg);
     int rc = stream->ops->attach(stream);
     if (rc < 0)
@@ -258,7 +258,7 @@ void stream_quiet_all(struct actor *actor)
 {
     for (struct stream *stream = actor->streams; stream != NULL; stream = stream->actor_next) {
         dequeue(&actor->loop->streams, stream);
-        /* Before the system is asked, which watches what `want` says. */
+        /* This is set before the system is asked: `ops->want` reads it. */
         stream->told = stream->want = 0;
         stream->ops->want(stream);
     }

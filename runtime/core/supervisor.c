@@ -116,7 +116,7 @@ int actor_spawn(struct actor *self, const struct actor_options *options, struct 
         free(child);
         return rc;
     }
-    /* In any order with the installing: an end of the child comes by a post to this loop, later. */
+    /* In any order with the installing: the child's end arrives as a post to this loop, later. */
     supervisor_adopt(self, child, false);
     *address = child->actor->address;
     actor_install(child->actor, self->loop);
@@ -151,7 +151,7 @@ bool supervisor_dismiss(struct actor *parent, struct address who)
 bool supervisor_stop_children(struct actor *parent, bool kill)
 {
     for (struct child *child = parent->youngest; child != NULL; child = child->older)
-        /* The youngest that lives, and no other: the next is asked when its end is reported. */
+        /* Only the youngest that lives is asked: the next one follows when its end is reported. */
         if (child->actor != NULL) {
             tell(child, kill);
             return true;
@@ -172,7 +172,7 @@ static bool may_restart(struct supervision *supervision, uint64_t now_ns)
         if (now_ns - supervision->times_ns[oldest] < supervision->options.period_ns)
             return false;
     }
-    /* Counted before it is tried, as the invariants say. */
+    /* The restart is counted before it is tried, as the invariants say. */
     supervision->times_ns[supervision->next_time] = now_ns;
     supervision->next_time = (supervision->next_time + 1) % SUPERVISOR_RESTARTS_MAX;
     if (supervision->num_times < SUPERVISOR_RESTARTS_MAX)
@@ -189,7 +189,7 @@ static int restart(struct actor *parent, struct child *child, int reason)
             return reason;
         reason = actor_create(loop, &child->options, parent, &child->actor);
     } while (reason < 0);
-    /* The marks are of the last life: this one has been asked nothing yet. */
+    /* The marks belong to the last life: this one has been asked nothing yet. */
     child->stopping = child->killed = false;
     counter_add(&parent->loop->restarts, 1);
     actor_install(child->actor, parent->loop);
@@ -199,15 +199,17 @@ static int restart(struct actor *parent, struct child *child, int reason)
 /* One for all: the rest ends, youngest first; then all start again, oldest first. */
 static int restart_all(struct actor *parent, int reason)
 {
-    /* The mark first: each end that follows comes back here by decide(), until no child lives. */
+    /* The mark comes first: by it decide() leads each end that follows back here, until no child
+     * lives. */
     parent->supervision->restarting_all = true;
     if (supervisor_stop_children(parent, true))
         return 0;
     parent->supervision->restarting_all = false;
-    /* Asked when all are down: the restart of all counts once, not once a child. */
+    /* This is asked when all are down: the restart of all counts once, not once a child. */
     if (!may_restart(parent->supervision, parent->loop->now_ns))
         return reason < 0 ? reason : TR_ECANCELED;
-    /* Oldest first, as they were spawned: a younger child counts on its older siblings. */
+    /* The oldest comes first, as at their spawning: a younger child counts on its older
+     * siblings. */
     for (struct child *child = parent->oldest; child != NULL; child = child->younger) {
         struct loop *loop = &parent->loop->node->loops[child->options.loop];
         int rc = actor_create(loop, &child->options, parent, &child->actor);
@@ -230,11 +232,12 @@ static int decide(struct actor *parent, struct child *child, int reason)
         forget(parent, child);
         return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
     }
-    /* Before the policy: this restart ended the child, which starts again with the others whatever
-     * its own policy says of an end. */
+    /* This comes before the policy: the restart of all ended the child, which starts again with the
+     * others whatever its own policy says of an end. */
     if (parent->supervision->restarting_all)
         return restart_all(parent, reason);
-    /* Before the strategy: a child that is not to start again ends none of its siblings. */
+    /* This comes before the strategy: a child that is not to start again ends none of its
+     * siblings. */
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
         forget(parent, child);
         if (parent->parent_ops != NULL)
@@ -251,8 +254,8 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     struct child *child = parent->oldest;
     while (child->actor != ended)
         child = child->younger;
-    /* Before all: the actor is given up when this returns, and a child that has an actor counts as
-     * living. */
+    /* This comes first: the actor is given up when this returns, and a child that has an actor
+     * counts as living. */
     child->actor = NULL;
     /* An ending parent waits for this end alone: no policy is asked. */
     if (parent->phase >= ACTOR_DRAINING || parent->exiting) {

@@ -99,7 +99,7 @@ static uint64_t fire_time(struct loop *loop, uint64_t at_ns)
 void timer_start(struct actor *self, struct timer *timer, uint64_t at_ns,
                  void (*fire)(struct actor *self, void *arg), void *arg)
 {
-    /* Stopped first: a timer that is started is moved, and stands in each list once. */
+    /* The timer is stopped first: a started one is moved, and stands in each list once. */
     timer_stop(timer);
     if (self->phase >= ACTOR_ENDING)
         return;

@@ -136,7 +136,7 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 static void driver_free(struct driver *driver)
 {
-    /* Events before their base, and the base before the descriptors that it watches. */
+    /* The events go before their base, and the base before the descriptors that it watches. */
     if (driver->timer != NULL)
         event_free(driver->timer);
     if (driver->wake != NULL)
@@ -170,7 +170,7 @@ static int loop_create(struct env *env, struct loop *loop, void **out)
         return TR_ENOMEM;
     driver->loop = loop;
     driver->armed_ns = UINT64_MAX;
-    /* Each on what stands above it: driver_free takes down as much as there is. */
+    /* Each step needs the one above it; driver_free takes down as much as there is. */
     driver->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     driver->base = driver->wake_fd >= 0 && driver->timer_fd >= 0 ? make_base() : NULL;
@@ -220,8 +220,8 @@ static void *run_loop(void *arg)
     struct loop *loop = driver->loop;
     while (!loop_is_done(loop)) {
         uint64_t until_ns = UINT64_MAX;
-        /* In this order: a turn, as it may end the last actor; then the end of the node; and the
-         * sleep last, since after it a sender believes that it has to wake the loop. */
+        /* The turn comes first, as it may end the last actor; then the end of the node is asked;
+         * the sleep comes last, since after it senders count on having to wake the loop. */
         if (!loop_turn(loop) && !loop_is_done(loop) && loop_sleep(loop, &until_ns)) {
             /* The last actor may have gone between the look and the sleep; its wake came
              * before we were asleep, so look again. */
@@ -295,7 +295,7 @@ static void crew_push(struct env *env, struct job *job)
 {
     struct env_event *self = env_event_of(env);
     pthread_mutex_lock(&self->mutex);
-    /* The team before the job counts in its line. */
+    /* The team is chosen before the job counts in its line, which team_of reads. */
     struct team *team = team_of(self, job);
     job->next = NULL;
     if (team->jobs == NULL)
@@ -313,12 +313,13 @@ static struct job *wait_for_job(struct team *team)
 {
     struct env_event *self = team->env;
     pthread_mutex_lock(&self->mutex);
-    /* Idle for as long as it waits: team_of compares the number with the jobs in line. */
+    /* The thread counts as idle while it waits: team_of compares the number with the jobs in
+     * line. */
     team->num_idle++;
     while (team->jobs == NULL && !self->closing)
         pthread_cond_wait(&team->filled, &self->mutex);
     team->num_idle--;
-    /* A job counts more than the closing: its actor waits for it. */
+    /* A job counts more than the closing, since its actor waits for it. */
     struct job *job = team->jobs;
     if (job != NULL) {
         team->jobs = job->next;
@@ -358,7 +359,7 @@ static void env_event_destroy(struct env *env)
     pthread_cond_broadcast(&self->crew.filled);
     pthread_cond_broadcast(&self->waiters.filled);
     pthread_mutex_unlock(&self->mutex);
-    /* After the mutex is given back, which the threads need to see the closing, and before it
+    /* The threads are joined without the mutex, which they need to see the closing, and before it
      * goes. */
     team_fini(&self->crew);
     team_fini(&self->waiters);
@@ -416,7 +417,7 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
     pthread_mutex_init(&self->mutex, NULL);
     team_init(&self->crew, self, threads);
     team_init(&self->waiters, self, self->waiter_threads);
-    /* After all that a thread of the crew uses from its first step on. */
+    /* This comes after everything that a thread of the crew uses from its first step on. */
     while (self->crew.num_threads < wanted && team_grow(&self->crew, "tr-crew") == 0)
         continue;
     if (self->crew.num_threads == 0) {

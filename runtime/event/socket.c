@@ -113,7 +113,7 @@ void socket_unlisten(struct socket_listener *listener)
 {
     if (listener->fd < 0)
         return;
-    /* The file before the socket: as long as that listens, no other process takes the file for
+    /* The file goes before the socket: as long as that listens, no other process takes the file for
      * stale and puts its own there, perhaps under the inode number of ours. */
     if (listener->endpoint.kind == ENDPOINT_UNIX)
         socket_unix_remove(listener);
@@ -139,7 +139,7 @@ int socket_connect(const struct sockaddr *address, socklen_t length, int *out)
     *out = -1;
     if (fd < 0)
         return -errno;
-    /* Before it connects, so that no byte ever waits. */
+    /* This comes before the connection, so that no byte ever waits. */
     set_no_delay(fd);
     /* An interrupted connect goes on by itself. */
     int rc = connect(fd, address, length) == 0 ? 0 : errno == EINTR ? -EINPROGRESS : -errno;

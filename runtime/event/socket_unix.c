@@ -44,7 +44,7 @@ static int lock(const char *folder)
 static int check_folder(int fd, const char *path, const char *folder, struct error *error)
 {
     struct stat status;
-    /* By the descriptor that is locked: the path may name another folder by now. */
+    /* The check goes by the descriptor that is locked: the path may name another folder by now. */
     if (fstat(fd, &status) < 0)
         return error_set_errno(error, errno, "unix:%s: cannot look at %s", path, folder);
     if (status.st_uid != geteuid())
@@ -75,8 +75,8 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0
                                : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
-    /* Before it is connected to: a plain file refuses that as a stale socket does, and would then be
-     * removed. */
+    /* The kind of file is checked before the attempt to connect: a plain file refuses that as a
+     * stale socket does, and would then be removed. */
     if (!S_ISSOCK(status.st_mode))
         return error_set(error, TR_EINVAL,
                          "unix:%s: there is something that is no socket; remove it or choose "
@@ -105,8 +105,8 @@ static int bind_and_listen(struct socket_listener *listener, const struct sockad
         rc = error_set_errno(error, errno, "unix:%s: cannot listen", path);
         goto err_after_socket;
     }
-    /* The look after bind, which makes the file: which file it is tells socket_unix_remove later
-     * whether it is still ours. */
+    /* The look comes after bind, which makes the file: by its identity socket_unix_remove knows
+     * later whether it is still ours. */
     if (listen(fd, SOMAXCONN) < 0 || lstat(path, &status) < 0) {
         rc = error_set_errno(error, errno, "unix:%s: cannot listen", path);
         goto err_after_bind;
@@ -141,8 +141,8 @@ int socket_unix_listen(struct socket_listener *listener, struct error *error)
                              folder);
         goto err_after_folder;
     }
-    /* The folder first, in which nothing is to be touched where others may enter. Then all three
-     * under one lock: between its bind and its listen a socket looks stale to another process. */
+    /* The folder is checked first: in one that others may enter nothing is touched. All three steps
+     * stand under one lock: between bind and listen a socket looks stale to another process. */
     rc = check_folder(held, path, folder, error);
     if (rc == 0)
         rc = remove_stale(&address, error);
@@ -161,7 +161,8 @@ void socket_unix_remove(const struct socket_listener *listener)
     char *folder = files_parent(path);
     if (folder == NULL)
         return; /* it stays, stale, which the next one finds out */
-    /* Before the look, so that the file cannot change between it and the removal. */
+    /* The lock comes before the look, so that the file cannot change between the look and the
+     * removal. */
     int held = lock(folder);
     if (lstat(path, &status) == 0 && status.st_dev == listener->device &&
         status.st_ino == listener->inode)

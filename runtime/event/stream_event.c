@@ -131,7 +131,7 @@ static void become_open(struct socket_stream *self)
     self->state = STATE_OPEN;
     socket_peer(self->fd, &self->stream.peer);
     stream_tell(&self->stream, STREAM_WRITABLE);
-    /* Taken away before socket_apply, which would else find the event added, and leave it its
+    /* The event is deleted before socket_apply, which would else find it added and leave it its
      * time-out. */
     if (self->writing)
         event_del(self->write); /* it may have a time-out */
@@ -141,8 +141,8 @@ static void become_open(struct socket_stream *self)
 
 static void give_up_try(struct socket_stream *self, int number)
 {
-    /* The events before their descriptor: once it is closed its number may be that of another
-     * socket, which the events would then be taken from. */
+    /* The events go before their descriptor: once it is closed its number may be that of another
+     * socket, from which the events would then be deleted. */
     drop_events(self);
     close(self->fd);
     self->fd = -1;
@@ -156,8 +156,8 @@ static void socket_connected(struct socket_stream *self, short what)
 {
     int number = 0;
     socklen_t length = sizeof number;
-    /* The time-out first: as long as a connection is under way, SO_ERROR has no error to report,
-     * which would pass for success. */
+    /* The time-out comes first: while a connection is under way SO_ERROR reports no error, which
+     * would pass for success. */
     if (what & EV_TIMEOUT)
         number = ETIMEDOUT;
     else if (getsockopt(self->fd, SOL_SOCKET, SO_ERROR, &number, &length) < 0)
@@ -183,7 +183,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg)
     struct socket_stream *self = arg;
     (void)fd;
     (void)what;
-    /* Before socket_apply, which watches no listener that pauses. */
+    /* The flag is cleared before socket_apply, which watches no listener that pauses. */
     self->paused = false;
     socket_apply(self);
 }
@@ -235,7 +235,7 @@ static void try_address(struct socket_stream *self, const struct sockaddr *addre
                         socklen_t length)
 {
     int rc = socket_connect(address, length, &self->fd);
-    /* The events before either outcome: become_open adds those that are wanted. */
+    /* The events are made before the outcome is known: become_open adds those that are wanted. */
     if (rc == -EINPROGRESS || rc == 0) {
         self->state = STATE_CONNECTING;
         rc = make_events(self) < 0 ? -ENOMEM : rc;
@@ -245,7 +245,7 @@ static void try_address(struct socket_stream *self, const struct sockaddr *addre
         self->writing = event_add(self->write, time) == 0;
         rc = self->writing ? rc : -ENOMEM;
     }
-    /* Last: giving up may begin the next try, which changes all of the above. */
+    /* This comes last: giving up may begin the next try, which changes everything above. */
     if (rc == 0)
         become_open(self);
     else if (rc != -EINPROGRESS)
@@ -255,7 +255,8 @@ static void try_address(struct socket_stream *self, const struct sockaddr *addre
 static void try_next(struct socket_stream *self)
 {
     struct addrinfo *address = self->next;
-    /* Before it is tried: a try that fails at once goes on with `next`, in the same call. */
+    /* This moves on before the try: a try that fails at once goes on with `next`, in the same
+     * call. */
     self->next = address->ai_next;
     try_address(self, address->ai_addr, address->ai_addrlen);
 }
@@ -281,10 +282,12 @@ static void looked_up(struct actor *actor, struct job *job, int status)
     struct lookup *lookup = job->arg;
     struct socket_stream *self = lookup->asker;
     (void)actor;
-    /* Parted first: what follows may fail the stream, and the lookup is freed below. */
+    /* The two part first: the steps below may fail the stream, and the lookup is freed at the
+     * end. */
     if (self != NULL)
         self->lookup = NULL;
-    /* Before the result: a lookup that was cancelled before it ran has no error and no address. */
+    /* This comes before the result: a lookup that was cancelled before it ran has no error and no
+     * address. */
     if (self == NULL || status < 0) {
         if (lookup->addresses != NULL)
             freeaddrinfo(lookup->addresses);
@@ -306,7 +309,8 @@ static int begin_lookup(struct socket_stream *self)
     struct lookup *lookup = calloc(1, sizeof *lookup);
     if (lookup == NULL)
         return TR_ENOMEM;
-    /* All of it before the crew has the job, which may be done before crew_submit returns. */
+    /* All of this is set before the crew has the job, which may be done before crew_submit
+     * returns. */
     lookup->job = (struct job){ .piece = look_up, .done = looked_up, .arg = lookup, .waits = true };
     lookup->endpoint = self->to;
     lookup->asker = self;
@@ -328,7 +332,7 @@ static int socket_begin(struct socket_stream *self)
     }
     if (self->to.kind != ENDPOINT_TCP)
         return TR_EINVAL;
-    /* Numbers are read here and now; names only on the crew, since asking for them may block for
+    /* A number is read here and now; a name goes to the crew, since the look-up may block for
      * long. */
     if (socket_ask(&self->to, AI_NUMERICHOST, &self->addresses) != 0)
         return begin_lookup(self);
@@ -359,8 +363,8 @@ static void socket_listening(const struct stream *stream, struct endpoint *endpo
     *endpoint = ((const struct socket_stream *)(const void *)stream)->listener.endpoint;
 }
 
-/* The connection stays in the system's queue, where it would make the listener ready for ever. It
- * pauses only with a timer, as nothing else would end the pause. */
+/* The connection stays in the system's queue, where it would make the listener ready for ever. The
+ * listener pauses only with a timer, as nothing else would end the pause. */
 static int pause_listener(struct socket_stream *self, int number)
 {
     self->paused = event_add(self->timer, &pause_time) == 0;
@@ -372,9 +376,9 @@ static int accept_one(struct stream *listener, struct stream **out)
 {
     struct socket_stream *self = socket_of(listener);
     int fd = socket_accept(self->fd);
-    /* A lack of descriptors or memory before all other failures: taken for "none waits", it would
-     * leave the connection in the queue and the listener ready, and each turn would come back here
-     * at once for as long as the lack lasts. */
+    /* A lack of descriptors or memory comes before all other failures: taken for "none waits", it
+     * would leave the connection in the queue and the listener ready, and each turn would come back
+     * here at once for as long as the lack lasts. */
     if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)
         return pause_listener(self, -fd);
     if (fd < 0)
@@ -414,7 +418,8 @@ static int socket_watch(struct loop *loop, int fd, struct stream **stream)
 static int socket_attach(struct stream *stream)
 {
     struct socket_stream *self = socket_of(stream);
-    /* A new one begins only now: it needs the loop of its actor, for events and for the crew. */
+    /* A new stream begins here and not before: it needs the loop of its actor, for events and for
+     * the crew. */
     if (self->state == STATE_NEW)
         return socket_begin(self);
     if (self->state == STATE_FAILED)
@@ -458,7 +463,7 @@ static ssize_t read_some(struct stream *stream, const struct iovec *parts, int n
 {
     struct socket_stream *self = socket_of(stream);
     ssize_t count;
-    /* Before the descriptor is used: one that failed may have none. */
+    /* The state comes first: a stream that failed may have no descriptor. */
     if (self->state != STATE_OPEN)
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
     do
@@ -475,7 +480,7 @@ static ssize_t write_some(struct stream *stream, const struct iovec *parts, int 
     struct socket_stream *self = socket_of(stream);
     struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)parts };
     ssize_t count;
-    /* Before the descriptor is used: one that failed may have none. */
+    /* The state comes first: a stream that failed may have no descriptor. */
     if (self->state != STATE_OPEN)
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
     message.msg_iovlen = (size_t)socket_bounded(num_parts);
@@ -492,7 +497,8 @@ static void close_it(struct stream *stream)
     assert(self->read == NULL && self->lookup == NULL);
     if (self->addresses != NULL)
         freeaddrinfo(self->addresses);
-    /* A listener before the bare descriptor, which is the same one: it also takes its name away. */
+    /* The listener comes before the bare descriptor, which is the same one: unlistening also
+     * removes the socket's file. */
     if (self->listener.fd >= 0)
         socket_unlisten(&self->listener);
     else if (self->fd >= 0 && !self->borrowed)

@@ -213,8 +213,8 @@ static enum happening env_sim_choose(struct env_sim *sim, struct loop **loop)
 {
     uint64_t count = 0;
     enum happening what = NOTHING;
-    /* Jobs, network, loops, and a draw only for what could happen: in another order seeds would
-     * play other runs. */
+    /* Jobs, the network and loops draw in this order, and only where something could happen: in
+     * another order the seeds would play other runs. */
     if (sim->jobs != NULL && env_sim_draw(&sim->env) % ++count == 0)
         what = JOB;
     if (sim_net_next_ns(&sim->net) <= sim->now_ns && env_sim_draw(&sim->env) % ++count == 0)
@@ -249,7 +249,7 @@ static uint64_t first_turn(const struct env_sim *sim)
 static void run_job(struct env_sim *sim)
 {
     struct job *job = sim->jobs;
-    /* Read before the piece, after which a finished job is its actor's. */
+    /* This is read before the piece: after it a finished job is its actor's. */
     struct job *next = job->next;
     if (job_run_piece(job))
         sim->jobs = next;
@@ -273,8 +273,8 @@ static int env_sim_step(struct env_sim *sim, uint64_t until_ns)
     enum happening what = env_sim_choose(sim, &loop);
     if (what == NOTHING)
         return env_sim_jump(sim, until_ns);
-    /* The clock before the step: whatever happens takes its time first, and no two steps have the
-     * same. */
+    /* The clock moves before the step: each step takes its time, and no two happen at the same
+     * time. */
     sim->now_ns += 1 + env_sim_draw(&sim->env) % sim->options.turn_ns_max;
     if (what == JOB)
         run_job(sim);
@@ -289,8 +289,8 @@ int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t un
 {
     struct env_sim *sim = env_sim_of(env);
     for (uint64_t steps = 0; steps < sim->options.steps_max; steps++) {
-        /* `done` before the time: what holds counts though the time is up. And after a cut
-         * (env_sim_cut) nothing may happen before it is asked. */
+        /* `done` comes before the time: a condition that holds counts though the time is up. After
+         * a cut (env_sim_cut), too, nothing may happen before it is asked. */
         if (done != NULL && done(arg))
             return 0;
         if (sim->now_ns >= until_ns)
@@ -309,11 +309,11 @@ int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t un
 static void end_jobs(struct env_sim *sim, const struct node *node)
 {
     struct job *jobs = sim->jobs;
-    /* The line is emptied first: the jobs of others stand in it again, in their order. */
+    /* The line is emptied first: the jobs of other nodes stand in it again, in their order. */
     sim->jobs = sim->last_job = NULL;
     while (jobs != NULL) {
         struct job *job = jobs;
-        /* Read before the job is in a line again, or is its actor's. */
+        /* This is read before the job is in a line again, or is its actor's. */
         jobs = job->next;
         if (job->actor->loop->node != node) {
             crew_push(&sim->env, job);
@@ -327,14 +327,16 @@ static void end_jobs(struct env_sim *sim, const struct node *node)
 void env_sim_kill(struct env *env, struct node *node)
 {
     struct env_sim *sim = env_sim_of(env);
-    /* The connections first: actors that end may still write last words, which must not leave. */
+    /* The connections go first: actors that end may still write last words, which must not
+     * leave. */
     sim_net_kill(&sim->net, node);
     node_kill(node);
-    /* Jobs before each turn: actors wait for theirs, and a turn may submit others. */
+    /* The jobs end before each turn: actors wait for theirs, and a turn may submit others. */
     do
         end_jobs(sim, node);
     while (node_kill_turn(node));
-    /* After the actors, which close their own streams: what is left belongs to none of them. */
+    /* This comes after the actors, which close their own streams: the rest belongs to none of
+     * them. */
     sim_net_forget(&sim->net, node);
 }
 

@@ -63,7 +63,7 @@ static bool is_last(const char *path)
 static int sim_file_walk(const struct mount *mount, const char *path, struct thing **folder,
                          char name[NAME_MAX + 1])
 {
-    /* Before the path: a mount that is dead fails whatever is asked of it. */
+    /* This comes before the path: a dead mount fails whatever is asked of it. */
     if (mount->dead)
         return -EIO;
     *folder = mount->disk->root;
@@ -150,12 +150,12 @@ static int sim_open(struct files *self, const char *path, int flags, int mode)
     if (thing != NULL && !thing->is_folder && (flags & O_DIRECTORY))
         return -ENOTDIR;
     bool made = thing == NULL;
-    /* After the errors of names: EROFS is of what would be changed. */
+    /* This comes after the errors of names: EROFS is for calls that would change something. */
     if (mount->disk->read_only && (made || (flags & O_ACCMODE) != O_RDONLY))
         return -EROFS;
     if (made)
         thing = sim_disk_make(mount->disk, false);
-    /* The descriptor before the name: where there is none left, no file appears. */
+    /* The descriptor comes before the name: if none is left, no file appears. */
     rc = take_fd(mount, thing, flags);
     if (rc > 0 && made)
         sim_disk_put(folder, name, thing, mount);
@@ -208,7 +208,7 @@ static ssize_t sim_pwrite(struct files *self, int fd, const void *data, size_t s
         return -EFBIG;
     if (mount->disk->read_only)
         return -EROFS;
-    /* The draw before the room: an interrupted call has not come to the disk yet. */
+    /* The draw comes before the room: an interrupted call has not reached the disk yet. */
     size = sim_file_some(mount, size);
     if (size == 0)
         return -EINTR;
@@ -299,7 +299,7 @@ static int sim_rename(struct files *self, const char *from, const char *to)
     if (is_within(from, to))
         return -ENOTEMPTY;
     struct thing *there = sim_disk_find(to_folder, to_name);
-    /* Before EROFS: what could not be renamed on any disk says so. */
+    /* This comes before EROFS: a rename that no disk could do says so. */
     rc = check_replaced(thing, there);
     if (rc < 0 || there == thing)
         return rc;
@@ -326,7 +326,7 @@ static int sim_mkdir(struct files *self, const char *path, int mode)
         return rc;
     if (name[0] == '\0' || sim_disk_find(folder, name) != NULL)
         return -EEXIST;
-    /* EROFS last, as in sim_open. */
+    /* EROFS comes last, as in sim_open. */
     if (mount->disk->read_only)
         return -EROFS;
     sim_disk_put(folder, name, sim_disk_make(mount->disk, true), mount);
@@ -347,7 +347,7 @@ static int remove_name(struct mount *mount, const char *path, bool is_folder)
         return is_folder ? -ENOTDIR : -EISDIR;
     if (thing->now.count > 0)
         return -ENOTEMPTY;
-    /* EROFS last, as in sim_open. */
+    /* EROFS comes last, as in sim_open. */
     if (mount->disk->read_only)
         return -EROFS;
     sim_disk_remove(folder, name, mount);
@@ -471,7 +471,7 @@ void files_sim_kill(struct files *files)
     struct mount *mount = sim_file_of(files);
     if (mount->dead)
         return;
-    /* All is closed before the loss, whose sweep keeps what is open. */
+    /* The files are closed before the loss, whose sweep keeps what is open. */
     for (size_t i = 0; i < OPEN_MAX_FILES; i++)
         if (mount->opened[i].fd != 0)
             mount->opened[i].thing->open--;

@@ -159,7 +159,7 @@ static void disk_reach(struct thing *thing)
 
 static void disk_sweep(struct sim_disk *disk)
 {
-    /* All marks go before the first is set, and nothing is freed before all are set. */
+    /* All marks are cleared before the first is set, and all are set before anything is freed. */
     for (struct thing *at = disk->things; at != NULL; at = at->next)
         at->reached = false;
     for (struct thing *at = disk->things; at != NULL; at = at->next)
@@ -180,7 +180,7 @@ static void disk_sweep(struct sim_disk *disk)
 
 struct thing *sim_disk_make(struct sim_disk *disk, bool is_folder)
 {
-    /* Before the new thing, which nothing names yet: a sweep would free it. */
+    /* The sweep comes before the new thing, which nothing names yet: it would be freed. */
     if (disk->num_things > 2 * disk->swept + SWEEP_FIRST)
         disk_sweep(disk);
     struct thing *thing = calloc(1, sizeof *thing);
@@ -256,7 +256,8 @@ void sim_disk_write(struct thing *file, uint64_t offset, const void *data, size_
 
 bool sim_disk_sync(struct sim_disk *disk, struct thing *thing)
 {
-    /* The failure first: a sync that fails keeps nothing, and the file is poisoned from then on. */
+    /* The failure comes first: a sync that fails keeps nothing, and the file is poisoned from then
+     * on. */
     if (disk->sync_fail_ppm != 0 && sim_disk_draw(disk, 1000000) < disk->sync_fail_ppm) {
         thing->poisoned = !thing->is_folder;
         return false;
@@ -281,7 +282,8 @@ static void lose_bytes(struct sim_disk *disk, struct thing *file)
     size_t size = kept == 0 ? synced->size : seen->size;
     if (kept == 1)
         size = shorter + (size_t)sim_disk_draw(disk, longer - shorter + 1);
-    /* The size before the blocks: what is longer than before is zeroes where no block was kept. */
+    /* The size comes before the blocks: beyond the old size the file has zeroes where no block was
+     * kept. */
     disk_resize(synced, size);
     for (size_t at = 0; at < size && at < seen->size; at += SIM_DISK_BLOCK) {
         size_t end = at + SIM_DISK_BLOCK < size ? at + SIM_DISK_BLOCK : size;
@@ -299,11 +301,11 @@ static void lose_changes(struct sim_disk *disk, struct thing *folder, const void
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < folder->num_changes; i++)
         count += folder->changes[i].by == by;
-    /* Before the draw: a folder with nothing to lose draws nothing. */
+    /* This comes before the draw: a folder with nothing to lose draws nothing. */
     if (count == 0)
         return;
     uint64_t keep = sim_disk_draw(disk, count + 1);
-    /* From the names that were synced on: the changes that stay are made again, in their order. */
+    /* The names begin as they were synced; the changes that stay are made again, in their order. */
     copy_entries(&folder->now, &folder->kept);
     for (size_t i = 0, ours = 0; i < folder->num_changes; i++) {
         struct change *at = &folder->changes[i];
@@ -328,6 +330,6 @@ void sim_disk_lose(struct sim_disk *disk, const void *by)
         if (at->is_folder)
             lose_changes(disk, at, by);
     }
-    /* After all folders: a thing that one of them lost may be named by another. */
+    /* The sweep comes after all folders: a thing that one of them lost may be named by another. */
     disk_sweep(disk);
 }

@@ -59,7 +59,7 @@ void sim_net_step(struct sim_net *net, uint64_t now_ns)
     struct timer *timer = net->events.first;
     assert(timer != NULL && timer->at_ns <= now_ns);
     struct sim_stream *stream = timer->arg;
-    /* Out of the heap first: what happens next may schedule it again. */
+    /* The timer leaves the heap first: the stream may be scheduled again below. */
     timers_remove(&net->events, timer);
     stream->timed = false;
     net->env->ops->trace(net->env, (uint64_t)stream->node_id << 32 | stream->peer_id, now_ns);
@@ -81,7 +81,7 @@ bool env_sim_net_reset(struct env *env)
             chosen = at;
     if (chosen == NULL)
         return false;
-    /* In this order for ever, since each of the two draws. */
+    /* This order stays for ever, since each of the two draws. */
     sim_stream_break(chosen->peer);
     sim_stream_break(chosen);
     return true;
@@ -101,7 +101,7 @@ void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t unti
         clog->next = net->clogs;
         net->clogs = clog;
     }
-    /* The clog before the timers, which are set by it. */
+    /* The clog is set before the timers, which follow from it. */
     clog->until_ns = until_ns;
     for (struct sim_stream *at = net->streams; at != NULL; at = at->next)
         if (at->state == SIM_OPEN)

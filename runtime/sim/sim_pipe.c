@@ -76,7 +76,7 @@ void sim_pipe_take(struct sim_pipe *pipe, const struct iovec *parts, int num_par
 
 void sim_pipe_mark(struct sim_pipe *pipe, enum pipe_mark mark, uint64_t at_ns)
 {
-    /* The first mark counts: what ended cannot be reset, nor the other way round. */
+    /* The first mark counts: an end is not followed by a reset, nor a reset by an end. */
     if (sim_pipe_is_marked(pipe))
         return;
     push(pipe, mark, at_ns);

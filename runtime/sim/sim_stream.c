@@ -95,7 +95,7 @@ void sim_stream_break(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
     uint64_t on_way = self->in.sent - self->in.arrived;
-    /* Cut before it is marked: the cut takes away all chunks on their way, and the mark is one. */
+    /* The cut comes before the mark: it takes away all chunks on their way, and the mark is one. */
     sim_pipe_cut(&self->in, (size_t)sim_net_draw(net, on_way + 1));
     sim_pipe_mark(&self->in, PIPE_RESET, sim_net_arrival_ns(net));
     sim_stream_schedule(self);
@@ -196,7 +196,8 @@ static void end_connecting(struct sim_stream *self)
         sim_stream_fail(self, TR_ENOENT, "the host has no address");
         return;
     }
-    /* The listener before the way, which is one between two nodes: its node is the other one. */
+    /* The listener comes before the way, which lies between two nodes: the listener's node is the
+     * other one. */
     if (listener == NULL || sim_stream_refuses(listener)) {
         sim_stream_fail(self, TR_EPEERDOWN, "nobody listens there");
         return;
@@ -229,7 +230,7 @@ void sim_stream_happen(struct sim_stream *self)
     /* A reset may come before the system handed over what had arrived. */
     if (self->in.mark == PIPE_RESET && sim_net_draw(net, 2) == 0)
         sim_pipe_lose_arrived(&self->in);
-    /* The next chunk is scheduled and what arrived is told after the faults have had it. */
+    /* The next chunk is scheduled, and events are told, after the faults have had what arrived. */
     sim_stream_schedule(self);
     sim_stream_update(self);
 }
@@ -267,8 +268,8 @@ static int accept_one(struct stream *listener, struct stream **out)
         return 0;
     self->backlog = end->waiting;
     self->num_waiting--;
-    /* Out of the backlog for good: one that is closed later finds no listener to leave, and is not
-     * taken for a connection that nobody accepted. */
+    /* The connection leaves the backlog for good: when it is closed later it has no listener to
+     * leave, and does not pass for one that was never accepted. */
     end->waiting = end->listener = NULL;
     *out = &end->stream;
     return 0;
@@ -351,14 +352,14 @@ static ssize_t read_some(struct stream *stream, const struct iovec *parts, int n
     if (self->state != SIM_OPEN)
         return 0;
     size_t there = sim_pipe_readable(&self->in);
-    /* Bytes that arrived before the end or the reset are read before it is told. */
+    /* Bytes that arrived before the end or the reset are read before either is reported. */
     if (there == 0 && self->in.mark == PIPE_RESET)
         return sim_stream_broken(self, "read");
     if (there == 0)
         return self->in.mark == PIPE_END ? TR_EEND : 0;
     size_t bytes = sim_stream_some(self->net, there < most ? there : most);
     sim_pipe_take(&self->in, parts, num_parts, bytes);
-    /* There is room again only now. */
+    /* Taking the bytes made room, so the peer is notified only now. */
     if (self->peer != NULL)
         sim_stream_update(self->peer);
     return (ssize_t)bytes;
@@ -386,13 +387,13 @@ static ssize_t write_some(struct stream *stream, const struct iovec *parts, int 
         return TR_EPEERDOWN;
     if (self->state != SIM_OPEN)
         return 0;
-    /* A reset that has arrived before a peer that is gone. Once it has arrived the peer is gone, or
-     * was reset, too: asked first, that would hide that this end was notified, and the writes would
-     * go into the void for one more round trip, where a system fails them at once. */
+    /* A reset that has arrived comes before a peer that is gone. Once it has arrived the peer is
+     * gone, or was reset, too: asked first, that would hide that this end was notified, and its
+     * writes would go into the void for one more round trip, where a system fails them at once. */
     if (self->in.mark == PIPE_RESET)
         return sim_stream_broken(self, "write");
     struct sim_stream *peer = self->peer;
-    /* Before the room, which is that of the peer. */
+    /* This comes before the room, which is the peer's. */
     if (peer == NULL || sim_pipe_is_marked(&peer->in))
         return write_into_void(self, most);
     size_t room = sim_pipe_room(&peer->in);
@@ -426,7 +427,8 @@ static void tell_peer(struct sim_stream *self)
 {
     struct sim_stream *peer = self->peer;
     bool unread = self->listener != NULL || sim_pipe_readable(&self->in) > 0;
-    /* At once, since this end is freed next. The peer knows by the mark alone, later. */
+    /* The pointer goes at once, since this end is freed next. The peer learns of it by the mark,
+     * later. */
     peer->peer = NULL;
     if (unread)
         sim_stream_break(peer);
@@ -439,11 +441,11 @@ static void tell_peer(struct sim_stream *self)
 static void close_it(struct stream *stream)
 {
     struct sim_stream *self = sim_stream_of(stream);
-    /* The waiting ones first: each leaves this listener as it closes. */
+    /* The waiting connections go first: each leaves this listener as it closes. */
     while (self->backlog != NULL)
         stream_close(&self->backlog->stream);
-    /* `listener` stays set: tell_peer takes a connection that nobody accepted for one with bytes
-     * unread. */
+    /* `listener` stays set: tell_peer treats a connection that was never accepted as one with
+     * unread bytes. */
     leave_backlog(self);
     if (self->peer != NULL)
         tell_peer(self);
