@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The actors: who plays in this process, and the actor that starts them.
+ * The actors that play in this process, and the actor that starts them.
  *
  * The plan says what each process of a job plays; a job of one process has a plan too. One root
  * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy and

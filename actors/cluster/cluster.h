@@ -4,7 +4,7 @@
  *
  * A JSON document (troupe-cluster(5)) or DGL's ip_config.txt, checked field by field; then
  * cluster_plan_make() says which process is where and plays what. The same file gives the same
- * plan to everyone who reads it, so nobody has to be notified.
+ * plan to every process that reads it, so none has to be notified.
  *
  * The processes of a host stand together in the plan, servers before samplers before trainers.
  * Partitions are dealt over the server processes: one each; or where there are more partitions, in
@@ -32,7 +32,7 @@
 /* Processes of one role on one host; above any machine. */
 #define CLUSTER_ROLE_MAX 4096u
 
-/* What a host's processes may be; a mask. */
+/* The roles that a host's processes may have; a mask. */
 enum cluster_role {
     CLUSTER_SERVER = 1,
     CLUSTER_SAMPLER = 2,
@@ -70,7 +70,7 @@ struct cluster_limits {
     uint64_t recovery_deadline_ns;
     uint64_t call_ns;        /* one attempt */
     uint64_t coordinator_ns; /* without one that was lost */
-    /* Of trainers, in seconds; CLUSTER_UNSAID: the file does not say. */
+    /* They are trainers', in seconds; CLUSTER_UNSAID: the file does not say. */
     uint64_t step_limit, disk_wait;
 };
 

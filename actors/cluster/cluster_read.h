@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files that read clusters share. */
+/* The files that read clusters share this. */
 #ifndef ACTORS_CLUSTER_CLUSTER_READ_H
 #define ACTORS_CLUSTER_CLUSTER_READ_H
 

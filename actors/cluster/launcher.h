@@ -4,9 +4,9 @@
  * be done with them comes out through its ops.
  *
  * `troupe launch` gives it real processes (launch/launch_run.c), the simulator simulated ones
- * (sim/fleet_run.c); neither decides anything. What is started again and when is the policy's
- * (launcher_policy.h); what a line of a process means to it stands here, and so is what a person
- * who asks it to stop means.
+ * (sim/fleet_run.c); neither decides anything. The policy says which process is started again and
+ * when (launcher_policy.h); the meaning of a process's line stands here, and so does that of a
+ * person's wish to stop.
  *
  *     launcher_init
  *     until launcher_turn says that all is over:
@@ -85,7 +85,7 @@ uint64_t launcher_wake_ns(const struct launcher *launcher);
 /* Once launcher_turn said false: see launcher_policy_result. */
 int launcher_result(const struct launcher *launcher, struct error *error);
 
-/* What a process counts as: that of its roles that is stopped first. */
+/* The role that a process counts as: of its roles the one that is stopped first. */
 enum launcher_role launcher_role_of(const struct plan *plan, uint32_t process);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a launcher decides (launcher_policy.h draws it).
+ * The decisions of a launcher, which launcher_policy.h draws.
  *
  * Invariants:
  *  1. A member's state is set together with what becomes of it: a command that waits until it is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a launcher decides: which process of a job to start, to start again and to stop.
+ * The decisions of a launcher: which process of a job to start, to start again and to stop.
  *
  * A pure state machine: the launcher tells it what happened and when, and then takes the commands
  * that wait. It reads no clock and starts nothing, so tests drive it through years in a second.

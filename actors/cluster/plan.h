@@ -37,7 +37,7 @@ struct plan_process {
     struct plan_range trainers; /* ranks */
 };
 
-/* What all processes of a job have to have in common before one may believe another. */
+/* All processes of a job have these in common before one may believe another. */
 struct plan_marks {
     uint64_t plan;  /* a hash of who plays what */
     uint64_t graph; /* of the book of its partitions */

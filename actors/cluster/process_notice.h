@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process of a job tells its launcher: lines on its standard output.
+ * The notices of a process of a job to its launcher: lines on its standard output.
  *
  *     troupe: ready process 3 ...
  *     troupe: kernels blas SkylakeX, loops avx512

@@ -55,7 +55,7 @@ int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *cal
 /* Cancels all: done is not called. */
 void checkpoint_store_calls_cancel(struct checkpoint_store_calls *calls);
 
-/* First in the actor's fini: what is left is done with TR_ECANCELED. */
+/* The actor's fini begins with this: calls that are left are done with TR_ECANCELED. */
 void checkpoint_store_calls_fini(struct checkpoint_store_calls *calls);
 
 /* A request whose body is bytes[count], then the folder; head is filled by the caller. NULL: out of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coordinator: who is there, barriers, the end of the job.
+ * The coordinator: the members, barriers, the end of the job.
  *
  * A pure state machine. Members join under a role and a rank; each is monitored, and its one DOWN
  * removes it. A barrier instance is (name, sequence): it ends in one way for all, either when all

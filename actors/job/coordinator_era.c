@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eras: who is in one, when it ends, and from which checkpoint the next begins.
+ * Eras: which ranks are in one, when it ends, and from which checkpoint the next begins.
  *
  *     nobody in it  --all ranks wait to be restored; a checkpoint is chosen-->  entered
  *     entered       --a reducer goes down, joins anew or asks to be restored-->  nobody in the next

@@ -15,7 +15,7 @@
  *      "actors": [{"name": "server", "loop": 0, "messages": 0, "bytes": 0, "bytes_max": 1,
  *                  "calls": 0, "received": 4}]}
  *
- * What a process does not know of the job is 0; "checkpoint" is there once there is one.
+ * A number of the job that a process does not know is 0; "checkpoint" is there once there is one.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; status_json on any thread.
  */
