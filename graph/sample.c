@@ -235,7 +235,7 @@ static void emit_block(const struct csc *csc, const struct block_plan *block,
     if (csc->column_global == NULL) {
         emit_narrow(csc, block, result);
     } else {
-        /* The block before comes first: the lines of the table that it waits for were fetched while
+        /* The block before comes first: the lines of the table that it waits for came while
          * this one was planned. */
         translate(csc, result, *translated);
         *translated = result->num_edges;
@@ -273,8 +273,8 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
         struct block_plan *block = &blocks[side];
         block->first_row = first;
         block->num_rows = min_u32(rows, total - first);
-        /* Each block is read one step after it is planned, and planned one step after its bounds are
-         * fetched: what each step needs of memory comes while another works. */
+        /* Each block is read one step after it is planned, and planned one step after its bounds
+         * are fetched: what each step needs of memory comes while another works. */
         uint32_t next = first + block->num_rows;
         prefetch_bounds(request, next, min_u32(rows, total - next));
         rv = request->salts == NULL ? plan_block(space, request, NULL, side, block)

@@ -2,7 +2,9 @@
 /*
  * Invariants: what a batch that is ready or idle holds is charged, and so is what a reservation
  * stands for; a batch is uncharged before it is discarded or taken for use again. Nothing is freed
- * under the mutex: what leaves the lists goes to one that destroy_list() frees afterwards.
+ * under the mutex: what leaves the lists goes to one that destroy_list() frees afterwards. All
+ * that a function does under the mutex is seen at once, so its order matters only where one step
+ * reads what another writes.
  */
 #include "actors/data/batch_store.h"
 
@@ -311,6 +313,8 @@ int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epo
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
     size_t bytes = l == NULL ? 0 : estimate(l);
+    /* Whether it can be noted is asked before any room is taken, which would have to be given
+     * back. */
     int rv = l == NULL                                     ? TR_ECANCELED
              : l->num_reserved == BATCH_STORE_RESERVED_MAX ? TR_EFULL
              : epoch > l->epoch                            ? reserve_spare(store, bytes)

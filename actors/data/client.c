@@ -87,6 +87,7 @@ static void stop_running(struct operation *op)
     op->ops->fini(op);
     message_release(c->self, op->reply);
     op->reply = NULL;
+    /* The charge goes last, when what it stands for is freed. */
     account_release(&c->account, op->bytes);
     op->bytes = 0;
     op->began = false;
@@ -99,6 +100,7 @@ static void settle(struct operation *op)
     struct client *c = op->client;
     struct message *reply = op->reply;
     if (op->error.code == 0) {
+        /* Sending consumes it: stop_running() would release it again. */
         op->reply = NULL;
         actor_reply(c->self, op->request, reply);
     } else {
@@ -121,6 +123,7 @@ static void settle_ended(struct client *c)
             link = &op->next;
             continue;
         }
+        /* Off the list before it is settled, which frees it. */
         *link = op->next;
         settle(op);
     }
@@ -220,6 +223,7 @@ static void add(struct client *c, struct message *request, const struct operatio
         c->first = op;
     c->last = op;
     c->num_waiting++;
+    /* Here and not in begin(): the requester's patience has begun, however long this waits. */
     uint64_t wait_ns = timeout_ns < TIMEOUT_NS_MAX ? timeout_ns : TIMEOUT_NS_MAX;
     timer_start(c->self, &op->deadline, actor_now_ns(c->self) + wait_ns, expire, op);
     client_schedule(c);

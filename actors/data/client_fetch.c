@@ -160,6 +160,7 @@ static int begin(struct operation *op, struct error *error)
     f->starts = calloc(op->client->options->book->num_parts + (size_t)2, sizeof *f->starts);
     f->rows = malloc(room * sizeof *f->rows);
     f->places = malloc(room * sizeof *f->places);
+    /* All memory comes before the grouping, which would be done anew with each attempt. */
     uint32_t *owners = malloc(room * sizeof *owners);
     int rv = f->starts == NULL || f->rows == NULL || f->places == NULL || owners == NULL
                  ? TR_ENOMEM
@@ -249,6 +250,8 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
     if (rv != 0)
         return error_set(error, rv, "partition %" PRIu32 " answered with rows of the wrong shape",
                          lane->part);
+    /* Only now, when the whole body has its shape: rows are placed by the numbers that were
+     * asked for. */
     if (f->head->row_bytes > 0 && is_whole(f, lane, reply, rows))
         hand_on(f, reply);
     else if (f->head->row_bytes > 0)
@@ -264,6 +267,7 @@ static int read_rows(struct lane *lane, struct error *error)
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct local_table table;
     lane->piece = piece_rows(f->head->row_bytes, SLICE_BYTES, f->starts[lane->part + 1] - begin);
+    /* The width that the answer was sized by, then the rows, and only then the copy. */
     int rv = local_table_find(part, f->head->ntype, f->head->table, &table, error);
     if (rv == 0 && table.row_bytes != f->head->row_bytes)
         rv = error_set(error, TR_EMISMATCH,

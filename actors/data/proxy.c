@@ -55,6 +55,8 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
     if (l == NULL)
         return NULL;
     l->proxy = p;
+    /* The copy first: seeds and spec are read from it, and lie in it as long as the loader
+     * lives. */
     l->message = message_copy(p->self, request);
     l->open = *open;
     l->once = request->frame.kind == MSG_DRAW_REQUEST;
@@ -94,6 +96,7 @@ static int add_loader(struct proxy *p, const struct msg_loader_open *open, struc
     struct proxy_loader *l = make_loader(p, open, request);
     if (l == NULL)
         return TR_ENOMEM;
+    /* The store knows a loader before it is on the list, whose slots reserve room there. */
     int rv = batch_store_open_loader(p->options->store, l->open.loader,
                                      proxy_estimate(p->options, open, &l->spec));
     if (rv != 0) {
@@ -237,6 +240,7 @@ static void draw(struct proxy *p, struct message *request)
         actor_refuse(p->self, request, rv);
         return;
     }
+    /* The window before the waiter, as in ask_batch(). */
     proxy_move_to(l, 0, 0, true);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);

@@ -52,6 +52,8 @@ static void find_sampler(struct proxy *p, uint32_t sampler)
     struct sampler_link *link = &p->samplers[sampler];
     const struct plan *plan = p->options->plan;
     char name[DIRECTORY_NAME_MAX];
+    /* One search at a time, and none for what is known: slots ask for all samplers with each
+     * attempt. */
     if (link->finding || !address_is_none(link->address))
         return;
     sampler_name(sampler, name, sizeof name);
@@ -139,6 +141,7 @@ static int open_at(struct proxy_loader *l, uint32_t sampler)
     struct proxy_open *open = &l->samplers[sampler];
     if (address_equal(open->address, p->samplers[sampler].address))
         return 0;
+    /* The call to an earlier life ends first: its answer would be taken for that of this one. */
     if (open->call.id != 0)
         actor_cancel(p->self, open->call);
     struct message *request = message_copy(p->self, l->unlisted);

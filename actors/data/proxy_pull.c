@@ -169,6 +169,8 @@ static void read_all(struct proxy_pull *pull)
     struct proxy *p = pull->slot->loader->proxy;
     size_t at_once = p->options->at_once_bytes;
     pull->types = &p->options->book->types;
+    /* From here on the pull is the crew's, as far as proxy_pull_end() knows; without a batch it
+     * is not. */
     pull->batch = proxy_take_batch(pull->slot);
     pull->job = (struct job){ .piece = read_piece, .done = read_done, .arg = pull };
     if (pull->batch == NULL) {

@@ -148,6 +148,7 @@ static void complete_task(struct task *task)
     int rv;
     if (!is_pulled(task->sampler, task->request))
         put_in_store(task);
+    /* Measured before it waits: one that can never have room would wait in vain. */
     else if ((rv = sampler_measure(task, &error)) != 0)
         sampler_fail_task(task, rv, error.text);
     else
@@ -384,6 +385,7 @@ static void drop_requests(struct sampler *s, const struct dropped *dropped)
         else
             s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
     }
+    /* Queue and tasks in any order: a task that ends here takes no other request before work(). */
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         if (s->tasks[i].request != NULL && is_of(dropped, s->tasks[i].request))
             sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
@@ -484,6 +486,7 @@ static int init_task(struct sampler *s, struct task *task)
 static void fini_task(struct task *task)
 {
     message_release(task->sampler->self, task->request);
+    /* Before the builder, which knows how many there are. */
     if (task->snapshots != NULL)
         release_borrowed(task);
     for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)

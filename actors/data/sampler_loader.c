@@ -123,6 +123,8 @@ static int pin_versions(struct loader_state *l)
     if (l->versions == NULL || l->pinned == NULL)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < book->num_parts; p++) {
+        /* The version is chosen once and pinned as chosen: a newer one that comes in between is
+         * not mixed in. */
         l->versions[p] = book_part_version(book, p);
         l->pinned[p] = set == NULL ? NULL : snapshot_acquire(set, p, l->versions[p]);
     }
@@ -266,6 +268,7 @@ void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
     *link = loader->next;
     s->num_loaders--;
     s->num_draws -= loader->once;
+    /* The monitor before the memory, which its callback is given. */
     if (loader->down.id != 0)
         actor_demonitor(s->self, loader->down);
     free_loader(loader);

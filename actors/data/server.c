@@ -29,6 +29,8 @@ static bool owns(const struct server_options *options, uint32_t part)
 int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error)
 {
     const struct server_options *options = work->server->options;
+    /* Asked first: the snapshots are the whole process's, and may have a partition of another
+     * server. */
     if (!owns(options, part))
         return error_set(error, TR_ENOENT,
                          "partition %" PRIu32 " is not served here; server %" PRIu32 " has %" PRIu32

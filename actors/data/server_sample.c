@@ -172,6 +172,7 @@ static int plan_rows(struct sample_work *state, struct section_plan *plan, uint3
         request.num_rows = fit < count ? (uint32_t)fit : count;
         edges_max = UINT64_MAX;
     } else {
+        /* This does not wrap: plan_slice() chose so many. */
         edges_max = (state->room - count * COUNT_BYTES) / per_edge;
     }
     *rows = local_sample_fit(&request, edges_max, &edges);
@@ -375,6 +376,7 @@ static int step(struct actor *self, struct server_work *work, struct error *erro
 {
     struct sample_work *state = (struct sample_work *)work;
     int rv = 0;
+    /* Each stage begins in the slice that ends the one before: most requests take one slice. */
     if (!state->planned)
         rv = plan_slice(state, error);
     if (rv == 0 && state->planned && state->body == NULL)
