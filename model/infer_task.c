@@ -13,8 +13,8 @@
 
 /*
  * The task's thread fills all of it and sets `done` last, under the mutex; from then on the job's
- * model and outputs belong to whoever holds the mutex, since scores are computed with the model's
- * threads.
+ * model and outputs belong to the thread that holds the mutex, since scores are computed with the
+ * model's threads.
  */
 struct inference {
     struct task_events events;       /* first: see task_events.h */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The session of a task, as the one who cancels the task may reach it: from any thread, and from a
- * signal handler, whatever the task does meanwhile.
+ * The session of a task, for those that cancel it: it is reached from any thread, and from a signal
+ * handler, whatever the task does meanwhile.
  *
  * The task names its session as soon as it is open, and takes the name back before it closes it.
  * Taking back waits for those that use it in that moment, which is short.
@@ -19,7 +19,7 @@
 
 struct live_session {
     _Atomic(struct tr_session *) session;
-    atomic_uint users; /* who may be using it */
+    atomic_uint users; /* calls that may be using it */
     atomic_bool fired;
 };
 

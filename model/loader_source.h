@@ -16,7 +16,7 @@
 
 struct loader_source {
     struct batch_source base;
-    struct tr_session *session; /* its sentences say what failed */
+    struct tr_session *session; /* its texts say what failed */
     struct tr_loader *loader;
     const struct cancel *cancel; /* asked while it waits; may be NULL */
     struct tr_batch *batch;      /* the one that the trainer has */

@@ -11,7 +11,7 @@ struct part_view {
     struct feature_table tables[2];
 };
 
-/* A partition without that table shows none; whoever needs it says so. */
+/* A partition without that table shows none; the function that needs it says so. */
 static void show_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
                        const char *name)
 {

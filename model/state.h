@@ -31,7 +31,7 @@ int state_write(struct model *model, const float *best, const struct trainer_pos
 int state_read(struct model *model, float *best, struct trainer_position *position, uint64_t job,
                const void *bytes, size_t count, struct error *error);
 
-/* What a head says of where its run stands; for people, unproved. */
+/* The place of its run as a head says it; for display, unproved. */
 #define STATE_HEAD_BYTES ((size_t)22 * 8)
 struct state_facts {
     uint64_t job; /* the hash of what it belongs to */

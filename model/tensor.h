@@ -6,8 +6,8 @@
  * costs a page fault for every 4 KiB, which was half the time of a step elsewhere; so a
  * piece of memory here only ever grows, and its pages stay.
  *
- * Ownership: embedded in whoever uses it. Thread rules: one thread resizes; while a
- * parallel loop runs nobody does.
+ * Ownership: embedded in its user. Thread rules: one thread resizes; while a parallel loop runs
+ * nobody does.
  */
 #ifndef MODEL_TENSOR_H
 #define MODEL_TENSOR_H

@@ -27,7 +27,7 @@
 struct train_rank {
     struct train_ranks *all;
     uint32_t rank;
-    struct parallel *parallel; /* its own; NULL for the first, who has the job's */
+    struct parallel *parallel; /* its own; NULL for the first, which has the job's */
     struct model *model;
     struct run_job_split split;
     struct tr_group *group; /* NULL: alone */
@@ -62,8 +62,8 @@ static int reduce(void *arg, float *values, size_t count, struct error *error)
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
-/* What the mark counts must be there when the checkpoint is. Without that this rank has no part, and
- * says so: the others wait for it. */
+/* The lines that the mark counts must be there when the checkpoint is. Without them this rank has
+ * no part, and says so: the others wait for it. */
 static int save(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
@@ -111,8 +111,8 @@ static int find_other(struct train_rank *r, uint64_t hash, uint32_t *other, stru
     return rv;
 }
 
-/* All see the difference, and end. Who does so while another's sums are still on their way looks to
- * that one like a trainer that died, and will be waited for. */
+/* All see the difference, and end. One that does so while another's sums are still on their way
+ * looks to that one like a trainer that died, and will be waited for. */
 static void part_together(struct train_rank *r)
 {
     (void)tr_group_barrier(r->group, "differ", PART_NS, NULL);
@@ -246,7 +246,7 @@ static int meet(void *arg, struct error *error)
 
 /* The trainers here have done all that the job wants of them; the others may still need this
  * process's servers and samplers. Rank 0 may have much to do before it comes, and has then written
- * the job's result: that ends the job, whoever dies. */
+ * the job's result: that ends the job, whichever process dies. */
 static int finish(void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
@@ -406,7 +406,7 @@ static void wait_for(struct train_ranks *ranks, uint32_t count)
         pthread_join(ranks->ranks[i].thread, NULL);
 }
 
-/* What ended the run: the cause, not that others were then woken. */
+/* Finds what ended the run: the cause, not that others were then woken. */
 static int find_cause(const struct train_ranks *ranks, uint32_t count, struct error *error)
 {
     int rv = 0;

@@ -40,7 +40,7 @@ struct train_ranks {
     const struct trainer_hooks *hooks;
     /* Of rank 0, with the hooks' arg: a checkpoint was committed after so many steps. */
     void (*saved)(void *arg, uint64_t steps);
-    const struct cancel *cancel; /* who asks to stop all */
+    const struct cancel *cancel; /* the wish to stop all */
     /* Below: train_ranks.c's. */
     atomic_bool failed;
     pthread_mutex_t refusing; /* guards calls of refused */

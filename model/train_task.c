@@ -13,7 +13,7 @@
 #include "runtime/base/deadline.h"
 #include "runtime/base/failpoint.h"
 
-/* How often it is looked whether a process that waits for the others is asked to stop. */
+/* A process that waits for the others polls this often whether it is asked to stop. */
 #define END_LOOK_NS 100000000
 #define SECOND_NS UINT64_C(1000000000)
 

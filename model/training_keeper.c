@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rank 0 of a training does for all: it evaluates, keeps the run's folder and the model, and says
- * what the program may want to show. And what is said of a disk that takes nothing, whichever rank
- * found it.
+ * What rank 0 of a training does for all: it evaluates, keeps the run's folder and the model, and
+ * says what the program may want to show. It also warns of a disk that takes nothing, whichever
+ * rank found it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "model/training.h"
 #include "runtime/base/failpoint.h"
 
-/* Of a disk that takes nothing. */
+/* A disk that takes nothing is warned of this often. */
 #define WARN_EVERY_NS UINT64_C(60000000000)
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -103,7 +103,7 @@ static int rewind_run(void *arg, uint64_t mark, struct error *error)
     return run_folder_rewind(&t->folder, mark, error);
 }
 
-/* What the disk did not take for as long as it was waited for. */
+/* Says what is lost with a disk that took nothing for as long as it was waited for. */
 static void say_lost(struct training *t, enum training_operation operation, struct error *error)
 {
     char why[ERROR_TEXT_MAX];
@@ -122,7 +122,8 @@ static void say_lost(struct training *t, enum training_operation operation, stru
     task_events_say(&t->events, TR_MODEL_LOST, 0, "%s", lost);
 }
 
-/* Of each of the two at most a line a minute, however many ranks there are and however often they try. */
+/* Each of the two has at most a line a minute, however many ranks there are and however often they
+ * try. */
 static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
                     struct error *error)
 {

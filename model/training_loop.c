@@ -22,7 +22,7 @@ void training_loop_init(struct training_loop *loop, const struct training_loop_p
 void training_loop_restored(struct training_loop *loop, const struct training_position *at)
 {
     loop->at = *at;
-    /* What is on the disk may be of an era that was rolled back. */
+    /* The model on the disk may be of an era that was rolled back. */
     loop->best_unkept = at->has_best;
     loop->stopped_early = false;
 }
@@ -62,7 +62,7 @@ static enum training_operation end_epoch(struct training_loop *loop)
     return next_epoch(loop);
 }
 
-/* What follows an operation that succeeded, or is gone on without. */
+/* Returns what follows an operation that succeeded, or is gone on without. */
 static enum training_operation follow(struct training_loop *loop)
 {
     const struct training_loop_plan *plan = &loop->plan;
@@ -96,7 +96,7 @@ static enum training_operation follow(struct training_loop *loop)
     case TRAINING_REPORT:
         return end_epoch(loop);
     /* MEET stands before KEEP, in which rank 0 says that the job is complete: all have then made
-     * their last step. FINISH comes behind KEEP, since it ends the job, whoever dies. */
+     * their last step. FINISH comes behind KEEP, since it ends the job, whichever process dies. */
     case TRAINING_MEET:
         return plan->keeps ? TRAINING_KEEP : plan->finishes ? TRAINING_FINISH : TRAINING_DONE;
     case TRAINING_KEEP:

@@ -90,7 +90,7 @@ void training_loop_scored(struct training_loop *loop, bool best);
 /* The operation ended with 0 or TR_E*. */
 void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns);
 
-/* For people. */
+/* For display. */
 const char *training_operation_name(enum training_operation operation);
 
 #endif

@@ -8,7 +8,7 @@
 #include "model/training.h"
 #include "runtime/base/deadline.h"
 
-/* How often one who waits to be confirmed looks whether the task is cancelled. */
+/* A thread that waits to be confirmed polls this often whether the task is cancelled. */
 #define LOOK_NS 20000000
 
 int training_add_epoch(struct training *t, const struct epoch_report *report)

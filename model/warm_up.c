@@ -17,8 +17,8 @@
 #define ROUNDS 8
 #define LOOK_NS UINT64_C(1000000)
 
-/* Whoever is done with it last frees it: threads that are stuck, or slower than an interrupt, are not
- * waited for. */
+/* The last that is done with it frees it: threads that are stuck, or slower than an interrupt, are
+ * not waited for. */
 struct warming {
     atomic_size_t ready, done, holders;
     size_t threads;

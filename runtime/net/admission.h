@@ -3,8 +3,8 @@
  * Admission: which connection gives up its place when a newcomer finds none free.
  *
  * Connections that are not known yet have LINKS_HALF_OPEN_MAX places between them. Anybody who
- * reaches the port can fill these, so a newcomer must never wait for the time-out of those who hold
- * them. Three rules choose the place that it takes, the first that applies:
+ * reaches the port can fill these, so a newcomer must never wait for the time-out of those that
+ * hold them. Three rules choose the place that it takes, the first that applies:
  *
  *   1. That of the oldest connection which was silent for LINKS_SILENT_NS: a peer speaks first.
  *   2. For a newcomer whose source has its share (the places divided by the sources that hold any):

@@ -48,7 +48,7 @@ static void retry(struct link *link)
 {
     if (!dials(link) || link->leaving)
         return;
-    /* Half to one and a half of it, so that those who lost one peer don't come back in step. */
+    /* Half to one and a half of it, so that nodes that lost one peer don't come back in step. */
     uint64_t wait_ns = link->retry_ns / 2 + actor_random(link->self) % link->retry_ns;
     timer_start(link->self, &link->dial_timer, link->loop->now_ns + wait_ns, dial, link);
     link->retry_ns *= 2;
@@ -128,7 +128,7 @@ static void too_late(struct actor *self, void *arg)
     link_disconnect(arg, "the greeting took too long");
 }
 
-/* The other side counts us as dead: whoever watched us went on without us. */
+/* The other side counts us as dead: its actors that watched ours went on without them. */
 static void be_fenced(struct link *link)
 {
     struct node *node = link->links->node;

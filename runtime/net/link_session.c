@@ -306,7 +306,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     for (int lane = 0; lane < WIRE_LANES; lane++)
         link->acked[lane] = link->in[lane].received;
     /* Nothing is received without a connection, but released: what came back after our greeting was
-     * made is told by an acknowledgement. */
+     * made goes by an acknowledgement. */
     link->ack_due = link->data_released != link->released_told;
     link->unacked_bytes = 0;
     counter_add(&link->seen.connections, 1);

@@ -67,9 +67,9 @@
 /* A step of a handshake takes up to a millisecond of signing and verifying, and anybody may ask for
  * one: a few in a turn of the loop, so that its actors have most of the 10 ms. */
 #define LINKS_HANDSHAKES_A_TURN 4u
-/* The share of these for connections that take another's place: half, so that neither a flood
- * of newcomers nor those who hold the places and send a byte now and then keep the other from
- * going on. */
+/* The share of these for connections that take another's place: half, so that neither a flood of
+ * newcomers nor those that hold the places and send a byte now and then keep the other from going
+ * on. */
 #define LINKS_NEWCOMERS_A_TURN 2u
 
 struct links_peer {
@@ -89,8 +89,8 @@ struct links_options {
     uint64_t heartbeat_ns, dead_ns;  /* 0: the defaults above */
     uint64_t window_bytes;           /* 0: LINKS_WINDOW_BYTES; no message exceeds half of it */
     /* An incarnation of a peer was silent for dead_ns and counts as dead. It may be stopped, so
-     * that it can't learn of it: whoever started it has to end it. On any loop's thread; may be
-     * NULL. */
+     * that it can't learn of it: the process that started it has to end it. On any loop's thread;
+     * may be NULL. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
     /* A connection with a peer could not be made, and is tried again. On any loop's thread; may be NULL. */

@@ -218,7 +218,7 @@ static uint32_t steps_made(struct links *links, uint64_t now_ns)
     return links->handshakes;
 }
 
-/* While no place is free the rest of a turn's steps is for newcomers: those who hold the places
+/* While no place is free the rest of a turn's steps is for newcomers: those that hold the places
  * could otherwise use up all of them, a byte at a time. */
 static uint32_t steps_of_placed(const struct links *links)
 {
@@ -330,7 +330,7 @@ static void accept_again(struct actor *self, void *arg)
     want_connections(arg, true);
 }
 
-/* While no place can be taken, those who want one wait in the system's queue: until the first one
+/* While no place can be taken, those that want one wait in the system's queue: until the first one
  * can, or is given back (drop). */
 static bool may_accept(struct actor *self, struct links *links)
 {

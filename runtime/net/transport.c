@@ -35,6 +35,7 @@ void transport_destroy(struct transport *transport)
 {
     if (transport == NULL)
         return;
+    /* TLS goes before its stream, over which it says good-bye. */
     tls_destroy(transport->tls);
     stream_close(transport->stream);
     free(transport);

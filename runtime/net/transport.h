@@ -6,9 +6,9 @@
  * and their OpenSSL form corrupts the stream when partial writes are on.
  *
  * The transport owns its stream. It sets what the stream wants: TLS may have to read to go on
- * writing, and what it took and encrypted may still have to be sent. Whoever uses it ends
- * every `ready` callback with transport_want, which sends that and says what it would do next.
- * Thread rules: as for the stream.
+ * writing, and what it took and encrypted may still have to be sent. Its user ends every `ready`
+ * callback with transport_want, which sends that and says what it would do next. Thread rules: as
+ * for the stream.
  */
 #ifndef RUNTIME_NET_TRANSPORT_H
 #define RUNTIME_NET_TRANSPORT_H

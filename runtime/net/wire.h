@@ -105,7 +105,7 @@ enum links_refusal {
 };
 _Static_assert(LINKS_REFUSALS_COUNT <= 16, "links_counters has room for them");
 
-/* Its sentence; never NULL. */
+/* Its text; never NULL. */
 const char *wire_refusal_text(uint32_t refusal);
 
 /* A hash of all that both sides must agree on to understand each other's messages. */
