@@ -192,11 +192,11 @@ int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *fi
     dir->final_path = strdup(final_path);
     char *parent = files_parent(final_path);
     int rv;
+    /* The path is checked before anything is made, so that a caller learns of it before all its
+     * work; commit checks it again. */
     if (dir->final_path == NULL || parent == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to make it", final_path);
     else
-        /* The path is checked before anything is made, so that a caller learns of it before all its
-         * work; commit checks it again. */
         rv = check_free(dir, error);
     if (rv == 0)
         rv = files_make_folders(files, parent, error);
@@ -240,9 +240,9 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
     int rv = parent == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory to commit it", dir->final_path)
                  : check_free(dir, error);
+    /* The sync comes before the rename: after a crash the name would else stand for bytes that were
+     * lost. */
     if (rv == 0)
-        /* The sync comes before the rename: after a crash the name would else stand for bytes that
-         * were lost. */
         rv = files_sync_tree(dir->files, dir->path, error);
     if (rv == 0)
         rv = folder_swap(dir, error);
@@ -310,9 +310,9 @@ int files_write_atomic(struct files *files, const char *path, const void *data, 
     if (rv != 0)
         goto out;
     rv = file_append(&file, data, size, error);
+    /* The sync comes before the rename: after a crash the name would else stand for bytes that were
+     * lost. */
     if (rv == 0)
-        /* The sync comes before the rename: after a crash the name would else stand for bytes that
-         * were lost. */
         rv = file_sync(&file, error);
     /* Closing it gives its lock up, and with that what is still aside. */
     if (rv == 0)

@@ -302,8 +302,8 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
     memcpy(kept->name.name, name, length + 1);
     kept->name.wait = wait;
     int rc = send_ask(self, kind, kept);
+    /* A call that did not begin is never completed, so answered() does not free it. */
     if (rc < 0)
-        /* A call that did not begin is never completed, so answered() does not free it. */
         free(kept);
     return rc;
 }

@@ -167,8 +167,8 @@ static void run_actors(struct loop *loop)
         if (actor_turn(actor, messages))
             loop_queue(loop, actor);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
+        /* The time moves between two actors only: it stays the same within a callback. */
         if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1 || after_ns != before_ns)
-            /* The time moves between two actors only: it stays the same within a callback. */
             loop->now_ns = env_now_ns(loop->env);
         if (after_ns - before_ns > ACTOR_TURN_NS)
             note_long_turn(loop, name, after_ns - before_ns);

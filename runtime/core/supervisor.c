@@ -150,8 +150,8 @@ bool supervisor_dismiss(struct actor *parent, struct address who)
 
 bool supervisor_stop_children(struct actor *parent, bool kill)
 {
+    /* Only the youngest that lives is asked: the next one follows when its end is reported. */
     for (struct child *child = parent->youngest; child != NULL; child = child->older)
-        /* Only the youngest that lives is asked: the next one follows when its end is reported. */
         if (child->actor != NULL) {
             tell(child, kill);
             return true;
