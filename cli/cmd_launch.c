@@ -87,7 +87,7 @@ static const char *const EXAMPLES[] = {
     NULL,
 };
 
-/* What this is, so that processes here and there are of one version. */
+/* The program that runs, so that processes here and there are of one version. */
 static int find_program(char program[PATH_MAX], struct tr_error *error)
 {
     ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);

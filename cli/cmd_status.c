@@ -133,7 +133,7 @@ static int run_status(const struct invocation *invocation, const void *values)
     int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    (void)tr_observer_wait(observer, 1, STATUS_WAIT_NS, NULL); /* who is silent is shown so */
+    (void)tr_observer_wait(observer, 1, STATUS_WAIT_NS, NULL); /* silent processes are shown so */
     rv = report_all(observer, v->json, &error);
     tr_observer_close(observer);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);

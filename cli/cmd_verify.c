@@ -76,7 +76,7 @@ static int show(const struct verify_values *values, const struct tr_verify_repor
     return report_print(&report, error);
 }
 
-/* What the options say of each other, in their own names. */
+/* Checks options against each other, in their own names. */
 static int check_operands(const struct invocation *invocation, const struct verify_values *values,
                           struct tr_error *error)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What sim/seed_workers.h takes, which only troupe-tools may include. */
+/* The bound of sim/seed_workers.h, which only troupe-tools may include. */
 #define SIMULATE_JOBS_MAX 64
 
 /* With --minutes: where what fails is appended. */

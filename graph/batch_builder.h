@@ -76,7 +76,7 @@ struct batch_builder_edges {
     struct batch_builder_list *lists; /* [num_parts]; rows are positions in the partition */
 };
 
-/* What others answered for one (edge type, partition) in this hop, and how far it is used. */
+/* The answers of others for one (edge type, partition) in this hop, and how far they are used. */
 struct batch_builder_answer {
     uint32_t num_rows;
     uint64_t num_edges;
@@ -273,7 +273,7 @@ static inline uint32_t batch_builder_layer(const struct batch_builder *builder)
     return builder->plan->spec->num_layers - 1 - builder->hop;
 }
 
-/* What that edge type draws in this hop. */
+/* The rule by which that edge type draws in this hop. */
 static inline const struct sample_term *batch_builder_term(const struct batch_builder *builder,
                                                            uint32_t etype)
 {

@@ -11,7 +11,7 @@
 /* A larger fanout is rarely filled: then degrees are summed instead of assumed. */
 #define ROOMY_FANOUT 256u
 
-/* What one partition brings to a slice. */
+/* The share of one partition in a slice. */
 struct drawn_rows {
     uint32_t num_rows; /* destination nodes of the slice that it owns */
     const uint32_t *counts;

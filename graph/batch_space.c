@@ -74,7 +74,7 @@ int batch_space_set_tables(struct batch_space *s, uint32_t num_tables)
     return 0;
 }
 
-/* Of one whose init failed the counts are 0. */
+/* Where its init failed the counts are 0. */
 void batch_space_fini(struct batch_space *s)
 {
     size_t cells = (size_t)s->batch.num_layers * s->batch.num_etypes;

@@ -9,7 +9,7 @@
 #define AHEAD_BYTES ((size_t)8192)
 #define AHEAD_ROWS_MAX ((size_t)64)
 #define AHEAD_ROWS_MIN ((size_t)2)
-/* Of a long row the hardware fetches the rest by itself. */
+/* The hardware fetches the rest of a long row by itself. */
 #define ROW_PREFETCH_BYTES_MAX ((size_t)2048)
 #define LINE_BYTES ((size_t)64)
 

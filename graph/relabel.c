@@ -99,7 +99,7 @@ static int reserve(struct relabel *table, uint32_t n)
         return rv;
     rv = renew_entries(table, bits_for(wanted));
     for (uint32_t i = 0; i < table->num_ids && rv == 0; i++) {
-        /* Of an ID that was appended again the first comes first in its chain, and is found. */
+        /* Where an ID was appended again, its first entry comes first in its chain and is found. */
         size_t slot = slot_of(table->ids[i], table->bits);
         while (table->entries[slot].value >= table->stamp)
             slot = (slot + 1) & (((size_t)1 << table->bits) - 1);

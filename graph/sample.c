@@ -12,11 +12,11 @@
 #define BLOCK_ROWS 64u
 /* Positions of one block, of which there are two; a fanout above makes blocks of one row. */
 #define BLOCK_POSITIONS 4096u
-/* Of a row taken whole the first lines are prefetched, the hardware follows by itself. */
+/* The first lines of a row that is taken whole are prefetched, the hardware follows by itself. */
 #define WHOLE_LINES_MAX 4u
 #define LINE_WORDS 16u
 
-/* What was decided for one row, before its columns are read. */
+/* The decision for one row, before its columns are read. */
 struct row_plan {
     uint64_t begin; /* of the row in the CSC's indices */
     uint32_t count;

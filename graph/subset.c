@@ -96,7 +96,7 @@ ALWAYS_INLINE void rank_few(quad *ranks, const quad *lanes, uint32_t quads, uint
     }
 }
 
-/* Of each two different lanes one is smaller; lanes behind the first k are larger than those k. */
+/* One of each two different lanes is smaller; lanes behind the first k are larger than those k. */
 ALWAYS_INLINE int are_distinct(const quad *ranks, uint32_t quads, uint32_t k)
 {
     quad sums = { 0 };

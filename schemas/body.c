@@ -365,7 +365,7 @@ static int verify_group(const struct msg_group_request *head, uint64_t length)
     }
 }
 
-/* What saving and restoring say to each other; kinds that nobody knows here have no body. */
+/* The messages between saving and restoring; kinds that nobody knows here have no body. */
 static int verify_checkpoint(uint32_t kind, const void *head, uint64_t length)
 {
     switch (kind) {

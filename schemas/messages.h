@@ -94,7 +94,7 @@ enum message_kind_id {
         MSG_END_,
 };
 
-/* What a draw is keyed by beside the node itself: see graph/key.h. */
+/* The key of a draw, beside the node itself: see graph/key.h. */
 struct msg_draw {
     uint64_t seed;
     uint64_t batch;
@@ -209,7 +209,7 @@ struct msg_select_reply {
  * uint64_t global_ids[count]. */
 struct msg_fetch_request {
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
-    uint64_t first;      /* the asker's number of ids[0], for sentences */
+    uint64_t first;      /* the requester's number of ids[0], for messages */
     uint64_t row_bytes;  /* the table's */
     uint32_t ntype;
     uint32_t table; /* a feature's number or MSG_TABLE_* */
@@ -252,7 +252,7 @@ struct msg_error_reply {
     uint32_t process_1; /* as in struct error: the process that it is about */
 };
 
-/* What the seeds of a loader are. */
+/* The kinds of seeds that a loader has. */
 enum msg_seeds {
     MSG_SEEDS_LISTED,      /* nodes, listed in the body: to a proxy */
     MSG_SEEDS_RANKS,       /* nodes: a range of ranks of a table (graph/ranks.h) */
@@ -325,7 +325,7 @@ struct msg_loader_open {
  * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN to a
  * proxy lists them, then a sample_spec. */
 struct msg_draw_request {
-    uint64_t draw; /* no loader of the asker's process has the number */
+    uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;
     uint32_t num_seeds; /* 1 or more */
     uint32_t ntype;
@@ -450,7 +450,7 @@ struct msg_era {
     uint32_t era;
 };
 
-/* Of a path in a body. */
+/* The most bytes of a path in a body. */
 #define MSG_PATH_BYTES_MAX 4096u
 
 /* To the coordinator: a reducer that joined is ready for the next era. Answered when all are.

@@ -113,8 +113,8 @@ static int fault_receive(struct actor *self, const struct role *role, struct mes
     /* A mailbox bounds the data lane alone. */
     if ((message->frame.flags & MESSAGE_DATA) == 0)
         return role->ops->receive(self, message);
-    /* What is refused has no place in an order, so it is refused first; what is held, or comes
-     * behind something held, is behind that. */
+    /* A refused message has no place in an order, so it is refused first; one that is held, or
+     * comes behind one that is held, is behind that. */
     if (now_ns < until_ns[ACTOR_FULL])
         return fault_refuse(self, role, message, TR_EFULL);
     if (now_ns < until_ns[ACTOR_MEMORY])

@@ -29,7 +29,7 @@ struct actor_faults {
     struct held_message *held; /* of all lives that still run, in the order of their coming */
 };
 
-/* Of one process: what the `faults` of the options of these actors point to. */
+/* The faults of one process, to which the `faults` of the options of these actors point. */
 struct process_faults {
     struct actor_faults servers, checkpoint_stores, reducers;
 };

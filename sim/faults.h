@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one who makes things go wrong: an actor that, at moments chosen from the seed, kills actors
+ * The source of faults: an actor that, at moments chosen from the seed, kills actors
  * of the job, lets allocations fail for a while, or lets loops stand still.
  *
  * What it does is drawn from the scenario's own stream. It ends nothing for good: the job has to

@@ -66,7 +66,7 @@ struct fleet_victim {
     char name[DIRECTORY_NAME_MAX];
 };
 
-/* What was counted while it ran. */
+/* The counts of a run. */
 struct fleet_tally {
     uint64_t batches, steps, saves, restores;
     uint64_t calls_opened, calls_completed;

@@ -127,7 +127,7 @@ static int visit(void *arg, const char *name)
     return 0;
 }
 
-/* What the whole job was for: the weights of the undisturbed run. */
+/* The purpose of the whole job: the weights of the undisturbed run. */
 static void check_model(struct fleet *fleet, struct files *files)
 {
     const struct fleet_plan *plan = &fleet->plan;

@@ -270,7 +270,7 @@ static void draw_failpoints(struct fleet_plan *f, const struct sim_failpoints *d
     }
 }
 
-/* What each fault lasts, the time until it is noticed twice over (one dead process can hide
+/* The length of each fault, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
 static void fleet_limit(struct fleet_plan *f)
 {

@@ -165,7 +165,7 @@ static void turn_launcher(struct fleet *fleet)
     (void)take_deaths(fleet);
     do
         fleet->launched = !launcher_turn(&fleet->launcher, env_sim_now_ns(fleet->env));
-    while (take_deaths(fleet)); /* whom the launcher killed itself */
+    while (take_deaths(fleet)); /* of those that the launcher killed itself */
 }
 
 static void fleet_tend(struct fleet *fleet)
@@ -210,7 +210,7 @@ static bool is_stuck(const struct fleet *fleet)
            env_sim_now_ns(fleet->env) >= fleet_liveness_due_ns(&fleet->liveness);
 }
 
-/* For a person: who waits for what in a job that does not end. */
+/* Dumps, for display, which actor waits for what in a job that does not end. */
 static void fleet_dump(struct fleet *fleet)
 {
     uint64_t until_ns = env_sim_now_ns(fleet->env) + ENV_SECOND_NS;
@@ -234,7 +234,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->error = fleet->error;
 }
 
-/* What is left of a run that went wrong is left: taking it down would only assert. */
+/* The rest of a run that went wrong is left: taking it down would only assert. */
 void fleet_run(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose,
                struct sim_result *result)
 {

@@ -103,7 +103,8 @@ void wanted_loader_write(const struct wanted_loader *loader,
     head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
 }
 
-/* Of each other type some nodes, some of them twice; types stand in no order of their numbers. */
+/* Draws some nodes of each other type, some of them twice; types stand in no order of their
+ * numbers. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw)
 {
     struct msg_loader_open *open = &loader->open;

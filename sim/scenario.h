@@ -21,7 +21,7 @@
 #define SCENARIO_CLIENTS_MAX 3u
 #define SCENARIO_HOLD_MAX 6u
 
-/* What one trainer does. */
+/* The plan of one trainer. */
 struct client_plan {
     struct wanted_loader loader;
     uint32_t loop;

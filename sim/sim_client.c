@@ -12,7 +12,7 @@
 #include "runtime/core/timer.h"
 #include "schemas/body.h"
 
-/* What failed in passing is tried again after this. */
+/* An attempt that failed in passing is repeated after this. */
 #define AGAIN_NS UINT64_C(1000000)
 /* A call to a proxy that stands still is given up after this. */
 #define OPEN_NS UINT64_C(1000000000)
@@ -388,7 +388,7 @@ static void sim_client_finish(struct client_actor *c)
     c->world->finished++;
 }
 
-/* What a person at the other end might do. */
+/* Does what a person at the other end might do. */
 static void disturb_itself(struct client_actor *c)
 {
     c->disturbances--;
@@ -500,7 +500,7 @@ static void sim_client_fini(struct actor *self)
     struct client_actor *c = actor_state(self);
     if (c == NULL)
         return;
-    /* What is to outlive the node is taken off before the rest is released. */
+    /* Batches that are to outlive the node are taken off before the rest is released. */
     if (c->plan->keep) {
         for (uint32_t i = 0; i < c->num_held; i++)
             c->world->kept[c->world->num_kept++] = c->held[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a simulated trainer share. Internal to it.
+ * The parts that the files of a simulated trainer share. Internal to it.
  *
  * sim_trainer.c drives. It calls sim_trainer_group.c and sim_trainer_loader.c, which stand for
  * api/group.c and api/loader.c, and these call sim_trainer_check.c and sim_trainer_wait.c.
@@ -22,7 +22,7 @@ struct sampled_batch;
 /* As api/group.c waits for a reducer that was not ready. */
 #define SIM_TRAINER_AGAIN_NS (5 * SIM_TRAINER_MS)
 
-/* What a checkpoint keeps of a trainer, before its weights. */
+/* The state of a trainer that a checkpoint keeps, before its weights. */
 struct part_head {
     uint64_t step, rank;
     struct training_position at;
@@ -70,7 +70,7 @@ void sim_trainer_find(struct sim_trainer *t, const char *name, directory_found *
 
 /* sim_trainer_check.c: what differs from the undisturbed run fails the fleet. */
 
-/* What was reduced in this step; applies it to the weights. */
+/* Checks the sums of this step and applies them to the weights. */
 void sim_trainer_apply(struct sim_trainer *t, const struct message *reply);
 
 /* All losses of the epoch are in the sum. */

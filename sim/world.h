@@ -20,7 +20,7 @@
 /* Of the job's one trainer. */
 #define WORLD_PROXY "proxy/0"
 
-/* What was counted while it ran. */
+/* The counts of a run. */
 struct tally {
     uint64_t batches;
     uint64_t calls_opened, calls_completed;

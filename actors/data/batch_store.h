@@ -84,7 +84,7 @@ bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t e
 struct sampled_batch *batch_store_collect(struct batch_store *store, uint64_t loader,
                                           uint32_t epoch, uint64_t index);
 
-/* Batches that samplers here made, for whomever, and those that trainers here took, so far. */
+/* Batches that samplers here made, for any trainer, and those that trainers here took, so far. */
 struct batch_store_counts {
     uint64_t made, taken;
 };

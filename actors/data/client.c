@@ -7,7 +7,8 @@
  * Invariants: they begin in the order in which they came; the first that finds no room keeps those
  * behind it waiting, so a large one is not starved by small ones. The memory of an operation is
  * charged from before it begins until it has been answered. Any step may end an operation; it is
- * freed by work() alone, when the crew is not busy with it, so whoever ends it may still look at it.
+ * freed by work() alone, when the crew is not busy with it, so the code that ends it may still read
+ * it.
  */
 #include "actors/data/client_state.h"
 

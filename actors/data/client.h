@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client: does whole operations on a graph for those who are no part of it.
+ * The client: does whole operations on a graph for threads that are no part of it.
  *
  * A user's thread (through a port) or an actor sends one request and gets one answer; which
  * partitions that takes, who owns them and who of them is down meanwhile is the client's business.
@@ -36,7 +36,7 @@
 
 #define CLIENT_NAME "client" /* in the directory */
 
-/* Grouping so many IDs by owner takes 3 ms, so it fits a turn; who has more asks again. */
+/* Grouping so many IDs by owner takes 3 ms, so it fits a turn; a requester of more asks again. */
 #define CLIENT_FETCH_ROWS_MAX 65536u
 
 /* Operations under way: enough to hide round trips; each may hold its lanes' pieces. */

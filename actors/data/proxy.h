@@ -56,7 +56,7 @@ extern const struct actor_ops proxy_ops;
 /* The name in the directory of a trainer's proxy: "proxy/2". */
 void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX]);
 
-/* The meaning of the status of a call to a proxy to whoever made it for a trainer. */
+/* The meaning of the status of a call to a proxy to the code that made it for a trainer. */
 enum proxy_call_end {
     PROXY_CALL_FAILED, /* the status is the trainer's to handle */
     PROXY_CALL_AGAIN,  /* no room or no memory for a while: the call is made again a little later */

@@ -133,7 +133,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error);
 int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t bytes, struct error *error);
 /* Stops it; a sampler that still keeps the batch is notified. */
 void proxy_pull_end(struct proxy_slot *slot);
-/* The same in the proxy's fini, for whom nothing is under way any more. */
+/* The same in the proxy's fini, where nothing is under way any more. */
 void proxy_pull_fini(struct proxy_slot *slot);
 /* Tells a sampler that nobody will pull, or collect, the slot's batch. */
 void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);

@@ -519,7 +519,7 @@ static int start(struct actor *self, const void *arg)
     int rv = part_locator_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
-    /* Named when all its tasks are there, since whoever finds the name may ask at once. */
+    /* Named when all its tasks are there, since an actor that finds the name may ask at once. */
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
     if (rv == 0)

@@ -57,7 +57,7 @@ struct sampler_options {
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
-    bool flat; /* who asks shares no store with it, or acts as if: all batches are pulled */
+    bool flat; /* requesters share no store with it, or act as if: all batches are pulled */
     size_t at_once_bytes;  /* a larger batch is flattened by the crew; 0: SAMPLER_AT_ONCE_BYTES */
     size_t kept_bytes_max; /* of batches that wait to be pulled; 0: SAMPLER_KEPT_BYTES */
 };

@@ -37,8 +37,8 @@ struct kept_batch {
     struct job job;
 };
 
-/* What batches are drawn from and by: an open loader or, from its request until its batch was
- * handed over, a single draw. */
+/* The source of batches and the rule by which they are drawn: an open loader or, from its request
+ * until its batch was handed over, a single draw. */
 struct loader_state {
     struct sampler *sampler;
     struct address opener; /* the proxy; with its number this names the loader */
@@ -59,7 +59,7 @@ struct loader_state {
     struct loader_state *next;
 };
 
-/* What is asked of one partition for one task, one request at a time. */
+/* The questions to one partition for one task, one request at a time. */
 enum ask_what { ASK_NOTHING, ASK_SEEDS, ASK_SAMPLES, ASK_ROWS };
 
 struct ask {
@@ -169,8 +169,8 @@ void sampler_fail_task(struct task *task, int code, const char *sentence);
 void sampler_close_loader(struct loader_state *loader);
 
 /* sampler_keep.c: batches that are pulled. The bytes of a finished one, which may wait for room
- * from now on; then it and its request are taken over: it is kept, and who asked is answered when
- * it is flattened, now or by the crew. 0 or a TR_E* with its sentence: then they are not. */
+ * from now on; then it and its request are taken over: it is kept, and the request is answered when
+ * it is flattened, now or by the crew. 0 or a TR_E* with its message: then they are not. */
 int sampler_measure(struct task *task, struct error *error);
 bool sampler_has_room(const struct task *task);
 int sampler_keep(struct task *task, struct error *error);
@@ -189,7 +189,7 @@ int sampler_add_seeds(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
 
-/* Bytes that say who a seed is: a node's ID, or those of an edge's ends. */
+/* Bytes that identify a seed: a node's ID, or those of an edge's ends. */
 static inline size_t sampler_seed_bytes(const struct seed_segment *segment)
 {
     return (seed_segment_has_edges(segment) ? 2 : 1) * sizeof(uint64_t);

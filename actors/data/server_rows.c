@@ -35,7 +35,7 @@ struct rows_work {
     uint32_t at;         /* the section being copied */
     uint32_t rows_done;  /* of it */
     uint64_t bytes;      /* of the reply */
-    unsigned char *body; /* made when its turn comes: those who wait cost a request each */
+    unsigned char *body; /* made when its turn comes: those that wait cost a request each */
 };
 
 static int size_reply(struct rows_work *state, struct error *error)

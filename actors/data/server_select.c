@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists the owned nodes whose row of a mask is not zero, a bounded piece of the partition at a
- * time: the asker goes on from `next` until the reply says that all is done.
+ * time: the requester goes on from `next` until the reply says that all is done.
  */
 #include <inttypes.h>
 

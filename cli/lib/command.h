@@ -16,7 +16,7 @@
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* What every command gets beside its own values. */
+/* The arguments of every command beside its own values. */
 struct invocation {
     const char *name; /* "partition", "import edges": what errors start with */
     int num_operands;

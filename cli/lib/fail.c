@@ -24,7 +24,7 @@ static const struct option_spec *find_option(const struct option_spec *options, 
     return NULL;
 }
 
-/* Whoever typed a command knows its options. */
+/* The user of a command knows its options. */
 void fail_print(const char *message, const struct option_spec *options)
 {
     char before = ' ';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a command says that it failed: "troupe COMMAND: sentence" on stderr.
+ * How a command says that it failed: "troupe COMMAND: message" on stderr.
  *
  * Thread rules: the main thread.
  */
@@ -10,7 +10,7 @@
 #include "cli/lib/command.h"
 #include <troupe/error.h>
 
-/* Prints the sentence (or the text of the code where there is none); returns EXIT_FAILED. */
+/* Prints the message (or the text of the code where there is none); returns EXIT_FAILED. */
 int fail(const struct invocation *invocation, const struct tr_error *error);
 
 /* Prints a message of the library on the standard error, without a line's end: where it names a field of a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log of a command's session on the standard error: a thread that takes the lines and prints
- * those that matter to whoever started the command, "troupe train: ...".
+ * those that matter to the user of the command, "troupe train: ...".
  *
  * Thread rules: start before the session is opened, stop after it is closed, both on one thread.
  */

@@ -35,7 +35,7 @@ enum option_kind {
     OPTION_TEXTS,  /* struct text_list: the option may be repeated */
 };
 
-/* What -1 stands for in a list that allows it. */
+/* The meaning of -1 in a list that allows it. */
 #define OPTION_ALL UINT64_MAX
 /* A count that was not given, where 0 is one that may be. */
 #define OPTION_NOT_GIVEN UINT64_MAX

@@ -45,7 +45,7 @@ int raw_report_make(const struct invocation *invocation, raw_start *start, const
     rv = start(arg, &task, &error);
     if (rv == 0)
         rv = follow_task(&follow, task, &error);
-    /* Of other tasks there is no such report, which leaves it as it is. */
+    /* Other tasks have no such report, which leaves it as it is. */
     if (rv == 0)
         (void)tr_import_edges_result(task, &imported, NULL);
     tr_task_close(task);

@@ -23,7 +23,7 @@ struct self_pipe {
     struct sigaction before[SELF_PIPE_CAUGHT];
 };
 
-/* What came since the last take. */
+/* The signals since the last take. */
 struct self_pipe_seen {
     unsigned stops;   /* SIGINT, SIGTERM, SIGHUP */
     bool interrupted; /* one of them was a Ctrl-C */

@@ -19,7 +19,7 @@
 #include "cli/lib/command.h"
 
 #define FRAMES_MAX 48
-/* Of threads whose stacks are shown, helpers included: the first ones say it all. */
+/* The most threads whose stacks are shown, helpers included: the first ones say it all. */
 #define STACKS_MAX 16u
 /* A thread that does not even take a signal is in the kernel: how often, a millisecond each, the
  * watchdog polls for its stack. */

@@ -237,7 +237,7 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
     return rv;
 }
 
-/* What the cluster file says of this process goes before what the command line says of all. */
+/* The cluster file's word on this process goes before the command line's on all. */
 static int join_cluster(struct command_training *t, const char *graph, struct tr_error *error)
 {
     t->in_cluster = process_in_cluster(&t->values->process);

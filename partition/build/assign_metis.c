@@ -170,7 +170,7 @@ int assign_metis(struct assignment *assignment, struct partition_job *job, struc
         assign_all_to_one(assignment, job->raw->num_nodes);
         return 0;
     }
-    /* What may refuse comes before the symmetric graph, which takes the most time and memory. */
+    /* Checks come before the symmetric graph, which takes the most time and memory. */
     int rv = symmetric_check(job->raw, error);
     if (rv == 0)
         rv = classes_init(&classes, job, options->balance_tables, options->num_balance_tables,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/build/assign.h"
 
-/* What a draw is for: the same key with another purpose is another number. */
+/* The purpose of a draw: the same key with another purpose is another number. */
 #define PURPOSE_PART UINT64_C(0x70617274)
 #define PURPOSE_TRAINER UINT64_C(0x7472616e)
 

@@ -58,7 +58,7 @@ static int check_tables(const struct raw_graph *raw, const struct partition_opti
                              "the input has a table '" PARTITION_TRAINER_ID
                              "', which trainers are written to; rename it");
     }
-    /* The bounds that whoever reads the partition book holds it to. */
+    /* The bounds that readers of the partition book hold it to. */
     if (raw->num_tables > BOOK_TABLES_MAX - raw->types.num_ntypes)
         return error_set(error, TR_ETOOBIG, "%u features; at most %u are possible", raw->num_tables,
                          BOOK_TABLES_MAX - raw->types.num_ntypes);

@@ -7,7 +7,7 @@
 
 #define BLOCK_ROWS ((uint64_t)1 << 16) /* read at a time */
 
-/* What a class is made of: the class before this table, and its value. */
+/* The two sources of a class: the class before this table, and its value. */
 struct split {
     uint8_t before;
     int64_t value;

@@ -48,7 +48,7 @@ struct partition_options {
     struct files *files;  /* NULL: the system's */
 };
 
-/* Who watches. Both may be NULL; called on the calling thread, between pieces. */
+/* The watchers of a run. Both may be NULL; called on the calling thread, between pieces. */
 struct partition_hooks {
     void (*progress)(void *arg, const char *stage, uint64_t done, uint64_t total);
     void *arg;

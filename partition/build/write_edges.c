@@ -13,7 +13,7 @@
 /* Numbers that are taken out of cells at once: 1 MiB, which a file takes without another copy. */
 #define PIECE ((uint64_t)1 << 18)
 
-/* What a task of writing cells writes. */
+/* The kinds of numbers that a task writes from cells. */
 enum { COLUMNS, EDGE_IDS, NUM_KINDS };
 
 /* Takes one kind of number out of cells [begin, begin + count). */

@@ -28,7 +28,7 @@ static inline uint64_t scatter_invert(const struct scatter_bijection *scatter, u
     return (uint64_t)((unsigned __int128)y * scatter->inverse % scatter->n);
 }
 
-/* What a kind of graph draws from. */
+/* The inputs of the draws of a kind of graph. */
 struct generate_draws {
     const struct generate_options *options;
     struct scatter_bijection scatter;

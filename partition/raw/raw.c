@@ -239,7 +239,7 @@ static uint64_t find_not_finite(enum tr_dtype dtype, const void *data, uint64_t 
     }
 }
 
-/* "nan" or "inf", for the person who has to find it. */
+/* "nan" or "inf", for display. */
 static const char *raw_spell(enum tr_dtype dtype, const void *data, uint64_t at)
 {
     size_t size = tr_dtype_size(dtype);

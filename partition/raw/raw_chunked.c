@@ -141,7 +141,7 @@ static int read_counts(const struct json_field *root, const char *total_key, con
     return 0;
 }
 
-/* What a files' entry says of them. */
+/* The contents of a files' entry. */
 struct file_entry {
     struct json_field data; /* names of files */
     bool csv;

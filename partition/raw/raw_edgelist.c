@@ -19,7 +19,7 @@ static bool begins_header(int c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '"';
 }
 
-/* What stood between two columns. */
+/* The gap between two columns. */
 enum gap { GAP_NONE, GAP_BLANKS, GAP_DELIMITER };
 
 /* Blanks, at most one delimiter, blanks. */
@@ -54,7 +54,7 @@ static uint32_t skip_columns(struct text *text, char delimiter)
         while ((c = text_peek(text)) != TEXT_END && c != '\n' && c != ' ' && c != '\t' &&
                c != '\r' && (delimiter != '\0' ? c != delimiter : c != ',' && c != ';'))
             text->at++;
-        /* Of two delimiters with nothing between them the next round takes the second. */
+        /* Where two delimiters have nothing between them, the next round takes the second. */
     }
 }
 

@@ -238,7 +238,7 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
     if (added->name == NULL)
         return error_set(error, TR_ENOMEM, "no memory for feature '%s'", name);
     uint64_t full[NPY_NDIM_MAX];
-    /* Of rows without elements any number fits a file: it must be said now. */
+    /* Any number of rows without elements fits a file: it must be said now. */
     full[0] = NPY_ROWS_UNKNOWN;
     for (uint32_t i = 0; i < ndim; i++) {
         full[i + 1] = shape[i];

@@ -50,7 +50,7 @@ int raw_writer_commit(struct raw_writer *writer, struct error *error);
 /* Leaves nothing behind; harmless on NULL. */
 void raw_writer_abort(struct raw_writer *writer);
 
-/* What `troupe import edges` does: any raw graph into a folder at path. */
+/* Copies any raw graph into a folder at path, as `troupe import edges` does. */
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error);
 

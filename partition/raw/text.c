@@ -176,7 +176,7 @@ static bool ends_token(const struct text *text, int c)
            c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
 }
 
-/* What stands where a number should, for the error. Consumes it. */
+/* Reads the word that stands where a number should, for the error. */
 static int fail_number(struct text *text, const char *what)
 {
     char word[32];

@@ -61,7 +61,7 @@ static inline void text_skip(struct text *text)
     text->at++;
 }
 
-/* Fails with "FILE: line N: " before the sentence. */
+/* Fails with "FILE: line N: " before the message. */
 int text_fail(struct text *text, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -35,7 +35,7 @@ void book_file_fini(struct book_file *file)
     *file = (struct book_file){ 0 };
 }
 
-/* What is read before the book can be made of it. */
+/* The values that are read before the book can be made of them. */
 struct book_reading {
     struct graph_types types;
     uint32_t num_parts;

@@ -15,7 +15,7 @@
 #define KEY_OWN "checksum"
 #define KEY_PARTS "part_checksums"
 #define KEY_GRAPH "graph_checksums"
-/* What stands before the digits of the document's own sum. No other value of NAME.json is a text
+/* The text before the digits of the document's own sum. No other value of NAME.json is a text
  * whose key ends so, and within a text the quotes would be escaped. */
 #define SEAL_MARK "\"" KEY_OWN "\": \""
 

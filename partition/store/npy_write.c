@@ -83,7 +83,7 @@ static int flush(struct npy_writer *writer, struct error *error)
 int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error)
 {
     writer->bytes += size;
-    /* What is buffered goes out before this, which came after it. */
+    /* The buffered bytes go out before these, which came after them. */
     if (size >= BUFFER_BYTES) {
         int rv = flush(writer, error);
         return rv != 0 ? rv : write_out(writer, data, size, error);

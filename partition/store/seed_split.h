@@ -30,7 +30,7 @@ struct seed_split {
 int seed_split_read(struct seed_split *deal, struct files *files, const char *path,
                     uint64_t num_nodes, uint32_t num_trainers, const uint32_t *checksum,
                     struct error *error);
-/* What deal->hash is to be. */
+/* The value that deal->hash is to have. */
 uint64_t seed_split_hash(const struct seed_split *deal);
 void seed_split_fini(struct seed_split *deal);
 

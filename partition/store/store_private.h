@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the store share.
+ * The parts that the files of the store share.
  *
  * A loaded partition owns a list of blocks: a block is an array in huge-page memory or a mapped
  * file. Thread rules: those of store.h.
@@ -31,7 +31,7 @@ struct loaded_part {
     size_t num_blocks;
 };
 
-/* What an array has to be. */
+/* The form that an array has to have. */
 struct array_form {
     char kind;
     uint8_t item_bytes;
