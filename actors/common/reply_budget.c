@@ -2,9 +2,10 @@
 /*
  * Room for replies, held or waited for.
  *
- * Invariants: `wait` is set exactly while the account's line has this one, and then nothing is held
- * yet; `account` is set while the room holds something or waits for it. A wait that was granted, or
- * whose actor ended, is freed by the account, so it is forgotten here before anything else is done.
+ * Invariants: `wait` is set while the account's line has this one or its grant is on its way, and
+ * then nothing is held yet; `account` is set while the room holds something or waits for it. A wait
+ * that was granted, or whose actor ended, is freed by the account, so it is forgotten here before
+ * anything else is done.
  */
 #include "actors/common/reply_budget.h"
 
