@@ -314,7 +314,8 @@ int files_write_atomic(struct files *files, const char *path, const void *data, 
      * lost. */
     if (rv == 0)
         rv = file_sync(&file, error);
-    /* Closing it gives its lock up, and with that what is still aside. */
+    /* The file is closed after the rename: closing gives its lock up, and then any writer may
+     * remove a file that is still aside. */
     if (rv == 0)
         rv = files_rename(files, file.path, path, error);
     if (rv != 0)

@@ -137,7 +137,7 @@ static int walk_child(void *arg, const char *name)
                  ? error_set(walk.error, TR_ENOMEM, "%s: no memory to walk it", parent->path)
                  : walk_path(&walk);
     free(path);
-    /* Results of the system are negative too: keep ours apart, as positive numbers. */
+    /* Results of the system are negative, too: ours are kept apart as positive numbers. */
     return -rv;
 }
 

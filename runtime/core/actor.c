@@ -207,7 +207,7 @@ static void finish(struct actor *actor)
      * them. They arrived earlier, and their refusals, too, must leave before the DOWNs. */
     if (actor->ops->fini != NULL)
         actor->ops->fini(actor);
-    /* After fini, which may still write last words to them. */
+    /* The streams are closed after fini, which may still write last words to them. */
     stream_close_all(actor);
     /* Refusals leave before DOWNs: a caller that also watches sees its call end before the actor
      * does. The refusals of fini have left by now. */
@@ -232,7 +232,7 @@ static void finish(struct actor *actor)
      * actor is not ours. */
     actor->finished = true;
     actor->post.run = report_end;
-    /* The last step: the parent's thread may free the actor as soon as this post is in. */
+    /* The post is the last step: the parent's thread may free the actor as soon as it is in. */
     loop_post(actor->parent != NULL ? actor->parent->loop : loop, &actor->post);
 }
 
@@ -242,7 +242,7 @@ bool actor_advance(struct actor *actor)
         return true;
     /* A failed or killed actor kills its children; one that drains, or ended well, stops them. */
     bool kill = actor->phase == ACTOR_ENDING && (actor->reason < 0 || actor->killed);
-    /* Children before their parent in both phases: while it drains it still serves them. */
+    /* Children end before their parent in both phases: while it drains it still serves them. */
     if (supervisor_stop_children(actor, kill))
         return true;
     if (actor->phase == ACTOR_DRAINING) {
@@ -271,7 +271,7 @@ bool actor_settle(struct actor *actor)
 {
     if (!actor->exiting || actor->phase == ACTOR_ENDING)
         return true;
-    /* The phase first: the callbacks of the calls that end here must not open new ones. */
+    /* The phase comes first: the callbacks of the calls that end here must not open new ones. */
     actor->phase = ACTOR_ENDING;
     /* The calls run the actor's code. The steps below run none, so they may stand in any order:
      * what a callback opened was refused, or is cancelled here. */

@@ -107,8 +107,8 @@ void call_complete(struct call *call, int status, struct message *reply)
     monitor_down *down = call->down;
     void *arg = call->arg;
     struct address to = call->to;
-    /* Closed before anybody is notified: the callback may open calls or end the actor, and nothing
-     * may complete this one again. */
+    /* The entry is closed before the actor is notified: the callback may open calls or end the
+     * actor, and nothing may complete this call again. */
     calls_drop(&self->loop->calls, call);
     if (down != NULL || status != 0) {
         message_release(self, reply);
@@ -163,8 +163,8 @@ int actor_call(struct actor *self, struct address to, struct message *request, u
     timer_start(self, &call->timer, deadline_ns, expire, call);
     if (id != NULL)
         id->id = call_number(call);
-    /* The entry and its timer before the message: its number travels in the frame, and once the
-     * request is on its way nothing may fail any more. */
+    /* The entry and its timer come before the message: its number travels in the frame, and once
+     * the request is on its way nothing may fail any more. */
     request->frame.flags |= MESSAGE_REQUEST;
     request->frame.call = call_number(call);
     request->frame.deadline_ns = deadline_ns;

@@ -27,7 +27,7 @@ static struct actor *completed(struct loop *loop, struct post *post)
     struct job *job = (struct job *)(void *)((char *)post - offsetof(struct job, post));
     struct actor *actor = job->actor;
     (void)loop;
-    /* Out of the list before `done`, which may free the job or submit it again. */
+    /* The job leaves the list before `done`, which may free it or submit it again. */
     unlink_job(job);
     job->done(actor, job, job->status);
     return actor;
@@ -45,7 +45,7 @@ void crew_submit(struct actor *self, struct job *job)
         self->jobs->actor_before = job;
     self->jobs = job;
     job->status = 0;
-    /* All fields before the push: a crew thread may finish the job before this function returns. */
+    /* All fields are set before the push: a crew thread may finish the job before this returns. */
     atomic_store_explicit(&job->canceled, self->phase == ACTOR_ENDING, memory_order_relaxed);
     env->ops->crew_push(env, job);
 }

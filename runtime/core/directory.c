@@ -234,7 +234,7 @@ struct asking {
     directory_registered *registered;
     directory_found *found;
     void *arg;
-    /* An ask of another node is repeated when that node went down. */
+    /* A question to another node is repeated when that node went down. */
     uint32_t node;
     uint64_t deadline_ns;
     struct runtime_name name;

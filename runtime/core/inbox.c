@@ -34,7 +34,7 @@ static void make_wake(struct loop *loop)
 {
     /* The wake is made outside of the mutex: the loop would wake up only to wait for it. */
     loop->env->ops->loop_wake(loop->env, loop->driver);
-    /* The last touch of the loop, which loop_await_wakers lets go. */
+    /* This is the last touch of the loop, which loop_await_wakers lets go. */
     atomic_fetch_sub_explicit(&loop->inbox.wakers, 1, memory_order_release);
 }
 

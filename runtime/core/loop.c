@@ -100,7 +100,8 @@ static void take_inbox(struct loop *loop)
     atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
 
-    /* First the memory that came home: the posts and messages below may take it from the pools. */
+    /* The memory that came home goes first: the posts and messages below may take it from the
+     * pools. */
     reclaim(loop, &returned, buffers);
     while (post != NULL) {
         /* This is read before the post runs, which may free it or put it into an inbox again. */
@@ -186,9 +187,9 @@ bool loop_turn(struct loop *loop)
 {
     /* The time comes before everything else: callbacks of the inbox compute deadlines from it. */
     loop->now_ns = env_now_ns(loop->env);
-    /* The inbox first: its posts install actors, and what it holds has waited longest. */
+    /* The inbox comes first: its posts install actors, and its messages have waited longest. */
     take_inbox(loop);
-    /* Timers and streams before the actors, whose turn is cut at LOOP_TURN_NS: a loop on which
+    /* Timers and streams come before the actors, whose turn is cut at LOOP_TURN_NS: a loop on which
      * actors always have something to do still serves both in each turn. */
     fire_timers(loop);
     fire_streams(loop);
@@ -196,8 +197,8 @@ bool loop_turn(struct loop *loop)
     /* In any order: a dump changes nothing. */
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
-    /* Downs after the actors: an answer that arrived before the death of its sender mostly has its
-     * turn before the call counts as lost. */
+    /* Downs come after the actors: an answer that arrived before the death of its sender mostly has
+     * its turn before the call counts as lost. */
     if (loop->router_due & ROUTER_RUN_DOWNS)
         loop->node->router->ops->run_downs(loop);
     /* The router writes once a turn, so that small messages share a system call, and before the
@@ -205,8 +206,8 @@ bool loop_turn(struct loop *loop)
     if (loop->router_due & ROUTER_FLUSH)
         loop->node->router->ops->flush(loop);
     loop_flush_outboxes(loop);
-    /* Behind the outboxes, which hold the last messages of the dead for other loops: no loop may
-     * hear of the death before it has these. */
+    /* This comes behind the outboxes, which hold the last messages of the dead for other loops: no
+     * loop may hear of the death before it has these. */
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);
     return has_work(loop);

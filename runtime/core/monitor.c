@@ -50,7 +50,8 @@ int actor_demonitor(struct actor *self, struct call_id id)
     struct call *call = calls_find(&self->loop->calls, self, id.id);
     if (call == NULL || call->down == NULL)
         return TR_ENOENT;
-    /* Only to save the watched actor's memory: without it the answer comes late and is dropped. */
+    /* This only saves the watched actor's memory: without it the answer comes late and is
+     * dropped. */
     struct message *forget = message_create(self, RUNTIME_DEMONITOR);
     if (forget != NULL) {
         ((struct runtime_demonitor *)message_head(forget))->call = id.id;

@@ -311,7 +311,8 @@ void node_stop(struct node *node, uint64_t deadline_ns)
     if (!node->stopping) {
         node->stopping = true;
         node->stop_deadline_ns = deadline_ns;
-        /* The deadline before the stop: posts run in order, and an ending root starts no timer. */
+        /* The deadline comes before the stop: posts run in order, and an ending root starts no
+         * timer. */
         node->kill_post.run = arm_kill;
         loop_post(&node->loops[0], &node->kill_post);
         actor_post_stop(node->root);
@@ -345,7 +346,8 @@ bool node_is_stopped(struct node *node)
 int node_join(struct node *node)
 {
     const struct env_ops *ops = node->env->ops;
-    /* All threads before the first driver: a loop that ends may be about to wake another. */
+    /* All threads end before the first driver goes: a loop that ends may be about to wake
+     * another. */
     for (uint32_t i = 0; i < node->num_loops; i++)
         ops->loop_join(node->env, node->loops[i].driver);
     for (uint32_t i = 0; i < node->num_loops; i++) {
@@ -388,7 +390,7 @@ void node_destroy(struct node *node)
     for (uint32_t i = 0; i < node->num_loops; i++)
         loop_fini(&node->loops[i]);
     free(node->loops);
-    /* After the pools of all loops, which are charged to it. */
+    /* The account goes after the pools of all loops, which are charged to it. */
     account_fini(&node->message_account);
     pthread_mutex_destroy(&node->mutex);
     free(node);

@@ -36,7 +36,8 @@ void node_kill(struct node *node)
     pthread_mutex_lock(&node->mutex);
     node->stopping = true;
     pthread_mutex_unlock(&node->mutex);
-    /* Marked before anything moves: an actor that is exiting neither starts nor receives. */
+    /* All are marked before anything moves: an actor that is exiting neither starts nor
+     * receives. */
     each_actor(node, mark);
     /* Some are still on the way to their loop, and are marked when they have arrived. */
     for (uint32_t i = 0; i < node->num_loops; i++)

@@ -77,7 +77,7 @@ static int receive(struct actor *self, struct message *message)
 
 static void fini(struct actor *self)
 {
-    /* The argument rather than the state: start never ran if the node stopped before. */
+    /* This reads the argument, not the state: start never ran if the node stopped before. */
     struct port *port = (void *)(uintptr_t)self->arg;
     pthread_mutex_lock(&port->mutex);
     port->gone = true;

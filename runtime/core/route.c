@@ -108,7 +108,7 @@ void loop_bounce(struct loop *loop, struct message *message, int status)
         loop_free_message(loop, message);
         return;
     }
-    /* The credit first: it is computed from the sender, the lane and the size, which are
+    /* The credit goes first: it is computed from the sender, the lane and the size, which are
      * overwritten below. */
     if (message->frame.flags & MESSAGE_CREDIT)
         loop_return_credit(loop, message);
@@ -220,8 +220,8 @@ void loop_deliver(struct loop *loop, struct message *message)
         return;
     }
     counter_add(&loop->delivered, 1);
-    /* The runtime's own before the phase is looked at: a monitor that reaches an ending actor must
-     * still get the reason of its end. */
+    /* The runtime's own messages come before the phase is checked: a monitor that reaches an ending
+     * actor must still get the reason of its end. */
     if (message->frame.kind < KIND_ROOMS_FIRST && is_the_runtimes(loop, actor, message))
         return;
     if (actor->phase == ACTOR_ENDING) {

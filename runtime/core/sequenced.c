@@ -165,7 +165,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     int rv = entry == NULL ? add(table, &id->client, &entry, error) : 0;
     if (rv != 0)
         return rv;
-    /* The era before the sequence: sequences of different eras are not compared. */
+    /* The era comes before the sequence: sequences of different eras are not compared. */
     if (id->era < entry->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", id->era);
     bool same = id->era == entry->era && id->sequence == entry->sequence;
@@ -173,7 +173,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
         return error_set(error, TR_ECANCELED,
                          "rank %" PRIu32 " is at request %" PRIu64 ", past %" PRIu64,
                          id->client.rank, entry->sequence, id->sequence);
-    /* Before anything is changed: where no memory is left for the copy the reply is still kept. */
+    /* This comes before any change: if there is no memory for the copy, the reply is still kept. */
     if (same && entry->kept != NULL)
         return answer_again(self, entry, request, error);
     bool joins = same && entry->under_way;
@@ -208,7 +208,7 @@ void sequenced_answer(struct sequenced *table, struct actor *self, const struct 
     entry->under_way = false;
     size_t bytes = sizeof *reply + reply->frame.head_bytes + reply->frame.body_bytes;
     struct message *copy = NULL;
-    /* The copy before the reply goes, since sending consumes it. */
+    /* The copy is made before the reply goes, since sending consumes it. */
     if (account_reserve(table->account, bytes, NULL) == 0) {
         copy = message_copy(self, reply);
         if (copy == NULL)

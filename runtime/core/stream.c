@@ -58,7 +58,7 @@ struct actor *stream_fire_next(struct loop *loop)
     struct stream *stream = queue->first;
     struct actor *actor = stream->actor;
     unsigned what = stream->told & (stream->want | STREAM_FAILED);
-    /* Out of the queue before the callback, so that what happens in it queues the stream again. */
+    /* The stream leaves the queue before its callback, so that events during it queue it again. */
     dequeue(queue, stream);
     stream->told = 0;
     /* An event that is not told is not lost: when it is wanted again, the stream reports what still

@@ -227,7 +227,7 @@ static int decide(struct actor *parent, struct child *child, int reason)
     enum actor_restart policy = child->options.restart;
     if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
         return TR_ENOMEM;
-    /* The parent's wish before the policy; a restart of all goes on without this child. */
+    /* The parent's wish comes before the policy; a restart of all goes on without this child. */
     if (child->dismissed) {
         forget(parent, child);
         return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
@@ -257,7 +257,7 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     /* This comes first: the actor is given up when this returns, and a child that has an actor
      * counts as living. */
     child->actor = NULL;
-    /* An ending parent waits for this end alone: no policy is asked. */
+    /* An ending parent only waits for this end: it starts no child, whatever the policy. */
     if (parent->phase >= ACTOR_DRAINING || parent->exiting) {
         forget(parent, child);
         actor_advance(parent);

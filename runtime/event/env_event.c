@@ -223,8 +223,8 @@ static void *run_loop(void *arg)
         /* The turn comes first, as it may end the last actor; then the end of the node is asked;
          * the sleep comes last, since after it senders count on having to wake the loop. */
         if (!loop_turn(loop) && !loop_is_done(loop) && loop_sleep(loop, &until_ns)) {
-            /* The last actor may have gone between the look and the sleep; its wake came
-             * before we were asleep, so look again. */
+            /* The last actor may have gone between the look and loop_sleep. Its wake came before
+             * this loop counted as asleep, so the loop looks again. */
             if (!loop_is_done(loop))
                 sleep_until(driver, until_ns);
             loop_awake(loop);

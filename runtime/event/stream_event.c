@@ -431,7 +431,7 @@ static void socket_detach(struct stream *stream)
 {
     struct socket_stream *self = socket_of(stream);
     drop_events(self);
-    /* The lookup goes on alone, and frees itself when it is done. */
+    /* The lookup goes on without the stream, and is freed when it is done. */
     if (self->lookup != NULL)
         self->lookup->asker = NULL;
     self->lookup = NULL;

@@ -202,12 +202,13 @@ static void end_connecting(struct sim_stream *self)
         sim_stream_fail(self, TR_EPEERDOWN, "nobody listens there");
         return;
     }
-    /* It takes a packet each way. */
+    /* Connecting takes a packet each way. */
     uint64_t there_ns = sim_net_clogged_until_ns(net, self->node_id, listener->node_id);
     uint64_t back_ns = sim_net_clogged_until_ns(net, listener->node_id, self->node_id);
     uint64_t free_ns = there_ns > back_ns ? there_ns : back_ns;
     if (free_ns > sim_net_now_ns(net)) {
-        /* As a system does, again from time to time, so that a way freed early is found. */
+        /* The attempt is repeated from time to time, as by a system, so that a way freed early is
+         * found. */
         uint64_t next_ns = sim_net_now_ns(net) + UINT64_C(200000000);
         set_timer(self, next_ns < free_ns ? next_ns : free_ns);
     } else {
