@@ -83,6 +83,8 @@ static int copy_request(struct part_call *call, struct message **request)
 static void attempt_failed(struct part_call *call, const struct error *why)
 {
     struct checkpoint_store_call *k = call->arg;
+    /* A store that is down is looked for anew by the next attempt, whether or not it gets more
+     * time. */
     if (why->code == TR_EPEERDOWN)
         k->store = ADDRESS_NONE;
     /* Only a refusal says that it is there, and may lengthen the deadline. */

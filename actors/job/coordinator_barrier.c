@@ -298,6 +298,7 @@ int coordinator_learn_barriers(struct actor *self, const struct msg_join *head, 
 {
     const struct coordinator *state = actor_state(self);
     int rv = 0;
+    /* The era comes before the barriers: those of an older one are over here. */
     if (head->era == 0 || head->era < state->era)
         return 0;
     /* The barrier that was passed comes first: what ended before a later one would count as given

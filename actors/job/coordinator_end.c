@@ -170,6 +170,7 @@ static void end_job(struct actor *self)
 static void wait_for_others(struct actor *self, struct message *request, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
+    /* The rank is counted once, with its first request: its repeats take the place of that. */
     if (state->dones[rank] != NULL) /* an attempt that timed out: the rank waits for this one */
         actor_refuse(self, state->dones[rank], TR_ECANCELED);
     else

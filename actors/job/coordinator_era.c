@@ -339,6 +339,8 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
     rv = sequenced_take(&state->clients, self, &id, request, error);
     if (rv < 0)
         return rv;
+    /* The wish counts only when the table has the request: a rank that is counted can be
+     * answered. */
     state->num_restores += !state->restores[rank];
     state->restores[rank] = true;
     restore_all(self);
