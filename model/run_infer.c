@@ -30,6 +30,8 @@ static int open_exact(struct run_job *job, struct error *error)
         return 0;
     int rv = 0;
     if (!run_job_has_all_parts(job)) {
+        /* Partitions of other hosts are mapped before they are viewed, and all are viewed before
+         * the first pass. */
         rv = tr_graph_map_parts(job->graph, &why);
         if (rv != 0)
             return error_set(error, rv, "%s", why.message);

@@ -29,6 +29,7 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.verify_files = layout->verify_files;
     options.memory_bytes_max = layout->memory_bytes;
     options.log = layout->log;
+    /* The place in a cluster comes last, over what the layout says. */
     if (job->hooks.place != NULL)
         job->hooks.place(job->hooks.arg, &options);
     int rv = tr_session_open(&options, &job->session, &why);

@@ -74,6 +74,7 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     options.rank = rank;
     options.world = world;
     int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, TR_WAIT_FOREVER, &all, &why);
+    /* An empty set is refused before a deal is read for it, which would not say why. */
     if (rv == 0 && tr_nodes_count(all) == 0) {
         rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
                        job->config->train_mask);

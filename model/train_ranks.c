@@ -449,6 +449,8 @@ int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, st
     ranks->watchdog.cancel = ranks->cancel;
     ranks->watchdog.watched = ranks->watched;
     ranks->watchdog.count = ranks->count;
+    /* The watchdog runs from before the first trainer to behind the last: it looks at their
+     * places. */
     int rv = watchdog_start(&ranks->watchdog, error);
     if (rv != 0)
         return rv;

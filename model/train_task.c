@@ -186,6 +186,8 @@ static int train(struct training *t, struct error *error)
     training_begin_epoch(t, 0);
     int rv = train_ranks_run(&t->ranks, &result, error);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_TRAINED);
+    /* The end of the job comes before the result: one that is lost until then is taken back
+     * below. */
     if (rv == 0 && training_in_cluster(t))
         rv = wait_for_end(t, error);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_FINISHED);

@@ -190,6 +190,7 @@ static int begin_epoch(struct trainer *trainer, struct error *error)
         .scores = { 0, none, none, none, none },
     };
     trainer->began_ns = now(trainer);
+    /* The loss of an epoch that is gone on with stays: it is that of the steps before. */
     if (trainer->at.step == 0) {
         trainer->at.loss = (struct loss_sum){ 0 };
         return source->start_epoch(source, epoch, error);
@@ -442,6 +443,7 @@ int trainer_evaluate(struct model *model, struct batch_source *source, uint32_t 
         if (rc != 0)
             break;
         rc = score_batch(model, batch, &metrics, error);
+        /* The batch is given back whether it was scored or not. */
         source->release(source, batch);
     }
     if (rc == TR_EEND) {

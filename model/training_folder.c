@@ -119,6 +119,7 @@ static int refuse_checkpoints(const struct training *t, const char *host, struct
     int rv = tr_checkpoints_folder(t->checkpoints, host, folder, sizeof folder, &why);
     if (rv == 0 && !tr_checkpoints_exist(folder))
         return 0;
+    /* Only the run's own folder is emptied: one that was named is refused instead. */
     if (rv == 0 && t->options.replace && t->options.checkpoints == NULL)
         rv = tr_checkpoints_remove(folder, 0, &why);
     else if (rv == 0)

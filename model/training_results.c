@@ -103,6 +103,7 @@ int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch, struct tr_tra
         report = known ? t->epochs[i] : report;
     }
     pthread_mutex_unlock(&t->mutex);
+    /* The task is left before the caller's structs are filled, which is done from copies. */
     tr_task_leave(task);
     if (!known)
         return tr_error_set(error, TR_EEND, "epoch %u has not been trained", epoch);
@@ -134,6 +135,7 @@ int tr_train_get_result(const struct tr_task *task, struct tr_train_result *resu
     struct trainer_result found = t->result;
     struct scores tested_as = tested ? t->test_scores : unknown;
     pthread_mutex_unlock(&t->mutex);
+    /* The task is left before the caller's structs are filled, which is done from copies. */
     tr_task_leave(task);
     if (!done)
         return tr_error_set(error, TR_EEND, "the task has not trained to its end");

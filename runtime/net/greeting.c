@@ -23,6 +23,7 @@
 struct greeting *greeting_create(struct transport *transport, struct account *account)
 {
     struct greeting *greeting = NULL;
+    /* The account is asked before memory: at its bound nothing is allocated. */
     if (account_reserve(account, GREETING_BYTES, NULL) < 0)
         goto err_after_transport;
     greeting = calloc(1, sizeof *greeting);

@@ -120,6 +120,7 @@ static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status,
     if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES)
         result = MHD_queue_response(connection, status, response);
+    /* The response goes in any case: the queue has a reference of its own. */
     MHD_destroy_response(response);
     return result;
 }
@@ -209,6 +210,7 @@ static int begin(struct http *http, int fd)
         close(fd);
         return TR_ENOMEM;
     }
+    /* The daemon has the socket from here on, and http_close() ends both. */
     info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info == NULL ? TR_EUNSUPPORTED
                         : stream_watch(http->self, info->epoll_fd, ready, http, &http->watch);
@@ -227,6 +229,7 @@ int http_listen(struct actor *self, const struct endpoint *endpoint, http_asked 
     if (http == NULL)
         return error_set(error, TR_ENOMEM, "%s: cannot listen: out of memory", text);
     *http = (struct http){ .self = self, .asked = asked, .arg = arg };
+    /* The socket comes last, when nothing but begin() is left to fail, which takes it over. */
     int rc = socket_listen(endpoint, &listener, error);
     if (rc < 0) {
         free(http);

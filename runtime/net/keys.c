@@ -110,6 +110,7 @@ static int load(const struct paths *paths, struct pair *pair, struct error *erro
         return rc;
     pair->certificate = sk_X509_shift(certificates);
     sk_X509_pop_free(certificates, X509_free);
+    /* The certificate comes first: the key is compared with it. */
     rc = pem_read_key(paths->key, &pair->key, error);
     if (rc == 0 && X509_check_private_key(pair->certificate, pair->key) != 1)
         rc = error_set(error, TR_EMISMATCH, "%s: not the key of the certificate in %s", paths->key,

@@ -112,6 +112,8 @@ void links_deliver_downs(struct loop *loop)
         for (uint32_t i = 0; i < loop->node->num_loops; i++) {
             link->downs[i].link = link;
             link->downs[i].post.run = run;
+            /* The turn runs this behind its outboxes (loop_turn), so each post is behind the last
+             * messages of the dead. */
             loop_post(&loop->node->loops[i], &link->downs[i].post);
         }
     }

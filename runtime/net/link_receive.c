@@ -67,6 +67,7 @@ static bool is_sound(const struct link *link, const struct wire_header *header,
     const struct node *node = link->loop->node;
     const struct kind *kind = kinds_find(&node->kinds, frame->kind);
     bool failure = (frame->flags & MESSAGE_REPLY) && frame->status != 0;
+    /* The kind comes first: all that follows looks into it. */
     if (kind == NULL || (kind->encode == NULL && !failure) ||
         !flags_are_sound(kind, frame, header->lane))
         return false;
@@ -117,6 +118,7 @@ static struct message *make(struct link *link, const struct frame *frame, const 
     *step = STEP_GO_ON;
     if ((frame->flags & MESSAGE_REPLY) && frame->status != 0)
         return message;
+    /* The head is verified before it is decoded, straight into the message; a failure has none. */
     if (kind->verify(head, frame->head_bytes) == 0 &&
         kind->decode(head, frame->head_bytes, message->head) == 0)
         return message;
@@ -164,6 +166,7 @@ static struct message *make_member(struct link *link, const struct frame *frame,
 {
     if (frame->flags & MESSAGE_DATA)
         return make(link, frame, head, step);
+    /* Room is asked for before memory: what has to wait allocates nothing. */
     *step = STEP_STALL;
     if (control_is_full(link, cost))
         return NULL;
@@ -183,6 +186,7 @@ static struct message *make_charged(struct link *link, const struct frame *frame
     if (link->node < NODE_OBSERVERS)
         return make_member(link, frame, head, cost, step);
     *step = STEP_STALL;
+    /* Room is taken before memory, and given back where there is none. */
     if (account_reserve(account, cost, NULL) < 0)
         return NULL;
     struct message *message = make(link, frame, head, step);
@@ -324,6 +328,8 @@ static enum step read_small(struct link *link)
         return STEP_MORE;
     wire->crc = wire->checksums ? crc32c(wire->crc, at, wire->header.bytes) : 0;
     wire->in_begin += wire->header.bytes;
+    /* The record ends first, which compares its checksum; its bytes stay at `at`, since only
+     * read_some moves them. */
     enum step step = end_record(link);
     if (step != STEP_GO_ON || wire->header.type == WIRE_PING)
         return step;
@@ -344,6 +350,7 @@ static enum step begin_record(struct link *link)
         return STEP_MORE;
     memcpy(&wire->header, wire->in + wire->in_begin, WIRE_HEADER_BYTES);
     const struct wire_header *header = &wire->header;
+    /* The header is judged before anything is consumed, or counted by its length. */
     if (wire_check_header(header, false) < 0 || (!wire->checksums && header->crc != 0))
         return STEP_CORRUPT;
     if (header->type == WIRE_MORE) {
@@ -433,6 +440,7 @@ static ssize_t read_some(struct link *link, bool *all)
     struct link_wire *wire = link->wire;
     struct iovec parts[2];
     bool direct = wire->in_record && wire->body_begun && wire->left > DIRECT_BYTES;
+    /* What is left goes to the beginning first, so that a record that is cut fits behind it. */
     memmove(wire->in, wire->in + wire->in_begin, available(wire));
     wire->in_end -= wire->in_begin;
     wire->in_begin = 0;

@@ -248,6 +248,7 @@ static void stage_record(struct link_wire *wire, struct wire_header *header, uin
 {
     unsigned char *at = wire->out + wire->out_used;
     header->bytes = put + body_bytes;
+    /* The length is set before the checksum, which covers the header. */
     if (wire->checksums) {
         header->crc = crc32c(wire_crc_begin(header), at + WIRE_HEADER_BYTES, put);
         header->crc = crc32c(header->crc, body, body_bytes);
@@ -267,6 +268,7 @@ static void stage_ack(struct link *link)
         ack.received[lane] = link->acked[lane] = link->in[lane].received;
     memcpy(wire->out + wire->out_used + WIRE_HEADER_BYTES, &ack, sizeof ack);
     stage_record(wire, &(struct wire_header){ .type = WIRE_ACK }, sizeof ack, NULL, 0);
+    /* What is told is noted with the record: plan_ack finds news by the difference. */
     link->released_told = link->data_released;
     link->unacked_bytes = 0;
     link->ack_due = false;
@@ -295,6 +297,7 @@ static int put_lead(struct link *link, const struct message *message)
     uint64_t now_ns = link->loop->now_ns;
     struct frame frame = message->frame;
     int head = 0;
+    /* The time is asked for before the encoding, which a late message does not need. */
     if (is_late(link, message))
         return TR_ETIMEDOUT;
     if (!is_failure(message))
@@ -306,6 +309,8 @@ static int put_lead(struct link *link, const struct message *message)
         frame.deadline_ns -= now_ns;
     frame.flags &= MESSAGE_REQUEST | MESSAGE_REPLY | MESSAGE_DATA;
     frame.head_bytes = (uint32_t)head;
+    /* The life is filled in here and not when the message is queued: it may have waited for the
+     * session to begin. */
     if (frame.to.incarnation == 0)
         frame.to.incarnation = link->incarnation;
     memcpy(at, &frame, sizeof frame);
@@ -444,6 +449,8 @@ static void consume(struct link *link, size_t n)
         if (part->count == 0)
             wire->first_part++;
     }
+    /* What follows waits until all parts are written: they point into `out`, and into bodies that
+     * link_forget_received frees. */
     if (wire->first_part < wire->num_parts)
         return;
     wire->first_part = wire->num_parts = wire->out_used = 0;

@@ -73,6 +73,7 @@ void link_hello(struct link *link, struct wire_hello *hello)
         hello->received[lane] = link->in[lane].received;
     for (int i = 0; links->cluster[i] != '\0'; i++)
         hello->cluster[i] = links->cluster[i];
+    /* This is noted as told: link_begin compares with it. */
     link->released_told = link->data_released;
 }
 

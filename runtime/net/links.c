@@ -156,6 +156,8 @@ static void destroy(struct router *router)
         links->observers = observer->next_observer;
         link_unref(observer);
     }
+    /* The accounts go when nothing is charged to them any more, and the tables behind all that
+     * stands in them. */
     account_fini(&links->observer_account);
     account_fini(&links->connection_account);
     free(links->by_loop);

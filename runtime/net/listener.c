@@ -421,6 +421,7 @@ static void spawn_links(struct actor *self, void *arg)
                         links);
             return;
         }
+        /* A link is counted when it is there: the next attempt goes on with the one that failed. */
         links->spawned++;
     }
 }

@@ -58,6 +58,7 @@ int secret_read(const char *path, struct secret *secret, struct error *error)
         return error_set_errno(error, errno, "%s", path);
     int rc = check_facts(path, fd, &secret->size, error);
     if (rc == 0) {
+        /* The size is known, and bounded, before memory is taken by it. */
         secret->bytes = calloc(1, secret->size + 1);
         rc = secret->bytes != NULL ? read_bytes(path, fd, secret, error)
                                    : error_set(error, TR_ENOMEM, "%s: no memory", path);

@@ -178,6 +178,7 @@ static int load_key(SSL_CTX *context, const struct security_options *options, st
     int rc = pem_read_key(options->key, &key, error);
     if (rc < 0)
         return rc;
+    /* The key is compared first, so that the text names both files. */
     if (X509_check_private_key(SSL_CTX_get0_certificate(context), key) != 1)
         rc = error_set(error, TR_EMISMATCH, "%s: not the key of the certificate in %s",
                        options->key, options->certificate);

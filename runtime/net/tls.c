@@ -84,6 +84,7 @@ static int begin(struct tls *tls, bool connects, const char *peer_host)
     BIO *bio = tls_pipe_bio(&tls->pipe);
     if (bio == NULL)
         return TR_ENOMEM;
+    /* SSL takes the BIO over: from here on SSL_free() frees it. */
     SSL_set_bio(tls->ssl, bio, bio);
     SSL_set_app_data(tls->ssl, tls);
     SSL_set_verify(tls->ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, look);
