@@ -55,10 +55,14 @@ static void watch(struct actor *self, struct process_member *member, const struc
     actor_failpoint(self, FAILPOINT_START_JOINED);
 }
 
-/* TR_EEXIST: the coordinator does not know yet that a past life of this one is over. */
-static bool may_pass(int status)
+/* TR_EEXIST: the coordinator does not know yet that a past life of this one is over. A refusal that
+ * cannot be asked about again before the patience ends stands: a later try would end without an
+ * answer, as if no coordinator were there. */
+static bool may_pass(const struct process_member *member, int status, uint64_t now_ns)
 {
-    return part_call_peer_recovers(status) || status == TR_EEXIST;
+    if (status == TR_EEXIST)
+        return now_ns + MEMBER_RETRY_NS < member->until_ns;
+    return part_call_peer_recovers(status) && now_ns < member->until_ns;
 }
 
 static void say_lost(struct actor *self, const struct process_member *member)
@@ -113,7 +117,7 @@ static void try_again_or_exit(struct actor *self, struct process_member *member,
     /* A failure that may pass is asked for first: only one that will not pass, or has taken too
      * long, is logged and ends the member. */
     uint64_t now_ns = actor_now_ns(self);
-    if (may_pass(status) && now_ns < member->until_ns) {
+    if (may_pass(member, status, now_ns)) {
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
         return;
     }

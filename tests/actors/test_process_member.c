@@ -350,23 +350,29 @@ static void a_member_waits_as_long_as_its_plan_says(void **unused)
     }
 }
 
-/* What may pass is waited for as long as a coordinator is, and no longer. */
+/* What may pass is waited for as long as a coordinator is, and no longer. Then it ends as what was
+ * said, which is not that nobody was there: at each share of the pause that may be left. */
 static void a_refusal_that_stays_ends_the_member(void **unused)
 {
     (void)unused;
-    struct stage stage = { .num_answers = 1,
-                           .answers = { TR_EEXIST },
-                           .plan = { .coordinator = 1, .first_ns = ENV_SECOND_NS } };
-    stage.member.plan = &stage.plan;
-    open_stage(&stage, true);
-    run_for(&stage, ENV_SECOND_NS + 2 * MEMBER_RETRY_NS);
-    assert_true(stage.tries > 10 && stage.tries <= ENV_SECOND_NS / MEMBER_RETRY_NS + 1);
-    expect_asked(&stage, stage.tries);
-    assert_true(stage.member_ended && stage.root_ended);
-    assert_int_equal(stage.member_reason, TR_EPEERDOWN);
-    assert_int_equal(stage.root_reason, TR_EPEERDOWN);
-    assert_non_null(strstr(stage.line, "for 1 seconds"));
-    asker_close(&stage.asker);
+    static const uint64_t extra_ns[] = { 0, 1, 10 * MS, MEMBER_RETRY_NS - 1 };
+    for (size_t i = 0; i < sizeof extra_ns / sizeof extra_ns[0]; i++) {
+        uint64_t patience_ns = ENV_SECOND_NS + extra_ns[i];
+        struct stage stage = { .num_answers = 1,
+                               .answers = { TR_EEXIST },
+                               .plan = { .coordinator = 1, .first_ns = patience_ns } };
+        stage.member.plan = &stage.plan;
+        open_stage(&stage, true);
+        run_for(&stage, patience_ns + 2 * MEMBER_RETRY_NS);
+        assert_true(stage.tries > 10 && stage.tries <= patience_ns / MEMBER_RETRY_NS + 1);
+        expect_asked(&stage, stage.tries);
+        assert_true(stage.member_ended && stage.root_ended);
+        assert_true(stage.ended_ns + MEMBER_RETRY_NS >= patience_ns);
+        assert_int_equal(stage.member_reason, TR_EEXIST);
+        assert_int_equal(stage.root_reason, TR_EEXIST);
+        assert_non_null(strstr(stage.line, "refuses this process: as the script says"));
+        asker_close(&stage.asker);
+    }
 }
 
 /* A member that is stopped stops its process too, as soon as there is memory for it. */
