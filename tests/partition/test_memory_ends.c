@@ -179,8 +179,9 @@ static int copy_raw(const struct attempt *attempt, struct error *error)
 
 static int make_parts(const struct attempt *attempt, struct error *error)
 {
+    struct files files = quick_files();
     const struct partition_options options = {
-        .num_parts = 2, .seed = 1, .halo_hops = 2, .trainers = 2
+        .num_parts = 2, .seed = 1, .halo_hops = 2, .trainers = 2, .files = &files
     };
     char path[256];
     snprintf(path, sizeof path, "%s/parts", attempt->scratch->folder);
