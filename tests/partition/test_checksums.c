@@ -451,6 +451,128 @@ static void sums_are_those_of_the_format(void **state)
     free(text);
 }
 
+/* A graph of one partition whose edges are looked through in pieces; the wrong source is named by its
+ * place in the file, in whichever piece it lies. */
+static void a_source_that_is_not_there_is_named_by_its_place(void **state)
+{
+    enum { NODES = 60, EDGES = 9000 };
+    static const uint64_t places[] = { 0, 4095, 4096, 5000, 8191, 8192, EDGES - 1 };
+    struct scratch *scratch = *state;
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 1 };
+    struct partition_load load = { .check = PARTITION_CHECK_ALL };
+    struct error error = { 0 };
+    struct made made = { 0 };
+    struct sample sample;
+    struct graph_part *part;
+    struct store *store;
+    size_t size;
+    snprintf(made.out, sizeof made.out, "%s/out", scratch->folder);
+    snprintf(made.json, sizeof made.json, "%s/sample.json", made.out);
+    sample_init(&sample, false, NODES, EDGES, 6);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    assert_int_equal(partition_graph(raw, &options, made.out, NULL, NULL, NULL, &error), 0);
+    raw_close(raw);
+    sample_fini(&sample);
+    char *text;
+    read_file(made.json, &text, &size);
+    write_without(&made, text, 7);
+    free(text);
+    struct listing listing = { .made = &made, .folder = at(scratch, "out/part0") };
+    assert_int_equal(files_posix->list(files_posix, listing.folder, list_file, &listing), 0);
+    uint32_t f = 0;
+    while (f < made.num_files && strstr(made.files[f], "indices.npy") == NULL)
+        f++;
+    assert_true(f < made.num_files);
+    int fd = open(made.files[f], O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    off_t data = lseek(fd, 0, SEEK_END) - (off_t)(EDGES * sizeof(uint32_t));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        uint32_t before, wrong = i % 2 == 0 ? NODES : UINT32_MAX;
+        off_t place = data + (off_t)(places[i] * sizeof wrong);
+        char says[64];
+        assert_int_equal(pread(fd, &before, sizeof before, place), sizeof before);
+        assert_int_equal(pwrite(fd, &wrong, sizeof wrong, place), sizeof wrong);
+        assert_int_equal(store_open(made.json, &store, &error), 0);
+        assert_int_equal(store_load(store, 0, &load, &part, &error), TR_EFORMAT);
+        snprintf(says, sizeof says, "indices.npy: element %u is %u, but", (unsigned)places[i],
+                 (unsigned)wrong);
+        assert_says(&error, TR_EFORMAT, says);
+        store_close(store);
+        assert_int_equal(pwrite(fd, &before, sizeof before, place), sizeof before);
+    }
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    assert_int_equal(store_load(store, 0, &load, &part, &error), 0);
+    store_unload(store, part);
+    store_close(store);
+}
+
+/* Every range of the IDs that an input has is the same range of all; of edges where they were kept. */
+static void original_ids_are_read_over_partitions(void **state)
+{
+    struct scratch *scratch = *state;
+    for (int kept = 1; kept >= 0; kept--) {
+        struct partition_options options = { .method = PARTITION_RANDOM,
+                                             .num_parts = 3,
+                                             .drop_edge_ids = !kept };
+        struct error error = { 0 };
+        struct sample sample;
+        struct store *store;
+        char out[128], json[160], name[16];
+        snprintf(name, sizeof name, "raw%d", kept);
+        snprintf(out, sizeof out, "%s/out%d", scratch->folder, kept);
+        snprintf(json, sizeof json, "%s/sample.json", out);
+        sample_init(&sample, true, 40, 60, 4);
+        struct raw_graph *raw = sample_raw(&sample, at(scratch, name));
+        assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), 0);
+        raw_close(raw);
+        assert_int_equal(store_open(json, &store, &error), 0);
+        for (uint32_t i = 0; i < sample.types.num_ntypes + sample.types.num_etypes; i++) {
+            bool edges = i >= sample.types.num_ntypes;
+            uint32_t type = edges ? i - sample.types.num_ntypes : i;
+            uint64_t count = edges ? sample.num_edges[type] : sample.num_nodes[type];
+            uint64_t all[64], some[64];
+            bool seen[64] = { false };
+            assert_true(count > 3 && count <= 64);
+            int rv = store_read_original_ids(store, edges, type, 0, count, all, &error);
+            if (edges && !kept) {
+                assert_int_equal(rv, TR_ENOENT);
+                assert_says(&error, TR_ENOENT, "original edge IDs were not kept; partition again");
+                continue;
+            }
+            assert_int_equal(rv, 0);
+            for (uint64_t k = 0; k < count; k++) {
+                assert_true(all[k] < count && !seen[all[k]]);
+                seen[all[k]] = true;
+            }
+            for (uint64_t first = 0; first <= count; first++) {
+                for (uint64_t n = 0; n <= count - first; n += 1 + n / 3) {
+                    assert_int_equal(
+                        store_read_original_ids(store, edges, type, first, n, some, &error), 0);
+                    assert_memory_equal(some, all + first, n * sizeof *some);
+                }
+            }
+            const uint64_t bad[][2] = {
+                { 0, count + 1 }, { count, 1 }, { count + 1, 0 }, { 1, SIZE_MAX }
+            };
+            for (size_t b = 0; b < 4; b++) {
+                assert_int_equal(
+                    store_read_original_ids(store, edges, type, bad[b][0], bad[b][1], some, &error),
+                    TR_ERANGE);
+                assert_says(&error, TR_ERANGE, edges ? "edge IDs from" : "node IDs from");
+            }
+        }
+        for (int edges = 0; edges < 2; edges++) {
+            uint32_t types = edges ? sample.types.num_etypes : sample.types.num_ntypes;
+            assert_int_equal(store_read_original_ids(store, edges, types, 0, 0, NULL, &error),
+                             TR_ERANGE);
+            assert_says(&error, TR_ERANGE, edges ? "no edge type 3" : "no node type 2");
+        }
+        store_close(store);
+        sample_fini(&sample);
+    }
+}
+
 struct asked {
     int times, yes_at; /* the first question that is answered with yes */
 };
@@ -515,11 +637,18 @@ int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        SCRATCH(a_wrong_byte_is_found_in_every_file), SCRATCH(a_wrong_byte_is_found_in_the_book),
-        SCRATCH(cut_and_grown_files_are_found),       SCRATCH(swapped_files_are_found),
-        SCRATCH(older_folders_load_and_say_so),       SCRATCH(a_file_without_a_sum_is_refused),
-        SCRATCH(rows_are_those_of_the_book),          SCRATCH(partitions_may_be_elsewhere),
-        SCRATCH(sums_are_those_of_the_format),        SCRATCH(loading_ends_within_a_partition),
+        SCRATCH(a_wrong_byte_is_found_in_every_file),
+        SCRATCH(a_wrong_byte_is_found_in_the_book),
+        SCRATCH(cut_and_grown_files_are_found),
+        SCRATCH(swapped_files_are_found),
+        SCRATCH(older_folders_load_and_say_so),
+        SCRATCH(a_file_without_a_sum_is_refused),
+        SCRATCH(rows_are_those_of_the_book),
+        SCRATCH(partitions_may_be_elsewhere),
+        SCRATCH(sums_are_those_of_the_format),
+        SCRATCH(loading_ends_within_a_partition),
+        SCRATCH(a_source_that_is_not_there_is_named_by_its_place),
+        SCRATCH(original_ids_are_read_over_partitions),
     };
     return cmocka_run_group_tests_name("checksums", tests, NULL, NULL);
 }

@@ -104,6 +104,8 @@ static void scatter_is_a_bijection(void **state)
     struct scatter_bijection shared;
     scatter_init(&shared, UINT64_C(2654435761) * 6); /* shares the factor */
     assert_int_equal(scatter_invert(&shared, scatter_apply(&shared, 123456789)), 123456789);
+    /* The first odd number from there on that shares nothing: graphs of a seed stay the same. */
+    assert_int_equal(shared.factor, UINT64_C(2654435765));
 }
 
 static void blocks_hold_the_stated_share(void **state)

@@ -10,6 +10,7 @@
 
 #include "partition/build/verify.h"
 #include "partition/import/debian.h"
+#include "partition/store/book_paths.h"
 #include "partition/store/npy.h"
 #include "tests/short_memory.h"
 
@@ -229,6 +230,34 @@ static int load_part(const struct attempt *attempt, struct error *error)
     return rv;
 }
 
+static int count_path(void *arg, const char *path)
+{
+    assert_non_null(path);
+    ++*(uint32_t *)arg;
+    return 0;
+}
+
+static int list_paths(const struct attempt *attempt, struct error *error)
+{
+    char path[256];
+    struct book_file file;
+    uint32_t count = 0;
+    snprintf(path, sizeof path, "%s/parts/sample.json", attempt->scratch->folder);
+    int left = allocations_left;
+    allocations_left = -1;
+    assert_int_equal(book_file_read(&file, files_posix, path, error), 0);
+    allocations_left = left;
+    int rv = book_paths(&file, path, NULL, count_path, &count);
+    /* The document, the deals of two node types, and two folders. */
+    if (rv == 0)
+        assert_int_equal(count, 5);
+    left = allocations_left;
+    allocations_left = -1;
+    book_file_fini(&file);
+    allocations_left = left;
+    return rv;
+}
+
 static void partitions(void **state)
 {
     struct scratch *scratch = *state;
@@ -246,6 +275,7 @@ static void partitions(void **state)
     for (attempt.mode = PARTITION_COPY; attempt.mode <= PARTITION_MAP; attempt.mode++)
         assert_true(fail_each(load_part, &attempt, 1) > 10);
     assert_true(fail_each(verify_parts, &attempt, 1) > 20);
+    assert_true(fail_each(list_paths, &attempt, 1) > 5);
     raw_close(attempt.raw);
     sample_fini(&sample);
 }

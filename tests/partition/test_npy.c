@@ -108,6 +108,37 @@ static void ids_of_any_width_are_widened(void **state)
     }
 }
 
+static void ids_are_read_up_to_the_last_one(void **state)
+{
+    static const struct {
+        uint64_t begin, count;
+        int code;
+    } cases[] = {
+        { 0, 5, 0 },         { 4, 1, 0 },         { 5, 0, 0 },
+        { 0, 6, TR_ERANGE }, { 4, 2, TR_ERANGE }, { 1, UINT64_MAX, TR_ERANGE },
+        { 5, 1, TR_ERANGE }, { 6, 0, TR_ERANGE }, { UINT64_MAX, 2, TR_ERANGE },
+    };
+    struct scratch *scratch = *state;
+    const uint32_t numbers[] = { 7, 8, 9, 10, UINT32_MAX };
+    const uint64_t shape[] = { 5 };
+    struct npy npy;
+    struct error error = { 0 };
+    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<u4", 1, shape, numbers, &error),
+                     0);
+    assert_int_equal(npy_open(&npy, files_posix, at(scratch, "a.npy"), &error), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t ids[5] = { 0 };
+        error = (struct error){ 0 };
+        assert_int_equal(npy_read_ids(&npy, cases[i].begin, cases[i].count, ids, &error),
+                         cases[i].code);
+        for (uint64_t k = 0; cases[i].code == 0 && k < cases[i].count; k++)
+            assert_int_equal(ids[k], numbers[cases[i].begin + k]);
+        if (cases[i].code != 0)
+            assert_says(&error, TR_ERANGE, "asked of 5");
+    }
+    npy_close(&npy);
+}
+
 static void negative_ids_are_refused(void **state)
 {
     struct scratch *scratch = *state;
@@ -265,6 +296,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(fewer_rows_than_said_is_an_error, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_of_any_width_are_widened, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(ids_are_read_up_to_the_last_one, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(negative_ids_are_refused, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(all_versions_are_read, scratch_setup, scratch_teardown),

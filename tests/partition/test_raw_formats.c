@@ -103,6 +103,65 @@ static void options_of_edge_lists(void **state)
     assert_graph(at(scratch, "b"), &options);
 }
 
+/* Blanks of each kind stand between columns as well as around a delimiter, on any line. */
+static void columns_stand_apart_by_any_blanks(void **state)
+{
+    static const struct {
+        const char *text;
+        char delimiter;
+        const char *refused; /* NULL: two edges are read */
+    } cases[] = {
+        { "0\t1\t5\n1 2 5\n", '\0', NULL },
+        { "0 1 5\n1\t2\t5\n", '\0', NULL },
+        { "0 1,5\n1 2\t5\n", '\0', NULL },
+        { "0 1\r5\n1 2 5\n", '\0', NULL },
+        { "0 1 \r\n1 2\n", '\0', NULL },
+        { "0\t1\n1 2\n", ',', NULL },
+        { "0\t,\t1\n1 , 2\n", ',', NULL },
+        { "0 1 5\n1 2\n", '\0', "line 2: has 2 columns, the first edge has 3" },
+        { "0 1\n1 2\t\t5\n", '\0', "line 2: has 3 columns, the first edge has 2" },
+        { "0 1\n1 2,\n", '\0', "line 2: has 3 columns" },
+    };
+    struct scratch *scratch = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error error = { 0 };
+        struct raw_graph *graph = NULL;
+        uint64_t src[2], dst[2];
+        put_text(scratch, "a.txt", cases[i].text);
+        const struct raw_options options = { .delimiter = cases[i].delimiter };
+        int rv = raw_open(at(scratch, "a.txt"), &options, &graph, &error);
+        if (rv != (cases[i].refused == NULL ? 0 : TR_EFORMAT))
+            fail_msg("case %zu: %s", i, error.text);
+        if (rv != 0) {
+            assert_says(&error, TR_EFORMAT, cases[i].refused);
+            continue;
+        }
+        assert_int_equal(graph->num_edges[0], 2);
+        assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), 0);
+        assert_true(src[0] == 0 && dst[0] == 1 && src[1] == 1 && dst[1] == 2);
+        raw_close(graph);
+    }
+}
+
+/* A word fits with 63 bytes, and is cut short in what is said of a longer one. */
+static void words_are_bounded(void **state)
+{
+    struct scratch *scratch = *state;
+    for (size_t length = 62; length <= 65; length++) {
+        struct error error = { 0 };
+        struct raw_graph *graph = NULL;
+        char word[80] = "", text[200];
+        memset(word, 'w', length);
+        snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate %s general\n3 3 0\n", word);
+        put_text(scratch, "a.mtx", text);
+        assert_true(raw_open(at(scratch, "a.mtx"), NULL, &graph, &error) != 0);
+        assert_null(graph);
+        assert_int_equal(strstr(error.text, "'wwwwwwwwwwwwwwwwwwww...' is too long") != NULL,
+                         length > 63);
+        assert_int_equal(error.code, length > 63 ? TR_EFORMAT : TR_EUNSUPPORTED);
+    }
+}
+
 static void ids_above_32_bits_are_kept(void **state)
 {
     struct scratch *scratch = *state;
@@ -619,6 +678,40 @@ static void tables_of_text_and_their_headers(void **state)
     }
 }
 
+/* Blanks may stand before and behind a delimiter, and are the delimiter where there is no other. */
+static void columns_of_tables_stand_apart(void **state)
+{
+    static const char *const texts[][2] = {
+        { ",", "1,2\n3,4\n5,6\n" },        { ",", "1 ,2\n3\t,4\n5 , 6\n" },
+        { ",", "1, 2 \n 3,4\r\n5,\t6\n" }, { "|", "1 | 2\n3|4\n5 |6\n" },
+        { " ", "1 2\n3  4\n5\t6\n" },
+    };
+    struct scratch *scratch = *state;
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/a.csv", "0 1\n");
+    put_text(scratch, "c/b.csv", "1 2\n");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        static const int64_t wanted[6] = { 1, 2, 3, 4, 5, 6 };
+        char document[1024];
+        int64_t rows[6];
+        struct raw_graph *graph;
+        struct error error = { 0 };
+        snprintf(document, sizeof document,
+                 HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
+                      "\"delimiter\": \"%s\"}, \"data\": [\"x.csv\"]}}}}",
+                 texts[i][0]);
+        put_text(scratch, "c/metadata.json", document);
+        put_text(scratch, "c/x.csv", texts[i][1]);
+        if (raw_open(at(scratch, "c"), NULL, &graph, &error) != 0)
+            fail_msg("case %zu: %s", i, error.text);
+        assert_int_equal(graph->tables[0].ndim, 1);
+        assert_int_equal(graph->tables[0].shape[0], 2);
+        assert_int_equal(raw_read_rows(graph, 0, 0, 3, rows, &error), 0);
+        assert_memory_equal(rows, wanted, sizeof wanted);
+        raw_close(graph);
+    }
+}
+
 /* What Excel, PowerShell and pipes hand over. */
 static void texts_of_other_systems(void **state)
 {
@@ -661,6 +754,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(blocks_may_cut_anywhere, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_parsing, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(columns_stand_apart_by_any_blanks, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(words_are_bounded, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(columns_of_tables_stand_apart, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(texts_of_other_systems, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_is_read_ends_at_its_bounds, scratch_setup,
                                         scratch_teardown),

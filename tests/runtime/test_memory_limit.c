@@ -106,6 +106,18 @@ static void version_1_counts_too(void **state)
     assert_limit(*state, 800000000);
 }
 
+/* What stands behind the number matters as little as how much it is. */
+static void a_long_file_is_read_to_a_bound(void **state)
+{
+    char text[400];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    memcpy(text, "700000000\n", 10);
+    put(*state, "proc/self/cgroup", "0::/a\n");
+    put(*state, "sys/fs/cgroup/a/memory.max", text);
+    assert_limit(*state, 700000000);
+}
+
 int main(void)
 {
 #define TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -113,6 +125,7 @@ int main(void)
         TREE(without_groups_there_is_no_limit),
         TREE(the_smallest_above_the_process_holds),
         TREE(a_container_sees_its_root_alone),
+        TREE(a_long_file_is_read_to_a_bound),
         TREE(version_1_counts_too),
     };
     return cmocka_run_group_tests_name("memory_limit", tests, NULL, NULL);
