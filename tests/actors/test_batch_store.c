@@ -77,6 +77,122 @@ static void one_batch_is_granted_whatever_its_size(void **state)
     batch_store_release(store);
 }
 
+/* Room is taken as for the largest batch so far, and an eighth of it: what is smaller changes
+ * nothing. */
+static void room_grows_with_the_largest_batch(void **state)
+{
+    struct batch_store *store = batch_store_create(1 << 20);
+    struct batch_store_counts counts;
+    (void)state;
+    assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
+    struct sampled_batch *large = make_batch(store, 1, 0, 0, 3000);
+    struct sampled_batch *small = make_batch(store, 1, 0, 1, 100);
+    size_t bytes = sampled_batch_bytes(large), less = sampled_batch_bytes(small);
+    assert_true(bytes > 24000 && less < bytes);
+    assert_int_equal(batch_store_deposit(store, large), 0);
+    assert_int_equal(batch_store_deposit(store, small), 0);
+    assert_int_equal(batch_store_used(store), bytes + less);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 2), 0);
+    assert_int_equal(batch_store_used(store), bytes + less + bytes + bytes / 8);
+    /* A batch of another loader is as large as is said. */
+    assert_int_equal(batch_store_open_loader(store, 2, 777), 0);
+    assert_int_equal(batch_store_reserve(store, 2, 0, 0), 0);
+    assert_int_equal(batch_store_used(store), bytes + less + bytes + bytes / 8 + 777);
+    /* Each is given back once, of its own epoch and loader. */
+    batch_store_unreserve(store, 1, 1, 2);
+    batch_store_unreserve(store, 1, 0, 3);
+    batch_store_unreserve(store, 3, 0, 2);
+    assert_int_equal(batch_store_used(store), bytes + less + bytes + bytes / 8 + 777);
+    batch_store_unreserve(store, 1, 0, 2);
+    batch_store_unreserve(store, 2, 0, 0);
+    assert_int_equal(batch_store_used(store), bytes + less);
+    batch_store_counts(store, &counts);
+    assert_true(counts.made == 0 && counts.taken == 0);
+    assert_ptr_equal(batch_store_collect(store, 1, 0, 1), small);
+    assert_null(batch_store_collect(store, 1, 0, 1));
+    batch_store_note_made(store);
+    batch_store_note_made(store);
+    batch_store_counts(store, &counts);
+    assert_true(counts.made == 2 && counts.taken == 1);
+    sampled_batch_release(small);
+    batch_store_close(store);
+    assert_int_equal(batch_store_open_loader(store, 5, 1), TR_ECLOSED);
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_release(store);
+}
+
+/* What a loader has passed by is not kept; of the epoch that follows it is, of later ones it is not. */
+static void what_was_passed_by_is_dropped(void **state)
+{
+    struct batch_store *store = batch_store_create(1 << 20);
+    (void)state;
+    assert_int_equal(batch_store_open_loader(store, 1, 10), 0);
+    assert_int_equal(batch_store_open_loader(store, 2, 10), 0);
+    batch_store_set_epoch(store, 1, 4, 2);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 4, 1, 10)), TR_ECANCELED);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 6, 9, 10)), TR_ECANCELED);
+    for (uint64_t i = 2; i < 6; i++) {
+        assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 4, i, 10)), 0);
+        assert_int_equal(batch_store_deposit(store, make_batch(store, 2, 0, i, 10)), 0);
+    }
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 5, 0, 10)), 0);
+    assert_true(batch_store_is_taken(store, 1, 3, 9) && batch_store_is_taken(store, 1, 4, 1));
+    assert_false(batch_store_is_taken(store, 1, 4, 2) || batch_store_is_taken(store, 9, 0, 0));
+    batch_store_advance(store, 1, 4, 4);
+    assert_null(batch_store_collect(store, 1, 4, 3));
+    batch_store_advance(store, 1, 4, 1); /* it does not go back */
+    assert_true(batch_store_is_taken(store, 1, 4, 3));
+    assert_false(batch_store_is_taken(store, 1, 4, 4));
+    for (uint64_t i = 4; i < 6; i++) {
+        struct sampled_batch *batch = batch_store_collect(store, 1, 4, i);
+        assert_non_null(batch);
+        assert_int_equal(batch->space.batch.index, i);
+        sampled_batch_release(batch);
+    }
+    struct sampled_batch *next = batch_store_collect(store, 1, 5, 0);
+    assert_non_null(next);
+    sampled_batch_release(next);
+    batch_store_close_loader(store, 1);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 5, 1, 10)), TR_ECANCELED);
+    for (uint64_t i = 2; i < 6; i++) {
+        struct sampled_batch *batch = batch_store_collect(store, 2, 0, i);
+        assert_non_null(batch);
+        sampled_batch_release(batch);
+    }
+    batch_store_close(store);
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_release(store);
+}
+
+/* An idle batch of the right shape is taken again, in whichever place it lies, and empty; at most 16
+ * wait, and they give way to what is asked for. */
+static void batches_are_used_again(void **state)
+{
+    enum { KEPT = 16 };
+    struct batch_store *store = batch_store_create(1 << 20);
+    struct sampled_batch *batches[KEPT + 1];
+    size_t bytes = 0;
+    (void)state;
+    for (int i = 0; i <= KEPT; i++)
+        batches[i] = make_batch(store, 1, 0, 0, 100 + (size_t)i);
+    for (int i = 0; i <= KEPT; i++) {
+        bytes += i < KEPT ? sampled_batch_bytes(batches[i]) : 0;
+        sampled_batch_release(batches[i]);
+        assert_int_equal(batch_store_used(store), bytes);
+    }
+    struct sampled_batch *other = batch_store_take(store, 1, 1, 2);
+    assert_int_equal(batch_store_used(store), bytes);
+    other = (sampled_batch_release(other), batch_store_take(store, 1, 1, 1));
+    assert_ptr_equal(other, batches[KEPT - 1]); /* the youngest */
+    assert_int_equal(batch_store_used(store), bytes - sampled_batch_bytes(other));
+    sampled_batch_release(other);
+    assert_int_equal(batch_store_open_loader(store, 1, (1 << 20) - 10), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 0), 0);
+    assert_int_equal(batch_store_used(store), (1 << 20) - 10);
+    batch_store_close(store);
+    batch_store_release(store);
+}
+
 struct hand {
     struct batch_store *store;
     uint64_t random;
@@ -202,6 +318,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_collected_once_and_charged_until_released),
         cmocka_unit_test(one_batch_is_granted_whatever_its_size),
+        cmocka_unit_test(room_grows_with_the_largest_batch),
+        cmocka_unit_test(what_was_passed_by_is_dropped),
+        cmocka_unit_test(batches_are_used_again),
         cmocka_unit_test(any_order_charges_what_is_held),
         cmocka_unit_test(any_thread_charges_what_is_held),
     };

@@ -14,6 +14,7 @@
 #include "actors/data/batch_flat.h"
 #include "actors/data/epoch_plan.h"
 #include "actors/data/proxy.h"
+#include "actors/data/proxy_state.h"
 #include "actors/data/sampler.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
@@ -666,6 +667,71 @@ static void the_next_epoch_starves_nobody(void **state)
     batch_store_release(store);
 }
 
+/* What a loader asks for is counted: each flag and table by its bytes of every node or edge that a batch
+ * may have, and no batch has more of them than the graph. */
+static void estimates_count_what_is_asked_for(void **state)
+{
+    (void)state;
+    enum { SEEDS = 4, FANOUT = 3 };
+    /* Of the test's graphs: three edge types; all fanouts together draw this for each node. */
+    const uint64_t edges = SEEDS * FANOUT * GRAPH_ETYPES, nodes = SEEDS + edges;
+    struct test_graph graph;
+    struct graph_meta meta;
+    struct sample_spec spec;
+    test_graph_init(&graph, 3, 500, 40);
+    assert_int_equal(graph_meta_init(&meta, &graph.parts[0]), 0);
+    assert_int_equal(sample_spec_alloc(&spec, 1, GRAPH_ETYPES), 0);
+    for (uint32_t e = 0; e < GRAPH_ETYPES; e++)
+        *sample_spec_term(&spec, 0, e) = SAMPLE_TERM(FANOUT, false);
+    const struct proxy_options options = { .book = &graph.book, .meta = &meta };
+    const struct msg_loader_open plain = {
+        .num_seeds = 1000, .batch_size = SEEDS, .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL
+    };
+    const size_t least = proxy_estimate(&options, &plain, &spec);
+    assert_true(least >= nodes * 8 + edges * 4);
+    const struct {
+        uint32_t flags;
+        uint64_t more;
+    } flags[] = {
+        { MSG_LOADER_ORIGINAL_IDS, nodes * 8 },
+        { MSG_LOADER_DEGREES, nodes * 8 },
+        { MSG_LOADER_EDGE_IDS, edges * 8 },
+        { MSG_LOADER_SHUFFLE, 0 },
+        { MSG_LOADER_DEGREES | MSG_LOADER_ORIGINAL_IDS | MSG_LOADER_EDGE_IDS,
+          nodes * 16 + edges * 8 },
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct msg_loader_open open = plain;
+        open.flags = flags[i].flags;
+        assert_int_equal(proxy_estimate(&options, &open, &spec), least + flags[i].more);
+    }
+    struct msg_loader_open open = plain;
+    open.features = (uint32_t)graph_meta_name(&meta, "feat");
+    assert_int_equal(proxy_estimate(&options, &open, &spec), least + nodes * 20);
+    open.features = (uint32_t)graph_meta_name(&meta, "mask");
+    assert_int_equal(proxy_estimate(&options, &open, &spec), least + nodes);
+    const struct sample_table table = { .of = SAMPLE_OF_NODES,
+                                        .type = 1,
+                                        .name = (uint32_t)graph_meta_name(&meta, "feat"),
+                                        .where = SAMPLE_FOR_ALL };
+    assert_int_equal(sample_spec_add_table(&spec, &table), 0);
+    assert_int_equal(proxy_estimate(&options, &plain, &spec), least + nodes * 20);
+    assert_int_equal(sample_spec_add_table(&spec, &table), 0);
+    assert_int_equal(proxy_estimate(&options, &plain, &spec), least + nodes * 40);
+    sample_spec_free(&spec);
+    /* A set that is smaller than a batch, and a pair's two ends. */
+    assert_int_equal(sample_spec_alloc(&spec, 1, GRAPH_ETYPES), 0);
+    open = plain;
+    open.num_seeds = SEEDS / 2;
+    const size_t half = proxy_estimate(&options, &open, &spec);
+    assert_int_equal(proxy_estimate(&options, &plain, &spec), 2 * half);
+    open.seeds = MSG_SEEDS_PAIRS_GIVEN;
+    assert_int_equal(proxy_estimate(&options, &open, &spec), 2 * half + SEEDS / 2 * 16);
+    sample_spec_free(&spec);
+    graph_meta_fini(&meta);
+    test_graph_fini(&graph);
+}
+
 /* The list stays with the proxy: a sampler opens the loader without it, and gets with each request
  * the seeds of the batch, in an order that differs from epoch to epoch; of a short list and of one that
  * no list of places is made of. */
@@ -696,6 +762,7 @@ int main(void)
         cmocka_unit_test(another_epoch_drops_what_was_begun),
         cmocka_unit_test(the_next_epoch_is_begun_ahead),
         cmocka_unit_test(batches_come_once_and_in_order),
+        cmocka_unit_test(estimates_count_what_is_asked_for),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
 }

@@ -405,6 +405,40 @@ static void rows_are_those_of_the_tables(void **unused)
     }
 }
 
+/* Sections of an answer begin at multiples of 8, and what stands between them is no memory of what was
+ * answered before. */
+static void gaps_between_rows_are_zero(void **unused)
+{
+    (void)unused;
+    struct rows_request full = good_rows;
+    struct fixture f;
+    size_t bytes = 0;
+    for (int s = 0; s < 4; s++)
+        full.body.sections[s].table = MSG_TABLE_ORIGINAL_ID; /* 8 bytes a row: no gaps */
+    open_fixture(&f, 3, 0, false);
+    for (int turn = 0; turn < 20; turn++) {
+        ask_rows(&f, &full);
+        assert_int_equal(f.asker.reply_kind, MSG_ROWS_REPLY);
+        ask_rows(&f, &good_rows);
+        assert_int_equal(f.asker.reply_kind, MSG_ROWS_REPLY);
+        bytes = f.asker.reply_bytes;
+        /* 60 bytes of features, 12 of degrees, 3 of a mask, 24 of IDs. */
+        struct body_reader reader;
+        const void *rows;
+        static const uint32_t widths[] = { 20, 4, 1, 8 };
+        const unsigned char *end = f.asker.reply;
+        rows_reply_begin(&reader, f.asker.reply, bytes);
+        for (int s = 0; s < 4; s++) {
+            assert_int_equal(rows_reply_next(&reader, 3, widths[s], &rows), 0);
+            for (; end < (const unsigned char *)rows; end++)
+                assert_int_equal(*end, 0);
+            end += (size_t)3 * widths[s];
+        }
+        assert_true(bytes > 60 + 12 + 3 + 24);
+    }
+    close_fixture(&f);
+}
+
 static int ask_many_rows(struct fixture *f, struct msg_rows_section *body, uint32_t num_rows)
 {
     struct msg_rows_request head = { .part = 0, .version = 3, .num_sections = 1 };
@@ -594,6 +628,7 @@ int main(void)
         cmocka_unit_test(without_memory_requests_are_refused),
         cmocka_unit_test(samples_equal_the_reference_in_one_piece_or_many),
         cmocka_unit_test(rows_are_those_of_the_tables),
+        cmocka_unit_test(gaps_between_rows_are_zero),
         cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),
         cmocka_unit_test(selections_list_the_set_rows_in_order),
         cmocka_unit_test(meta_says_what_is_owned),

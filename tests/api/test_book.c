@@ -286,6 +286,11 @@ static void what_is_not_there_is_refused(void **state)
     struct tr_ntype_info uninitialised = { 0 };
     assert_int_equal(tr_book_ntype(book, 0, &uninitialised, &error), TR_EINVAL);
     assert_int_equal(tr_book_ntype(book, 2, &uninitialised, &error), TR_ERANGE);
+    struct tr_etype_info etype = TR_ETYPE_INFO_INIT;
+    ok(tr_book_etype(book, 2, &etype, &error), &error);
+    assert_int_equal(tr_book_etype(book, 3, &etype, &error), TR_ERANGE);
+    assert_non_null(strstr(error.message, "edge type 3"));
+    assert_int_equal(tr_book_etype(book, UINT32_MAX, &etype, &error), TR_ERANGE);
     char command[160];
     snprintf(command, sizeof command, "rm -r %s/parts/part2", rest.dir);
     assert_int_equal(system(command), 0);

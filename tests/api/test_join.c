@@ -187,6 +187,33 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
     refused(tr_nodes_join((struct tr_nodes *[]){ first, foreign }, 2, &out, &failure), TR_EMISMATCH,
             "set 1 is of another graph");
     refused(tr_nodes_join(&joined, 1, &out, &failure), TR_EINVAL, "set 0 has several node types");
+    struct tr_nodes *other_type, *dealt, *pairs;
+    const uint64_t end = 0;
+    ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &other_type, &failure));
+    refused(tr_nodes_join((struct tr_nodes *[]){ first, other_type, again }, 3, &out, &failure),
+            TR_EINVAL, "sets 0 and 2 are both of node type");
+    refused(tr_nodes_join((struct tr_nodes *[]){ other_type, first, again }, 3, &out, &failure),
+            TR_EINVAL, "sets 1 and 2 are both of node type");
+    ok(tr_nodes_deal(again, NULL, 1, 2, &dealt, &failure));
+    refused(tr_nodes_join((struct tr_nodes *[]){ other_type, dealt }, 2, &out, &failure), TR_EINVAL,
+            "set 1 is the group of trainer 1 of 2");
+    ok(tr_pairs_listed(graph, 0, &end, &end, 1, &pairs, &failure));
+    refused(tr_nodes_join((struct tr_nodes *[]){ other_type, pairs }, 2, &out, &failure), TR_EINVAL,
+            "set 1 has pairs of nodes");
+    assert_null(out);
+    uint64_t ids[2];
+    const size_t last = tr_nodes_count(first);
+    ok(tr_nodes_ids(first, last - 1, 1, TR_WAIT_FOREVER, ids, &failure));
+    ok(tr_nodes_ids(first, last, 0, TR_WAIT_FOREVER, ids, &failure));
+    refused(tr_nodes_ids(first, last - 1, 2, TR_WAIT_FOREVER, ids, &failure), TR_ERANGE,
+            "of a set that has");
+    refused(tr_nodes_ids(first, last + 1, 0, TR_WAIT_FOREVER, ids, &failure), TR_ERANGE,
+            "of a set that has");
+    refused(tr_nodes_ids(pairs, 0, 1, TR_WAIT_FOREVER, ids, &failure), TR_EINVAL,
+            "tr_pairs_ids() gives their ends");
+    tr_nodes_close(other_type);
+    tr_nodes_close(dealt);
+    tr_nodes_close(pairs);
     refused(tr_nodes_deal(joined, NULL, 0, 2, &out, &failure), TR_EINVAL, "several node types");
     tr_loader_options_init(&options);
     options.labels = "nothing";
@@ -245,7 +272,8 @@ static void several_types_are_seeds_on_every_placement(void **state)
                                                    .method = PARTITION_RANDOM,
                                                    .num_parts = parts[i],
                                                    .seed = 7 + (uint64_t)i,
-                                                   .halo_hops = 1 };
+                                                   .halo_hops = 1,
+                                                   .trainers = 2 };
         struct partition_report report;
         struct error error = { 0 };
         snprintf(path, sizeof path, "%s/p%d", dir, i);

@@ -166,6 +166,68 @@ static void a_stop_that_takes_too_long_is_cut_at_its_deadline(void **state)
     env_destroy(env);
 }
 
+static int quit(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    actor_exit(self, 0);
+    return 0;
+}
+
+static const struct actor_ops quitter_ops = { "quitter", start, quit, NULL, fini };
+
+struct killing {
+    struct address target;
+    struct timer timer;
+};
+
+static void kill_now(struct actor *self, void *arg)
+{
+    const struct killing *killing = arg;
+    assert_int_equal(actor_kill(self, killing->target, TR_EIO), 0);
+}
+
+/* Lets the target end in peace for two seconds. */
+static int killer_start(struct actor *self, const void *arg)
+{
+    struct killing *killing = (struct killing *)(uintptr_t)arg;
+    support_send(self, killing->target, KIND_ASK, 0);
+    timer_start(self, &killing->timer, actor_now_ns(self) + 2 * ENV_SECOND_NS, kill_now, killing);
+    return 0;
+}
+
+static const struct actor_ops killer_ops = { "killer", killer_start, receive, NULL, NULL };
+
+/* An actor that ended by itself waits for its children to drain; killed then, it waits no longer: they
+ * are killed, and theirs. */
+static void one_that_waits_for_its_children_can_be_killed(void **state)
+{
+    (void)state;
+    struct env *env = make_env(2);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan leaf = { .name = "d", .loop = 1, .story = &story, .drain_ns = UINT64_MAX };
+    struct plan child = { .name = "c", .children = &leaf, .num_children = 1, .story = &story };
+    struct plan root = {
+        .name = "p", .children = &child, .num_children = 1, .loop = 1, .story = &story
+    };
+    struct actor_options quitter = {
+        .ops = &quitter_ops, .arg = &root, .loop = 1, .restart = ACTOR_RESTART_NEVER
+    };
+    struct killing killing = { 0 };
+    struct actor_options killer = { .ops = &killer_ops, .arg = &killing };
+    struct address address;
+    assert_int_equal(node_spawn(node, &quitter, &killing.target), 0);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    assert_int_equal(node_spawn(node, &killer, &address), 0);
+    run_for(env, ENV_SECOND_NS);
+    assert_string_equal(story.text, "+p +c +d ~d ");
+    run_for(env, 2 * ENV_SECOND_NS);
+    assert_string_equal(story.text, "+p +c +d ~d -d -c -p ");
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
 struct probe {
     struct address target;
     struct story *story;
@@ -745,6 +807,7 @@ int main(void)
         cmocka_unit_test(a_dismissed_child_stays_away),
         cmocka_unit_test(one_for_all_restarts_the_siblings),
         cmocka_unit_test(a_stop_that_takes_too_long_is_cut_at_its_deadline),
+        cmocka_unit_test(one_that_waits_for_its_children_can_be_killed),
         cmocka_unit_test(children_end_before_parents_in_reverse_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
