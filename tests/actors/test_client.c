@@ -168,6 +168,86 @@ static void an_account_that_is_too_small_is_named(void **unused)
     close_fixture(&f);
 }
 
+/* An operation that takes all of the account runs, and none that takes a byte more. */
+static void the_account_is_used_to_its_last_byte(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 50 };
+    uint64_t ids[COUNT];
+    size_t wanted = 0;
+    for (uint64_t i = 0; i < COUNT; i++)
+        ids[i] = i * 5;
+    for (int turn = 0; turn < 3; turn++) {
+        struct fixture f;
+        open_fixture(&f, false);
+        f.options.bytes_max = turn == 0 ? 900 : turn == 1 ? wanted - 1 : wanted;
+        f.options.piece_bytes = 16;
+        asker_spawn(&f.asker, &graph_client_ops, &f.options);
+        fetch(&f, FEAT, 20, ids, COUNT, ENV_SECOND_NS);
+        if (turn == 2) {
+            assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+            assert_int_equal(f.asker.reply_bytes, COUNT * 20);
+            for (uint32_t i = 0; i < COUNT; i++)
+                assert_memory_equal(f.asker.reply + i * 20,
+                                    true_row(&f.world.graph, 0, FEAT, ids[i]), 20);
+        } else {
+            assert_failed(&f, TR_ETOOBIG, "bytes wanted, its bound is ");
+            const char *number = strstr((const char *)f.asker.reply, ": ");
+            assert_non_null(number);
+            wanted = strtoull(number + 2, NULL, 10);
+        }
+        close_fixture(&f);
+    }
+    /* Rows, what of them is on its way, their places and their IDs, and where each owner's begin. */
+    assert_int_equal(wanted, COUNT * 20 + 8 * 20 + COUNT * 16 + (GRAPH_PARTS + 1) * 4);
+}
+
+/* As many rows as an answer holds, and IDs as many as are announced. */
+static void fetches_are_bounded(void **unused)
+{
+    (void)unused;
+    const struct {
+        uint64_t row_bytes;
+        uint32_t rows;
+    } bounds[] = {
+        { 0, CLIENT_FETCH_ROWS_MAX },
+        { 1, CLIENT_FETCH_ROWS_MAX },
+        { MSG_REPLY_BYTES_MAX / CLIENT_FETCH_ROWS_MAX, CLIENT_FETCH_ROWS_MAX },
+        { MSG_REPLY_BYTES_MAX / 2, 2 },
+        { MSG_REPLY_BYTES_MAX / 2 + 1, 1 },
+        { MSG_REPLY_BYTES_MAX, 1 },
+        { MSG_REPLY_BYTES_MAX + UINT64_C(1), 0 },
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        assert_int_equal(client_fetch_rows_max(bounds[i].row_bytes), bounds[i].rows);
+    struct fixture f;
+    uint64_t *ids = calloc(CLIENT_FETCH_ROWS_MAX + 1, sizeof *ids);
+    assert_non_null(ids);
+    open_fixture(&f, false);
+    asker_spawn(&f.asker, &graph_client_ops, &f.options);
+    fetch(&f, MASK, 1, ids, CLIENT_FETCH_ROWS_MAX, 100 * ENV_SECOND_NS);
+    assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+    assert_int_equal(f.asker.reply_bytes, CLIENT_FETCH_ROWS_MAX);
+    fetch(&f, MASK, 1, ids, CLIENT_FETCH_ROWS_MAX + 1, ENV_SECOND_NS);
+    assert_failed(&f, TR_ETOOBIG, "65537 rows of 1 bytes asked for at once; ask for at most 65536");
+    fetch(&f, FEAT, UINT64_MAX, ids, 2, ENV_SECOND_NS);
+    assert_failed(&f, TR_ETOOBIG, "ask for at most 0");
+    for (uint32_t more = 0; more < 2; more++) {
+        const struct msg_fetch_request head = {
+            .timeout_ns = ENV_SECOND_NS, .row_bytes = 1, .table = MASK, .count = more ? 4 : 2
+        };
+        asker_ask(&f.asker, MSG_FETCH_REQUEST, &head, sizeof head, ids, 3 * sizeof *ids);
+        assert_failed(&f, TR_EFORMAT, more ? "4 IDs announced, 24" : "2 IDs announced, 24");
+    }
+    const struct msg_fetch_request head = {
+        .timeout_ns = ENV_SECOND_NS, .ntype = GRAPH_NTYPES, .row_bytes = 1, .count = 1
+    };
+    asker_ask(&f.asker, MSG_FETCH_REQUEST, &head, sizeof head, ids, sizeof *ids);
+    assert_failed(&f, TR_ERANGE, "node type 2, the graph has 2");
+    close_fixture(&f);
+    free(ids);
+}
+
 /* A node set grows while it runs: then the account is full. */
 static void a_set_that_outgrows_the_account_fails(void **unused)
 {
@@ -563,6 +643,8 @@ int main(void)
         cmocka_unit_test(bad_requests_name_what_is_wrong),
         cmocka_unit_test(an_account_that_is_too_small_is_named),
         cmocka_unit_test(a_set_that_outgrows_the_account_fails),
+        cmocka_unit_test(the_account_is_used_to_its_last_byte),
+        cmocka_unit_test(fetches_are_bounded),
         cmocka_unit_test(an_owner_that_never_comes_is_named_at_the_deadline),
         cmocka_unit_test(pieces_of_a_sort_give_the_sorted_whole),
         cmocka_unit_test(operations_tell_the_truth_whatever_fails),

@@ -282,6 +282,38 @@ static void prefixes_name_host_role_and_number(void **state)
     assert_string_equal(prefix + 121, "/trainer 6]");
 }
 
+/* Only where several hosts may share the folder of checkpoints is it made, and looked for; this one
+ * cannot be. */
+static void folders_are_looked_for_where_hosts_may_share_them(void **state)
+{
+    static const struct {
+        enum cluster_launcher_kind kind;
+        uint32_t num_hosts;
+        const char *folder;
+        int rv;
+    } cases[] = {
+        { CLUSTER_LAUNCH_SSH, 2, "/dev/null/x", 1 },
+        { CLUSTER_LAUNCH_SRUN, 3, "/dev/null/x", 1 },
+        { CLUSTER_LAUNCH_LOCAL, 2, "/dev/null/x", 0 },
+        { CLUSTER_LAUNCH_SSH, 1, "/dev/null/x", 0 },
+        { CLUSTER_LAUNCH_SSH, 2, NULL, 0 },
+        { CLUSTER_LAUNCH_SSH, 2, "/dev/null/%h", 0 },
+    };
+    const struct launch_plan *shared = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct launch_plan plan = *shared;
+        struct launch_job job = { .plan = &plan };
+        struct error error = { 0 };
+        plan.kind = cases[i].kind;
+        plan.cluster.num_hosts = cases[i].num_hosts;
+        plan.cluster.checkpoints.folder = (char *)(uintptr_t)cases[i].folder;
+        int rv = launch_check_shared(&job, &error);
+        assert_int_equal(rv != 0, cases[i].rv);
+        if (rv != 0)
+            assert_non_null(strstr(error.text, "/dev/null"));
+    }
+}
+
 int main(void)
 {
 #define PLAN_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -295,6 +327,7 @@ int main(void)
         PLAN_TEST(srun_names_the_host),
         PLAN_TEST(too_many_words_are_refused),
         PLAN_TEST(prefixes_name_host_role_and_number),
+        PLAN_TEST(folders_are_looked_for_where_hosts_may_share_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
