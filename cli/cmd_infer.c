@@ -166,6 +166,7 @@ static int infer(const char *graph, const struct infer_values *values, struct ca
         return rv;
     canceller_watch(canceller, task);
     rv = wait_for_end(task, error);
+    /* Written before the report, so that a report says that the outputs are there. */
     if (rv == 0 && values->out != NULL)
         rv = tr_infer_write(task, values->out, error);
     if (rv == 0)

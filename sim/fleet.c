@@ -89,6 +89,7 @@ static void fleet_reached(struct failpoints *self, enum failpoint point)
     if (process->doomed)
         return;
     for (uint32_t i = 0; i < plan->num_failpoints; i++)
+        /* Passes are counted for each plan of the point, though the process dies of one alone. */
         if (plan->failpoints[i].point == point &&
             ++fleet->failpoint_passes[i] == plan->failpoints[i].nth && !process->doomed)
             fleet_doom(fleet, process, point);

@@ -462,6 +462,8 @@ static void sim_client_go(struct client_actor *c)
             sim_client_finish(c);
         return;
     }
+    /* Collected before it is asked for, as api/loader.c has it: the notice of a batch that is there
+     * may have been lost. */
     struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, c->epoch,
                                                       c->next);
     if (batch != NULL)

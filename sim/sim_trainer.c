@@ -88,6 +88,7 @@ static void keep_run(struct sim_trainer *t)
                         &error);
     else if (t->rank == 0)
         rv = write_file(t, FLEET_MODEL, t->weights, t->plan->values * sizeof(float), &error);
+    /* Said when the file is there: nothing of the job is started again after it. */
     if (rv == 0 && t->loop.operation == TRAINING_KEEP)
         fleet_complete(t->process);
     if (t->fleet->error.code == 0)

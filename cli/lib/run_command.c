@@ -21,6 +21,7 @@ int run_command(const char *name, const struct command *command, int argc, char 
     int rc = options_parse(command->options, values, command->values_size, argc, argv, &help,
                            &error);
     invocation.num_operands = rc;
+    /* Help goes before all refusals: it is asked for where words are missing, or wrong. */
     if (help) {
         help_print_command(name, command, stdout);
         code = EXIT_DONE;

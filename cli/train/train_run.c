@@ -226,6 +226,7 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
                                error);
     if (rv != 0)
         return rv;
+    /* The printer before all that logs, and until that has ended. */
     t->options.log = t->printer.log;
     progress_init(&t->progress, t->values->quiet);
     rv = canceller_begin(&t->canceller, dump, error);
@@ -279,6 +280,8 @@ int train_run(const struct invocation *invocation, const void *values)
     }
     rv = train_with_signals(&t, &error);
     int code = rv == 0 ? EXIT_DONE : fail_training(&t, invocation, &error);
+    /* Last: until it is closed, a process that hangs in what stands above is ended when its
+     * launcher has gone. */
     process_fini(&t.process);
     return code;
 }

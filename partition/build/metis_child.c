@@ -115,6 +115,8 @@ static int exchange_open(struct exchange *exchange, struct partition_job *job,
     exchange->memory = memfd_create("troupe-metis", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (exchange->memory < 0)
         return error_set_errno(error, errno, "making memory for METIS's question");
+    /* The size before the question: METIS's answer has its place in it, where nothing is written
+     * here. */
     int rv = set_size(exchange->memory, exchange->layout.size, error);
     if (rv == 0)
         rv = write_question(exchange, job, question, error);

@@ -74,6 +74,8 @@ int scatter_count(struct scatter *scatter, struct partition_job *job, uint32_t e
     scatter->in_degrees = hotmem_alloc(scatter->num_dst * sizeof *scatter->in_degrees);
     if (scatter->in_degrees == NULL)
         return job_no_memory(error, "degrees", scatter->num_dst * sizeof *scatter->in_degrees);
+    /* The degrees of this type alone come first, since its cells are placed by them; then they
+     * are added to those of all types. */
     int rv = edge_stream_run(job, etype, "count edges", 2, count_block, scatter, error);
     return rv == 0 ? add_degrees(scatter, error) : rv;
 }

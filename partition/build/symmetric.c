@@ -162,6 +162,7 @@ static int clean(struct symmetric *graph, struct partition_job *job, int32_t *ke
     }
     if (cleaning.marks == NULL)
         rv = job_no_memory(error, "finding duplicates", bytes);
+    /* Whether somebody cancelled is asked before the loop, which does not ask. */
     if (rv == 0)
         rv = job_step(job, "drop duplicates", 0, 1, error);
     if (rv == 0) {

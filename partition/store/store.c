@@ -342,6 +342,7 @@ int store_load(struct store *store, uint32_t part, const struct partition_load *
     int rv = loaded->part.nodes == NULL || loaded->part.edges == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory for a partition", store->path)
                  : 0;
+    /* Nodes first: an edge type has as many rows as its destination type has nodes. */
     for (uint32_t i = 0; i < types->num_ntypes && rv == 0; i++)
         rv = load_nodes(&loading, i);
     for (uint32_t i = 0; i < types->num_etypes && rv == 0; i++)

@@ -193,6 +193,8 @@ static int copy_array(const struct store *store, uint32_t part, struct store_blo
                                    : read_pieces(&reading, load->parallel, &sum, error);
     if (rv == 0 && reading.sums)
         rv = store_check_sum(store, part, npy->file.path, sum, error);
+    /* At once, and not with the partition: a graph of many has more files than a process may have
+     * open. */
     npy_close(npy);
     *data = block->memory;
     return rv;
