@@ -347,7 +347,8 @@ static int open_rank(struct train_rank *r, struct error *error)
         return rv;
     r->split.source.cancel = &all->stop;
     all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
-    /* The group comes last: what fails above fails before this rank has joined. */
+    /* The group may be opened in any order with the loader: it sends nothing before its first
+     * call. */
     if (all->grouped) {
         rv = tr_group_open(all->job->graph, r->rank, &r->group, &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
