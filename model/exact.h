@@ -2,12 +2,12 @@
 /*
  * Exact inference: each layer over all nodes and all their in-edges, before the next.
  *
- * What it computes depends on the graph alone, not on its partitioning: rows are computed in
- * blocks of original IDs, and the in-edges of a node stand in the order of their original edge
- * IDs wherever the node lives. A struct exact prepares once what every pass over a graph needs
- * (where each node lives, its features; see exact_features.h) and keeps the memory of a pass
- * for the next one: 12 bytes a node, three matrices of nodes x hidden floats, and two blocks
- * of MATMUL_ROWS rows for each worker.
+ * Its results depend on the graph alone, not on its partitioning: rows are computed in blocks of
+ * original IDs, and the in-edges of a node stand in the order of their original edge IDs wherever
+ * the node lives. A struct exact prepares once what every pass over a graph needs (where each node
+ * lives, its features; see exact_features.h) and keeps the memory of a pass for the next one: 12
+ * bytes a node, three matrices of nodes x hidden floats, and two blocks of MATMUL_ROWS rows for
+ * each worker.
  *
  * Ownership: the model and the partitions are borrowed and must outlive it; the partitions must
  * cover the graph, original IDs 0 .. N-1, and must not change.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a struct exact holds; for the files that implement it.
+ * The memory of a struct exact, for the files that implement it.
  */
 #ifndef MODEL_EXACT_MEMORY_H
 #define MODEL_EXACT_MEMORY_H

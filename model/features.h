@@ -16,7 +16,7 @@
 /* Converts count elements; float64 and integers round to the nearest float32. */
 void features_convert(enum tr_dtype dtype, const void *from, size_t count, float *to);
 
-/* What a row is multiplied by so that its magnitudes add up to 1; 1 for a row of zeros. */
+/* The factor of a row by which its magnitudes add up to 1; 1 for a row of zeros. */
 float features_norm(const struct kernels *kernels, const float *row, size_t width);
 
 #endif

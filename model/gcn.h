@@ -3,10 +3,10 @@
  * Graph convolution (Kipf and Welling, ICLR 2017): W (D^-1/2 (A + I) D^-1/2 h)_v + b, with the
  * degrees of the whole graph: out-degree + 1 at the source, in-degree + 1 at the destination.
  *
- * Of a node's d neighbours a mini-batch has k drawn ones. Their sum is scaled by d / k, so its
- * expectation is the sum over all d: training estimates what exact inference computes. The
- * model adds each node's self-loop. An edge from a node to itself that the graph has, or that
- * was drawn, is left out of the sum, so the self-loop counts once.
+ * A mini-batch has k drawn ones of a node's d neighbours. Their sum is scaled by d / k, so its
+ * expectation is the sum over all d: training estimates what exact inference computes. The model
+ * adds each node's self-loop. An edge from a node to itself that the graph has, or that was drawn,
+ * is left out of the sum, so the self-loop counts once.
  */
 #ifndef MODEL_GCN_H
 #define MODEL_GCN_H

@@ -22,7 +22,7 @@ typedef uint64_t word8 __attribute__((vector_size(64), aligned(8), may_alias));
 #define LINE_FLOATS 16
 /* Rows on their way at once; more than fill the line buffers of a core evict each other. */
 #define GATHER_AHEAD 6
-/* Of a row, what the CPU does not fetch ahead by itself once the row is being read. */
+/* The part of a row that the CPU does not fetch ahead by itself once the row is being read. */
 #define GATHER_AHEAD_FLOATS 256
 
 struct dropout dropout_make(float rate, uint64_t key)

@@ -29,7 +29,7 @@ struct layer {
     struct tensor self_grads;      /* [num_dst][in]; where there is a W_self */
 };
 
-/* What all layers of a model share. */
+/* All layers of a model share these. */
 struct layer_tools {
     struct parallel *parallel;
     const struct kernels *kernels;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What training minimises, and its gradient.
+ * The loss that training minimises, and its gradient.
  *
  * Softmax cross-entropy: one class a node. Sigmoid: binary cross-entropy of each output,
  * averaged over the outputs. Unlabelled rows or outputs add nothing. Class weights multiply

@@ -142,7 +142,7 @@ void model_destroy(struct model *model)
     free(model);
 }
 
-/* What every maker of batches keeps: prefixes of one node list, layer upon layer. */
+/* Every maker of batches keeps this: prefixes of one node list, layer upon layer. */
 static void assert_shape(const struct mini_batch *batch)
 {
     uint32_t sources = batch->nodes->num_nodes;

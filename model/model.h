@@ -49,7 +49,7 @@ const char *model_kernels_text(const struct model *model);
 float *model_weights(struct model *model);
 float *model_gradients(struct model *model, size_t *count);
 
-/* What the optimiser keeps from step to step. */
+/* The state of the optimiser from step to step. */
 struct optimiser *model_optimiser_state(struct model *model);
 
 /* As model_create left it. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the built-in trainer is asked to train: the part of a run's config.json that the
- * model depends on.
+ * The job of the built-in trainer: the part of a run's config.json that the model depends on.
  *
  * Ownership: a plain struct; class_weights is borrowed and must outlive the model.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the public functions of libtroupe-model share: scores as a caller has them, options that are
+ * The public functions of libtroupe-model share this: scores as a caller has them, options that are
  * filled with defaults.
  *
  * Thread rules: pure functions.

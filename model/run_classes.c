@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a graph says of the model that is trained on it: inputs, classes, and the classes' weights. */
+/* Finds in the graph how a model for it looks: inputs, classes, and the classes' weights. */
 #include <stdlib.h>
 
 #include "model/labels.h"
@@ -7,7 +7,7 @@
 
 /* Rows of labels read at a time to count classes. */
 #define LABELS_AT_ONCE 65536u
-/* And at most so many bytes of them, where a node has many. */
+/* At most so many bytes of them are read, where a node has many. */
 #define LABELS_BYTES_AT_ONCE ((size_t)16 << 20)
 
 int run_job_check_types(const struct run_job *job, const char *path, struct error *error)

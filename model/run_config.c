@@ -219,7 +219,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     return model_config_check(model, error);
 }
 
-/* Of the options that differ, as many as an error holds. */
+/* As many names of options that differ as an error holds. */
 #define DIFFERENCES_BYTES 300
 
 static int read_root(struct files *files, const char *path, json_t **root, struct error *error)

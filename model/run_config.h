@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one training run is: everything that decides its result, and where it is kept.
+ * One training run: everything that decides its result, and where it is kept.
  *
  * `troupe train` fills it from its options, writes it to RUNDIR/config.json, and `troupe infer`
  * reads it back, so that a model is never used with other features, fanouts or normalisation
@@ -23,7 +23,7 @@
 
 enum run_evaluation { RUN_EVALUATE_EXACT, RUN_EVALUATE_SAMPLED, RUN_EVALUATE_NONE };
 
-/* What the forms of --eval stand for, in the order of the enum. */
+/* The forms of --eval stand for these, in the order of the enum. */
 #define RUN_EVALUATIONS "exact|sampled|none"
 
 struct run_config {
@@ -62,7 +62,7 @@ struct run_surroundings {
     bool messages, codec;
 };
 
-/* What config.json holds; NULL when memory is out. */
+/* The object of config.json; NULL when memory is out. */
 json_t *run_config_describe(const struct run_config *config, const struct run_surroundings *around);
 
 /* Reads RUNDIR/config.json; TR_EFORMAT names the file and the field. */

@@ -17,7 +17,7 @@
 #include "model/trainer.h"
 #include "runtime/base/files.h"
 
-/* Of lines that the disk does not take: those of some ten thousand epochs. */
+/* The bound of lines that the disk does not take: those of some ten thousand epochs. */
 #define RUN_FOLDER_PENDING_MAX ((size_t)4 << 20)
 
 struct run_folder {
@@ -45,8 +45,8 @@ int run_folder_resume(struct run_folder *folder, struct files *files, const char
 uint64_t run_folder_mark(const struct run_folder *folder);
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error);
 
-/* Of a run that failed before anything was found: removes its files where they have neither a line of an
- * epoch nor a model, so that they are in nobody's way. What cannot be removed stays. */
+/* Removes the files of a run that failed before anything was found, where they have neither a line
+ * of an epoch nor a model, so that they are in nobody's way. What cannot be removed stays. */
 void run_folder_forget_untrained(struct run_folder *folder);
 
 /* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */

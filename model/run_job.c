@@ -129,9 +129,9 @@ failed:
 
 void run_job_close(struct run_job *job)
 {
-    /* What uses something goes before it: the model before its threads, all of them before the
-     * graph. The session loses its name (opened with NULL) before it closes, so that nobody
-     * interrupts one that is gone. */
+    /* Each goes before what it uses: the model before its threads, all of them before the graph.
+     * The session loses its name (opened with NULL) before it closes, so that nobody interrupts one
+     * that is gone. */
     exact_destroy(job->exact);
     tensor_fini(&job->logits);
     model_destroy(job->model);

@@ -34,7 +34,7 @@ struct run_job_layout {
     bool watched;       /* threads that compute take THREAD_STACK_SIGNAL */
 };
 
-/* What the job says to its surroundings, and asks them; all may be NULL. */
+/* The job says this to its surroundings, and asks it of them; all may be NULL. */
 struct run_job_hooks {
     const struct cancel *cancel;
     /* The job cannot be opened, and threads of the BLAS go on asking for memory (warm_up.h). */

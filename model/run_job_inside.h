@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a job (run_job.h) have of each other.
+ * The functions of a job (run_job.h) that its files have of each other.
  *
  *     run_job.c        opens session, graph and model, in order, and closes them
  *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
@@ -23,7 +23,8 @@ static inline bool run_job_has_all_parts(const struct run_job *job)
     return true;
 }
 
-/* Of so many helpers, which are watched where the layout says so. NULL: out of memory or threads. */
+/* Makes so many helpers, which are watched where the layout says so. NULL: out of memory or
+ * threads. */
 struct parallel *run_job_parallel(const struct run_job *job, size_t helpers);
 /* TR_EUNSUPPORTED: the graph has several types. */
 int run_job_check_types(const struct run_job *job, const char *path, struct error *error);

@@ -38,7 +38,7 @@ struct state_facts {
     uint64_t params, epoch, step, steps;
 };
 
-/* Of the first bytes, [STATE_HEAD_BYTES]. TR_EFORMAT: not such bytes. */
+/* Reads the first bytes, [STATE_HEAD_BYTES]. TR_EFORMAT: not such bytes. */
 int state_look(const void *bytes, struct state_facts *facts);
 
 #endif

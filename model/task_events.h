@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a task of this library has to say: a queue (api/event_queue.h) of TR_MODEL_EVENTS_MAX events
+ * The events of a task of this library: a queue (api/event_queue.h) of TR_MODEL_EVENTS_MAX events
  * until somebody pulls them (tr_model_next_event).
  *
  * Beside it stands the task's session, so that the same holds for what both kinds of task can do with

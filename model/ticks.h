@@ -33,7 +33,7 @@ static inline void ticks_init(struct ticks *ticks)
     *ticks = (struct ticks){ .at_ns = ticks_now_ns() };
 }
 
-/* What has passed since the last call; at most TICKS_AT_ONCE_NS. */
+/* The time that has passed since the last call; at most TICKS_AT_ONCE_NS. */
 static inline uint64_t ticks_read(struct ticks *ticks)
 {
     uint64_t now_ns = ticks_now_ns(), passed_ns = now_ns - ticks->at_ns;

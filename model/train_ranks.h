@@ -35,10 +35,10 @@ struct train_ranks {
     struct watchdog watchdog; /* limit_ns, stalled and arg are given; runs while they train */
     uint64_t job_hash;        /* what checkpoints belong to */
     uint64_t deal_hash;       /* of the splits, once open; 0: shuffle */
-    /* Of rank 0, but refused, which any rank calls, one at a time. Those that are about the group are
-     * added. */
+    /* These are of rank 0, but refused, which any rank calls, one at a time. Those that are about
+     * the group are added. */
     const struct trainer_hooks *hooks;
-    /* Of rank 0, with the hooks' arg: a checkpoint was committed after so many steps. */
+    /* Rank 0 calls it, with the hooks' arg: a checkpoint was committed after so many steps. */
     void (*saved)(void *arg, uint64_t steps);
     const struct cancel *cancel; /* the wish to stop all */
     /* Below: train_ranks.c's. */

@@ -198,7 +198,7 @@ static int train(struct training *t, struct error *error)
     return rv;
 }
 
-/* What training needed is given back before the task has ended; what it found stays. */
+/* Gives back what training needed, before the task has ended; its results stay. */
 static void close_all(struct training *t)
 {
     /* Loaders and groups go before the job, whose graph they use. */

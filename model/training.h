@@ -99,7 +99,7 @@ void training_begin_epoch(struct training *t, uint32_t epoch);
  * found again. */
 int training_add_epoch(struct training *t, const struct epoch_report *report);
 void training_set_tested(struct training *t, const struct scores *scores);
-/* What was found since a checkpoint is found again. */
+/* Forgets the result: what was found since a checkpoint is found again. */
 void training_forget_end(struct training *t);
 void training_set_result(struct training *t, const struct trainer_result *result);
 /* Until tr_train_confirm(), or the task is cancelled. */

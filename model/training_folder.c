@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training finds before its first step: the run's folder, and checkpoints. */
+/* The run's folder and checkpoints, as a training finds them before its first step. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rank 0 of a training does for all: it evaluates, keeps the run's folder and the model, and
- * says what the program may want to show. It also warns of a disk that takes nothing, whichever
- * rank found it.
+ * The work of rank 0 for all: it evaluates, keeps the run's folder and the model, and says what the
+ * program may want to show. It also warns of a disk that takes nothing, whichever rank found it.
  */
 #include <stdio.h>
 #include <string.h>

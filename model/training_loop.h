@@ -81,10 +81,10 @@ struct training_loop {
 
 void training_loop_init(struct training_loop *loop, const struct training_loop_plan *plan);
 
-/* What TRAINING_RESTORE gave; before training_loop_done(). */
+/* Takes what TRAINING_RESTORE gave; before training_loop_done(). */
 void training_loop_restored(struct training_loop *loop, const struct training_position *at);
 
-/* What came of TRAINING_SHARE: is it the best so far? Before training_loop_done(). */
+/* Takes what came of TRAINING_SHARE: is it the best so far? Before training_loop_done(). */
 void training_loop_scored(struct training_loop *loop, bool best);
 
 /* The operation ended with 0 or TR_E*. */

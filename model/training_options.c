@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program asks of a training, read and checked. */
+/* Reads and checks what a program asks of a training. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -40,8 +40,8 @@ struct link;
 #define LINK_ACK_BYTES (64u << 10)
 /* When memory is out, reading goes on after this. */
 #define LINK_STALL_NS UINT64_C(10000000)
-/* And for this long at most: what frees memory may be the acknowledgement behind what is not read,
- * on both sides. The greetings of the next connection bring it. */
+/* It goes on so for this long at most: the acknowledgement that frees memory may be behind bytes
+ * that are not read, on both sides. The greetings of the next connection bring it. */
 #define LINK_STALL_MOST_NS UINT64_C(1000000000)
 /* A peer that sends the same message in a shape that does not verify is broken. */
 #define LINK_CORRUPT_MAX 5u

@@ -268,7 +268,7 @@ static void stage_ack(struct link *link)
         ack.received[lane] = link->acked[lane] = link->in[lane].received;
     memcpy(wire->out + wire->out_used + WIRE_HEADER_BYTES, &ack, sizeof ack);
     stage_record(wire, &(struct wire_header){ .type = WIRE_ACK }, sizeof ack, NULL, 0);
-    /* What is told is noted with the record: plan_ack finds news by the difference. */
+    /* The numbers are noted with the record: plan_ack finds news by the difference. */
     link->released_told = link->data_released;
     link->unacked_bytes = 0;
     link->ack_due = false;
@@ -449,7 +449,7 @@ static void consume(struct link *link, size_t n)
         if (part->count == 0)
             wire->first_part++;
     }
-    /* What follows waits until all parts are written: they point into `out`, and into bodies that
+    /* The rest waits until all parts are written: they point into `out`, and into bodies that
      * link_forget_received frees. */
     if (wire->first_part < wire->num_parts)
         return;
