@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What others say is checked before it is used: a sampler's servers that lie, a server's askers
  * that bring more than it may keep waiting. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -296,6 +297,28 @@ static void waiting_bodies_have_a_bound(void **state)
     assert_true(flood.served >= 1);
 }
 
+/* Two wait where there is room for the bodies of just two, and one where a byte is missing; the
+ * refusal says how many, and how much they are. */
+static void waiting_bodies_fit_to_the_last_byte(void **state)
+{
+    const uint64_t body = sizeof(struct msg_sample_section) + FLOOD_ROWS * sizeof(uint32_t);
+    (void)state;
+    for (uint64_t wait = 1; wait <= 3; wait++) {
+        for (uint64_t missing = 0; missing < 2; missing++) {
+            struct flood flood;
+            char says[96];
+            uint64_t fit = wait + 1 - missing;
+            run_flood((wait + 1) * body - missing, 50, &flood);
+            assert_true(flood.refused > 0 && flood.served >= fit);
+            snprintf(says, sizeof says,
+                     "server 0 has %" PRIu64 " requests of %" PRIu64 " bytes waiting", fit,
+                     fit * body);
+            if (strstr(flood.sentence, says) == NULL)
+                fail_msg("'%s' does not say '%s'", flood.sentence, says);
+        }
+    }
+}
+
 /* Requests of one slice each that arrive together are not all worked on in the turn that finds
  * them: at least one still waits when the next one comes. */
 static void a_turn_works_on_one_slice(void **state)
@@ -314,6 +337,7 @@ int main(void)
         cmocka_unit_test(a_seed_that_is_no_node_fails_the_batch),
         cmocka_unit_test(waiting_bodies_have_a_bound),
         cmocka_unit_test(waiting_bodies_are_given_back),
+        cmocka_unit_test(waiting_bodies_fit_to_the_last_byte),
         cmocka_unit_test(a_turn_works_on_one_slice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
