@@ -39,8 +39,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     link->finding = false;
     if (status == TR_ECANCELED)
         return;
-    /* The address first, and `finding` before it: slots that wait ask at once, look for the address
-     * here, and without one start another search or wait for one that is under way. */
+    /* The address before the slots that wait: they ask at once, and look for it here. */
     link->address = status == 0 ? address : ADDRESS_NONE;
     for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
         for (uint64_t turn = l->position; turn < l->next_ask; turn++)
@@ -231,6 +230,7 @@ static void take_answer(struct proxy_slot *slot, struct message *reply)
         rv = proxy_pull(slot, reply->frame.from,
                         ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
     message_release(slot->loader->proxy->self, reply);
+    /* Memory first, which comes free again: all else that fails here stays so. */
     if (rv == TR_ENOMEM)
         proxy_settle(slot, rv, &error);
     else if (rv < 0) /* an account that is too small for it stays so */

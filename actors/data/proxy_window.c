@@ -95,6 +95,7 @@ void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool w
      * window reaches the next time. */
     if (ended && (epoch != l->epoch || l->first + step < l->position))
         l->follows = is_next;
+    /* Going on comes before the test below, which is of the epoch that is then the present one. */
     if (is_next)
         go_on(l);
     if (!l->begun || epoch != l->epoch || l->first + step < l->position ||

@@ -207,6 +207,7 @@ static void step_task(struct task *task)
         if (rv == 0)
             task->step = TASK_WAIT_ROWS;
         break;
+    /* The last two end the task by themselves, or hand it on: it is not theirs to fail below. */
     case TASK_WAIT_ROWS:
         complete_task(task);
         return;

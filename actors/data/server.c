@@ -125,6 +125,7 @@ static void step_first(struct actor *self, void *arg)
 
 static void push(struct actor *self, struct server *server, struct server_work *work)
 {
+    /* `last` means nothing without a first: step_first() leaves it as it was. */
     if (server->first == NULL)
         server->first = work;
     else
@@ -173,6 +174,7 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     work->server = server;
     work->request = request;
     if (ops->begin(self, work, &error) != 0) {
+        /* The request is consumed here, so that free_work() does not answer it again. */
         error_reply_send(self, request, &error);
         work->request = NULL;
         free_work(self, work);
