@@ -122,6 +122,7 @@ int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *er
     if (files_exists(folder->files, folder->metrics_path))
         rv = files_read_all(folder->files, folder->metrics_path, METRICS_BYTES_MAX, &text, &size,
                             error);
+    /* A file that is too short is refused before anything is replaced. */
     if (rv == 0 && size < mark)
         rv = error_set(error, TR_EFORMAT,
                        "%s: %zu bytes where the checkpoint knew of %llu; it was "

@@ -117,11 +117,14 @@ static int take_step(struct trainer *trainer, struct error *error)
     struct batch_source *source = trainer->source;
     const struct mini_batch *batch;
     const struct trainer_hooks *hooks = trainer->hooks;
+    /* The wish to stop is asked for between two steps, before a batch is taken that would have to
+     * be given back. */
     if (trainer->at.step > 0 && hooks->cancelled != NULL && hooks->cancelled(hooks->arg))
         return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u", trainer->at.epoch);
     int rc = source->next(source, &batch, error);
     if (rc != 0)
         return rc;
+    /* The wait for the batch lies outside of what is watched: it may be long without any fault. */
     compute(trainer, true);
     rc = model_step(trainer->model, batch, &trainer->step_loss, error);
     compute(trainer, false);
@@ -145,6 +148,7 @@ static int reduce(struct trainer *trainer, struct error *error)
         rc = hooks->reduce(hooks->arg, gradients, count, error);
     if (rc < 0)
         return rc;
+    /* The wait for other trainers lies outside of what is watched, too. */
     compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
     compute(trainer, false);

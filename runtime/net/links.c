@@ -268,6 +268,7 @@ static void return_credit(struct loop *loop, struct message *message)
     message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
     const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
     uint64_t cost = wire_cost(kind, message->frame.body_bytes);
+    /* Observers come first: the table has no link of theirs, and an account bounds all of them. */
     if (message->frame.from.node >= NODE_OBSERVERS) {
         account_release(&links->observer_account, cost);
         return;
@@ -294,6 +295,8 @@ static void return_credit(struct loop *loop, struct message *message)
 static void send_message(struct loop *loop, struct message *message)
 {
     struct link *link = find_on(loop, message->frame.to.node);
+    /* A link that has ended is asked for before the queue: nothing would answer what is put
+     * there. */
     if (link != NULL && !link->ended) {
         link_send(link, message);
         return;
