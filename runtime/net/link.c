@@ -101,7 +101,8 @@ void link_disconnect(struct link *link, const char *why)
     /* The other side sends a message that came in part again from its beginning. */
     link_drop_partial(link);
     link_drop_wire(link);
-    /* The phase changes before retry: dial leaves a link alone that is not idle. */
+    /* The phase and the timer of retry may change in any order: the dial is made in a later
+     * turn. */
     link->phase = LINK_IDLE;
     link->stalled = link->ack_due = false;
     link_update_seen(link);
