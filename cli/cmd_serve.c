@@ -129,7 +129,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &error)
                                                   : fail(invocation, &error);
     }
-    /* Warnings say who is refused and why, at both ends. */
+    /* Warnings say which peer is refused and why, at both ends. */
     rv = log_printer_start(&serving.printer, serving.name,
                            values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &error);
     if (rv != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `troupe status` and `troupe top`: who of a job is up, and what it does; once, or live.
+ * `troupe status` and `troupe top`: which processes of a job are up and what they do, once or live.
  */
 #include <inttypes.h>
 #include <poll.h>

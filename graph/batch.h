@@ -10,7 +10,7 @@
  *
  * All IDs are per node type. Sources are positions in the node list (32-bit block-local IDs).
  *
- * Ownership: whoever made the batch owns its arrays (see the sampler); readers on any thread.
+ * Ownership: the maker of the batch owns its arrays (see the sampler); readers on any thread.
  */
 #ifndef GRAPH_BATCH_H
 #define GRAPH_BATCH_H

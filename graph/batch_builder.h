@@ -188,8 +188,8 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
 
 /* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. Each has a
  * position of its own in the node list, so that seed i is node i. One that comes again draws by
- * itself, keyed by which occurrence of its node it is; whoever draws the node later leads to
- * the first. */
+ * itself, keyed by which occurrence of its node it is; a later draw of the node leads to the
+ * first. */
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error);
 

@@ -18,7 +18,7 @@ static inline void hash_word(struct hash *hash, uint64_t word)
     hash->sum += key_mix(key_mix(hash->place) ^ word);
 }
 
-/* Positions are in the order of the canonical walk, and the node lists say who stands there. */
+/* Positions are in the order of the canonical walk, and the node lists say which node each is. */
 static void hash_edges(struct hash *hash, const struct block_edges *edges)
 {
     hash_word(hash, edges->num_dst);

@@ -8,8 +8,8 @@
  * stand in the order of their original edge IDs, so "the 3rd neighbour" is the same node
  * whatever the partitioning.
  *
- * Ownership: the struct points into memory that whoever opened it (partition/) holds; it is
- * frozen, any thread may read it while the snapshot that pins it is held.
+ * Ownership: the struct points into memory that its opener (partition/) holds; it is frozen, any
+ * thread may read it while the snapshot that pins it is held.
  */
 #ifndef GRAPH_PART_H
 #define GRAPH_PART_H

@@ -76,8 +76,8 @@
 #define MSG_SECTIONS_MAX 65536u
 
 /* No reply body is larger: half of a link's smallest window. A sample reply stops there and is
- * continued; requests for rows and selections are made small enough by who asks, larger ones are
- * refused with TR_ETOOBIG. */
+ * continued; requesters make requests for rows and selections small enough, larger ones are refused
+ * with TR_ETOOBIG. */
 #define MSG_REPLY_BYTES_MAX (UINT64_C(64) << 20)
 
 /* A batch flattened; a larger one is refused with TR_ETOOBIG by the sampler that made it. */
@@ -310,7 +310,7 @@ struct msg_loader_open {
     uint32_t seeds;      /* enum msg_seeds */
     uint32_t ranks;      /* the number of the table of ranks */
     uint64_t first_rank; /* of num_seeds */
-    /* Of seeds of several types, whose sum is num_seeds; ntype and ranks are not read then. */
+    /* The types of seeds of several, whose sum is num_seeds; ntype and ranks are not read then. */
     uint32_t num_segments;
     uint32_t etype; /* of edges and pairs, whose types of nodes it says; ntype is not read then */
 };
@@ -429,8 +429,8 @@ struct msg_job_done {
 /* An offset that no batch has: it is not wanted any more. */
 #define MSG_PULL_NONE UINT64_MAX
 
-/* To a sampler: a piece of a batch that it keeps for who asked for it. The one at the end is the
- * last that is asked for: the sampler keeps the batch no longer. */
+/* To a sampler: a piece of a batch that it keeps for the requester. The one at the end is the last
+ * that is asked for: the sampler keeps the batch no longer. */
 struct msg_batch_pull {
     uint64_t loader;
     uint64_t batch;
@@ -539,8 +539,8 @@ struct msg_group_request {
     uint64_t value;
     uint64_t count;
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
-    /* Of the trainer's saves; a repeat of a call that timed out has the same, so that an answer
-     * which came too late is given again. 0: another operation. */
+    /* The number of the trainer's save; a repeat of a call that timed out has the same, so that an
+     * answer which came too late is given again. 0: another operation. */
     uint64_t number;
     uint32_t operation;
 };

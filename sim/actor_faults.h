@@ -20,7 +20,7 @@ enum actor_fault { ACTOR_FULL, ACTOR_MEMORY, ACTOR_SLOW, ACTOR_FAULT_KINDS };
 
 struct held_message;
 
-/* Of the actors of one role in one process, through all its lives. All zeros: nothing is wrong. */
+/* The faults of the actors of one role in one process, through all its lives. All zeros: none. */
 struct actor_faults {
     struct {
         uint64_t until_ns[ACTOR_FAULT_KINDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole cluster in one thread: its processes, the disk they share, who starts them again, and the
- * tally that oracles read.
+ * A whole cluster in one thread: its processes, the disk they share, the launcher that starts them
+ * again, and the tally that oracles read.
  *
  * A process is what `troupe train` or `troupe serve` is: a node with links, the actors of its place
  * in the plan, and in place of each training thread an actor that does what one does

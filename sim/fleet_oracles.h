@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must be true of every run of a cluster, whatever its faults.
+ * The promises that every run of a cluster keeps, whatever its faults.
  *
  * Batches, sums, losses and weights are compared as they come (sim_trainer.c), order and answers across
  * links too (link_checker.c). Here is the rest; the first thing that is wrong stays in fleet->error.
@@ -13,9 +13,9 @@
 /* Now and then: links and accounts are within their bounds. */
 void fleet_oracles_look(struct fleet *fleet);
 
-/* A process ended, in whatever way, and is not taken down yet: nothing of it is left. What it had
- * for others that it never reached is dropped by node_destroy, which asserts that then its pools
- * are back to zero. */
+/* A process ended, in whatever way, and is not taken down yet: nothing of it is left. Messages that
+ * never reached others are dropped by node_destroy, which asserts that then its pools are back to
+ * zero. */
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process);
 
 /* The run ended with rc (0: the launcher has nothing left to do). */

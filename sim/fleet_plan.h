@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a seed chooses for a whole cluster: who plays where, what is trained, what goes wrong.
+ * The choices of a seed for a whole cluster: where actors are, what is trained, what goes wrong.
  *
  * Up to five processes on simulated hosts: partitions with replicas, samplers beside trainers or
  * apart from them, one to three trainers, the coordinator anywhere. Windows are small, so that
@@ -63,7 +63,7 @@ struct fleet_strike {
     uint64_t at_step;  /* of the job: it waits for that, */
     uint64_t after_ns; /* and then so long */
     uint64_t lasts_ns;
-    uint64_t draw; /* who and how */
+    uint64_t draw; /* of the victim, and of how */
 };
 
 /* Whichever process passes that point as the nth of the job dies there. */

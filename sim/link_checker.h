@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Couriers watch what links promise between the processes of a simulated cluster: one in each
+ * Checkers watch what links promise between the processes of a simulated cluster: one in each
  * process, and each has to do with all others.
  *
  * A checker numbers the messages that it sends another, in each lane, and finds those of others in
  * order and without repeats; in the control lane without gaps (the data lane drops what exceeds its
- * bound). It calls others, who send the body back, and cancels some calls; it watches others die.
+ * bound). It calls others, which send the body back, and cancels some calls; it watches others die.
  * Each call ends once, each watch with one DOWN.
  */
 #ifndef SIM_LINK_CHECKER_H

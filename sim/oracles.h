@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must be true of every run, whatever its faults.
+ * The promises that every run keeps, whatever its faults.
  *
  * Each oracle that finds something wrong says so in world->error (the first one stays). Batches
  * are compared as they come (client.c), order per sender and lane as numbers come

@@ -86,7 +86,7 @@ void reference_build(struct reference *reference, const struct wanted_loader *lo
                      uint32_t epoch, uint64_t step, struct mini_batch *batch);
 
 /* Compares a batch that came, whose IDs are those of a placement: 0, or TR_EMISMATCH with a
- * sentence that says where it is wrong. */
+ * message that says where it is wrong. */
 int reference_check(struct reference *reference, const struct sim_partitions *partitions,
                     const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
                     const struct mini_batch *batch, struct error *error);

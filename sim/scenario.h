@@ -2,9 +2,9 @@
 /*
  * A scenario: everything about one run that is chosen from its seed before it begins.
  *
- * The graph, its placement, who plays on which loops, what each trainer asks for, how large the
- * accounts and mailboxes are, and which faults come. What remains to chance, the order of turns
- * and the lateness of timers, is the simulator's, from the same seed.
+ * The graph, its placement, the actors of each loop, what each trainer asks for, how large the
+ * accounts and mailboxes are, and which faults come. The rest that is left to chance, the order of
+ * turns and the lateness of timers, is the simulator's, from the same seed.
  *
  * Ownership: the struct owns what it points to. Immutable after scenario_init.
  */

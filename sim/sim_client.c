@@ -74,7 +74,7 @@ static void release_held(struct client_actor *c)
 }
 
 /* A batch that failed. A user would see it: what servers and samplers lack for a while is theirs to
- * get over. The account of batches is the user's, who releases some. */
+ * get over. The account of batches is the user's: some are released. */
 static void note_failure(struct client_actor *c, int code, const struct error *error)
 {
     bool is_ours = code == TR_EFULL && strstr(error->text, "account \"batches\"") != NULL;

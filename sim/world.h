@@ -17,7 +17,7 @@
 #define WORLD_KIND_DATA (KINDS_MAX - 2)
 #define WORLD_KIND_URGENT (KINDS_MAX - 1)
 
-/* Of the job's one trainer. */
+/* The proxy of the job's one trainer. */
 #define WORLD_PROXY "proxy/0"
 
 /* The counts of a run. */

@@ -3,18 +3,18 @@
  * The client: does whole operations on a graph for threads that are no part of it.
  *
  * A user's thread (through a port) or an actor sends one request and gets one answer; which
- * partitions that takes, who owns them and who of them is down meanwhile is the client's business.
+ * partitions that takes, which servers own them and which are down is the client's business.
  *
  *     MSG_FETCH_REQUEST   rows of one table for IDs in any order -> MSG_FETCH_REPLY
  *     MSG_NODES_REQUEST   all nodes of a type, or those of a mask -> MSG_NODES_REPLY
  *
  * An operation that can't be done is answered with MSG_ERROR_REPLY and a message. Partitions in
- * this process's memory are read in place, a slice a turn; of others a bounded piece each is asked
- * for, several partitions at a time, again while an owner is down or full, until the operation's
+ * this process's memory are read in place, a slice a turn; others are asked for a bounded piece
+ * each, several partitions at a time, again while an owner is down or full, until the operation's
  * deadline.
  *
  * An answer is gathered in the body of the reply, which is the client's until it is sent and the
- * asker's from then on: nobody's buffer is written from another thread, so an asker may stop
+ * requester's from then on: nobody's buffer is written from another thread, so a requester may stop
  * waiting whenever it likes.
  *
  * Bounds: operations that run and that wait; the bytes they hold are charged to the account

@@ -5,7 +5,7 @@
  * The last release, on any thread, gives the object back to the store it came from, or frees it
  * when there is none or the store is closed.
  *
- * Thread rules: whoever makes a batch (a sampler) is alone with it; once it was handed on it is
+ * Thread rules: the maker of a batch (a sampler) is alone with it; once it was handed on it is
  * immutable. sampled_batch_release on any thread.
  */
 #ifndef ACTORS_DATA_SAMPLED_BATCH_H

@@ -3,18 +3,18 @@
  * The sampler: makes mini-batches for a trainer-proxy. The batch is graph/batch_builder.h's; the sampler
  * drives it, asks servers, and hands it over.
  *
- * MSG_LOADER_OPEN tells what batches a loader is to have, MSG_BATCH_REQUEST asks for one. A batch
+ * MSG_LOADER_OPEN says what batches a loader is to have, MSG_BATCH_REQUEST asks for one. A batch
  * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one
  * request a (hop, partition), partitions that are in this process's memory are read directly.
  * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
  * draws are keyed, so the batch is the same. A finished batch is deposited in the store, and the
- * reply says so. For who asks from another process (or always: `flat`) it is flattened and kept,
+ * reply says so. For a proxy in another process (or always: `flat`) it is flattened and kept,
  * until its last piece was pulled, it is not wanted any more, or the proxy's process is down; a
- * batch that finds no room waits, and with it its place among those worked on. What can't be made
- * is answered with MSG_ERROR_REPLY.
+ * batch that finds no room waits, and with it its place among those worked on. A request for one
+ * that can't be made is answered with MSG_ERROR_REPLY.
  *
  * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
- * slices of a few milliseconds, with the mailbox looked at in between.
+ * slices of a few milliseconds, between which the mailbox is served.
  *
  * Ownership: the options and what they name outlive the actor and its restarts.
  * Thread rules: an actor's.

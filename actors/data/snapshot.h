@@ -7,8 +7,8 @@
  * partition, once a batch, and releases it when the batch is done. A version that was replaced is
  * freed with its last release.
  *
- * Ownership: the set holds one reference on each snapshot that is not retired; who added a
- * partition says how it is freed. Thread rules: any thread, but for open and close.
+ * Ownership: the set holds one reference on each snapshot that is not retired; the caller that adds
+ * a partition says how it is freed. Thread rules: any thread, but for open and close.
  */
 #ifndef ACTORS_DATA_SNAPSHOT_H
 #define ACTORS_DATA_SNAPSHOT_H

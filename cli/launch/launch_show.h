@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `troupe launch` shows: the lines of its processes, each with who said it, and its own.
+ * The output of `troupe launch`: the lines of its processes, each with its process, and its own.
  *
  * For people: "[host/role N] line", those of standard output there and those of standard error
  * there, the prefix in a colour of its own on a terminal. As JSON: one object a line and event, all

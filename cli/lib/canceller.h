@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a signal does to the task of a command: it cancels it, at once.
+ * The effect of a signal on the task of a command: it cancels it, at once.
  *
  *     canceller_begin(&canceller, &error) -> the task starts -> canceller_watch(&canceller, task)
  *         ... -> canceller_watch(&canceller, NULL) -> tr_task_close(task) -> canceller_end

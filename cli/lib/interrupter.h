@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a signal, or the end of a launcher, does to the session of a command: it ends the calls that
- * wait, so that a command ends at once also while the peers that it waits for never come.
+ * The effect of a signal, or of the end of a launcher, on the session of a command: it ends the
+ * calls that wait, so that a command ends at once also while the peers that it waits for never
+ * come.
  *
  * Thread rules: watch on the main thread; fire on any, but in no signal handler.
  */

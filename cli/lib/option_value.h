@@ -9,7 +9,7 @@
 
 #include "cli/lib/options.h"
 
-/* Stores text as the value of spec in values. TR_EINVAL, TR_ERANGE: the sentence names the
+/* Stores text as the value of spec in values. TR_EINVAL, TR_ERANGE: the message names the
  * option, the value and what would be right. */
 int option_value_set(const struct option_spec *spec, void *values, const char *text,
                      struct tr_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands that make raw graphs share: they follow a task, and report the folder, which is
- * opened again and counted so that the figures are those of the files.
+ * The common part of commands that make raw graphs: they follow a task, and report the folder,
+ * which is opened again and counted so that the figures are those of the files.
  *
  * Thread rules: the main thread.
  */

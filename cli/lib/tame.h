@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Replaces control characters but tabs by '?': what a process prints must not steer the terminal
- * of whoever watches it. */
+ * of its watcher. */
 void tame_line(char *line, size_t length);
 
 #endif

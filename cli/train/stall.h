@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a process whose trainer makes no progress: the stacks of its threads that compute, for
- * whoever has to find out why, and _exit, since no other end is possible. The thread cannot be ended,
- * and hears nothing.
+ * the person that has to find out why, and _exit, since no other end is possible. The thread cannot
+ * be ended, and hears nothing.
  *
  * Thread rules: any thread, one at a time.
  */

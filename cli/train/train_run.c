@@ -219,7 +219,8 @@ static void dump(struct tr_task *task)
 }
 
 /* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would only
- * puzzle: what matters of them comes back as an error. Those of a cluster say who is refused. */
+ * puzzle: what matters of them comes back as an error. Those of a cluster say which peer is refused.
+ */
 static int train_with_signals(struct command_training *t, struct tr_error *error)
 {
     int rv = log_printer_start(&t->printer, "train", t->in_cluster ? TR_LOG_WARN : TR_LOG_ERROR,

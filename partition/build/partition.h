@@ -36,7 +36,7 @@ struct partition_options {
     uint64_t seed;
     uint32_t halo_hops;
     uint32_t trainers;      /* of the whole job, among whom nodes are dealt; 0: none are named */
-    const char *train_mask; /* who is dealt; NULL: PARTITION_TRAIN_MASK */
+    const char *train_mask; /* the nodes that are dealt; NULL: PARTITION_TRAIN_MASK */
     bool volume;            /* METIS: minimise communication volume, not the edge cut */
     /* Node tables (masks or integers) whose values part nodes into classes to balance. */
     const char *const *balance_tables;

@@ -9,7 +9,7 @@
  *  - Depends, Pre-Depends, Recommends, Suggests and Enhances give edges, package -> needed
  *    package. Each alternative of "a | b" counts; versions, architectures and build profiles are
  *    cut off. A name that is no package stands for the first package that Provides it; a name
- *    that nobody provides gives no edge. What is said twice is two edges.
+ *    that nobody provides gives no edge. A dependency that is said twice is two edges.
  *  - Edge 2i + 1 is the reverse of edge 2i. Edge feature "kind" (int8): 0 to 4 in the order
  *    above, 5 to 9 for their reverses.
  *  - "feat" (256 float32): words of the description (runs of ASCII letters and digits, lower-cased)

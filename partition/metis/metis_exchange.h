@@ -25,10 +25,10 @@
 #define METIS_EXCHANGE_ALIGN 64u
 /* Another layout has another number: a helper of another release refuses it. */
 #define METIS_EXCHANGE_MAGIC UINT64_C(0x31534954454d5254) /* "TRMETIS1" */
-/* What METIS balances at once: twice the classes of nodes that partitioning knows. */
+/* The most that METIS balances at once: twice the classes of nodes that partitioning knows. */
 #define METIS_CONSTRAINTS_MAX 32u
 
-/* What kept the helper from asking METIS; METIS's own failure is an answer. */
+/* The reason that kept the helper from asking METIS; METIS's own failure is an answer. */
 enum metis_exit {
     METIS_EXIT_ANSWERED = 0,
     METIS_EXIT_REFUSED = 2,   /* the question is damaged, or of another version */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The partition book: who owns which IDs.
+ * The partition book: which partition owns which IDs.
  *
  * Partitioning gives each node (and edge) a per-type global ID such that every partition owns
  * one contiguous extent a type. The book lists the extents; the owner of an ID is found by

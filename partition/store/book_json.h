@@ -49,7 +49,7 @@ struct book_file {
     bool *column_tables;    /* [num_etypes]: columns are local IDs, see graph/part.h */
     uint64_t seed;
     uint32_t num_trainers;      /* 0: no trainers were named, no deal is stored */
-    char *train_mask;           /* the table that named who is dealt; NULL: PARTITION_TRAIN_MASK */
+    char *train_mask;           /* the table of nodes that are dealt; NULL: PARTITION_TRAIN_MASK */
     char **part_folders;        /* [num_parts], relative to the file's folder */
     struct checksums checksums; /* of the arrays; none in folders of older versions */
 };

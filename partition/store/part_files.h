@@ -35,7 +35,7 @@ char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t
 /* A slice of a table of ranks: "node~TYPE~ranks.npy", "node~TYPE~ranks~MASK.npy",
  * "node~TYPE~dealt_ranks.npy". */
 char *part_file_ranks(const struct graph_types *types, const struct rank_table *table);
-/* Of the graph, beside NAME.json: the trainer of each training node of a type. */
+/* A file of the graph, beside NAME.json: the trainer of each training node of a type. */
 char *part_file_deal(const struct graph_types *types, uint32_t ntype);
 
 #endif

@@ -24,11 +24,12 @@ struct store;
 
 enum partition_mode { PARTITION_COPY, PARTITION_MAP };
 
-/* What is compared with the checksums of NAME.json, where it has some. A mapped file is read whole
- * for that, which a mapping is there to avoid. PARTITION_CHECK_NONE is for measuring the others. */
+/* The files that are compared with the checksums of NAME.json, where it has some. A mapped one is
+ * read whole for that, which a mapping is there to avoid. PARTITION_CHECK_NONE is for measuring the
+ * others. */
 enum partition_check { PARTITION_CHECK_COPIES, PARTITION_CHECK_ALL, PARTITION_CHECK_NONE };
 
-/* What to load beside topology; an unset part is NULL in the graph_part. */
+/* The parts to load beside topology; an unset one is NULL in the graph_part. */
 struct partition_load {
     enum partition_mode mode;
     enum partition_check check;
