@@ -57,6 +57,7 @@ static enum training_operation next_epoch(struct training_loop *loop)
 
 static enum training_operation end_epoch(struct training_loop *loop)
 {
+    /* The epoch counts before next_epoch() asks whether there is another one. */
     loop->at.epoch++;
     loop->at.step = 0;
     return next_epoch(loop);
@@ -84,6 +85,8 @@ static enum training_operation follow(struct training_loop *loop)
         return after_step(loop);
     case TRAINING_SAVE:
         return TRAINING_STEP;
+    /* The losses may be summed before or behind the evaluation: the other ranks wait for rank 0 in
+     * the next sum either way. */
     case TRAINING_SUM:
         return is_evaluated(loop) ? TRAINING_EVALUATE : TRAINING_REPORT;
     case TRAINING_EVALUATE:
@@ -163,6 +166,7 @@ static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
 
 void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
 {
+    /* The pause is of one operation alone: be_refused() sets it again where there is one. */
     loop->wait_ns = 0;
     /* A rollback comes first, since it voids whatever the operation was; then the two codes that
      * are no failures of their operations; refusals before all other failures, which they are some
