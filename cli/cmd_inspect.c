@@ -236,8 +236,8 @@ static int inspect_raw(struct report *report, const char *path, struct tr_error 
     return rv;
 }
 
-/* Where the run stood that saved a checkpoint, from the first part that is here. False: it is not of
- * the built-in trainer, or none of its parts is here any more. */
+/* Where the run stood that saved a checkpoint, from the first part that is here. False: it is
+ * not of the built-in trainer, or none of its parts is here any more. */
 static bool find_position(const struct tr_checkpoints *list, size_t index, uint32_t num_parts,
                           struct tr_trainer_position *position)
 {

@@ -212,9 +212,9 @@ static int draw(struct tr_observer *observer, struct rates *rates, bool terminal
     return rv;
 }
 
-/* Keys come from a terminal, or from whatever stands in its place: a pipe that says q. Where nothing
- * comes any more, as of /dev/null, a signal ends it, but the end of a terminal does too: nobody is
- * there to look. *listens: whether something may still come. */
+/* Keys come from a terminal, or from whatever stands in its place: a pipe that says q. Where
+ * nothing comes any more, as of /dev/null, a signal ends it, but the end of a terminal does too:
+ * nobody is there to look. *listens: whether something may still come. */
 static bool asked_to_quit(bool keyboard, bool *listens)
 {
     struct pollfd polled = { .fd = STDIN_FILENO, .events = POLLIN };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of, that
- * its files are those that were written, or that checkpoints are whole.
+ * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of,
+ * that its files are those that were written, or that checkpoints are whole.
  */
 #include <stddef.h>
 #include <string.h>

@@ -67,7 +67,8 @@ struct batch_table {
 };
 
 /* Where the seeds are pairs of nodes: pair i goes from the seed at position sources[i] among the
- * nodes of the edge type's source type to the one at destinations[i] among those of its destination type. */
+ * nodes of the edge type's source type to the one at destinations[i] among those of its
+ * destination type. */
 struct batch_pairs {
     uint32_t given; /* 1: the seeds are pairs, also where there are none in this batch */
     uint32_t etype;

@@ -109,7 +109,7 @@ struct batch_builder_space {
 /* A table by its name's number in the graph's meta, or none of them. */
 #define BATCH_BUILDER_NO_TABLE UINT32_MAX
 
-/* What a batch is to have. */
+/* The contents that a batch is to have. */
 struct batch_builder_plan {
     const struct sample_spec *spec; /* of as many edge types as the graph has */
     bool edge_ids;
@@ -193,18 +193,19 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error);
 
-/* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type, to
- * ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, and the batch says
- * at which positions they are. None at all makes a batch of pairs that has none. edge_ids[num_pairs]: the
- * edges that they are, which the batch keeps; NULL in all calls of a batch, or in none. */
+/* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type,
+ * to ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, and the
+ * batch says at which positions they are. None at all makes a batch of pairs that has none.
+ * edge_ids[num_pairs]: the edges that they are, which the batch keeps; NULL in all calls of a
+ * batch, or in none. */
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
 
 /* Lets go of all that was borrowed. */
 void batch_builder_end(struct batch_builder *builder);
 
-/* Places a piece of the nodes that are not placed yet and, when all hops are done, of the edges whose
- * tables are wanted: 1 when more are left, 0 when all are. */
+/* Places a piece of the nodes that are not placed yet and, when all hops are done, of the edges
+ * whose tables are wanted: 1 when more are left, 0 when all are. */
 int batch_builder_place(struct batch_builder *builder, struct error *error);
 
 /* Opens the block of the hop (all nodes are placed). */
@@ -256,7 +257,8 @@ static inline struct batch_builder_list *batch_builder_lists(const struct batch_
 bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list, uint32_t table,
                               struct batch_builder_rows *rows);
 
-/* batch_builder_edges.c: places a piece of the edges, as batch_builder_place; frees what they stand in. */
+/* batch_builder_edges.c: places a piece of the edges, as batch_builder_place; frees what they
+ * stand in. */
 int batch_builder_place_edges(struct batch_builder *builder, struct error *error);
 void batch_builder_fini_edges(struct batch_builder *builder);
 /* Per-type global IDs of a list of edges. */

@@ -2,9 +2,9 @@
 /*
  * The edges of a batch whose tables are wanted, grouped by the partitions that have their rows.
  *
- * An edge's row lies where the edge does, at the partition of its destination, at the place that its
- * global ID says; so each list of a (layer, edge type) goes the way of the list of a node type, once
- * all hops are done and the IDs of all edges are known.
+ * An edge's row lies where the edge does, at the partition of its destination, at the place that
+ * its global ID says; so each list of a (layer, edge type) goes the way of the list of a node type,
+ * once all hops are done and the IDs of all edges are known.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * A keyed bijection of [0, n): the order of a set that is too large for a list of its members.
  *
- * The construction is a Feistel network (Luby, Rackoff: "How to construct pseudorandom
- * permutations from pseudorandom functions", SIAM Journal on Computing 17, 1988) over the smallest
- * power of two (64 at least) that holds n, whose round functions are the counter-based draws of graph/key.h. A
+ * The construction is a Feistel network (Luby, Rackoff: "How to construct pseudorandom permutations
+ * from pseudorandom functions", SIAM Journal on Computing 17, 1988) over the smallest power of two
+ * (64 at least) that holds n, whose round functions are the counter-based draws of graph/key.h. A
  * result outside of [0, n) is mapped again until one lies inside (cycle walking; Black, Rogaway:
  * "Ciphers with arbitrary finite domains", CT-RSA 2002): fewer than two attempts in the mean where
  * n is above 32. Where the number of bits is odd, one half is a bit wider than the other.

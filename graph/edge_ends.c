@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/edge_ends.h"
 
-/* The last row that begins at the position or before: rows without edges before it begin there too. */
+/* The last row that begins at the position or before: rows without edges before it begin there
+ * too. */
 static uint64_t find_row(const struct csc *csc, uint64_t position)
 {
     uint64_t low = 0, high = csc->num_rows;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both ends of edges, by their positions in a partition: what an edge ID as a seed needs. The source is
- * a column; the destination is the row whose edges the position lies among, which is searched for.
+ * Both ends of edges, by their positions in a partition: what an edge ID as a seed needs. The
+ * source is a column; the destination is the row whose edges the position lies among, which is
+ * searched for.
  *
  * Thread rules: pure.
  */
@@ -20,7 +21,8 @@ struct edge_ends {
 };
 
 /* Into ends[2 * n]: of each edge its source, then its destination, by their per-type global IDs.
- * Positions were checked. places NULL: one edge after the other; else edge i goes to place places[i]. */
+ * Positions were checked. places NULL: one edge after the other; else edge i goes to place
+ * places[i]. */
 void edge_ends_read(const struct edge_ends *from, const uint32_t *positions, uint64_t n,
                     const uint32_t *places, uint64_t *ends);
 

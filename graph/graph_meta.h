@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What feature tables a graph has, by name: the numbers that messages use for them.
+ * The feature tables that a graph has, by name: the numbers that messages use for them.
  *
- * Partitions of one graph have the same tables; a name is the same number in every partition,
- * but types may number their tables differently. So loaders name a feature by its place in
- * the list of all names, in the order of node types and their tables, then of edge types and theirs.
+ * Partitions of one graph have the same tables; a name is the same number in every partition, but
+ * types may number their tables differently. So loaders name a feature by its place in the list of
+ * all names, in the order of node types and their tables, then of edge types and theirs.
  *
  * Ownership: a meta owns its strings. Immutable after it was filled; any thread may read it.
  */

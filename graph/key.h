@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-/* What a draw is for. The numbers are part of every result ever published: never renumber. */
+/* The purpose of a draw. The numbers are part of every result ever published: never renumber. */
 enum key_purpose {
     KEY_SHUFFLE = 1,    /* the order of the seeds of an epoch */
     KEY_NEIGHBOURS = 2, /* which in-edges of a node are drawn */
@@ -60,8 +60,8 @@ static inline uint64_t key_node(uint64_t base, uint64_t original_id)
     return key_mix(base + original_id * KEY_STEP);
 }
 
-/* The key of another occurrence of a node in one request, whose draws are independent of the first's;
- * occurrence 0 is the node itself. */
+/* The key of another occurrence of a node in one request, whose draws are independent of the
+ * first's; occurrence 0 is the node itself. */
 static inline uint64_t key_occurrence(uint64_t node_key, uint32_t salt)
 {
     return salt == 0 ? node_key : key_mix(node_key ^ (salt * UINT64_C(0xd1342543de82ef95)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of owned nodes: features, the special ones (original IDs, degrees), slices of ranks and the ends
- * of edges, found and gathered in the one way that servers and samplers share.
+ * Tables of owned nodes: features, the special ones (original IDs, degrees), slices of ranks and
+ * the ends of edges, found and gathered in the one way that servers and samplers share.
  *
  * Thread rules: pure.
  */
@@ -17,15 +17,15 @@
 #define TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
 #define TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
 
-/* From here on the slices of tables of ranks, by their number: u64 rows, a global ID each. Tables of
- * features end at 65536 a graph, tables of ranks at 131072. */
+/* From here on the slices of tables of ranks, by their number: u64 rows, a global ID each.
+ * Tables of features end at 65536 a graph, tables of ranks at 131072. */
 #define TABLE_RANKS 0xf0000000u
 
 /* From here on the features of an edge type, by their number; row i is the edge at position i. */
 #define TABLE_EDGES 0xe0000000u
 
-/* Both ends of an edge type's edges: two u64 a row, the global IDs of source and destination; row i is
- * the edge at position i. It is computed from the edges, so it has no rows in memory. */
+/* Both ends of an edge type's edges: two u64 a row, the global IDs of source and destination;
+ * row i is the edge at position i. It is computed from the edges, so it has no rows in memory. */
 #define TABLE_EDGE_ENDS 0xd0000000u
 
 /* A table as somebody reads it; points into the partition. */
@@ -38,7 +38,8 @@ struct local_table {
     struct edge_ends ends; /* of TABLE_EDGE_ENDS */
 };
 
-/* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
+/* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE,
+ * or TR_ENOENT for one that is not loaded. */
 int local_table_find(const struct graph_part *part, uint32_t type, uint32_t table,
                      struct local_table *out, struct error *error);
 

@@ -16,7 +16,7 @@
 #include "graph/sample.h"
 #include "runtime/base/error.h"
 
-/* What to draw of one edge type of one partition. */
+/* A draw of one edge type of one partition. */
 struct local_sample {
     const struct graph_part *part;
     const struct draw_key *draw; /* seed, epoch, rank, batch and hop; purpose and type are set */
@@ -30,8 +30,9 @@ struct local_sample {
 };
 
 /*
- * Checks type, term and rows, and fills what the kernel wants; rows may be a piece of the section's.
- * TR_ERANGE, TR_ETOOBIG or TR_EUNSUPPORTED with a message that names partition, value and bound.
+ * Checks type, term and rows, and fills what the kernel wants; rows may be a piece of the
+ * section's. TR_ERANGE, TR_ETOOBIG or TR_EUNSUPPORTED with a message that names partition, value
+ * and bound.
  */
 int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
                          struct error *error);

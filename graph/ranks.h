@@ -2,11 +2,11 @@
 /*
  * Tables of ranks: which node stands where in a set that is ordered by original ID.
  *
- * Members of a set (all nodes of a type, those of a mask, those that were dealt) have the ranks
- * 0, 1, ... in the order of their original IDs, whatever the placement; row r of the set's table is
- * the global ID of the node with rank r. The table is split evenly over the partitions: partition p of
- * P holds the rows [p*N/P, (p+1)*N/P), wherever the nodes are. A range of ranks names a set of any
- * size, and no table is ever whole in one place.
+ * Members of a set (all nodes of a type, those of a mask, those that were dealt) have the ranks 0,
+ * 1, ... in the order of their original IDs, whatever the placement; row r of the set's table is
+ * the global ID of the node with rank r. The table is split evenly over the partitions: partition p
+ * of P holds the rows [p*N/P, (p+1)*N/P), wherever the nodes are. A range of ranks names a set of
+ * any size, and no table is ever whole in one place.
  *
  * Thread rules: pure.
  */

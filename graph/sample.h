@@ -6,7 +6,7 @@
  * for each row and the columns drawn, one row after the other. It depends on the original IDs of
  * the rows alone, so an answer from another host has the same bytes as a local one.
  *
- * What is drawn of a row of d in-edges, fanout k:
+ * The draw of a row of d in-edges, fanout k:
  *   - without replacement, d <= k or k = SAMPLE_ALL: all, in the order of original edge IDs;
  *   - without replacement, d > k: each k-subset with equal probability, in that same order;
  *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn

@@ -31,8 +31,9 @@ struct sample_method {
 /* NULL: there is no such kind. */
 const struct sample_method *sample_method_find(uint32_t kind);
 
-/* Whether that kind can draw by the term and the fields of rows. `where` begins the message, such as
- * "partition 3". TR_EUNSUPPORTED names what there is no implementation of, TR_ETOOBIG the fanout. */
+/* Whether that kind can draw by the term and the fields of rows. `where` begins the message,
+ * such as "partition 3". TR_EUNSUPPORTED names what there is no implementation of, TR_ETOOBIG
+ * the fanout. */
 int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
                         const char *where, struct error *error);
 

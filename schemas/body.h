@@ -31,7 +31,7 @@ int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_
 /* Bytes of a body that grows the same way: adds to *length, or TR_ETOOBIG at overflow. */
 int body_grow(uint64_t *length, uint64_t count, uint64_t size, uint64_t align);
 
-/* What comes with the rows of a section of a sample request; NULL: it doesn't. */
+/* The fields that come with the rows of a section of a sample request; NULL: it has none. */
 struct sample_row_fields {
     const uint32_t *salts;      /* [num_rows] */
     const int64_t *times;       /* [num_rows] */
@@ -94,12 +94,13 @@ int rows_reply_end(const struct body_reader *reader);
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
 
-/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types (none of
- * other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */
+/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types
+ * (none of other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
                       const struct msg_seed_segment **segments, const uint64_t **listed);
 
-/* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they are. */
+/* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they
+ * are. */
 uint32_t seed_kind_given(uint32_t seeds);
 static inline bool seed_kind_is_listed(uint32_t seeds)
 {

@@ -5,8 +5,8 @@
 #include "schemas/body.h"
 #include "schemas/codec.h"
 
-/* Rows of a request, or seeds of a batch: 8 million of these, and a frontier of 16 million nodes, are
- * beyond any batch. */
+/* Rows of a request, or seeds of a batch: 8 million of these, and a frontier of 16 million
+ * nodes, are beyond any batch. */
 #define REQUEST_BYTES_MAX (UINT64_C(64) << 20)
 /* Seeds of a loader, 8 bytes each, to a proxy in the process that lists them. */
 #define BULK_BYTES_MAX (UINT64_C(4) << 30)

@@ -264,8 +264,8 @@ enum msg_seeds {
     MSG_SEEDS_EDGES_GIVEN  /* edges, in each request for a batch: to a sampler */
 };
 
-/* A batch's request counts the IDs that it gives with 32 bits, and a pair has two; so has the list of
- * nodes that the ends of edges stand in. */
+/* A batch's request counts the IDs that it gives with 32 bits, and a pair has two; so has the
+ * list of nodes that the ends of edges stand in. */
 #define MSG_PAIRS_BATCH_MAX (UINT32_MAX / 2)
 
 /* The seeds of one node type in a set of several: LISTED to a proxy, GIVEN to a sampler, or RANKS.
@@ -283,12 +283,13 @@ struct msg_seed_segment {
 #define MSG_SEGMENTS_MAX MSG_SECTIONS_MAX
 
 /*
- * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the order of
- * original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user
- * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
- * than a batch. Seeds of several types begin the body with struct msg_seed_segment[num_segments]; the
- * lists of those that are listed follow, one after the other. Of a listed pair there are two IDs, its
- * source's and its destination's, in the order in which pairs were given; a listed edge is its per-type global ID. Opening the same loader again is
+ * The batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the
+ * order of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A
+ * list that a user gave stays with the proxy, which gives samplers the seeds of each batch; so no
+ * link carries more of it than a batch. Seeds of several types begin the body with struct
+ * msg_seed_segment[num_segments]; the lists of those that are listed follow, one after the other.
+ * A listed pair has two IDs, its source's and its destination's, in the order in which pairs
+ * were given; a listed edge is its per-type global ID. Opening the same loader again is
  * harmless.
  */
 struct msg_loader_open {
@@ -322,8 +323,8 @@ struct msg_loader_open {
 #define MSG_LOADER_DEGREES 32u
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN to a
- * proxy lists them, then a sample_spec. */
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN
+ * to a proxy lists them, then a sample_spec. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to draw: the one description of a draw, from the public options to the kernel.
+ * The one description of a draw, from the public options to the kernel.
  *
  * A spec names the kind of sampler and has a term for each (layer, edge type): how many neighbours,
  * with replacement or not, by which weights or mask, in which direction. It also lists the tables
  * that a batch brings along. Whatever draws (a loader, one draw for a thread, a server that was
  * asked) reads the same terms, so nothing on the way has to know what a sampler needs.
  *
- * What belongs to single rows of a request is not in here but beside its rows: salts (of a node that
+ * Fields of single rows of a request are not in here but beside its rows: salts (of a node that
  * a batch has several times), times and exclusions. A spec only says which of these there are.
  *
- * The structs carry more than today's samplers implement: graph/samplers.h refuses the rest by name.
- * Encoded, a spec is its head, then its terms, then its tables, as they are in memory; layers are
- * listed from input to output.
+ * The structs carry more than today's samplers implement: graph/samplers.h refuses the rest by
+ * name. Encoded, a spec is its head, then its terms, then its tables, as they are in memory; layers
+ * are listed from input to output.
  *
  * Ownership: a spec that was read points into the bytes; one that was allocated owns its arrays.
  * Thread rules: pure; one caller at a time fills a spec, then any thread may read it.
@@ -49,18 +49,18 @@ enum sample_direction { SAMPLE_IN = 0, SAMPLE_OUT = 1 };
 /* Whose rows a table has. */
 enum sample_table_of { SAMPLE_OF_NODES = 0, SAMPLE_OF_EDGES = 1 };
 
-/* For which nodes or edges of a batch a table comes along: a layer's number (the source nodes of its
- * block, or its edges), or one of these. Edges have no seeds. */
+/* For which nodes or edges of a batch a table comes along: a layer's number (the source nodes of
+ * its block, or its edges), or one of these. Edges have no seeds. */
 #define SAMPLE_FOR_ALL UINT32_MAX         /* all nodes, or the edges of every layer */
 #define SAMPLE_FOR_SEEDS (UINT32_MAX - 1) /* the seeds of the type */
 
-/* What comes with each row of a request; a spec has those that its requests will have. */
+/* The fields that come with each row of a request; a spec has those of its requests. */
 #define SAMPLE_ROW_SALT 1u    /* uint32_t: which occurrence of its node the row is */
 #define SAMPLE_ROW_TIME 2u    /* int64_t: edges after it are not drawn */
 #define SAMPLE_ROW_EXCLUDE 4u /* IDs of nodes that are not drawn */
 #define SAMPLE_ROW_FIELDS (SAMPLE_ROW_SALT | SAMPLE_ROW_TIME | SAMPLE_ROW_EXCLUDE)
 
-/* What one edge type draws in one layer. */
+/* The rule by which one edge type draws in one layer. */
 struct sample_term {
     int32_t fanout; /* SAMPLE_EVERY, or 0 and more */
     uint32_t flags;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What training has to come to: pseudo-training, and its undisturbed run.
+ * The result that training has to come to: pseudo-training, and its undisturbed run.
  *
  * A rank's gradient is a function of its batch's digest and the weights, so a batch that is wrong,
  * a sum in another order, a step done twice or a checkpoint of another step changes every weight

@@ -2,8 +2,9 @@
 /*
  * The promises that every run of a cluster keeps, whatever its faults.
  *
- * Batches, sums, losses and weights are compared as they come (sim_trainer.c), order and answers across
- * links too (link_checker.c). Here is the rest; the first thing that is wrong stays in fleet->error.
+ * Batches, sums, losses and weights are compared as they come (sim_trainer.c), order and answers
+ * across links too (link_checker.c). Here is the rest; the first thing that is wrong stays in
+ * fleet->error.
  */
 #ifndef SIM_FLEET_ORACLES_H
 #define SIM_FLEET_ORACLES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling
+ * The batch that has to come: computed plainly, in one thread, from one partition, by the sampling
  * kernel and a walk of its own that looks nodes up in a table of all nodes.
  *
- * No actor, builder, message, partition book or placement is involved, so whatever faults a run saw,
- * its batches are compared with what nothing could disturb. The check goes through everything in a
- * batch: the walk, the rows, the degrees, the names of its edges.
+ * No actor, builder, message, partition book or placement is involved, so whatever faults a run
+ * saw, its batches are compared with what nothing could disturb. The check goes through everything
+ * in a batch: the walk, the rows, the degrees, the names of its edges.
  *
  * Ownership: the struct owns its placement and scratch memory, borrows the raw graph.
  */
@@ -60,16 +60,16 @@ uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
                                     const struct sim_partitions *partitions, uint64_t *ids);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
-/* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's seed says
- * so. */
+/* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's
+ * seed says so. */
 void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
-/* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
- * some of their terms; the rest draw all with replacement or none. */
+/* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw
+ * for some of their terms; the rest draw all with replacement or none. */
 void wanted_loader_vary(struct wanted_loader *loader, bool replace);
-/* The loader names its seeds by ranks, of a table that the placement gets, where its seed says so; else
- * it lists them. */
+/* The loader names its seeds by ranks, of a table that the placement gets, where its seed says
+ * so; else it lists them. */
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions);
 /* Half of the loaders, by their seeds, bring labels of some nodes along, and of some edges. */
 void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions);

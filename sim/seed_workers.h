@@ -2,8 +2,8 @@
 /*
  * Many seeds on all cores: each worker is a process, since a broken invariant aborts it.
  *
- * A worker that dies or takes too long fails the seed that it ran, and another one goes on. A workers
- * with a deadline begins no seed after it, and lets those under way end.
+ * A worker that dies or takes too long fails the seed that it ran, and another one goes on.
+ * Workers with a deadline begin no seed after it, and let those under way end.
  *
  * Thread rules: the process has one thread; workers are its children and end with the call.
  */

@@ -2,7 +2,7 @@
 /*
  * A small random graph as its user would have it: original IDs, edges in their order.
  *
- * What its rows hold is a function of type, original ID and column, so a row that was fetched is
+ * The contents of its rows are a function of type, original ID and column, so a row that was fetched is
  * checked without looking anything up.
  *
  * Ownership: the struct owns its arrays. Thread rules: immutable after sim_graph_init.
@@ -48,7 +48,7 @@ static inline bool raw_is_featured(const struct sim_graph *raw)
     return featured;
 }
 
-/* What row `id` of "feat" has at that place, and of "label". */
+/* The value of row `id` of "feat" at that place, and of "label". */
 static inline float raw_feature(uint32_t ntype, uint64_t id, uint32_t column)
 {
     return (float)(key_mix(id * 64 + ntype * 16 + column) % 100000) / 16;

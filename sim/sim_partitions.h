@@ -34,8 +34,8 @@ struct sim_partitions {
  * spread at random, sometimes leaving partitions empty, and column tables list some node types. */
 void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw,
                          uint32_t num_parts, struct draws *draws);
-/* A table of ranks of that set, nodes by original ID in that order, split over the partitions; returns
- * its number. Before actors know of the partitions. */
+/* A table of ranks of that set, nodes by original ID in that order, split over the partitions;
+ * returns its number. Before actors know of the partitions. */
 uint32_t sim_partitions_rank(struct sim_partitions *partitions, uint32_t ntype,
                              const uint64_t *originals, uint64_t count);
 void sim_partitions_fini(struct sim_partitions *partitions);

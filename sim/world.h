@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the actors of a simulation share: the scenario, what stands around the job, and the tally
+ * The state that the actors of a simulation share: the scenario, what stands around the job, and the tally
  * that oracles read afterwards.
  *
  * Everything runs in one thread, so this is plain memory.

@@ -143,8 +143,8 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
     struct proxy_slot *slot = proxy_slot(l, turn);
     struct proxy *p = l->proxy;
     if (slot->state == SLOT_EMPTY) {
-        /* Room before the question, so that its answer has a place; and before the room the epoch and
-         * step under which it is reserved, and given back. */
+        /* Room before the question, so that its answer has a place; and before the room the
+         * epoch and step under which it is reserved, and given back. */
         bool next = is_of_next(l, turn);
         slot->epoch = l->epoch + (next ? 1 : 0);
         slot->step = turn - l->first - (next ? l->num_steps : 0);

@@ -277,8 +277,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_seed = task->first_seed;
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
-    /* The task's before the builder takes anything: where that fails, ending the task releases batch
-     * and snapshots. */
+    /* The task's before the builder takes anything: where that fails, ending the task releases
+     * batch and snapshots. */
     task->out = out;
     out->loader = l->open.loader;
     acquire_parts(task);
@@ -343,9 +343,9 @@ static void work(struct actor *self, void *arg)
     struct sampler *s = arg;
     struct task *task = next_task(s);
     (void)self;
-    /* Here, where nothing walks over tasks and loaders. The task that was chosen has a request, so its
-     * loader stays. And before a request begins: a draw that is over may have the last place of a
-     * loader. */
+    /* Here, where nothing walks over tasks and loaders. The task that was chosen has a request,
+     * so its loader stays. And before a request begins: a draw that is over may have the last
+     * place of a loader. */
     sampler_forget_draws(s);
     /* Tasks that can go on come before new ones, whose batches are wanted later. */
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
@@ -472,7 +472,8 @@ static int init_task(struct sampler *s, struct task *task)
     task->asks = calloc(book->num_parts, sizeof *task->asks);
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
     task->parts = calloc(book->num_parts, sizeof *task->parts);
-    /* A node type has one segment at most; a loader of one segment may be of a graph without types. */
+    /* A node type has one segment at most; a loader of one segment may be of a graph without
+     * types. */
     size_t segments = book->types.num_ntypes + (size_t)1;
     task->segment_starts = calloc(segments + 1, sizeof *task->segment_starts);
     task->seed_starts = calloc(book->num_parts * segments + 1, sizeof *task->seed_starts);

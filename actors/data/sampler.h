@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sampler: makes mini-batches for a trainer-proxy. The batch is graph/batch_builder.h's; the sampler
- * drives it, asks servers, and hands it over.
+ * The sampler: makes mini-batches for a trainer-proxy. The batch is graph/batch_builder.h's; the
+ * sampler drives it, asks servers, and hands it over.
  *
  * MSG_LOADER_OPEN says what batches a loader is to have, MSG_BATCH_REQUEST asks for one. A batch
  * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one

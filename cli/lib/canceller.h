@@ -24,7 +24,8 @@ struct canceller {
     struct tr_task *task;
 };
 
-/* on_dump: called on the signal thread, for the task that is watched; NULL: SIGUSR1 does nothing. */
+/* on_dump: called on the signal thread, for the task that is watched; NULL: SIGUSR1 does
+ * nothing. */
 int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
                     struct tr_error *error);
 void canceller_end(struct canceller *canceller);

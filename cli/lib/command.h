@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command of `troupe` is: a name, a table of options, a function.
+ * A command of `troupe`: a name, a table of options, a function.
  *
  * Each command lives in a file of its own and exports one constant struct command; main.c
  * lists them. A command either has kinds of its own ("import debian", "import edges") or

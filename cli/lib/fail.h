@@ -13,8 +13,8 @@
 /* Prints the message (or the text of the code where there is none); returns EXIT_FAILED. */
 int fail(const struct invocation *invocation, const struct tr_error *error);
 
-/* Prints a message of the library on the standard error, without a line's end: where it names a field of a
- * struct, the option that fills it. */
+/* Prints a message of the library on the standard error, without a line's end: where it names a
+ * field of a struct, the option that fills it. */
 void fail_print(const char *message, const struct option_spec *options);
 
 /* As fail, and points at --help; returns EXIT_USAGE. */

@@ -11,7 +11,8 @@
  *
  * Signals are caught before the task begins, so that none can leave a half-written folder behind.
  *
- * Thread rules: the main thread, one at a time in a process. Ownership: the task stays the caller's.
+ * Thread rules: the main thread, one at a time in a process. Ownership: the task stays the
+ * caller's.
  */
 #ifndef CLI_LIB_FOLLOW_H
 #define CLI_LIB_FOLLOW_H

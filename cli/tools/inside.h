@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line's own library for the commands of troupe-tools, which stand on the rooms inside: it
- * speaks in public errors, they in struct error.
+ * The command line's own library for the commands of troupe-tools, which stand on the rooms inside:
+ * it speaks in public errors, they in struct error.
  *
  * Thread rules: as those of what is called.
  */

@@ -2,9 +2,10 @@
 /*
  * `troupe simulate`: whole jobs under faults, in virtual time, each from one seed.
  *
- * A seed that fails is printed with the command that replays it. With --minutes the seeds are fresh:
- * they count up from the microseconds since 1970, so no later run has them again, nor does the list
- * of remembered seeds, which are far smaller; and what fails goes to a file as soon as it does.
+ * A seed that fails is printed with the command that replays it. With --minutes the seeds are
+ * fresh: they count up from the microseconds since 1970, so no later run has them again, nor does
+ * the list of remembered seeds, which are far smaller; and what fails goes to a file as soon as it
+ * does.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /*
  * `troupe train`: a training as a task, shown while it runs and reported at its end.
  *
- * All that the task says is pulled by the main thread, which alone writes to the standard output, so
- * a launcher reads notices in the order in which things happened.
+ * All that the task says is pulled by the main thread, which alone writes to the standard output,
+ * so a launcher reads notices in the order in which things happened.
  */
 #include <math.h>
 #include <stdio.h>
@@ -218,8 +218,9 @@ static void dump(struct tr_task *task)
     (void)tr_model_dump(task, NULL);
 }
 
-/* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would only
- * puzzle: what matters of them comes back as an error. Those of a cluster say which peer is refused.
+/* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would
+ * only puzzle: what matters of them comes back as an error. Those of a cluster say which peer is
+ * refused.
  */
 static int train_with_signals(struct command_training *t, struct tr_error *error)
 {
@@ -253,8 +254,8 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
     return rv;
 }
 
-/* A launcher would start a process again that fails: not where another run has the folder, nor where
- * another start would only wait for the disk again. */
+/* A launcher would start a process again that fails: not where another run has the folder, nor
+ * where another start would only wait for the disk again. */
 static int fail_training(const struct command_training *t, const struct invocation *invocation,
                          const struct tr_error *error)
 {

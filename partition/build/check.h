@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is refused before partitioning begins: options out of range, names that no file could have.
+ * The refusals before partitioning begins: options out of range, names that no file could have.
  *
  * Pure functions of what they are given.
  */

@@ -23,7 +23,7 @@
 #define SLEEP_MAX_NS 20000000
 /* Partitions that are read and checked at once. */
 #define PARTS_AT_ONCE ((uint64_t)1 << 14)
-/* What METIS answers when all went well, and when malloc() failed (metis.h, which only the helper
+/* The answers of METIS when all went well, and when malloc() failed (metis.h, which only the helper
  * includes). */
 #define METIS_STATUS_OK 1
 #define METIS_STATUS_MEMORY (-3)
@@ -149,7 +149,8 @@ static int spawn_metis(const char *program, int memory, pid_t *child)
     return rc;
 }
 
-/* Until the helper has ended. Cancelled: it is killed, and then waited for without another question. */
+/* Until the helper has ended. Cancelled: it is killed, and then waited for without another
+ * question. */
 static int wait_for(struct partition_job *job, pid_t child, struct ending *ending,
                     struct error *error)
 {
@@ -207,8 +208,8 @@ static int explain(const char *program, struct ending ending, const struct metis
     if (head->answered == 1 && head->status == METIS_STATUS_MEMORY)
         return error_set(error, TR_ECHILD,
                          "METIS ran out of memory; use \"method\" random, or a machine with more");
-    /* METIS stumbles again while it cleans up, and then does not say that memory was the reason; nor
-     * does a loader that cannot map the program's libraries. */
+    /* METIS stumbles again while it cleans up, and then does not say that memory was the reason;
+     * nor does a loader that cannot map the program's libraries. */
     return error_set(error, TR_ECHILD,
                      "METIS failed (%s: status %d, exit %d), perhaps for want of memory; use a "
                      "machine with more, another number of partitions, fewer constraints, or "

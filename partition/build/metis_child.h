@@ -3,11 +3,11 @@
  * METIS in a process of its own.
  *
  * METIS replaces signal handlers, can't be cancelled and may run out of memory. The process is the
- * program troupe-metis, which is spawned: a fork of a process with threads may stand still at a lock
- * that another thread held, and doubles what the process may yet write. The graph travels in a memfd,
- * whose memory is the one copy that there is while METIS runs. The helper is killed when somebody
- * cancels, dies with the thread that asked, and offers itself to the kernel's out-of-memory killer
- * before it.
+ * program troupe-metis, which is spawned: a fork of a process with threads may stand still at a
+ * lock that another thread held, and doubles what the process may yet write. The graph travels in a
+ * memfd, whose memory is the one copy that there is while METIS runs. The helper is killed when
+ * somebody cancels, dies with the thread that asked, and offers itself to the kernel's
+ * out-of-memory killer before it.
  *
  * Thread rules: one thread waits for its helper. Ownership: metis_run frees all, whatever happens;
  * no descriptor and no ended process is left.

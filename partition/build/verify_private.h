@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the steps of verification share. See verify.h.
+ * The parts that the steps of verification share. See verify.h.
  */
 #ifndef PARTITION_BUILD_VERIFY_PRIVATE_H
 #define PARTITION_BUILD_VERIFY_PRIVATE_H

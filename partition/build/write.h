@@ -29,8 +29,8 @@ int write_edge_rows(struct partition_job *job, uint32_t table, const uint64_t *p
 /* Halo lists of hops 1 .. halo_hops of every partition; counts cut edges and halo nodes. */
 int write_halos(struct partition_job *job, const bool *column_tables, struct error *error);
 
-/* The ranks of all nodes of a type and of its masks: tables of 0 and 1, one a node. Where global IDs
- * are original IDs the ranks of all are not stored. */
+/* The ranks of all nodes of a type and of its masks: tables of 0 and 1, one a node. Where global
+ * IDs are original IDs the ranks of all are not stored. */
 int write_ranks(struct partition_job *job, uint32_t ntype, struct error *error);
 
 /* The trainer of each training node, evened out, and the ranks of those that are dealt. */

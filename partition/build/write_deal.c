@@ -28,8 +28,8 @@ static int read_deal(struct partition_job *job, const struct assignment *assignm
     return 0;
 }
 
-/* Nodes of trainer 0 first, in the order of original IDs: after evening out, each trainer's are a range
- * of ranks. counts: [num_trainers]. */
+/* Nodes of trainer 0 first, in the order of original IDs: after evening out, each trainer's are
+ * a range of ranks. counts: [num_trainers]. */
 static int write_ranks_of(struct partition_job *job, uint32_t ntype, const struct seed_split *deal,
                           const uint64_t *counts, struct error *error)
 {

@@ -3,8 +3,8 @@
  * troupe-metis: METIS in a program of its own, which libtroupe starts.
  *
  * METIS replaces signal handlers, can't be cancelled and may run out of memory. Here it does so
- * alone: the library waits for this process, kills it when somebody cancels, and says what ended it.
- * The question and the answer are one memfd (metis_exchange.h). This process ends with the one
+ * alone: the library waits for this process, kills it when somebody cancels, and says what ended
+ * it. The question and the answer are one memfd (metis_exchange.h). This process ends with the one
  * that asks, and offers itself to the kernel's out-of-memory killer before it.
  *
  * The exit status says what kept it from asking METIS; 0 means that the answer is in the memory,
@@ -34,7 +34,8 @@ static double read_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The most memory that this program had: what wait4() reports counts the process that started it. */
+/* The most memory that this program had: what wait4() reports counts the process that started
+ * it. */
 static uint64_t read_peak(void)
 {
     char line[256];

@@ -2,8 +2,8 @@
 /*
  * The facts of one partition, for display.
  *
- * Gathered from NAME.json and the heads of all its files, which must agree with it; what follows the
- * heads is not read. Thread rules: any thread.
+ * Gathered from NAME.json and the heads of all its files, which must agree with it; what follows
+ * the heads is not read. Thread rules: any thread.
  */
 #ifndef PARTITION_STORE_INSPECT_H
 #define PARTITION_STORE_INSPECT_H

@@ -35,8 +35,8 @@ int numbering_find(const struct numbering *numbering, uint64_t homogeneous, stru
     size_t low = 0, high = (size_t)numbering->num_types * numbering->num_parts;
     if (homogeneous >= numbering->begins[high])
         return TR_ERANGE;
-    /* Invariant: begins[low] <= homogeneous < begins[high]. So it ends at the last (part, type) that
-     * begins there, and those before it that begin there too are empty. */
+    /* Invariant: begins[low] <= homogeneous < begins[high]. So it ends at the last (part, type)
+     * that begins there, and those before it that begin there too are empty. */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         if (numbering->begins[middle] <= homogeneous)

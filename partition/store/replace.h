@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What --replace may remove: a folder of the kind that is made, or an empty one. A wrong path would
+ * The check of what --replace may remove: a folder of the kind that is made, or an empty one. A wrong path would
  * else cost whatever it names.
  *
  * Thread rules: pure but for the files it looks at.

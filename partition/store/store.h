@@ -39,7 +39,8 @@ struct partition_load {
     bool ranks;                /* slices of the tables of ranks */
     bool original_edge_ids;    /* TR_ENOENT where the partitioner was asked to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
-    /* Asked by the threads that read, each quarter of a megabyte: then TR_ECANCELED. NULL: never. */
+    /* Asked by the threads that read, each quarter of a megabyte: then TR_ECANCELED. NULL:
+     * never. */
     const struct cancel *cancel;
 };
 
