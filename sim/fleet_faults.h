@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disturbances of a simulated cluster from outside: the faults of its plan, each when the job has
- * got so far, and the ends of those that last.
+ * The disturbances of a simulated cluster from outside: the faults of its plan, each when the job
+ * has got so far, and the ends of those that last.
  *
  * Between runs of the simulator alone, as a kill is.
  */

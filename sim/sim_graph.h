@@ -2,8 +2,8 @@
 /*
  * A small random graph as its user would have it: original IDs, edges in their order.
  *
- * The contents of its rows are a function of type, original ID and column, so a row that was fetched is
- * checked without looking anything up.
+ * The contents of its rows are a function of type, original ID and column, so a row that was
+ * fetched is checked without looking anything up.
  *
  * Ownership: the struct owns its arrays. Thread rules: immutable after sim_graph_init.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state that the actors of a simulation share: the scenario, what stands around the job, and the tally
- * that oracles read afterwards.
+ * The state that the actors of a simulation share: the scenario, what stands around the job, and
+ * the tally that oracles read afterwards.
  *
  * Everything runs in one thread, so this is plain memory.
  */

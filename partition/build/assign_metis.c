@@ -11,7 +11,8 @@
 
 _Static_assert(PARTITION_CLASSES_MAX + 1 <= METIS_CONSTRAINTS_MAX, "classes, and edges");
 
-/* The weights that METIS balances: a column for each class that has nodes, and one of in-degrees if asked. */
+/* The weights that METIS balances: a column for each class that has nodes, and one of in-degrees
+ * if asked. */
 struct weights {
     uint32_t num_columns;
     size_t bytes;

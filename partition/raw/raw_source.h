@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions that a reader of one input format gives to raw.c, and those by which it builds a raw
- * graph.
+ * The functions that a reader of one input format gives to raw.c, and those by which it builds a
+ * raw graph.
  *
  * A reader checks sizes at open and fills graph->types, num_nodes, num_edges and tables;
  * raw.c then checks every ID and float that passes through read_edges and read_rows, so that
