@@ -52,7 +52,7 @@ static void next_partition(struct lane *lane)
         send_lane(lane);
     } else if (lane->busy) {
         client_schedule(op->client);
-    } else if (--op->lanes_open == 0 && op->state == OPERATION_RUNNING) {
+    } else if (--op->lanes_open == 0 && op->state == OPERATION_RUNNING) { /* not ended before */
         op->ops->finish(op);
     }
 }

@@ -284,6 +284,8 @@ static struct proxy_pull *make(struct proxy_slot *slot, struct address from, uin
 int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, struct error *error)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
+    /* A size that no batch has is the sampler's fault, one that the account never has room for
+     * is ours. */
     if (total > MSG_BATCH_BYTES_MAX)
         return error_set(error, TR_EFORMAT,
                          "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64 " bytes are no batch",

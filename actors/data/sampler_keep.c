@@ -105,6 +105,7 @@ static int flatten_piece(struct job *job)
 static void flattened(struct kept_batch *kept)
 {
     struct message *request = kept->request;
+    /* Before the answer, which brings pulls: they are refused while `from` is there. */
     sampled_batch_release(kept->from);
     kept->from = NULL;
     kept->request = NULL;

@@ -86,6 +86,7 @@ static int step(struct actor *self, struct server_work *work)
 {
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
+    /* Noted now: the work may be freed below. */
     work->server->worked_ns = actor_now_ns(self);
     /* Each slice looks at the deadline first: nobody waits for what comes later. */
     if (deadline_ns != 0 && deadline_ns <= actor_now_ns(self)) {
