@@ -4,7 +4,7 @@
  *
  * A file has its bytes as processes see them and as they were synced. A folder has its entries as
  * they were synced and the changes since, in order. Things are freed when nothing names them and
- * no mount has them open (sim_disk_sweep).
+ * no mount has them open (disk_sweep).
  *
  * Its own memory is not simulated: without it there is no run, so it is asserted.
  * Thread rules: one thread.
