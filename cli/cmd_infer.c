@@ -166,12 +166,12 @@ static int infer(const char *graph, const struct infer_values *values, struct ca
         return rv;
     canceller_watch(canceller, task);
     rv = wait_for_end(task, error);
-    /* Written before the report, so that a report says that the outputs are there. */
+    /* The outputs are written before the report, so that a report says that they are there. */
     if (rv == 0 && values->out != NULL)
         rv = tr_infer_write(task, values->out, error);
     if (rv == 0)
         rv = report_outputs(task, values, error);
-    /* Before the task is closed, so that no signal finds one that is gone. */
+    /* The canceller lets go before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(canceller, NULL);
     tr_task_close(task);
     return rv;

@@ -166,8 +166,8 @@ static int follow_launch(struct tr_task *task, struct self_pipe *wakeups,
                                { .fd = tr_launch_descriptor(task), .events = POLLIN } };
     for (;;) {
         struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
-        /* Signals first in each turn: events may come without a pause, and poll() is reached in
-         * pauses alone. */
+        /* Signals come first in each turn: events may come without a pause, and poll() is
+         * reached in pauses alone. */
         take_signals(wakeups, task);
         int rv = tr_launch_next(task, 0, &event, error);
         if (rv == 0)

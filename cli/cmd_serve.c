@@ -71,8 +71,8 @@ static int open_graph(struct serving *serving, struct tr_error *error)
     options.verify_files = serving->values->verify;
     options.log = serving->printer.log;
     int rv = tr_session_open(&options, &serving->session, error);
-    /* Before the graph is opened, which may wait for the whole job: a signal, and a launcher that
-     * goes, end that too. */
+    /* The session is attached before the graph is opened, which may wait for the whole job: a
+     * signal, and a launcher that goes, end that too. */
     if (rv == 0) {
         process_attach(&serving->process, serving->session);
         interrupter_watch(&serving->interrupter, serving->session);
@@ -157,8 +157,8 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     }
     interrupter_fini(&serving.interrupter);
     log_printer_stop(&serving.printer);
-    /* Last: until it is closed, a process that hangs in what stands above is ended when its
-     * launcher has gone. */
+    /* The process is closed last: until then, one that hangs in what stands above is ended when
+     * its launcher has gone. */
     process_fini(&serving.process);
     return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }

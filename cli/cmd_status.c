@@ -253,7 +253,8 @@ static int watch(struct tr_observer *observer, struct signals *signals, struct t
         if (asked_to_quit(keyboard, &listens))
             break;
     }
-    /* Before this returns, whatever ended it: errors are printed on a terminal as it was. */
+    /* The terminal is given back before this returns, whatever ended it: errors are printed on
+     * it as it was. */
     if (keyboard)
         tcsetattr(STDIN_FILENO, TCSANOW, &before);
     free(rates);
@@ -279,7 +280,7 @@ static int run_top(const struct invocation *invocation, const void *values)
         rv = watch(observer, &signals, &error);
         signals_stop(&signals);
     }
-    /* After the signals, which interrupt it. */
+    /* The observer is closed after the signals, which interrupt it. */
     tr_observer_close(observer);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }

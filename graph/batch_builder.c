@@ -132,8 +132,8 @@ static int grow_occurrences(struct batch_builder_type *type, uint32_t from, uint
 /* A seed whose node is at position `first` already. */
 static int add_repeat(struct batch_builder_type *type, uint32_t first, uint64_t id)
 {
-    /* Before the append, which counts the repeat too: all seeds so far get their zeroes with the
-     * first. */
+    /* This is asked before the append, which counts the repeat too: all seeds so far get their
+     * zeroes with the first. */
     uint32_t position, from = type->repeats ? type->nodes.num_ids : 0;
     int rv = relabel_append(&type->nodes, id, &position);
     if (rv == 0)

@@ -51,7 +51,7 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
         ((uint32_t *)index->data)[0] = 0;
         edges->index = index->data;
     }
-    /* Emptied here, before the caller asks for the hop's answers. */
+    /* The answers are emptied here, before the caller asks for those of this hop. */
     size_t cells = (size_t)builder->num_etypes * builder->num_parts;
     for (size_t i = 0; i < cells; i++) {
         struct batch_builder_answer *answer = &builder->answers[i];
@@ -256,8 +256,8 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     uint64_t *edge_ids = builder->plan->edge_ids ? (uint64_t *)to->edge_ids.data + edges->num_edges
                                                  : NULL;
     struct relabel *nodes = &builder->types[etype_of(builder)->src].nodes;
-    /* Merged before they are numbered: a node's number is the order of its first appearance
-     * among the merged edges, whoever brought them. */
+    /* Edges are merged before their sources are numbered: a node's number is the order of its
+     * first appearance among the merged edges, whichever partition brought them. */
     if (!wide) {
         merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
         return relabel_add_u32(nodes, sources, more, sources);

@@ -65,7 +65,7 @@ int batch_space_set_tables(struct batch_space *s, uint32_t num_tables)
             return TR_ENOMEM;
         s->table_space = space;
         memset(space + s->room_tables, 0, (num_tables - s->room_tables) * sizeof *space);
-        /* Counted when both have grown: as many are freed. */
+        /* They count when both have grown: as many are freed. */
         s->room_tables = num_tables;
     }
     if (num_tables > 0)

@@ -235,13 +235,13 @@ static void emit_block(const struct csc *csc, const struct block_plan *block,
     if (csc->column_global == NULL) {
         emit_narrow(csc, block, result);
     } else {
-        /* The block before comes first: the lines of the table that it waits for came while
-         * this one was planned. */
+        /* The block before is translated first: the lines of the table that it waits for came
+         * while this one was planned. */
         translate(csc, result, *translated);
         *translated = result->num_edges;
         emit_wide(csc, block, result);
     }
-    /* Counted last: where a block's columns and IDs go is behind the edges so far. */
+    /* The edges are counted last: a block's columns and IDs go behind the edges so far. */
     for (uint32_t i = 0; i < block->num_rows; i++) {
         result->counts[block->first_row + i] = block->rows[i].count;
         result->num_edges += block->rows[i].count;

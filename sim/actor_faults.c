@@ -68,8 +68,8 @@ static void serve_held(struct actor *self, void *arg)
     bool is_last;
     do {
         held = role->in_order ? oldest_held(faults, self) : last;
-        /* Asked before it is freed; and off the list before it is served, since invariant 1 ends
-         * there. */
+        /* This is asked before the message is freed; and it leaves the list before it is served,
+         * since invariant 1 ends there. */
         is_last = held == last;
         struct message *message = held->message;
         remove_held(held);
@@ -130,7 +130,7 @@ static void fault_fini(struct actor *self, const struct role *role)
 {
     uint32_t number;
     struct held_message *held;
-    /* Before the actor's own fini, which frees the state that find() reads. */
+    /* Held messages go before the actor's own fini, which frees the state that find() reads. */
     if (actor_state(self) != NULL) {
         struct actor_faults *faults = role->find(self, &number);
         while ((held = oldest_held(faults, self)) != NULL) {

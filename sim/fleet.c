@@ -236,8 +236,8 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
     fleet_load(fleet, process);
     make_cast(fleet, process);
     make_node(fleet, process);
-    /* As api/graph.c has it: links before the actors that ask other nodes, and all before the
-     * start. */
+    /* Links come before the actors that ask other nodes, and all come before the start, as
+     * api/graph.c has it. */
     link_up(fleet, process);
     spawn_all(fleet, process);
     int rv = node_start(process->node);
@@ -283,7 +283,7 @@ int fleet_reap(struct fleet *fleet, uint32_t number)
     node_destroy(process->node);
     process->node = NULL;
     process_actors_fini(&process->actors);
-    /* Closed first: idle batches are charged until then. */
+    /* The store is closed first: idle batches are charged until then. */
     batch_store_close(process->store);
     if (batch_store_used(process->store) != 0)
         fleet_fail(fleet, "process %" PRIu32 ": %zu bytes of batches are left", number,
@@ -299,7 +299,7 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
     if (process->node == NULL)
         return;
     process->doomed = true; /* it passes no more points while it is taken down */
-    /* Disk and network first: what actors do while they are taken down reaches neither. */
+    /* Disk and network go first: what actors do while they are taken down reaches neither. */
     files_sim_kill(process->files);
     env_sim_kill(fleet->env, process->node);
     fleet->tally.deaths++;

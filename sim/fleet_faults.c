@@ -152,7 +152,8 @@ static void strike_some(struct fleet *fleet, const struct fleet_strike *strike, 
 static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *strike)
 {
     struct draws draws = draws_of(strike->draw, 1);
-    /* Drawn first, whatever the fault makes of it: the draws that follow are those of old seeds. */
+    /* The process is drawn first, whatever the fault makes of it: the draws that follow are
+     * those of old seeds. */
     uint32_t process = draw_process(fleet, &draws);
     uint64_t until_ns = env_sim_now_ns(fleet->env) + strike->lasts_ns;
     fleet_fault_note(fleet, strike, process);

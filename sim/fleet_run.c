@@ -160,7 +160,8 @@ static bool take_deaths(struct fleet *fleet)
 
 static void turn_launcher(struct fleet *fleet)
 {
-    /* Cleared before the launcher's turn: what is said in it is taken care of in another. */
+    /* The flag is cleared before the launcher's turn: what is said in it is taken care of in
+     * another. */
     fleet->said = false;
     (void)take_deaths(fleet);
     do

@@ -132,8 +132,8 @@ static void link_checker_found(struct actor *self, void *arg, int status, struct
     if (status != 0)
         return;
     struct link_ticket *ticket = ticket_create(peer);
-    /* The monitor before the address is taken: a peer that nobody watches would be written to
-     * for ever. */
+    /* The monitor starts before the address is taken: a peer that nobody watches would be
+     * written to for ever. */
     if (ticket == NULL || actor_monitor(self, address, went_down, ticket, NULL) != 0) {
         free(ticket);
         return;

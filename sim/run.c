@@ -114,8 +114,8 @@ static void spawn_all(struct world *world, struct casting *casting)
     const struct scenario *s = &world->scenario;
     struct address checkers[PROBES_MAX];
     /* Roots end in the reverse order: faults strike no more when trainers end, and what trainers
-     * ask is there until they have ended. All of them before the node starts, as a session
-     * spawns its own. */
+     * ask is there until they have ended. All of them are spawned before the node starts, as a
+     * session spawns its own. */
     run_spawn(world, &process_actors_ops, &world->actors, 0, 0);
     for (uint32_t i = 0; i < s->clients; i++) {
         casting->clients[i] = (struct client_args){ world, i };
@@ -134,7 +134,7 @@ static bool is_done(void *arg)
 {
     struct world *world = arg;
     const struct scenario *s = &world->scenario;
-    /* Before all else: bounds are checked after the last step too. */
+    /* The oracles come before all else: bounds are checked after the last step too. */
     oracles_step(world);
     return world->error.code != 0 || world->finished == s->clients ||
            (s->stop_at_ns != 0 && env_sim_now_ns(world->env) >= ENV_SECOND_NS + s->stop_at_ns) ||

@@ -71,8 +71,8 @@ static void worker_run(const struct seed_workers_options *options, uint64_t at, 
         if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
             _exit(1);
     }
-    /* Written before exit(): what a sanitizer finds there is told apart from the death of a
-     * seed. */
+    /* This is written before exit(): what a sanitizer finds there is told apart from the death
+     * of a seed. */
     if (write(fd, &(char){ WORKER_FINISHED }, 1) != 1)
         _exit(1);
     exit(0); /* so that a sanitizer looks for leaks */
@@ -83,15 +83,15 @@ static int start_worker(struct seed_workers *workers, struct worker *worker, str
     int ends[2];
     if (pipe(ends) != 0)
         return error_set_errno(error, errno, "a pipe for a worker");
-    /* Before the fork: what is buffered would be printed by both. */
+    /* The streams are flushed before the fork: what is buffered would be printed by both. */
     fflush(NULL);
     worker->pid = fork();
     if (worker->pid == 0) {
         close(ends[0]);
         worker_run(workers->options, worker->next, ends[1]);
     }
-    /* Here, before the next worker is forked, which would hold it open: this pipe would not end
-     * with its worker. */
+    /* The writing end is closed here, before the next worker is forked, which would hold it
+     * open: this pipe would not end with its worker. */
     close(ends[1]);
     if (worker->pid < 0) {
         close(ends[0]);
@@ -129,7 +129,8 @@ static int end_worker(struct seed_workers *workers, struct worker *worker, struc
     else
         error_set(&result.error, TR_EINTERNAL, "the run ended its process with status %d",
                   WEXITSTATUS(status));
-    /* Before the next start: it moves the worker past the seed that ended it. */
+    /* The result is taken before the next start: it moves the worker past the seed that ended
+     * it. */
     take_result(workers, worker, &result);
     return worker->finished || worker->next >= workers->options->num_seeds ||
                    is_late(workers->options)

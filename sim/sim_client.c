@@ -191,7 +191,8 @@ static void sim_client_answered(struct actor *self, void *arg, int status, struc
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
     c->asked = (struct call_id){ 0 };
-    /* Before anything comes of the answer: the interrupt is for an open request alone. */
+    /* The timer stops before anything comes of the answer: the interrupt is for an open request
+     * alone. */
     timer_stop(&c->interrupt);
     message_release(self, reply);
     if (failed != 0) {
@@ -438,8 +439,8 @@ static void sim_client_take(struct client_actor *c, struct sampled_batch *batch)
     c->world->tally.batches++;
     c->taken++;
     c->next++;
-    /* Before the batch is held or given back, as api/loader.c has it: the next one is made
-     * meanwhile. */
+    /* The next batch is announced before this one is held or given back, as api/loader.c has it:
+     * it is made meanwhile. */
     sim_client_notify(c, c->next);
     sim_client_hold(c, batch);
     if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
@@ -462,8 +463,8 @@ static void sim_client_go(struct client_actor *c)
             sim_client_finish(c);
         return;
     }
-    /* Collected before it is asked for, as api/loader.c has it: the notice of a batch that is there
-     * may have been lost. */
+    /* The batch is collected before it is asked for, as api/loader.c has it: the notice of one
+     * that is there may have been lost. */
     struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, c->epoch,
                                                       c->next);
     if (batch != NULL)

@@ -36,7 +36,7 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
     t->saves += ended == TRAINING_SAVE && code != TR_ETIMEDOUT; /* as api/group.c */
     if (code != 0 && code != TR_EEND)
         sim_trainer_say(t, "ended with", code);
-    /* Before the loop, which would have this trainer restored as any other may be. */
+    /* This is asked before the loop, which would have this trainer restored as any other may be. */
     if (ended == TRAINING_FINISH && t->rank == 0 && code == TR_EROLLBACK) {
         fleet_fail(t->fleet, "trainer 0 was rolled back after it had written the result");
         return;
@@ -88,7 +88,7 @@ static void keep_run(struct sim_trainer *t)
                         &error);
     else if (t->rank == 0)
         rv = write_file(t, FLEET_MODEL, t->weights, t->plan->values * sizeof(float), &error);
-    /* Said when the file is there: nothing of the job is started again after it. */
+    /* The job is complete when the file is there: nothing of it is started again after that. */
     if (rv == 0 && t->loop.operation == TRAINING_KEEP)
         fleet_complete(t->process);
     if (t->fleet->error.code == 0)

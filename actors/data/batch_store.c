@@ -241,7 +241,7 @@ void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t ep
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
     struct sampled_batch **link = l != NULL ? &l->ready : NULL;
-    /* The position first: is_past() measures by it. */
+    /* The position moves first: is_past() measures by it. */
     if (l != NULL)
         move_on(l, epoch, index);
     while (link != NULL && *link != NULL) {
@@ -421,7 +421,8 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch)
     int rv = deposit(store, batch, &list);
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);
-    /* After the mutex: the release gives the batch back to this store, which takes it again. */
+    /* The release comes after the mutex is unlocked: it gives the batch back to this store,
+     * which takes the mutex again. */
     if (rv != 0)
         sampled_batch_release(batch);
     return rv == TR_EEXIST ? 0 : rv;

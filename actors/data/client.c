@@ -124,7 +124,7 @@ static void settle_ended(struct client *c)
             link = &op->next;
             continue;
         }
-        /* Off the list before it is settled, which frees it. */
+        /* It leaves the list before it is settled, which frees it. */
         *link = op->next;
         settle(op);
     }
@@ -137,7 +137,8 @@ static bool begin(struct client *c, struct operation *op)
     struct error error = { 0 };
     size_t bytes = 0;
     int rv = op->ops->size(c, op->request, &bytes, &error);
-    /* Asked before the charge: it would wait for such room for ever, and all behind it. */
+    /* This is asked before the charge: the operation would wait for such room for ever, and all
+     * behind it. */
     if (rv == 0 && bytes > c->account.bound_bytes)
         rv = error_set(&error, TR_ETOOBIG, "account \"%s\": %zu bytes wanted, its bound is %zu",
                        c->account.name, bytes, c->account.bound_bytes);
@@ -158,8 +159,8 @@ static bool begin(struct client *c, struct operation *op)
         lanes_start(op); /* last: it may end the operation at once */
         return true;
     }
-    /* Taken back before it ends or waits again: its bytes are for others, and it counts as
-     * waiting. */
+    /* The beginning is taken back before the operation ends or waits again: its bytes are for
+     * others, and it counts as waiting. */
     stop_running(op);
     if (rv != TR_ENOMEM) {
         operation_end(op, rv, error.text);
@@ -224,7 +225,8 @@ static void add(struct client *c, struct message *request, const struct operatio
         c->first = op;
     c->last = op;
     c->num_waiting++;
-    /* Here and not in begin(): the requester's patience has begun, however long this waits. */
+    /* The deadline begins here and not in begin(): the requester is patient from now on, however
+     * long the operation waits. */
     uint64_t wait_ns = timeout_ns < TIMEOUT_NS_MAX ? timeout_ns : TIMEOUT_NS_MAX;
     timer_start(c->self, &op->deadline, actor_now_ns(c->self) + wait_ns, expire, op);
     client_schedule(c);
@@ -260,7 +262,7 @@ static int start(struct actor *self, const void *arg)
     account_init(&c->account, "client",
                  c->options->bytes_max != 0 ? c->options->bytes_max : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
-    /* The name last: whatever finds it may ask at once. */
+    /* The name is registered last: an actor that finds it may ask at once. */
     int rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }

@@ -250,8 +250,8 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
     if (rv != 0)
         return error_set(error, rv, "partition %" PRIu32 " answered with rows of the wrong shape",
                          lane->part);
-    /* Only now, when the whole body has its shape: rows are placed by the numbers that were
-     * asked for. */
+    /* Rows are placed only now, when the whole body has its shape: they go by the numbers that
+     * were asked for. */
     if (f->head->row_bytes > 0 && is_whole(f, lane, reply, rows))
         hand_on(f, reply);
     else if (f->head->row_bytes > 0)
@@ -267,7 +267,8 @@ static int read_rows(struct lane *lane, struct error *error)
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct local_table table;
     lane->piece = piece_rows(f->head->row_bytes, SLICE_BYTES, f->starts[lane->part + 1] - begin);
-    /* The width that the answer was sized by, then the rows, and only then the copy. */
+    /* The table must have the width that the answer was sized by, then the rows, before any is
+     * copied. */
     int rv = local_table_find(part, f->head->ntype, f->head->table, &table, error);
     if (rv == 0 && table.row_bytes != f->head->row_bytes)
         rv = error_set(error, TR_EMISMATCH,

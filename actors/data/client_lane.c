@@ -62,7 +62,8 @@ static void take_answer(struct lane *lane, struct message *reply)
     struct operation *op = lane->op;
     struct error error = { 0 };
     int rv = op->ops->take(lane, reply, &error);
-    /* Released before the next piece is asked for, whose reply takes the same memory. */
+    /* The reply is released before the next piece is asked for, whose reply takes the same
+     * memory. */
     message_release(op->client->self, reply);
     if (rv < 0)
         operation_end(op, rv, error.text);
@@ -136,8 +137,8 @@ void lanes_stop(struct operation *op)
 
 void lanes_fini(struct operation *op)
 {
-    /* The calls first: their waits for memory have ended with the actor, and lanes_stop() would
-     * cancel them once more. */
+    /* The calls end first: their waits for memory have ended with the actor, and lanes_stop()
+     * would cancel them once more. */
     for (uint32_t i = 0; i < CLIENT_LANES; i++)
         part_call_fini(&op->lanes[i].call);
     lanes_stop(op);

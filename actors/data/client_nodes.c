@@ -97,7 +97,7 @@ static int grow(struct nodes *n, size_t more, struct error *error)
         return 0;
     size_t wanted = n->count + more, capacity = n->capacity + n->capacity / 2;
     capacity = capacity > wanted ? capacity : wanted;
-    /* Charged before it is allocated: the account is the bound of what is. */
+    /* The memory is charged before it is allocated: the account bounds what is. */
     int rv = operation_charge(&n->op, (capacity - n->capacity) * NODE_BYTES, error);
     if (rv != 0)
         return rv;

@@ -55,8 +55,8 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
     if (l == NULL)
         return NULL;
     l->proxy = p;
-    /* The copy first: seeds and spec are read from it, and lie in it as long as the loader
-     * lives. */
+    /* The copy is made first: seeds and spec are read from it, and lie in it as long as the
+     * loader lives. */
     l->message = message_copy(p->self, request);
     l->open = *open;
     l->once = request->frame.kind == MSG_DRAW_REQUEST;
@@ -240,7 +240,7 @@ static void draw(struct proxy *p, struct message *request)
         actor_refuse(p->self, request, rv);
         return;
     }
-    /* The window before the waiter, as in ask_batch(). */
+    /* The window moves before the request waits, as in ask_batch(). */
     proxy_move_to(l, 0, 0, true);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
@@ -320,8 +320,8 @@ static void fini(struct actor *self)
     while (p->loaders != NULL) {
         struct proxy_loader *l = p->loaders;
         p->loaders = l->next;
-        /* The pulls first: proxy_pull_end(), by way of end_loader(), would leave a batch to the
-         * crew, which is done with it, and cancel waits that have ended with the actor. */
+        /* The pulls end first: proxy_pull_end(), by way of end_loader(), would leave a batch to
+         * the crew, which is done with it, and cancel waits that have ended with the actor. */
         for (uint32_t i = 0; i < l->window; i++)
             proxy_pull_fini(&l->slots[i]);
         /* Nobody cancelled it: the next life of the proxy is to be asked for the batch. */

@@ -39,7 +39,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     link->finding = false;
     if (status == TR_ECANCELED)
         return;
-    /* The address before the slots that wait: they ask at once, and look for it here. */
+    /* The address is set before the slots that wait are notified: they ask at once, and look for
+     * it here. */
     link->address = status == 0 ? address : ADDRESS_NONE;
     for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
         for (uint64_t turn = l->position; turn < l->next_ask; turn++)
@@ -51,8 +52,8 @@ static void find_sampler(struct proxy *p, uint32_t sampler)
     struct sampler_link *link = &p->samplers[sampler];
     const struct plan *plan = p->options->plan;
     char name[DIRECTORY_NAME_MAX];
-    /* One search at a time, and none for what is known: slots ask for all samplers with each
-     * attempt. */
+    /* There is one search at a time, and none for a sampler that is known: slots ask for all
+     * samplers with each attempt. */
     if (link->finding || !address_is_none(link->address))
         return;
     sampler_name(sampler, name, sizeof name);
@@ -76,7 +77,7 @@ static void fail_all(struct proxy_loader *l, const struct error *error)
         struct proxy_slot *slot = &l->slots[i];
         if (!proxy_is_under_way(slot))
             continue;
-        /* The cancel first: it gives the room back, and leaves the slot empty. */
+        /* The cancel comes first: it gives the room back, and leaves the slot empty. */
         proxy_cancel(slot);
         slot->state = SLOT_FAILED;
         slot->error = *error;
@@ -108,7 +109,8 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
 {
     struct proxy_open *open = arg;
     struct error error = { 0 };
-    /* First: closing and forgetting the loader below depend on whether a call is under way. */
+    /* The call is forgotten first: closing and forgetting the loader below depend on whether one
+     * is under way. */
     open->call = (struct call_id){ 0 };
     if (status == TR_ECANCELED)
         return;
@@ -230,7 +232,8 @@ static void take_answer(struct proxy_slot *slot, struct message *reply)
         rv = proxy_pull(slot, reply->frame.from,
                         ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
     message_release(slot->loader->proxy->self, reply);
-    /* Memory first, which comes free again: all else that fails here stays so. */
+    /* A lack of memory is asked for first, since memory comes free again: all else that fails
+     * here stays so. */
     if (rv == TR_ENOMEM)
         proxy_settle(slot, rv, &error);
     else if (rv < 0) /* an account that is too small for it stays so */
@@ -352,9 +355,9 @@ void proxy_ask(struct proxy_slot *slot)
 void proxy_cancel(struct proxy_slot *slot)
 {
     struct proxy *p = slot->loader->proxy;
-    /* The notice before the call is cancelled, which forgets that it was sent. The room after the
-     * pull: as long as bytes of the batch are held here, they are charged as that. The state last:
-     * it says whether there is room to give back. */
+    /* The notice goes before the call is cancelled, which forgets that it was sent. The room is
+     * given back after the pull has ended: as long as bytes of the batch are held here, they are
+     * charged as that. The state changes last: it says whether there is room to give back. */
     if (slot->call.state == PART_CALL_SENT)
         proxy_unwanted(slot, slot->call.to);
     part_call_cancel(&slot->call);

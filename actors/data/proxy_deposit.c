@@ -32,7 +32,7 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
                          read == TR_EFORMAT ? "its bytes are no such batch" : tr_strerror(read));
     }
     batch->loader = slot->loader->open.loader;
-    /* Measured before the deposit, which consumes the batch. */
+    /* The batch is measured before the deposit, which consumes it. */
     size_t held = sampled_batch_bytes(batch);
     int rv = batch_store_deposit(store, batch);
     if (rv == TR_EFULL)

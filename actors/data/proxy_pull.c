@@ -209,7 +209,8 @@ static void piece_done(struct part_call *call, int status, struct message *reply
         return;
     }
     int rv = take(pull, piece, reply);
-    /* Released before the next piece is asked for, whose reply takes the same memory. */
+    /* The reply is released before the next piece is asked for, whose reply takes the same
+     * memory. */
     message_release(call->self, reply);
     if (rv != 0) {
         error_set(&error, rv,

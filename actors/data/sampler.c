@@ -120,7 +120,7 @@ static void put_in_store(struct task *task)
     struct sampled_batch *batch = task->out;
     task->out = NULL;
     size_t bytes = sampled_batch_bytes(batch); /* before the deposit, which consumes it */
-    /* The deposit before the answer: the batch may be collected as soon as that has come. */
+    /* The deposit comes before the answer: the batch may be collected as soon as that has come. */
     int rv = batch_store_deposit(s->options->store, batch);
     if (rv != 0 && rv != TR_EFULL) {
         sampler_fail_task(task, rv, "nobody waits for the batch");
@@ -148,7 +148,7 @@ static void complete_task(struct task *task)
     int rv;
     if (!is_pulled(task->sampler, task->request))
         put_in_store(task);
-    /* Measured before it waits: one that can never have room would wait in vain. */
+    /* The batch is measured before it waits: one that can never have room would wait in vain. */
     else if ((rv = sampler_measure(task, &error)) != 0)
         sampler_fail_task(task, rv, error.text);
     else
@@ -386,7 +386,8 @@ static void drop_requests(struct sampler *s, const struct dropped *dropped)
         else
             s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
     }
-    /* Queue and tasks in any order: a task that ends here takes no other request before work(). */
+    /* Queue and tasks go in any order: a task that ends here takes no other request before
+     * work(). */
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         if (s->tasks[i].request != NULL && is_of(dropped, s->tasks[i].request))
             sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
@@ -488,7 +489,7 @@ static int init_task(struct sampler *s, struct task *task)
 static void fini_task(struct task *task)
 {
     message_release(task->sampler->self, task->request);
-    /* Before the builder, which knows how many there are. */
+    /* The snapshots go before the builder, which knows how many there are. */
     if (task->snapshots != NULL)
         release_borrowed(task);
     for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)
@@ -550,8 +551,8 @@ static void fini(struct actor *self)
         if (s->tasks[i].sampler != NULL)
             fini_task(&s->tasks[i]);
     }
-    /* The loaders after the tasks, whose builders point at their plans; the account after both:
-     * what was kept gives its bytes back. */
+    /* The loaders go after the tasks, whose builders point at their plans; the account goes
+     * after both, since what was kept gives its bytes back. */
     sampler_free_loaders(s);
     batch_builder_space_fini(&s->space);
     part_locator_fini(&s->servers);

@@ -73,8 +73,8 @@ int sampler_take_rows(struct ask *ask, struct message *reply, struct error *erro
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     for (uint32_t i = 0; i < count && rv == 0; i++) {
         const void *rows;
-        /* Placed before the end of the body is checked: a wrong body fails the whole batch, with
-         * what it wrote. */
+        /* Rows are placed before the end of the body is checked: a wrong body fails the whole
+         * batch, with what it wrote. */
         rv = rows_reply_next(&reader, pieces[i].count, pieces[i].rows.row_bytes, &rows);
         if (rv == 0)
             scatter_rows(pieces[i].rows.rows, positions, rows, pieces[i].rows.row_bytes,

@@ -28,7 +28,7 @@ static void take_answer(struct ask *ask, struct message *reply)
              : ask->what == ASK_SEEDS   ? sampler_take_seeds(ask, reply, &error)
              : ask->what == ASK_SAMPLES ? sampler_take_samples(ask, reply, &error)
                                         : sampler_take_rows(ask, reply, &error);
-    /* Released before more is asked for, whose reply takes the same memory. */
+    /* The reply is released before more is asked for, whose reply takes the same memory. */
     message_release(task->sampler->self, reply);
     if (rv < 0)
         sampler_fail_task(task, rv, error.text);

@@ -35,8 +35,8 @@ static void drop(struct kept_batch **link)
     struct kept_batch *kept = *link;
     if (kept == NULL)
         return;
-    /* Off the list first: while the crew is at it, nobody finds it to offer, pull or drop it
-     * again. */
+    /* It leaves the list first: while the crew is at it, nobody finds it to offer, pull or drop
+     * it again. */
     *link = kept->next;
     kept->dropped = true;
     if (kept->from == NULL)
@@ -105,7 +105,8 @@ static int flatten_piece(struct job *job)
 static void flattened(struct kept_batch *kept)
 {
     struct message *request = kept->request;
-    /* Before the answer, which brings pulls: they are refused while `from` is there. */
+    /* The batch goes back before the answer, which brings pulls: they are refused while `from`
+     * is there. */
     sampled_batch_release(kept->from);
     kept->from = NULL;
     kept->request = NULL;

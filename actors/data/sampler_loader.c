@@ -22,7 +22,7 @@ static void opener_down(struct actor *self, void *arg, struct address who, int r
 {
     struct loader_state *l = arg;
     (void)self, (void)who;
-    /* First: the monitor is over, and the loader's removal ends one that is not. */
+    /* The monitor is forgotten first: it is over, and the loader's removal ends one that is not. */
     l->down = (struct call_id){ 0 };
     if (reason != TR_ECANCELED) /* the sampler itself ends */
         sampler_close_loader(l);
@@ -81,8 +81,8 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
         rv = sample_tables_check(&spec, s->options->meta, "loader", error);
     if (rv != 0)
         return rv;
-    /* After the faults above, which stay: a proxy asks again after TR_EFULL, and would do so for a
-     * loader that can never be opened. */
+    /* The count is checked after the faults above, which stay: a proxy asks again after
+     * TR_EFULL, and would do so for a loader that can never be opened. */
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
         return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
     return epoch_plan_init(&epochs, open, error);
@@ -268,7 +268,7 @@ void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
     *link = loader->next;
     s->num_loaders--;
     s->num_draws -= loader->once;
-    /* The monitor before the memory, which its callback is given. */
+    /* The monitor ends before the memory goes, which its callback is given. */
     if (loader->down.id != 0)
         actor_demonitor(s->self, loader->down);
     free_loader(loader);

@@ -29,8 +29,8 @@ static bool owns(const struct server_options *options, uint32_t part)
 int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error)
 {
     const struct server_options *options = work->server->options;
-    /* Asked first: the snapshots are the whole process's, and may have a partition of another
-     * server. */
+    /* This is asked first: the snapshots are the whole process's, and may have a partition of
+     * another server. */
     if (!owns(options, part))
         return error_set(error, TR_ENOENT,
                          "partition %" PRIu32 " is not served here; server %" PRIu32 " has %" PRIu32
@@ -86,7 +86,7 @@ static int step(struct actor *self, struct server_work *work)
 {
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
-    /* Noted now: the work may be freed below. */
+    /* The turn is noted now, since the work may be freed below. */
     work->server->worked_ns = actor_now_ns(self);
     /* Each slice looks at the deadline first: nobody waits for what comes later. */
     if (deadline_ns != 0 && deadline_ns <= actor_now_ns(self)) {
@@ -119,7 +119,8 @@ static void step_first(struct actor *self, void *arg)
         server->num_works--;
         server->waiting_bytes -= body_bytes;
     }
-    /* The timer last, and only for what is left: step_first() takes the first without asking. */
+    /* The timer comes last, and only where work is left: step_first() takes the first without
+     * asking. */
     if (server->first != NULL)
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
 }

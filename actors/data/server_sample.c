@@ -202,10 +202,11 @@ static int plan_slice(struct sample_work *state, struct error *error)
         bool open = open_section(state);
         uint32_t left = plan->rows_left - plan->num_rows, rows = 0;
         uint32_t count = left < budget ? left : budget;
-        /* Near the end of the room smaller pieces, so that counts leave space for edges: where
-         * every neighbour is drawn, plan_rows() takes all counts off the room first. Counts that
-         * nearly fill it would let no row fit; more than it holds would wrap to a huge rest, and
-         * the reply would outgrow its bound. After open_section(), whose head is of that room. */
+        /* Near the end of the room pieces are smaller, so that counts leave space for edges:
+         * where every neighbour is drawn, plan_rows() takes all counts off the room first.
+         * Counts that nearly fill it would let no row fit; more than it holds would wrap to a
+         * huge rest, and the reply would outgrow its bound. This stands after open_section(),
+         * since the section's head takes of the same room. */
         if (open && count * COUNT_BYTES > state->room / 2)
             count = (uint32_t)(state->room / (4 * COUNT_BYTES));
         if (open && count > 0) {
@@ -342,8 +343,8 @@ static int fill_slice(struct sample_work *state, struct error *error)
         const struct section_plan *plan = &state->plans[state->at];
         if (state->head_at == NULL)
             begin_section(state, plan);
-        /* Asked before rows are filled: a section may have none, and fill_rows() draws one at
-         * least. */
+        /* This is asked before rows are filled: a section may have none, and fill_rows() draws
+         * one at least. */
         if (state->rows_done == plan->num_rows) {
             end_section(state, plan);
             budget--;
@@ -366,7 +367,7 @@ static int finish(struct actor *self, struct sample_work *state, struct error *e
     head->num_sections = last;
     head->done = last == state->num_plans &&
                  (last == 0 || state->plans[last - 1].num_rows == state->plans[last - 1].rows_left);
-    /* The body last: where no reply could be made, it is still fini()'s to release. */
+    /* The body is attached last: where no reply could be made, it is still fini()'s to release. */
     message_body_attach(state->work.reply, state->body, state->filled);
     state->body = NULL;
     return WORK_DONE;

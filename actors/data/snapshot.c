@@ -97,7 +97,7 @@ int snapshots_add(struct snapshots *set, struct graph_part *part,
     if (*find(set, part->part_id, part->version) != NULL) {
         rv = TR_EEXIST;
     } else {
-        /* In front of the others: SNAPSHOT_NEWEST is the first of the list. */
+        /* It goes in front of the others: SNAPSHOT_NEWEST is the first of the list. */
         snapshot->older = set->newest[part->part_id];
         set->newest[part->part_id] = snapshot;
         set->live++;

@@ -93,7 +93,7 @@ static void interrupt(void *arg)
 
 int process_begin(struct process *process, bool own_signals, struct tr_error *error)
 {
-    /* The signals last: where this fails none are to be given back. */
+    /* The signals start last: where this fails none are to be given back. */
     int rv = tr_process_watch(process->own, error);
     if (rv == 0 && !own_signals)
         rv = signals_start(&process->signals, interrupt, dump, process, error);
@@ -127,8 +127,8 @@ int process_serve_metrics(const char *address, struct tr_graph *graph, bool say_
 int process_ready(struct process *process, struct tr_session *session, struct tr_graph *graph,
                   struct tr_error *error)
 {
-    /* The session first, so that a dump can be asked for while the metrics are opened; ready last,
-     * since they may still be refused. */
+    /* The session is noted first, so that a dump can be asked for while the metrics are opened;
+     * the process is ready last, since they may still be refused. */
     process->session = session;
     int rv = process_serve_metrics(process->values->metrics, graph, true, error);
     return rv == 0 ? tr_process_say_ready(process->own, error) : rv;

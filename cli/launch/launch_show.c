@@ -90,7 +90,7 @@ static void print_text(const struct launch_show *show, const struct tr_launch_ev
 
 void launch_show_event(const struct launch_show *show, const struct tr_launch_event *event)
 {
-    /* In this order: what is no event of a process stays text, also beside JSON; then what a
+    /* The order matters: what is no event of a process stays text, also beside JSON; then what a
      * process printed is shown where events are not (--quiet). */
     if (event->kind == TR_LAUNCH_NOTE) {
         fprintf(stderr, "troupe launch: %s\n", event->text);

@@ -6,8 +6,8 @@ static void fire(void *arg)
 {
     struct canceller *canceller = arg;
     pthread_mutex_lock(&canceller->mutex);
-    /* Kept where there is no task yet (a cancel of none does nothing): canceller_watch() passes
-     * it on. */
+    /* The signal is kept where there is no task yet (a cancel of none does nothing):
+     * canceller_watch() passes it on. */
     canceller->fired = true;
     tr_task_cancel(canceller->task);
     pthread_mutex_unlock(&canceller->mutex);
@@ -30,7 +30,7 @@ int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task 
     canceller->on_dump = on_dump;
     canceller->fired = false;
     canceller->task = NULL;
-    /* Last: from here on the thread of signals reads all of this. */
+    /* The signals start last: from here on their thread reads all of this. */
     int rv = signals_start(&canceller->signals, fire, on_dump != NULL ? dump : NULL, canceller,
                            error);
     if (rv != 0)

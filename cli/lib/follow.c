@@ -26,7 +26,7 @@ int follow_task(struct follow *follow, struct tr_task *task, struct tr_error *er
         if (atomic_load_explicit(&follow->signals.cancelled, memory_order_relaxed))
             tr_task_cancel(task);
     }
-    /* Once more, for what was done since the last look. */
+    /* Progress is shown once more, for what was done since the last look. */
     show(follow, task);
     progress_end(&follow->progress);
     return rv;

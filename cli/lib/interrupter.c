@@ -16,8 +16,8 @@ void interrupter_fini(struct interrupter *interrupter)
 void interrupter_watch(struct interrupter *interrupter, struct tr_session *session)
 {
     pthread_mutex_lock(&interrupter->mutex);
-    /* Set, and the flag read, in one hold of the mutex: a signal that came before is found here,
-     * one that comes afterwards finds the session. */
+    /* The session is set, and the flag is read, in one hold of the mutex: a signal that came
+     * before is found here, one that comes afterwards finds the session. */
     interrupter->session = session;
     if (interrupter->fired && session != NULL)
         tr_session_interrupt(session);

@@ -48,8 +48,8 @@ int log_printer_start(struct log_printer *printer, const char *command, enum tr_
 
 void log_printer_stop(struct log_printer *printer)
 {
-    /* Interrupted before it is closed: the thread prints what is there, and ends, before the log
-     * goes. */
+    /* The log is interrupted before it is closed: the thread prints what is there, and ends,
+     * before the log goes. */
     tr_log_interrupt(printer->log);
     pthread_join(printer->thread, NULL);
     tr_log_close(printer->log);

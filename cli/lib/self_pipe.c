@@ -27,7 +27,8 @@ int self_pipe_start(struct self_pipe *wakeups, struct tr_error *error)
 {
     if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return tr_error_set(error, TR_EIO, "cannot make the pipe for signals: %s", strerror(errno));
-    /* The descriptor before the handlers: a signal may come as soon as its handler is there. */
+    /* The descriptor is set before the handlers: a signal may come as soon as its handler is
+     * there. */
     handler_fd = wakeups->pipe[1];
     struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
@@ -54,7 +55,8 @@ void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen)
 
 void self_pipe_stop(struct self_pipe *wakeups)
 {
-    /* The handlers first: a signal that one of them caught from here on would be read by nobody. */
+    /* The handlers go first: a signal that one of them caught from here on would be read by
+     * nobody. */
     for (int i = 0; i < SELF_PIPE_CAUGHT; i++)
         sigaction(CAUGHT[i], &wakeups->before[i], NULL);
     handler_fd = -1;

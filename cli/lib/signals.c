@@ -26,8 +26,8 @@ static const char NOTICE[] = "\ntroupe: stopping; press Ctrl-C again to stop at 
  * process and again to its group, and must not leave half-written folders behind. */
 static void cancel(struct signals *signals, int number)
 {
-    /* The flag before on_cancel, which wakes threads that then ask for it. Relaxed: it carries no
-     * other data, and those who poll it see it soon enough. */
+    /* The flag is set before on_cancel, which wakes threads that then ask for it. Relaxed: it
+     * carries no other data, and threads that poll it see it soon enough. */
     if (atomic_exchange_explicit(&signals->cancelled, true, memory_order_relaxed)) {
         if (number == SIGINT)
             _exit(EXIT_INTERRUPTED);
@@ -94,7 +94,8 @@ static bool start_thread(struct signals *signals)
 
 static void install(struct signals *signals)
 {
-    /* The descriptor before the handlers: a signal may come as soon as its handler is there. */
+    /* The descriptor is set before the handlers: a signal may come as soon as its handler is
+     * there. */
     handler_fd = signals->pipe[1];
     struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
@@ -114,8 +115,8 @@ int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*
     signals->arg = arg;
     if (pipe2(signals->pipe, O_CLOEXEC) != 0)
         return tr_error_set(error, TR_EIO, "cannot make the pipe for Ctrl-C: %s", strerror(errno));
-    /* The thread before the handlers: where it cannot be started none is to be undone, and a signal
-     * that was caught is never without a reader. */
+    /* The thread starts before the handlers: where it cannot be started none is to be undone,
+     * and a signal that was caught is never without a reader. */
     if (start_thread(signals)) {
         install(signals);
         return 0;
@@ -127,8 +128,8 @@ int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*
 
 void signals_stop(struct signals *signals)
 {
-    /* The handlers first: a signal that was caught behind STOP would be read by nobody. The thread
-     * before the pipe that it reads. */
+    /* The handlers go first: a signal that was caught behind STOP would be read by nobody. The
+     * thread ends before the pipe that it reads. */
     for (int i = 0; i < SIGNALS_CAUGHT; i++)
         sigaction(CAUGHT[i], &signals->before[i], NULL);
     write_number(signals->pipe[1], STOP);

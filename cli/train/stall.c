@@ -40,7 +40,7 @@ static void show_stack(int number)
 static void ask_for_stack(pid_t thread, const char *name)
 {
     fprintf(stderr, "troupe: the stack of thread %d (%s):\n", (int)thread, name);
-    /* Cleared before the signal is sent, whose handler sets it. */
+    /* The flag is cleared before the signal is sent, whose handler sets it. */
     atomic_store(&shown, 0);
     if (syscall(SYS_tgkill, getpid(), thread, TR_MODEL_STACK_SIGNAL) != 0)
         return;

@@ -112,7 +112,7 @@ static void say_ready(struct command_training *t, const char *kernels)
     struct tr_error error = TR_ERROR_INIT;
     if (!t->in_cluster)
         return;
-    /* In either order: a launcher takes each notice by itself. */
+    /* These go in either order: a launcher takes each notice by itself. */
     (void)tr_process_say_kernels(kernels, NULL);
     if (tr_process_say_ready(t->process.own, &error) != 0) {
         t->unreported = error;
@@ -186,8 +186,8 @@ static int follow(struct command_training *t, struct tr_error *error)
             show_progress(t);
     progress_end(&t->progress);
     rv = tr_task_wait(t->task, TR_WAIT_FOREVER, error);
-    /* After a failure of the training, which says more; before the cancel that say_ready() made of
-     * it. */
+    /* The report's failure stands behind one of the training, which says more, and before the
+     * cancel that say_ready() made of it. */
     if (t->unreported.code != 0 && (rv == 0 || rv == TR_ECANCELED))
         rv = tr_error_set(error, t->unreported.code, "%s", t->unreported.message);
     return rv;
@@ -195,9 +195,9 @@ static int follow(struct command_training *t, struct tr_error *error)
 
 static int train(struct command_training *t, struct tr_error *error)
 {
-    /* The handler before the first thread that may be asked for its stack, since by default the
-     * signal would end the process; the watch before the task, so that a launcher that goes is
-     * noticed however long the opening takes. */
+    /* The handler comes before the first thread that may be asked for its stack, since by
+     * default the signal would end the process; the watch comes before the task, so that a
+     * launcher that goes is noticed however long the opening takes. */
     stall_prepare();
     t->options.stack_signal = true;
     int rv = t->in_cluster ? tr_process_watch(t->process.own, error) : 0;
@@ -207,7 +207,7 @@ static int train(struct command_training *t, struct tr_error *error)
         return rv;
     canceller_watch(&t->canceller, t->task);
     rv = follow(t, error);
-    /* Before the task is closed, so that no signal finds one that is gone. */
+    /* The canceller lets go before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(&t->canceller, NULL);
     tr_task_close(t->task);
     return rv;
@@ -228,7 +228,7 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
                                error);
     if (rv != 0)
         return rv;
-    /* The printer before all that logs, and until that has ended. */
+    /* The printer starts before all that logs, and runs until that has ended. */
     t->options.log = t->printer.log;
     progress_init(&t->progress, t->values->quiet);
     rv = canceller_begin(&t->canceller, dump, error);
@@ -282,8 +282,8 @@ int train_run(const struct invocation *invocation, const void *values)
     }
     rv = train_with_signals(&t, &error);
     int code = rv == 0 ? EXIT_DONE : fail_training(&t, invocation, &error);
-    /* Last: until it is closed, a process that hangs in what stands above is ended when its
-     * launcher has gone. */
+    /* The process is closed last: until then, one that hangs in what stands above is ended when
+     * its launcher has gone. */
     process_fini(&t.process);
     return code;
 }

@@ -109,8 +109,8 @@ static int find_ids(struct partition_job *job, struct symmetric *graph,
                     const struct classes *classes, uint32_t num_ids, uint32_t *ids,
                     struct error *error)
 {
-    /* Asked before the edges: dealt class by class, some of so few nodes would share a partition
-     * while others are empty. METIS itself takes no fewer nodes than partitions. */
+    /* This is asked before the edges: dealt class by class, some of so few nodes would share a
+     * partition while others are empty. METIS itself takes no fewer nodes than partitions. */
     if (graph->num_nodes <= num_ids) {
         job->report->metis_unasked = "there are no more nodes than partitions, so each has one at "
                                      "most; for partitions of nodes that belong together ask for "

@@ -60,7 +60,8 @@ int edge_stream_run(struct partition_job *job, uint32_t etype, const char *stage
         rv = stream.rv;
     }
     while (rv == 0 && stream.next.count > 0) {
-        /* Before the loop, whose first index reads the block after this one into `next`. */
+        /* The blocks change places before the loop, whose first index reads the block after this
+         * one into `next`. */
         stream.current = stream.next;
         rv = job_step(job, stage, stream.current.first, stream.total, error);
         if (rv != 0)

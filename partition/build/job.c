@@ -37,8 +37,8 @@ int job_finish_array(struct partition_job *job, uint32_t part, struct npy_writer
                      struct error *error)
 {
     const char *name = strrchr(writer->file.path, '/') + 1;
-    /* Outside of the mutex, since it writes; the sum after it, so that the book has none of a
-     * file that is not whole. */
+    /* The file is finished outside of the mutex, since that writes; its sum is noted after that,
+     * so that the book has none of a file that is not whole. */
     int rv = npy_finish(writer, error);
     if (rv != 0)
         return rv;

@@ -115,8 +115,8 @@ static int exchange_open(struct exchange *exchange, struct partition_job *job,
     exchange->memory = memfd_create("troupe-metis", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (exchange->memory < 0)
         return error_set_errno(error, errno, "making memory for METIS's question");
-    /* The size before the question: METIS's answer has its place in it, where nothing is written
-     * here. */
+    /* The size is set before the question is written: METIS's answer has its place in it, where
+     * nothing is written here. */
     int rv = set_size(exchange->memory, exchange->layout.size, error);
     if (rv == 0)
         rv = write_question(exchange, job, question, error);
@@ -195,8 +195,8 @@ static int explain_signal(int number, struct error *error)
 static int explain(const char *program, struct ending ending, const struct metis_exchange *head,
                    struct error *error)
 {
-    /* The surest first: how the process ended, what it said by its exit, then what METIS
-     * answered, which it may not have got to. */
+    /* The surest reason comes first: how the process ended, what it said by its exit, then what
+     * METIS answered, which it may not have got to. */
     int code = ending.known && WIFEXITED(ending.status) ? WEXITSTATUS(ending.status) : 0;
     if (ending.known && WIFSIGNALED(ending.status))
         return explain_signal(WTERMSIG(ending.status), error);
@@ -272,8 +272,8 @@ int metis_run(struct partition_job *job, const struct metis_question *question, 
     struct ending ending;
     char *program;
     pid_t child;
-    /* Looked for first: where there is no program, the question, which takes long and much
-     * memory, is not written in vain. */
+    /* The program is searched for first: where there is none, the question, which takes long and
+     * much memory, is not written in vain. */
     int rv = metis_program_find(&program, error);
     if (rv != 0)
         return rv;

@@ -75,9 +75,9 @@ static int write_arrays(struct partition_job *job, const struct assignment *assi
                         bool *column_tables, struct error *error)
 {
     const struct raw_graph *raw = job->raw;
-    /* Edges first: counting them makes the degrees that are written with the nodes. Halos after
-     * the edges, whose files they read. Ranks of sets before those of the deal: the book numbers
-     * tables as they are finished. */
+    /* Edges come first: counting them makes the degrees that are written with the nodes. Halos
+     * come after the edges, whose files they read. Ranks of sets come before those of the deal:
+     * the book numbers tables as they are finished. */
     int rv = make_folders(job, error);
     for (uint32_t i = 0; i < raw->types.num_etypes && rv == 0; i++)
         rv = write_edges(job, i, &column_tables[i], error);
@@ -260,8 +260,8 @@ static int write_directory(struct partition_job *job, const struct assignment *a
     if (rv == 0)
         rv = write_arrays(job, assignment, column_tables, error);
     if (rv == 0) {
-        /* After the arrays: their checksums, the counts of edges and the tables of ranks are
-         * known now. */
+        /* The book comes after the arrays: their checksums, the counts of edges and the tables
+         * of ranks are known now. */
         rv = write_book(job, name, column_tables, error);
         column_tables = NULL;
     }
@@ -294,7 +294,8 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
     int rv = partition_check(raw, options, error);
     if (rv != 0)
         return rv;
-    /* The place before the work: a path that is taken is refused before hours are spent on it. */
+    /* The place is checked before the work: a path that is taken is refused before hours are
+     * spent on it. */
     if (options->replace)
         rv = replace_check(job.files, out_dir, "part0", "a partition directory", error);
     if (rv == 0)

@@ -55,7 +55,7 @@ int rank_writer_finish(struct rank_writer *w, struct error *error)
     assert(w->next == w->table.num_ranks);
     while (rv == 0 && w->opened < w->job->options->num_parts)
         rv = next_slice(w, error);
-    /* Once more, for the end of the last slice. The table is listed when all of it is written. */
+    /* This ends the last slice. The table is listed when all of it is written. */
     if (rv == 0)
         rv = next_slice(w, error);
     if (rv == 0 && book_add_ranks(&w->job->ranks, &w->table) != 0)

@@ -181,9 +181,9 @@ static int check_all(struct verification *verification)
 {
     const struct graph_types *types = &verification->book->types;
     uint32_t num_parts = verification->book->num_parts;
-    /* Nodes are mapped before edges, which are compared by that map; and edges come before what
-     * nodes hold, since they are what degrees are compared with. Halos last: they are found
-     * again by edges that were proven. */
+    /* Nodes are mapped before edges, which are compared by that map; edges come before what
+     * nodes hold, since degrees are compared with them. Halos come last: they are found again by
+     * edges that were proven. */
     int rv = load_parts(verification);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++)
         rv = map_nodes(verification, t);
@@ -266,7 +266,7 @@ int verify_directory(const char *path, struct raw_graph *raw, struct parallel *p
         rv = check_tables(&verification);
     if (rv == 0)
         rv = check_all(&verification);
-    /* Sums last: the comparison above says more of what differs. */
+    /* Sums come last: the comparison above says more of what differs. */
     if (rv == 0 && store_has_checksums(verification.store))
         rv = store_check_files(verification.store, false, parallel,
                                hooks == NULL ? NULL : hooks->cancel, show_sums, &verification,

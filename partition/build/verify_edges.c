@@ -122,8 +122,8 @@ int verify_edges(struct verification *verification, uint32_t etype)
     int rv = check.next == NULL || (rows && check.positions == NULL)
                  ? job_no_memory(verification->error, "positions of edges", position_bytes)
                  : 0;
-    /* First where edges must stand, then each edge at its place, then that no row has others too;
-     * the rows of tables last, which are found by these places. */
+    /* It is found first where edges must stand, then each edge is compared at its place, then no
+     * row may have others too; the rows of tables come last, which are found by these places. */
     if (rv == 0) {
         start_next(&check);
         rv = edge_stream_run(&verification->job, etype, "edges", 1, check_block, &check,

@@ -70,7 +70,8 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
                           : job_step(job, "deal", ntype, assignment->num_ntypes, error);
     if (rv == 0)
         rv = read_deal(job, assignment, ntype, deal, counts, error);
-    /* Evened out before anything is written: the file, its hash and the ranks are of one deal. */
+    /* The deal is evened out before anything is written: the file, its hash and the ranks are of
+     * one deal. */
     if (rv == 0)
         rv = seed_split_even_out(deal, num_nodes, counts, assignment->num_trainers) == 0
                  ? 0

@@ -64,7 +64,7 @@ static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, i
         job, part,
         part_file_edge(types, scatter->etype, kind == COLUMNS ? PART_INDICES : PART_ORIGINAL_IDS));
     int rv = path == NULL ? job_no_memory(error, "a file's name", 0) : 0;
-    /* Before the columns, which are numbers in that table. */
+    /* The table of columns comes before the columns, which are numbers in it. */
     if (rv == 0 && table && kind == COLUMNS)
         rv = columns_init(&columns, scatter, part, begin, counts[part], error);
     if (rv == 0)
@@ -192,7 +192,7 @@ static int write_index(const struct scatter *scatter, struct error *error)
                         left < WRITE_SET_PARTS ? left : WRITE_SET_PARTS, error);
         if (rv == 0)
             rv = append_index(&sets[0], &sets[1], scatter, running, error);
-        /* Closed before the next group is opened, so that few files are open at once. */
+        /* The files are closed before the next group is opened, so that few are open at once. */
         for (int i = 0; i < 2; i++) {
             if (rv == 0)
                 rv = write_set_finish(&sets[i], error);
@@ -227,7 +227,8 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, s
         rv = scatter_fill(&scatter, raw_has_edge_rows(job->raw, etype), error);
     if (rv == 0)
         rv = write_all_cells(&scatter, *column_table, error);
-    /* Before the rows, which take memory of their own and need the positions alone. */
+    /* The cells are freed before the rows, which take memory of their own and need the positions
+     * alone. */
     scatter_free_cells(&scatter);
     if (rv == 0)
         rv = write_all_rows(&scatter, error);

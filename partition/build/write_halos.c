@@ -243,7 +243,7 @@ static void find_halo(void *arg, size_t index, size_t worker)
                  : 0;
     for (uint32_t hop = 1; rv == 0 && (hop == 1 || hop <= hops); hop++) {
         rv = hop == 1 ? first_hop(halo, piece) : next_hop(halo, piece);
-        /* Written while the hop is the frontier: advance() makes it the one before. */
+        /* The hop is written while it is the frontier: advance() makes it the one before. */
         for (uint32_t t = 0; t < plan->num_ntypes && rv == 0; t++)
             rv = write_bits(halo, t, hop);
         if (rv == 0)

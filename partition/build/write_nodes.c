@@ -77,7 +77,7 @@ int write_nodes(struct partition_job *job, const struct assignment *assignment, 
         rv = open_sets(sets, num_arrays, job, ntype, first, count, error);
         if (rv == 0)
             rv = append_nodes(sets, num_arrays, job, trainers, ntype, error);
-        /* Closed before the next group is opened, so that few files are open at once. */
+        /* The files are closed before the next group is opened, so that few are open at once. */
         for (uint32_t a = 0; a < num_arrays; a++) {
             if (rv == 0)
                 rv = write_set_finish(&sets[a], error);

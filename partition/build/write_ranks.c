@@ -96,8 +96,8 @@ static int write_mask(struct partition_job *job, uint32_t index, uint8_t *block,
     const struct raw_table *mask = &job->raw->tables[index];
     struct mask_count counted = { .is_mask = true };
     struct rank_writer writer;
-    /* Counted first: slices are even shares of a number that must be known when the first is
-     * opened. */
+    /* Rows are counted first: slices are even shares of a number that must be known when the
+     * first is opened. */
     int rv = read_mask(job, index, block, count_rows, &counted, error);
     if (rv != 0 || !counted.is_mask)
         return rv;

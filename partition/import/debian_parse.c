@@ -219,7 +219,7 @@ static int add_package(struct parser *parser)
         rv = add_lists(parser, archive->num_packages);
     if (rv != 0)
         return rv;
-    /* Last: a package counts when all of it is there. */
+    /* The name gets its package last: a package counts when all of it is there. */
     archive->package_of[package.name] = archive->num_packages;
     archive->packages[archive->num_packages++] = package;
     return 0;

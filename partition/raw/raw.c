@@ -26,7 +26,7 @@ void raw_close(struct raw_graph *graph)
 {
     if (graph == NULL)
         return;
-    /* The source first: it goes through the graph's tables. */
+    /* The source is closed first: it goes through the graph's tables. */
     if (graph->source != NULL)
         graph->source->close(graph->source);
     for (uint32_t i = 0; i < graph->num_tables; i++)

@@ -16,7 +16,7 @@ static int open_folder(const char *path, const struct raw_options *options, stru
         int (*open)(const char *path, const struct raw_options *options, struct raw_graph **out,
                     struct error *error);
     } kinds[] = {
-        /* First: it names its files, and one of them may be an edges.npy. */
+        /* This one is asked for first: it names its files, and one of them may be an edges.npy. */
         { "metadata.json", raw_open_chunked },
         { "edges.npy", raw_open_npy_folder },
     };

@@ -173,7 +173,8 @@ static int open_piece(struct series *series, uint32_t index, struct error *error
 {
     if (series->is_open && series->opened == index)
         return 0;
-    /* Before another is opened: a graph may have more files than a process may have open. */
+    /* The open file is closed before another is opened: a graph may have more files than a
+     * process may have open. */
     series_rest(series);
     const struct series_piece *piece = &series->pieces[index];
     int rv = npy_open(&series->npy, series->files, piece->path, error);

@@ -232,7 +232,8 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
     writer->tables = grown;
     struct out_table *added = &grown[writer->num_tables];
     *added = (struct out_table){ .on_edges = on_edges, .type = type, .dtype = dtype };
-    /* Counted before it is whole: raw_writer_abort() closes and frees what there is of it. */
+    /* The table counts before it is whole: raw_writer_abort() closes and frees what there is of
+     * it. */
     *table = writer->num_tables++;
     added->name = strdup(name);
     if (added->name == NULL)
@@ -418,8 +419,8 @@ static int write_metadata(struct raw_writer *writer, struct error *error)
 
 int raw_writer_commit(struct raw_writer *writer, struct error *error)
 {
-    /* metadata.json after the files, whose rows it says; then whether somebody cancelled, for
-     * the last time, since a commit is not taken back. */
+    /* metadata.json comes after the files, whose rows it says; then it is asked for the last
+     * time whether somebody cancelled, since a commit is not taken back. */
     int rv = finish_files(writer, error);
     if (rv == 0)
         rv = write_metadata(writer, error);

@@ -37,7 +37,7 @@ int text_open(struct text *text, struct files *files, const char *path, const st
     if (rv == 0 && text->gzip && inflateInit2(&text->stream, 16 + 15) != Z_OK)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to unpack it", path);
     if (rv != 0) {
-        /* Before the closing, which ends a stream that was begun. */
+        /* This comes before the closing, which ends a stream that was begun. */
         text->gzip = text->gzip && text->stream.state != NULL;
         text_close(text);
     }

@@ -462,7 +462,7 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
                          "no \"troupe\" key: not written by troupe partition; partition the raw "
                          "graph again");
     if (rv == 0)
-        /* The format before the keys, which another one may have otherwise. */
+        /* The format is checked before the keys, which another one may have otherwise. */
         rv = read_u32(&own, "format", UINT32_MAX, &version, error);
     if (rv == 0 && version != BOOK_FORMAT_VERSION)
         return json_fail(&own, error, TR_EUNSUPPORTED,
@@ -559,7 +559,7 @@ int book_file_read(struct book_file *file, struct files *files, const char *path
     int rv = read_document(files, path, &document, &root, error);
     if (rv != 0)
         return rv;
-    /* The book first: its types and partitions say how much of all else there must be. */
+    /* The book is read first: its types and partitions say how much of all else there must be. */
     rv = read_book(&root, &file->book, error);
     if (rv == 0)
         rv = read_string(&root, "part_method", &file->book.part_method, error);

@@ -122,8 +122,8 @@ int checksums_put(const struct checksums *checksums, json_t *own)
     for (uint32_t i = 0; i < checksums->num_rows && rv == 0; i++)
         rv = json_object_set_new(checksums->rows[i].of_graph ? graph : parts,
                                  checksums->rows[i].name, make_text(&checksums->rows[i]));
-    /* Zeroes now: the sum is one of the text, which checksums_seal() puts there when the text is
-     * made. */
+    /* The sum is zeroes for now: it is one of the text, which checksums_seal() puts there when
+     * the text is made. */
     rv |= json_object_set_new(own, KEY_OWN, json_string("00000000"));
     rv |= json_object_set_new(own, KEY_PARTS, parts);
     rv |= json_object_set_new(own, KEY_GRAPH, graph);
@@ -150,7 +150,7 @@ static int take_row(struct checksums *checksums, const struct json_field *field,
     const char *text = json_string_value(field->value);
     size_t step = SUM_DIGITS + 1, size = json_string_length(field->value);
     uint32_t count = of_graph ? 1 : num_parts, sum;
-    /* The length first: the loop reads as many sums without looking for the end. */
+    /* The length is checked first: the loop reads as many sums without looking for the end. */
     if (size != count * step - 1)
         return json_fail(field, error, TR_EFORMAT,
                          "%u checksums of %d digits are needed, this has "
@@ -198,7 +198,8 @@ int checksums_take(struct checksums *checksums, const struct json_field *own, ui
 {
     if (!has_sums(own->value))
         return 0;
-    /* Those of the graph first: their files' names (deal~) come before those of partitions. */
+    /* The sums of the graph come first: their files' names (deal~) come before those of
+     * partitions. */
     int rv = take_rows(checksums, own, true, num_parts, error);
     return rv == 0 ? take_rows(checksums, own, false, num_parts, error) : rv;
 }

@@ -57,7 +57,8 @@ int npy_create(struct npy_writer *writer, struct files *files, const char *path,
     writer->buffer = malloc(BUFFER_BYTES);
     if (writer->buffer == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
-    /* A header at once, so that rows come behind it; npy_finish() writes the right one. */
+    /* A header is written at once, so that rows come behind it; npy_finish() writes the right
+     * one. */
     int rv = file_create(&writer->file, files, path, error);
     if (rv == 0)
         rv = write_header(writer, 0, &unused, error);
@@ -119,7 +120,7 @@ int npy_finish(struct npy_writer *writer, struct error *error)
 {
     uint64_t num_rows;
     uint32_t head = 0;
-    /* The header last: one of a file whose rows are not all there would be wrong. */
+    /* The header is written last: one of a file whose rows are not all there would be wrong. */
     int rv = count_rows(writer, &num_rows, error);
     if (rv == 0)
         rv = flush(writer, error);

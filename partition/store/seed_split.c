@@ -105,7 +105,8 @@ int seed_split_read(struct seed_split *deal, struct files *files, const char *pa
         rv = deal->trainers == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
                                     : npy_read_rows(&npy, 0, num_nodes, deal->trainers, error);
     }
-    /* The sum before the values: a damaged file is reported as that, and not by what it says. */
+    /* The sum is checked before the values: a damaged file is reported as that, and not by what
+     * it says. */
     if (rv == 0 && checksum != NULL)
         rv = check_sum(deal, &npy, *checksum, error);
     npy_close(&npy);

@@ -244,7 +244,7 @@ static int load_topology(struct part_loading *loading, uint32_t etype, struct cs
     if (rv != 0)
         return rv;
     csc->index = data;
-    /* Checked at once: nothing may follow an index that leads outside of the columns. */
+    /* The index is checked at once: nothing may follow one that leads outside of the columns. */
     rv = check_index(loading, etype, csc);
     if (rv == 0 && file->column_tables[etype])
         rv = load_columns(loading, etype, csc, &num_columns);
@@ -342,7 +342,7 @@ int store_load(struct store *store, uint32_t part, const struct partition_load *
     int rv = loaded->part.nodes == NULL || loaded->part.edges == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory for a partition", store->path)
                  : 0;
-    /* Nodes first: an edge type has as many rows as its destination type has nodes. */
+    /* Nodes come first: an edge type has as many rows as its destination type has nodes. */
     for (uint32_t i = 0; i < types->num_ntypes && rv == 0; i++)
         rv = load_nodes(&loading, i);
     for (uint32_t i = 0; i < types->num_etypes && rv == 0; i++)

@@ -193,8 +193,8 @@ static int copy_array(const struct store *store, uint32_t part, struct store_blo
                                    : read_pieces(&reading, load->parallel, &sum, error);
     if (rv == 0 && reading.sums)
         rv = store_check_sum(store, part, npy->file.path, sum, error);
-    /* At once, and not with the partition: a graph of many has more files than a process may have
-     * open. */
+    /* The file is closed at once, and not with the partition: a graph of many has more files
+     * than a process may have open. */
     npy_close(npy);
     *data = block->memory;
     return rv;
@@ -238,7 +238,8 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
     int rv = store_open_array(store, path, form, &block->npy, error);
     if (rv != 0)
         return rv;
-    /* Counted as soon as it is open: whatever fails below, store_unload() closes and frees it. */
+    /* The block counts as soon as it is open: whatever fails below, store_unload() closes and
+     * frees it. */
     loaded->num_blocks++;
     bool map = load->mode == PARTITION_MAP && block->npy.file.size >= MAP_BYTES_MIN;
     uint32_t part = loaded->part.part_id;
