@@ -64,7 +64,7 @@ static void look_at_stop(struct fleet *fleet, const struct fleet_process *proces
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)
 {
     struct node_counters counters;
-    /* Asked first: it also brings home what is on its way. */
+    /* This is asked first: it also brings home what is on its way. */
     bool stopped = node_is_stopped(process->node);
     node_counters(process->node, &counters);
     look_at_stop(fleet, process);

@@ -41,7 +41,7 @@ void oracles_stopped(struct world *world)
 {
     struct node_counters counters;
     const struct tally *tally = &world->tally;
-    /* Asked first: it also brings home what is on its way. */
+    /* This is asked first: it also brings home what is on its way. */
     bool stopped = node_is_stopped(world->node);
     node_counters(world->node, &counters);
     if (!stopped)

@@ -62,7 +62,7 @@ static void take_step(struct sim_trainer *t)
     if (batch == NULL)
         return;
     uint64_t digest = sim_trainer_check_batch(t, batch);
-    /* Before it learns, so that the next one is made meanwhile. */
+    /* The next batch is announced before the trainer learns, so that it is made meanwhile. */
     sim_trainer_announce_next(t);
     expected_run_learn(t->plan, t->weights, digest, t->values);
     t->loop.wait_ns = 0;

@@ -44,7 +44,8 @@ void operation_end_about(struct operation *op, int status, const char *sentence,
 {
     if (op->state == OPERATION_ENDED)
         return;
-    /* ENDED first: what is stopped below must not end it again, or begin something new. */
+    /* The state changes first: what is stopped below must not end it again, or begin something
+     * new. */
     op->state = OPERATION_ENDED;
     op->error = (struct error){ .code = status };
     if (status != 0)

@@ -181,8 +181,8 @@ static void close_loader(struct proxy *p, uint64_t id)
     if (l == NULL)
         return;
     end_loader(l);
-    /* On the list of those that close before any sampler is notified: calls that open it somewhere
-     * are under way, and their ends look for it there. */
+    /* The loader is on the list of those that close before any sampler is notified: calls that
+     * open it somewhere are under way, and their ends look for it there. */
     l->closed = true;
     l->next = p->closing;
     p->closing = l;

@@ -187,7 +187,8 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
         error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
     batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open.loader,
                           slot->epoch, slot->step);
-    /* Last: where the client waits for this one it hears of it, and the slot starts anew. */
+    /* The window is filled last: where the client waits for this batch it hears of it, and the
+     * slot starts anew. */
     proxy_fill(slot->loader);
 }
 
@@ -313,7 +314,7 @@ static int locate_sampler(struct part_call *call, struct address *to)
     if (!choose_sampler(p, slot->step, &slot->sampler))
         return is_searched(p) ? 1 : TR_EPEERDOWN;
     *to = p->samplers[slot->sampler].address;
-    /* Opened before the batch is asked for: messages of one lane arrive in order. */
+    /* The loader is opened before the batch is asked for: messages of one lane arrive in order. */
     return slot->loader->once ? 0 : open_at(slot->loader, slot->sampler);
 }
 

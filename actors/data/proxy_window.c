@@ -36,7 +36,8 @@ void proxy_drop_epoch(struct proxy_loader *l)
     for (uint32_t i = 0; i < l->window; i++)
         proxy_cancel(&l->slots[i]);
     l->begun = false;
-    /* After the slots, whose room is given back under the epoch that they were reserved for. */
+    /* The store follows after the slots, whose room is given back under the epoch that they were
+     * reserved for. */
     batch_store_set_epoch(store_of(l), l->open.loader, l->epoch, l->position - l->first);
 }
 
@@ -54,7 +55,8 @@ static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
 
 static void advance(struct proxy_loader *l, uint64_t position)
 {
-    /* Slots before the store's position: what is passed is neither wanted nor reserved there. */
+    /* The slots go before the store's position: what is passed is neither wanted nor reserved
+     * there. */
     for (uint64_t turn = l->position; turn < position && turn < l->next_ask; turn++)
         proxy_cancel(proxy_slot(l, turn));
     batch_store_advance(store_of(l), l->open.loader, l->epoch, position - l->first);
@@ -72,8 +74,8 @@ static void forget_failures(struct proxy_loader *l)
 
 static void go_on(struct proxy_loader *l)
 {
-    /* Past the old epoch while `first` is still its beginning, by which the store counts
-     * its steps. */
+    /* The window moves past the old epoch while `first` is still its beginning, by which the
+     * store counts its steps. */
     advance(l, l->first + l->num_steps);
     l->first += l->num_steps;
     l->epoch++;
@@ -143,8 +145,8 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
     struct proxy_slot *slot = proxy_slot(l, turn);
     struct proxy *p = l->proxy;
     if (slot->state == SLOT_EMPTY) {
-        /* Room before the question, so that its answer has a place; and before the room the
-         * epoch and step under which it is reserved, and given back. */
+        /* Room is reserved before the question, so that its answer has a place; and epoch and
+         * step are set before that, under which it is reserved, and given back. */
         bool next = is_of_next(l, turn);
         slot->epoch = l->epoch + (next ? 1 : 0);
         slot->step = turn - l->first - (next ? l->num_steps : 0);
@@ -164,14 +166,14 @@ void proxy_fill(struct proxy_loader *l)
         return;
     uint64_t end = l->position + l->window;
     end = end < end_of(l) ? end : end_of(l);
-    /* Before asking: the client gets what is there at once, and a failure that it heard of
-     * leaves its slot free to be asked for again. */
+    /* The waiter is answered before samplers are asked: the client gets what is there at once,
+     * and a failure that it heard of leaves its slot free to be asked for again. */
     answer_waiter(l);
     uint64_t turn = l->position;
     for (; turn < end && fill_slot(l, turn); turn++)
         l->next_ask = turn < l->next_ask ? l->next_ask : turn + 1;
     if (turn < end && !is_of_next(l, turn)) /* the next epoch can wait until the client moves */
         proxy_retry_later(l);
-    /* And after it: an ask that fails at once is an answer too. */
+    /* It is answered after them too: an ask that fails at once is an answer. */
     answer_waiter(l);
 }

@@ -58,8 +58,8 @@ static void release_borrowed(struct task *task)
 
 static void finish_task(struct task *task)
 {
-    /* The asks first: an answer is put where the batch's memory is. The request was answered by the
-     * caller; without it the task is idle. */
+    /* The asks end first: an answer is put where the batch's memory is. The request was answered
+     * by the caller; without it the task is idle. */
     sampler_cancel_asks(task);
     timer_stop(&task->keep);
     release_borrowed(task);
@@ -158,7 +158,7 @@ static void complete_task(struct task *task)
 static void finish_hop(struct task *task, struct error *error, int *rv)
 {
     *rv = batch_builder_open_hop(&task->builder, error);
-    /* The step before the asks, of which one that fails at once ends the task. */
+    /* The step is set before the asks, of which one that fails at once ends the task. */
     task->step = TASK_WAIT_SAMPLES;
     if (*rv == 0)
         sampler_ask_samples(task);
@@ -277,8 +277,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_seed = task->first_seed;
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
-    /* The task's before the builder takes anything: where that fails, ending the task releases
-     * batch and snapshots. */
+    /* The batch is the task's before the builder takes anything: where that fails, ending the
+     * task releases batch and snapshots. */
     task->out = out;
     out->loader = l->open.loader;
     acquire_parts(task);
@@ -343,9 +343,9 @@ static void work(struct actor *self, void *arg)
     struct sampler *s = arg;
     struct task *task = next_task(s);
     (void)self;
-    /* Here, where nothing walks over tasks and loaders. The task that was chosen has a request,
-     * so its loader stays. And before a request begins: a draw that is over may have the last
-     * place of a loader. */
+    /* Draws are forgotten here, where nothing walks over tasks and loaders. The task that was
+     * chosen has a request, so its loader stays. It is done before a request begins: a draw that
+     * is over may have the last place of a loader. */
     sampler_forget_draws(s);
     /* Tasks that can go on come before new ones, whose batches are wanted later. */
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
@@ -522,7 +522,8 @@ static int start(struct actor *self, const void *arg)
     int rv = part_locator_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
-    /* Named when all its tasks are there, since an actor that finds the name may ask at once. */
+    /* The sampler gets its name when all its tasks are there, since an actor that finds the name
+     * may ask at once. */
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
     if (rv == 0)

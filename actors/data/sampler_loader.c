@@ -40,7 +40,8 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
     int rv = actor_monitor(s->self, opener, opener_down, l, &down);
     if (rv != 0)
         return rv;
-    /* The new monitor before the old one goes: without memory for it the loader stays watched. */
+    /* The new monitor starts before the old one goes: without memory for it the loader stays
+     * watched. */
     if (l->down.id != 0)
         actor_demonitor(s->self, l->down);
     l->down = down;
@@ -220,7 +221,7 @@ int sampler_open_draw(struct sampler *s, struct message *request, struct loader_
     if (l == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a draw from %" PRIu64 " seeds",
                          open.num_seeds);
-    /* Counted as a draw before it is watched: its removal takes both back. */
+    /* The loader counts as a draw before it is watched: its removal takes both back. */
     l->once = true;
     s->num_draws++;
     rv = watch(s, l, request->frame.from);
@@ -240,7 +241,8 @@ static bool is_worked_on(const struct sampler *s, const struct loader_state *l)
     return false;
 }
 
-/* Not where a batch is handed over: what ends a task may be walking over tasks and loaders. */
+/* This is not done where a batch is handed over: what ends a task may be walking over tasks and
+ * loaders. */
 void sampler_forget_draws(struct sampler *s)
 {
     struct loader_state *next;

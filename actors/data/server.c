@@ -158,7 +158,7 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     struct error error = { 0 };
     int rv = 0;
     struct server_work *work = NULL;
-    /* Verified before anything reads it, and refused while that costs no memory. */
+    /* The request is verified before anything reads it, and refused while that costs no memory. */
     if (messages_verify(ops->kind, message_head(request), message_body(request),
                         request->frame.body_bytes) != 0)
         rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
@@ -182,7 +182,8 @@ static void serve(struct actor *self, struct server *server, const struct work_o
         free_work(self, work);
         return;
     }
-    /* At once, but for a second slice in one turn: a mailbox may hold many requests. */
+    /* The work begins at once, but for a second slice in one turn: a mailbox may hold many
+     * requests. */
     bool waits = server->first != NULL || server->worked_ns == actor_now_ns(self);
     if (waits || step(self, work) == WORK_MORE)
         push(self, server, work);
