@@ -158,7 +158,7 @@ static void complete_task(struct task *task)
 static void finish_hop(struct task *task, struct error *error, int *rv)
 {
     *rv = batch_builder_open_hop(&task->builder, error);
-    /* The step is set before the asks, of which one that fails at once ends the task. */
+    /* The step is set before the asks are sent, so that whatever comes of them finds it. */
     task->step = TASK_WAIT_SAMPLES;
     if (*rv == 0)
         sampler_ask_samples(task);
