@@ -189,6 +189,8 @@ static void walk(struct flat *f, struct batch_space *s)
                               m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers,
                               m->num_tables, m->pairs.given };
     plain(f, &head, 1, sizeof head);
+    /* The shape is compared before the arrays are walked: the batch that reads them has places
+     * by its own shape. */
     if (f->rv == 0 &&
         (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
          head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX || head.pairs > 1))
@@ -328,6 +330,7 @@ int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types
     for (uint32_t e = 0; e < types->num_etypes; e++)
         s->etype_src[e] = types->etypes[e].src;
     walk(&f, s);
+    /* The parts are held against each other only when all of them are read. */
     if (f.rv == 0 && (f.reader.at != length || !fits(s, types)))
         f.rv = TR_EFORMAT;
     return f.rv;

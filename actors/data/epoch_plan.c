@@ -33,6 +33,7 @@ int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
         .drop_last = (open->flags & MSG_LOADER_DROP_LAST) != 0,
         .all_seeds = open->all_seeds,
     };
+    /* The world is checked first: the checks below divide by it. */
     if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
         return error_set(error, TR_EINVAL,
                          "loader: batch size %" PRIu32 ", rank %" PRIu32 " of %" PRIu32 " trainers",
@@ -93,6 +94,8 @@ int epoch_order_make(struct epoch_order *order, const struct epoch_plan *plan, u
                                   .purpose = KEY_SHUFFLE,
                                   .epoch = epoch,
                                   .rank = plan->all_seeds != 0 ? plan->rank : 0 };
+    /* The order is not ready until all of it is made: without memory neither the old one nor
+     * this one is there. */
     order->ready = false;
     order->epoch = epoch;
     order->listed = is_listed(plan->num_seeds);

@@ -13,8 +13,8 @@
  * There are as many steps as above, and the last one is as even; a trainer may have no seed in it.
  *
  * A set below 2^16 seeds is shuffled as a list. The order of a larger one is a keyed bijection
- * (graph/bijection.h), which is asked for one seed at a time: no order of it is ever in memory, so an
- * epoch of 2^40 seeds begins at once.
+ * (graph/bijection.h), which is asked for one seed at a time: no order of it is ever in memory, so
+ * an epoch of 2^40 seeds begins at once.
  *
  * Thread rules: plans are pure; an order is used by one thread at a time.
  */
@@ -83,8 +83,8 @@ uint64_t epoch_order_at(const struct epoch_order *order, uint64_t place);
 
 void epoch_order_fini(struct epoch_order *order);
 
-/* The order of an epoch, made where it is not there; NULL: the plan does not shuffle. It stays until
- * another epoch takes its place. TR_ENOMEM. */
+/* The order of an epoch, made where it is not there; NULL: the plan does not shuffle. It stays
+ * until another epoch takes its place. TR_ENOMEM. */
 int epoch_orders_find(struct epoch_orders *orders, const struct epoch_plan *plan, uint32_t epoch,
                       const struct epoch_order **out);
 

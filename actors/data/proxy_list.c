@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seeds that a user listed: the list stays here, in the process that it was given in. A sampler gets
- * the seeds of a batch with the request for it, in the epoch's order, so what a link carries of a list,
- * and what a sampler holds of it, is a batch and no more. Ranges need none of this: a sampler knows
- * the seeds of a batch by its number. A request for a set that has both gives the listed seeds alone.
+ * Seeds that a user listed: the list stays here, in the process that it was given in. A sampler
+ * gets the seeds of a batch with the request for it, in the epoch's order, so what a link carries
+ * of a list, and what a sampler holds of it, is a batch and no more. Ranges need none of this: a
+ * sampler knows the seeds of a batch by its number. A request for a set that has both gives the
+ * listed seeds alone.
  */
 #include <string.h>
 
@@ -51,7 +52,8 @@ struct message *proxy_make_unlisted(struct proxy_loader *l)
     return open;
 }
 
-/* The list that has the seed at a place of the epoch's order, and where in it; NULL: no list has. */
+/* The list that has the seed at a place of the epoch's order, and where in it; NULL: no list
+ * has. */
 static const uint64_t *find_listed(const struct proxy_loader *l, const struct epoch_order *order,
                                    uint64_t at)
 {
@@ -79,8 +81,11 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
     const struct epoch_order *order;
     uint64_t begin;
     uint32_t count, step_seeds, at = 0;
-    /* Where there are several segments each is of nodes. A batch's pairs are few enough for 32 bits. */
+    /* Where there are several segments each is of nodes. A batch's pairs are few enough for 32
+     * bits. */
     const uint32_t num_ids = l->seeds.segments[0].num_ids;
+    /* The order comes first, for which there may be no memory; then the count, by which the message
+     * is made. */
     int rv = epoch_orders_find(&l->orders, &l->epochs, slot->epoch, &order);
     if (rv != 0)
         return rv;

@@ -5,15 +5,15 @@
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
  * partition has an even slice of that table: those here are read, the others are asked once a
- * slice, while batches that came before are drawn. Seeds that are edges have their ends found in the same
- * way: an edge's ID says which partition has it, and where.
+ * slice, while batches that came before are drawn. Seeds that are edges have their ends found in
+ * the same way: an edge's ID says which partition has it, and where.
  *
- * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1]) are
- * those of segment s, in the order of the batch: the IDs that are known and, until their answers came,
- * the ranks of the others; of listed pairs, both ends of each. Of edges they
- * are the edges' IDs, and ends[] what came. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
- * partition p's slice of the table of segment s; places[] says where in seeds[] each belongs
- * (of edges: rows are positions in the partition, and places those in ends[]).
+ * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
+ * are those of segment s, in the order of the batch: the IDs that are known and, until their
+ * answers came, the ranks of the others; for listed pairs, both ends of each. For edges they are
+ * the edges' IDs, and ends[] what came. With S segments, rows[starts[p * S + s], starts[p * S + s +
+ * 1]) are those in partition p's slice of the table of segment s; places[] says where in seeds[]
+ * each belongs (of edges: rows are positions in the partition, and places those in ends[]).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static const struct seed_segment *segment_of(const struct task *task, uint32_t s
     return &task->loader->seeds.segments[s];
 }
 
-/* The seeds of a request that gives them: a list is put in order by whoever has it. */
+/* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
 static void copy_given(struct task *task)
 {
     const uint64_t *given = message_body(task->request);
@@ -109,6 +109,8 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
         return error_set(error, TR_EINVAL,
                          "batch %" PRIu64 " asked for with %" PRIu32 " listed seeds, it has %s",
                          asked.batch, asked.num_seeds, rv != 0 ? "more" : "fewer");
+    /* Segments are parted when all seeds are there: where one begins depends on how many the
+     * others have. */
     part_segments(task);
     return 0;
 }
@@ -141,14 +143,14 @@ static int fill_slice(struct task *task, struct error *error)
     return 0;
 }
 
-/* Whether partitions are asked who the seeds of a segment are. */
+/* Whether partitions are asked for the seeds of a segment. */
 static bool is_asked(const struct task *task, uint32_t s)
 {
     return seed_segment_has_edges(segment_of(task, s)) ||
            seed_segment_table(book_of(task), segment_of(task, s)) != NULL;
 }
 
-/* Where it is said who a seed is: a partition, and the row of its table there. */
+/* The place that identifies a seed: a partition, and the row of its table there. */
 struct seed_row {
     uint32_t part, row;
 };
@@ -200,6 +202,7 @@ static int group_rows(struct task *task, struct error *error)
         return rv;
     uint32_t *rows = task->seed_rows.data, *places = task->seed_places.data;
     memset(starts, 0, (groups + 1) * sizeof *starts);
+    /* All seeds are found before the first is placed, so that nothing fails in between. */
     for (uint32_t s = 0; s < segments; s++)
         for (uint32_t i = task->segment_starts[s];
              is_asked(task, s) && i < task->segment_starts[s + 1]; i++) {
@@ -243,7 +246,7 @@ static struct slice_rows rows_of(const struct task *task, uint32_t part, uint32_
     };
 }
 
-/* The table that says who the seeds of a segment are, and where what it says belongs. */
+/* The table that identifies the seeds of a segment, and where its rows belong. */
 struct seed_table {
     uint32_t type, table;
     void *to;
@@ -294,6 +297,8 @@ int sampler_find_seeds(struct task *task, struct error *error)
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
             rv = read_slice(task, p, error);
+    /* The others are asked last, when nothing here can fail any more: no question is asked in
+     * vain. */
     if (rv == 0)
         sampler_ask_seeds(task);
     return rv;
@@ -368,7 +373,8 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
             continue;
         size_t bytes = sampler_seed_bytes(segment_of(task, s));
         rv = rows_reply_next(&reader, wanted.count, bytes, &rows);
-        /* IDs of no node are found when the seeds are added. */
+        /* IDs of no node are found when the seeds are added. They are placed before the end of the
+         * body is checked: a wrong body fails the whole batch. */
         if (rv == 0)
             scatter_rows(table_of(task, s).to, wanted.places, rows, bytes, wanted.count);
     }

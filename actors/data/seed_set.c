@@ -116,6 +116,7 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
 {
     const struct msg_seed_segment only = only_segment(open), *segments;
     const uint64_t *listed;
+    /* Pairs come first: they have no node type, and are refused among segments. */
     if (seed_kind_is_pair(open->seeds))
         return check_pairs(book, open, error);
     if (open->seeds != MSG_SEEDS_SEVERAL)
@@ -134,6 +135,8 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
     bool several = open->seeds == MSG_SEEDS_SEVERAL;
     uint32_t count = several ? open->num_segments : 1;
     int rv = several ? loader_open_seeds(open, body, length, &segments, &listed) : 0;
+    /* The set is filled before anything fails: seed_set_fini() is called after a failure as
+     * well. */
     *set = (struct seed_set){ .segments = calloc(count, sizeof *set->segments) };
     if (rv != 0 || set->segments == NULL)
         return rv != 0 ? rv : TR_ENOMEM;
@@ -165,7 +168,8 @@ void seed_set_fini(struct seed_set *set)
     *set = (struct seed_set){ 0 };
 }
 
-/* The last one that begins at the place or before: those before it that begin there too are empty. */
+/* The last one that begins at the place or before: those before it that begin there too are
+ * empty. */
 uint32_t seed_set_find(const struct seed_set *set, uint64_t place)
 {
     uint32_t low = 0, high = set->num_segments;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The seeds of a loader: segments, one for each node type, one after the other. A segment is a
- * list that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number
- * the seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of nodes,
- * and edges, are a set of one segment, a place for each.
+ * The seeds of a loader: segments, one for each node type, one after the other. A segment is a list
+ * that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number the
+ * seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of
+ * nodes, and edges, are a set of one segment, a place for each.
  *
  * Thread rules: pure.
  */
@@ -38,9 +38,10 @@ bool seed_kind_is_given(uint32_t seeds);
 /* Whether a seed is a pair of nodes: one that a user listed, or the ends of an edge. */
 bool seed_kind_is_pair(uint32_t seeds);
 
-/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
- * beyond its end; TR_EINVAL: segments that make no set; TR_ETOOBIG: batches of too many pairs; TR_EFORMAT: the body does not have them;
- * TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
+/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
+ * ranks beyond its end; TR_EINVAL: segments that make no set; TR_ETOOBIG: batches of too many
+ * pairs; TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no
+ * loader serves. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);
 
@@ -58,8 +59,8 @@ static inline bool seed_segment_has_edges(const struct seed_segment *segment)
     return segment->seeds == MSG_SEEDS_EDGES_GIVEN;
 }
 
-/* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or given, or
- * ranks are IDs. */
+/* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or
+ * given, or ranks are IDs. */
 const struct rank_table *seed_segment_table(const struct book *book,
                                             const struct seed_segment *segment);
 
