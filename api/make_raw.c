@@ -181,11 +181,13 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;
-    const struct raw_making *making = tr_task_arg(task, IMPORT_EDGES_TASK);
-    if (making == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task is no import of edges");
+    void *making;
+    rv = tr_task_enter(task, IMPORT_EDGES_TASK, &making, error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no import of edges") : rv;
     struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;
-    known.header_line = making->header_line;
+    known.header_line = ((const struct raw_making *)making)->header_line;
+    tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }
 

@@ -182,9 +182,11 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;
-    const struct partition_request *p = tr_task_arg(task, TASK_NAME);
-    if (p == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task is no partitioning");
+    void *arg;
+    rv = tr_task_enter(task, TASK_NAME, &arg, error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no partitioning") : rv;
+    const struct partition_request *p = arg;
     const struct partition_report *from = &p->result;
     struct tr_partition_report known = TR_PARTITION_REPORT_INIT;
     known.num_nodes = from->num_nodes;
@@ -206,5 +208,7 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     known.header_line = p->header_line;
     known.header_files = p->header_files;
     known.metis_unasked = from->metis_unasked;
-    return sized_write(report, &known, sizeof known, "tr_partition_report", error);
+    rv = sized_write(report, &known, sizeof known, "tr_partition_report", error);
+    tr_task_leave(task);
+    return rv;
 }

@@ -5,10 +5,10 @@
  * Invariants:
  * - finished is set once, by the task's thread, under the mutex, after run has returned; outcome
  *   does not change after that.
- * - The interrupt hook is called at most once, by whoever cancels first, and never after the thread
- *   was joined: closing cancels before it joins.
- * - A thread that waits, or has entered, is counted in inside; from closing on none enters. destroy is
- *   the last that is done with arg, when none is left inside.
+ * - The interrupt hook is called at most once, by whoever cancels first.
+ * - Each call, those of a signal handler too, is counted in inside before it reads anything that a
+ *   close frees, and is not counted any more as the last that it does; from closing on none enters.
+ *   destroy is the last that is done with arg, when none is left inside.
  */
 #include <troupe/task.h>
 
@@ -28,13 +28,17 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define THREAD_NAME "tr-task"
+/* Between two looks of a close at whether a call has left. A call that ends in a signal handler cannot
+ * notify it. */
+#define LEFT_LOOK_NS 100000
 
 struct tr_task {
     struct fork_mark *mark;
     struct tr_task_work work;
     const struct task_work *inner; /* NULL: the work is from outside */
     void *arg;
-    atomic_bool cancelled;
+    atomic_bool cancelled, closing;
+    atomic_uint inside; /* calls */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;
@@ -42,9 +46,28 @@ struct tr_task {
     struct timespec begin;
     bool finished;
     struct tr_error outcome;
-    bool closing;
-    uint32_t inside; /* threads */
 };
+
+/* The task stays until leave(). Sequentially consistent, as closing is: either the call sees that the
+ * task is being closed, or the close sees the call. */
+static struct tr_task *enter(const struct tr_task *task)
+{
+    /* Its count and its mutex are no part of its state. */
+    struct tr_task *t = (struct tr_task *)(uintptr_t)task;
+    atomic_fetch_add(&t->inside, 1);
+    return t;
+}
+
+static void leave(struct tr_task *task)
+{
+    atomic_fetch_sub(&task->inside, 1);
+}
+
+static void wait_left(struct tr_task *task)
+{
+    while (atomic_load(&task->inside) > 0)
+        nanosleep(&(struct timespec){ .tv_nsec = LEFT_LOOK_NS }, NULL);
+}
 
 static uint64_t elapsed_ns(const struct tr_task *task)
 {
@@ -105,6 +128,8 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
     deadline_init_cond(&task->changed);
     pthread_mutex_init(&task->mutex, NULL);
     atomic_init(&task->cancelled, false);
+    atomic_init(&task->closing, false);
+    atomic_init(&task->inside, 0);
     task->mark = mark;
     task->work = *work;
     task->inner = inner;
@@ -168,15 +193,14 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
 {
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
+    enter(task);
     pthread_mutex_lock(&task->mutex);
-    task->inside++;
     int rv = wait_finished(task, timeout_ns);
     struct error outcome = { .code = rv };
     if (rv == 0)
         error_take(&task->outcome, &outcome);
-    task->inside--;
-    pthread_cond_broadcast(&task->changed); /* tr_task_close() waits until nobody is inside */
     pthread_mutex_unlock(&task->mutex);
+    leave(task);
     if (rv != 0)
         return tr_error_set(error, rv, "the task still runs");
     return outcome.code != 0 ? error_give(&outcome, error) : 0;
@@ -185,15 +209,16 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
 int tr_task_progress(const struct tr_task *task, struct tr_task_progress *progress,
                      struct tr_error *error)
 {
-    struct tr_task *t = (struct tr_task *)(uintptr_t)task; /* its mutex is no part of its state */
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
+    struct tr_task *t = enter(task);
     pthread_mutex_lock(&t->mutex);
     struct tr_task_progress now = task->progress;
     now.finished = task->finished;
     if (!now.finished)
         now.elapsed_ns = elapsed_ns(task);
     pthread_mutex_unlock(&t->mutex);
+    leave(t);
     return sized_write(progress, &now, sizeof now, "tr_task_progress", error);
 }
 
@@ -201,28 +226,25 @@ void tr_task_cancel(struct tr_task *task)
 {
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
+    enter(task); /* also when the close itself cancels */
     bool first = !atomic_exchange_explicit(&task->cancelled, true, memory_order_acq_rel);
     if (first && task->work.interrupt != NULL)
         task->work.interrupt(task->arg);
+    leave(task);
 }
 
 void tr_task_close(struct tr_task *task)
 {
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
-    pthread_mutex_lock(&task->mutex);
-    task->closing = true;
-    pthread_mutex_unlock(&task->mutex);
+    atomic_store(&task->closing, true);
     /* First: the end of the work may take long, and nobody pulls what it still says. */
     if (task->work.closing != NULL)
         task->work.closing(task->arg);
     tr_task_cancel(task);
     pthread_join(task->thread, NULL);
     /* Waiting threads wake with the outcome; all must have left the task before it is freed. */
-    pthread_mutex_lock(&task->mutex);
-    while (task->inside > 0)
-        pthread_cond_wait(&task->changed, &task->mutex);
-    pthread_mutex_unlock(&task->mutex);
+    wait_left(task);
     destroy(task);
 }
 
@@ -244,30 +266,27 @@ bool tr_task_is_cancelled(const struct tr_task *task)
 
 int tr_task_enter(const struct tr_task *task, const char *name, void **arg, struct tr_error *error)
 {
-    struct tr_task *t = (struct tr_task *)(uintptr_t)task; /* its mutex is no part of its state */
+    int rv = 0;
     *arg = NULL;
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
-    if (strcmp(task->work.name, name) != 0)
-        return tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",
-                            task->work.name, name);
-    pthread_mutex_lock(&t->mutex);
-    bool closing = t->closing;
-    t->inside += !closing;
-    pthread_mutex_unlock(&t->mutex);
-    if (closing)
-        return tr_error_set(error, TR_ECLOSED, "the task is being closed");
-    *arg = task->arg;
+    struct tr_task *t = enter(task);
+    if (strcmp(t->work.name, name) != 0)
+        rv = tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",
+                          t->work.name, name);
+    else if (atomic_load(&t->closing))
+        rv = tr_error_set(error, TR_ECLOSED, "the task is being closed");
+    if (rv != 0) {
+        leave(t);
+        return rv;
+    }
+    *arg = t->arg;
     return 0;
 }
 
 void tr_task_leave(const struct tr_task *task)
 {
-    struct tr_task *t = (struct tr_task *)(uintptr_t)task;
-    pthread_mutex_lock(&t->mutex);
-    t->inside--;
-    pthread_cond_broadcast(&t->changed);
-    pthread_mutex_unlock(&t->mutex);
+    leave((struct tr_task *)(uintptr_t)task);
 }
 
 void *tr_task_arg(const struct tr_task *task, const char *name)

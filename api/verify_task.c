@@ -234,8 +234,12 @@ int tr_verify_result(struct tr_task *task, struct tr_verify_report *report, stru
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;
-    const struct verify_request *v = tr_task_arg(task, TASK_NAME);
-    if (v == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task is no verifying");
-    return sized_write(report, &v->result, sizeof v->result, "tr_verify_report", error);
+    void *arg;
+    rv = tr_task_enter(task, TASK_NAME, &arg, error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no verifying") : rv;
+    const struct verify_request *v = arg;
+    rv = sized_write(report, &v->result, sizeof v->result, "tr_verify_report", error);
+    tr_task_leave(task);
+    return rv;
 }

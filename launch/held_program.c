@@ -171,9 +171,11 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
 
 void tr_hold_stop(struct tr_task *task)
 {
-    struct held *held = task != NULL ? tr_task_arg(task, TASK_NAME) : NULL;
-    if (held != NULL)
-        stop(held);
+    void *held;
+    if (task == NULL || tr_task_enter(task, TASK_NAME, &held, NULL) != 0)
+        return;
+    stop(held);
+    tr_task_leave(task);
 }
 
 int tr_hold_end(struct tr_task *task, int *exit_code, int *signal, struct tr_error *error)

@@ -280,15 +280,21 @@ int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_e
 
 void tr_launch_stop(struct tr_task *task, bool hurried)
 {
-    struct launch_job *job = task != NULL ? tr_task_arg(task, TASK_NAME) : NULL;
-    if (job != NULL)
-        stop(job, hurried);
+    void *job;
+    if (task == NULL || tr_task_enter(task, TASK_NAME, &job, NULL) != 0)
+        return;
+    stop(job, hurried);
+    tr_task_leave(task);
 }
 
 int tr_launch_descriptor(const struct tr_task *task)
 {
-    const struct launch_job *job = tr_task_arg(task, TASK_NAME);
-    return job != NULL ? job->events.queue.descriptor : -1;
+    void *job;
+    if (tr_task_enter(task, TASK_NAME, &job, NULL) != 0)
+        return -1;
+    int descriptor = ((const struct launch_job *)job)->events.queue.descriptor;
+    tr_task_leave(task);
+    return descriptor;
 }
 
 int tr_launch_next(struct tr_task *task, int64_t timeout_ns, struct tr_launch_event *event,

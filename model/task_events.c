@@ -88,7 +88,7 @@ void task_events_warn_unchecked(struct task_events *events, const struct tr_grap
 }
 
 /* Begins a call on a task of either kind. */
-static int enter(struct tr_task *task, struct task_events **events, struct tr_error *error)
+static int enter(const struct tr_task *task, struct task_events **events, struct tr_error *error)
 {
     struct tr_error other = TR_ERROR_INIT;
     void *arg;
@@ -137,10 +137,12 @@ int tr_model_next_event(struct tr_task *task, int64_t timeout_ns, struct tr_mode
 
 int tr_model_descriptor(const struct tr_task *task)
 {
-    const struct task_events *events = tr_task_arg(task, TASK_TRAIN);
-    if (events == NULL)
-        events = tr_task_arg(task, TASK_INFER);
-    return events != NULL ? events->queue.descriptor : -1;
+    struct task_events *events;
+    if (enter(task, &events, NULL) != 0)
+        return -1;
+    int descriptor = events->queue.descriptor;
+    tr_task_leave(task);
+    return descriptor;
 }
 
 int tr_model_dump(struct tr_task *task, struct tr_error *error)

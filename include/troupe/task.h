@@ -10,8 +10,8 @@
  *     tr_task_close(task);
  *
  * Thread rules: any thread; many may wait at a time. tr_task_cancel() is safe in a signal handler.
- * A task is closed once, when no other thread begins a call on it. Threads that are inside a call leave
- * it first: tr_task_wait() gives them the outcome, and whoever waits for an event of the task
+ * A task is closed once, when no other thread begins a call on it. Calls that are under way, whichever
+ * they are, leave it first: tr_task_wait() gives them the outcome, and whoever waits for an event of the task
  * (tr_launch_next(), tr_model_next_event()) gets TR_ECLOSED at once.
  *
  * In a child of fork() calls give TR_EFORKED and a close does nothing.
@@ -102,13 +102,14 @@ TR_API bool tr_task_is_cancelled(const struct tr_task *task);
 
 /* Begins a call on a task of that name: *arg stays until tr_task_leave(), for tr_task_close() waits for
  * it. TR_EINVAL: the task is of another kind; TR_ECLOSED: it is being closed. After a failure there is
- * nothing to leave, and *arg is NULL. */
+ * nothing to leave, and *arg is NULL. Both are safe in a signal handler, with error NULL. */
 TR_API int tr_task_enter(const struct tr_task *task, const char *name, void **arg,
                          struct tr_error *error);
 TR_API void tr_task_leave(const struct tr_task *task);
 
-/* The arg of a task of that name, as long as the task is open; NULL: it is of another kind. Safe in a
- * signal handler. */
+/* The arg of a task of that name, as long as the task is open; NULL: it is of another kind. For a caller
+ * that knows that nobody closes the task meanwhile; tr_task_enter() is for others. Safe in a signal
+ * handler. */
 TR_API void *tr_task_arg(const struct tr_task *task, const char *name);
 
 #ifdef __cplusplus

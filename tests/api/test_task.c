@@ -26,7 +26,7 @@ struct work {
     sem_t go; /* what run waits for */
     sem_t entered, closing;
     atomic_int interrupted, destroyed;
-    atomic_bool ran;
+    atomic_bool ran, gone; /* gone: it was destroyed while its interrupt hook ran */
     int result;
     const char *says; /* NULL: nothing */
 };
@@ -261,6 +261,43 @@ static void closing_waits_for_calls_under_way(void **unused)
     assert_int_equal((intptr_t)rv, 1);
 }
 
+/* A hook that lasts longer than a close that waits for nobody. */
+static void wake_slowly(void *arg)
+{
+    struct work *work = arg;
+    sem_post(&work->entered);
+    usleep(100000);
+    atomic_store(&work->gone, atomic_load(&work->destroyed) > 0);
+}
+
+static void *cancel_it(void *task)
+{
+    tr_task_cancel(task);
+    return NULL;
+}
+
+/* The work has ended by itself, so that only the cancelling thread uses it still. */
+static void closing_waits_for_a_cancel_under_way(void **unused)
+{
+    (void)unused;
+    struct tr_task_work kind = kind_of_work();
+    struct tr_error error = TR_ERROR_INIT;
+    struct work work;
+    struct tr_task *task;
+    pthread_t thread;
+    work_init(&work);
+    kind.interrupt = wake_slowly;
+    assert_int_equal(tr_task_start(&kind, &work, &task, &error), 0);
+    sem_post(&work.go);
+    assert_int_equal(tr_task_wait(task, LONG, &error), 0);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_it, task), 0);
+    sem_wait(&work.entered);
+    tr_task_close(task);
+    assert_int_equal(work.destroyed, 1);
+    pthread_join(thread, NULL);
+    assert_false(work.gone);
+}
+
 static void closing_at_once_ends_it(void **unused)
 {
     (void)unused;
@@ -365,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_signal_handler_may_cancel),
         cmocka_unit_test(closing_wakes_all_who_wait),
         cmocka_unit_test(closing_waits_for_calls_under_way),
+        cmocka_unit_test(closing_waits_for_a_cancel_under_way),
         cmocka_unit_test(closing_at_once_ends_it),
         cmocka_unit_test(a_forked_child_gets_eforked),
         cmocka_unit_test(work_inside_takes_the_same_way),
