@@ -155,25 +155,48 @@ struct seed_row {
     uint32_t part, row;
 };
 
+/* TR_ERANGE: there is no such edge. TR_ETOOBIG: rows are 32 bits wide everywhere, positions of edges
+ * in a partition may not be. */
 static int find_row(const struct task *task, uint32_t s, uint64_t seed, struct seed_row *out)
 {
     const struct book *book = book_of(task);
     const struct seed_segment *segment = segment_of(task, s);
+    uint64_t row;
     if (seed_segment_has_edges(segment)) {
         int owner = book_edge_owner(book, segment->etype, seed);
         if (owner < 0)
             return owner;
-        *out = (struct seed_row){
-            (uint32_t)owner, (uint32_t)(seed - book->edge_extents[segment->etype][owner].begin)
-        };
-        return 0;
+        out->part = (uint32_t)owner;
+        row = seed - book->edge_extents[segment->etype][owner].begin;
+    } else {
+        const struct rank_table *table = seed_segment_table(book, segment);
+        out->part = ranks_part(table->num_ranks, book->num_parts, seed);
+        row = seed - ranks_begin(table->num_ranks, book->num_parts, out->part);
     }
-    const struct rank_table *table = seed_segment_table(book, segment);
-    uint32_t part = ranks_part(table->num_ranks, book->num_parts, seed);
-    /* A slice is below 2^32 rows where partitions are: rows are 32 bits wide everywhere. */
-    *out = (struct seed_row){ part, (uint32_t)(seed - ranks_begin(table->num_ranks, book->num_parts,
-                                                                  part)) };
-    return 0;
+    out->row = (uint32_t)row;
+    return row <= UINT32_MAX ? 0 : TR_ETOOBIG;
+}
+
+static int say_no_row(const struct task *task, uint32_t s, uint64_t seed, int code,
+                      struct error *error)
+{
+    const struct graph_types *types = &book_of(task)->types;
+    const struct seed_segment *segment = segment_of(task, s);
+    uint64_t batch = sampler_asked(task->request).batch;
+    if (!seed_segment_has_edges(segment))
+        return error_set(error, code,
+                         "batch %" PRIu64 ": rank %" PRIu64
+                         " of type %s lies beyond the 2^32 rows that a partition may have",
+                         batch, seed, types->ntypes[segment->ntype]);
+    const char *name = types->etypes[segment->etype].name;
+    if (code == TR_ETOOBIG)
+        return error_set(error, code,
+                         "batch %" PRIu64 ": edge %" PRIu64
+                         " of type %s lies beyond the first 2^32 of its partition, which alone may "
+                         "be seeds; make more partitions of the graph",
+                         batch, seed, name);
+    return error_set(error, code, "batch %" PRIu64 ": edge %" PRIu64 " is none of type %s", batch,
+                     seed, name);
 }
 
 static int reserve_rows(struct task *task, struct error *error)
@@ -206,11 +229,8 @@ static int group_rows(struct task *task, struct error *error)
     for (uint32_t s = 0; s < segments; s++)
         for (uint32_t i = task->segment_starts[s];
              is_asked(task, s) && i < task->segment_starts[s + 1]; i++) {
-            if (find_row(task, s, seeds[i], &at) != 0)
-                return error_set(error, TR_ERANGE,
-                                 "batch %" PRIu64 ": edge %" PRIu64 " is none of type %s",
-                                 sampler_asked(task->request).batch, seeds[i],
-                                 book_of(task)->types.etypes[segment_of(task, s)->etype].name);
+            if ((rv = find_row(task, s, seeds[i], &at)) != 0)
+                return say_no_row(task, s, seeds[i], rv, error);
             starts[(size_t)at.part * segments + s + 1]++;
         }
     for (size_t g = 0; g < groups; g++)

@@ -177,7 +177,8 @@ TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_
  * A set of edges of a type, by their per-type global IDs (those that batches and partitions have), in the
  * order given here: a set of pairs, whose ends are asked of the edges' owners, a batch at a time, ahead of
  * need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, in this process alone; an edge that comes
- * several times is as many seeds. The same failures.
+ * several times is as many seeds. The same failures. Of each partition only the first 2^32 edges of a type
+ * may be seeds: tr_loader_next() and tr_sample() give TR_ETOOBIG for one beyond, and name it.
  */
 TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                            size_t count, struct tr_nodes **out, struct tr_error *error);

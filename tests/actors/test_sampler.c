@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sampler by itself: large epochs are put in order by the crew, requests that
  * it can't serve are refused. Whole batches under faults are compared in sim/. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -362,12 +364,13 @@ static void a_draw_ends_when_its_batch_was_pulled(void **state)
     close_world(&world);
 }
 
-/* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs. */
+/* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs, and 2^33 edges,
+ * all of them in the first partition. */
 static void make_huge_book(struct book *book)
 {
     static const uint64_t nodes[4] = { UINT64_C(1) << 31, UINT64_C(1) << 31, UINT64_C(1) << 31,
                                        UINT64_C(1) << 31 };
-    static const uint64_t edges[4] = { 0 };
+    static const uint64_t edges[4] = { UINT64_C(1) << 33 };
     struct graph_types types = { 0 };
     assert_int_equal(graph_types_add_ntype(&types, "_N", NULL), 0);
     assert_int_equal(graph_types_add_etype(&types, "_N:_E:_N", NULL), 0);
@@ -391,26 +394,45 @@ static long peak_kib(void)
     return usage.ru_maxrss;
 }
 
+/* A sampler of a huge book, with the loader open. */
+static void open_huge_world(struct world *world, struct book *book,
+                            const struct msg_loader_open *open)
+{
+    struct node_part nodes = { .num_nodes = 0 };
+    struct edge_part edges = { .edge_rank = NULL };
+    struct graph_part part = { .types = &book->types, .nodes = &nodes, .edges = &edges };
+    const int32_t fanout = 0;
+    *world = (struct world){ .asker = { .env = NULL } };
+    make_huge_book(book);
+    assert_int_equal(graph_meta_init(&world->meta, &part), 0);
+    world->store = batch_store_create((size_t)1 << 24);
+    assert_int_equal(batch_store_open_loader(world->store, 1, 1000), 0);
+    world->options = (struct sampler_options){
+        .book = book, .meta = &world->meta, .store = world->store, .recovery_ns = ENV_SECOND_NS
+    };
+    asker_open(&world->asker, 1, false);
+    asker_spawn(&world->asker, &sampler_ops, &world->options);
+    assert_int_equal(asker_open_loader(&world->asker, open, NULL, 1, &fanout, 1), 0);
+    assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
+}
+
+static void close_huge_world(struct world *world, struct book *book)
+{
+    asker_close(&world->asker);
+    batch_store_close(world->store);
+    batch_store_release(world->store);
+    graph_meta_fini(&world->meta);
+    book_fini(book);
+}
+
 /* No list of its nodes, no order of its epoch is ever made. */
 static void an_epoch_of_a_huge_set_begins_at_once(void **state)
 {
     (void)state;
-    struct world world = { .asker = { .env = NULL } };
-    struct node_part nodes = { .num_nodes = 0 };
-    struct edge_part edges = { .edge_rank = NULL };
-    struct graph_part part = { .nodes = &nodes, .edges = &edges };
+    struct world world;
     struct book book;
-    const int32_t fanout = 0;
     double begin = cpu_seconds();
     long before = peak_kib();
-    make_huge_book(&book);
-    part.types = &book.types;
-    assert_int_equal(graph_meta_init(&world.meta, &part), 0);
-    world.store = batch_store_create((size_t)1 << 24);
-    assert_int_equal(batch_store_open_loader(world.store, 1, 1000), 0);
-    world.options = (struct sampler_options){
-        .book = &book, .meta = &world.meta, .store = world.store, .recovery_ns = 60 * ENV_SECOND_NS
-    };
     const struct msg_loader_open open = { .loader = 1,
                                           .seed = 5,
                                           .num_seeds = UINT64_C(1) << 33,
@@ -420,10 +442,7 @@ static void an_epoch_of_a_huge_set_begins_at_once(void **state)
                                           .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL,
                                           .flags = MSG_LOADER_SHUFFLE };
-    asker_open(&world.asker, 1, false);
-    asker_spawn(&world.asker, &sampler_ops, &world.options);
-    assert_int_equal(asker_open_loader(&world.asker, &open, NULL, 1, &fanout, 1), 0);
-    assert_int_equal(world.asker.reply_kind, MSG_LOADER_OPENED);
+    open_huge_world(&world, &book, &open);
     for (uint64_t step = 0; step < 3; step++) {
         const struct epoch_plan plan = {
             .num_seeds = open.num_seeds, .seed = 5, .batch_size = 1024, .world = 1, .shuffle = true
@@ -443,11 +462,51 @@ static void an_epoch_of_a_huge_set_begins_at_once(void **state)
     /* It takes milliseconds, and megabytes that do not depend on the set. */
     assert_true(cpu_seconds() - begin < 1);
     assert_true(peak_kib() - before < 100 * 1024);
-    asker_close(&world.asker);
-    batch_store_close(world.store);
-    batch_store_release(world.store);
-    graph_meta_fini(&world.meta);
-    book_fini(&book);
+    close_huge_world(&world, &book);
+}
+
+/* An edge that lies farther into its partition than a row's number counts is refused, and is not
+ * taken for another one: those before it are asked for, of a server that is not there. */
+static void edges_beyond_the_rows_of_a_partition_are_refused(void **state)
+{
+    (void)state;
+    const uint64_t rows = UINT64_C(1) << 32;
+    const struct {
+        uint64_t edge;
+        int code;
+        const char *text;
+    } edges[] = {
+        { 5, TR_ETIMEDOUT, "partition 0 did not answer" },
+        { rows - 1, TR_ETIMEDOUT, "partition 0 did not answer" },
+        { rows, TR_ETOOBIG, "edge 4294967296 of type _E" },
+        { rows + 5, TR_ETOOBIG, "edge 4294967301 of type _E" },
+        { 2 * rows, TR_ERANGE, "edge 8589934592 is none of type _E" },
+    };
+    const struct msg_loader_open open = { .loader = 1,
+                                          .num_seeds = 10,
+                                          .seeds = MSG_SEEDS_EDGES_GIVEN,
+                                          .batch_size = 1,
+                                          .world = 1,
+                                          .features = MSG_MASK_ALL,
+                                          .labels = MSG_MASK_ALL };
+    struct world world;
+    struct book book;
+    char text[ERROR_TEXT_MAX];
+    open_huge_world(&world, &book, &open);
+    for (uint64_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        const struct msg_batch_request asked = { .loader = 1, .batch = i, .num_seeds = 1 };
+        batch_store_set_epoch(world.store, 1, 0, i);
+        assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked,
+                                   &edges[i].edge, sizeof edges[i].edge),
+                         0);
+        assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
+        const struct msg_error_reply *reply = (const void *)world.asker.reply_head;
+        snprintf(text, sizeof text, "%.*s", (int)world.asker.reply_bytes,
+                 (const char *)world.asker.reply);
+        if (reply->code != edges[i].code || strstr(text, edges[i].text) == NULL)
+            fail_msg("edge %" PRIu64 ": %d, %s", edges[i].edge, reply->code, text);
+    }
+    close_huge_world(&world, &book);
 }
 
 static void seeds_that_no_loader_serves_are_refused(void **state)
@@ -646,6 +705,7 @@ int main(void)
         cmocka_unit_test(sets_of_several_types_are_checked),
         cmocka_unit_test(sets_of_pairs_are_checked),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
+        cmocka_unit_test(edges_beyond_the_rows_of_a_partition_are_refused),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_draw_needs_no_loader),
         cmocka_unit_test(a_draw_ends_when_its_batch_was_pulled),
