@@ -374,7 +374,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     return 0;
 }
 
-/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). */
+/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). Nothing of it is read
+ * after that: a close may have freed it. */
 static int enter(struct tr_observer *observer, struct tr_error *error)
 {
     if (fork_mark_is_child(observer->mark))
@@ -418,8 +419,9 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
             status_view_add_job(&job, observer->asked[p].seen.document);
             num_up++;
         }
+    const char *const name = observer->cluster.name;
     leave(observer);
-    const struct tr_job_status known = { .name = observer->cluster.name,
+    const struct tr_job_status known = { .name = name,
                                          .num_processes = count,
                                          .num_up = num_up,
                                          .era = job.era,
@@ -439,9 +441,10 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     int rv = enter(observer, error);
     if (rv != 0)
         return rv;
-    if (process >= observer->plan.plan.num_processes) {
+    const uint32_t count = observer->plan.plan.num_processes;
+    if (process >= count) {
         leave(observer);
-        return schema_refuse("process", process, observer->plan.plan.num_processes, error);
+        return schema_refuse("process", process, count, error);
     }
     const struct observed_process *asked = &observer->asked[process];
     status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
