@@ -235,30 +235,57 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
     return *root != NULL ? 0 : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
 }
 
-/* Appends "NAME (was A, now B)" for all that two objects have differently. */
+/* Enough for every number to be read back as it was. */
+#define REAL_DIGITS_MAX 17
+#define REAL_DIGITS_SHOWN 6
+
+static char *show_value(const json_t *value, int digits)
+{
+    return value == NULL ? strdup("not there")
+                         : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
+                                                 JSON_REAL_PRECISION((size_t)digits));
+}
+
+/* Appends "NAME (it was A, now B)", with as many digits as tell A from B. */
+static void list_value(const json_t *was, const json_t *now, const char *name, char *text,
+                       size_t bytes)
+{
+    char *old = NULL, *new = NULL;
+    for (int digits = REAL_DIGITS_SHOWN; digits <= REAL_DIGITS_MAX; digits++) {
+        free(old);
+        free(new);
+        old = show_value(was, digits);
+        new = show_value(now, digits);
+        if (old == NULL || new == NULL || strcmp(old, new) != 0)
+            break;
+    }
+    size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s%s (it was %.60s, now %.60s)", used > 0 ? ", " : "",
+             name, old != NULL ? old : "?", new != NULL ? new : "?");
+    free(old);
+    free(new);
+}
+
+/* All that two objects have differently, in the order of what is now; what only was comes last. */
 static void list_differences(const json_t *was, const json_t *now, const char *within, char *text,
                              size_t bytes)
 {
+    const json_t *const objects[] = { now, was };
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)now, key, value)
-    {
-        char name[128];
-        const json_t *before = json_object_get(was, key);
-        if (json_equal((json_t *)(uintptr_t)before, value))
-            continue;
-        snprintf(name, sizeof name, "%s%s%s", within, within[0] != '\0' ? "." : "", key);
-        if (json_is_object(before) && json_is_object(value)) {
-            list_differences(before, value, name, text, bytes);
-            continue;
+    for (int pass = 0; pass < 2; pass++) {
+        json_object_foreach((json_t *)(uintptr_t)objects[pass], key, value)
+        {
+            char name[128];
+            const json_t *before = json_object_get(was, key), *after = json_object_get(now, key);
+            if ((pass == 1 && after != NULL) || json_equal(before, after))
+                continue;
+            snprintf(name, sizeof name, "%s%s%s", within, within[0] != '\0' ? "." : "", key);
+            if (json_is_object(before) && json_is_object(after))
+                list_differences(before, after, name, text, bytes);
+            else
+                list_value(before, after, name, text, bytes);
         }
-        char *old = json_dumps(before, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        char *new = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        size_t used = strlen(text);
-        snprintf(text + used, bytes - used, "%s%s (it was %.60s, now %.60s)", used > 0 ? ", " : "",
-                 name, old != NULL ? old : "not there", new != NULL ? new : "not there");
-        free(old);
-        free(new);
     }
 }
 
@@ -268,23 +295,25 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
     static const char *const decisive[] = { "trainers", "deal_hash", "run" };
     json_t *root;
     *kernels = NULL;
+    if (now == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to compare the options with it", path);
     int rv = read_root(files, path, &root, error);
     if (rv != 0)
         return rv;
+    bool same = true;
     char differ[DIFFERENCES_BYTES] = "";
     for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
-        json_t *before = json_object_get(root, decisive[i]);
-        json_t *after = json_object_get(now, decisive[i]);
-        json_t *was = json_pack("{s:O?}", decisive[i], before);
-        json_t *is = json_pack("{s:O?}", decisive[i], after);
+        const json_t *before = json_object_get(root, decisive[i]);
+        const json_t *after = json_object_get(now, decisive[i]);
+        if ((before == NULL && after == NULL) || json_equal(before, after))
+            continue;
+        same = false; /* whatever the list has room for */
         if (json_is_object(before) && json_is_object(after))
             list_differences(before, after, "", differ, sizeof differ);
         else
-            list_differences(was, is, "", differ, sizeof differ);
-        json_decref(was);
-        json_decref(is);
+            list_value(before, after, decisive[i], differ, sizeof differ);
     }
-    if (differ[0] != '\0')
+    if (!same)
         rv = error_set(
             error, TR_EMISMATCH,
             "%s: the run was begun with other options: %s; go on with those, or in another "

@@ -552,6 +552,53 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
     run_config_fini(&config);
 }
 
+/* An option that this version does not know decides as well: a later version has begun the run. */
+static void what_only_the_run_has_is_a_difference(void **state)
+{
+    (void)state;
+    struct run_config config = make_run();
+    struct error error = { 0 };
+    char *kernels;
+    json_t *now = run_config_describe(&config, &around);
+    json_t *begun = json_deep_copy(now);
+    json_t *run = json_object_get(begun, "run");
+    assert_int_equal(json_object_set_new(json_object_get(run, "model"), "heads", json_integer(4)),
+                     0);
+    assert_int_equal(json_dump_file(begun, path, 0), 0);
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_EMISMATCH);
+    assert_non_null(strstr(error.text, ": model.heads (it was 4, now not there)"));
+    assert_null(kernels);
+    json_decref(begun);
+    json_decref(now);
+    run_config_fini(&config);
+}
+
+/* Two rates whose first digits are the same are shown with those that differ. */
+static void numbers_that_differ_are_shown_differently(void **state)
+{
+    (void)state;
+    static const float nearly[] = { 0.0100000007f, 0.01000001f, 0.011f };
+    static const char *const says[] = { "(it was 0.0099999998, now 0.010000001)",
+                                        "(it was 0.01, now 0.01000001)",
+                                        "(it was 0.01, now 0.011)" };
+    struct run_config config = make_run();
+    struct error error = { 0 };
+    char *kernels;
+    config.model.lr = 0.01f;
+    json_t *begun = run_config_describe(&config, &around);
+    assert_int_equal(json_dump_file(begun, path, 0), 0);
+    for (size_t i = 0; i < sizeof nearly / sizeof *nearly; i++) {
+        config.model.lr = nearly[i];
+        json_t *now = run_config_describe(&config, &around);
+        assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error),
+                         TR_EMISMATCH);
+        assert_non_null(strstr(error.text, says[i]));
+        json_decref(now);
+    }
+    json_decref(begun);
+    run_config_fini(&config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -566,6 +613,8 @@ int main(void)
         cmocka_unit_test(a_field_beyond_its_bounds_is_refused),
         cmocka_unit_test(a_file_that_is_no_configuration_is_named),
         cmocka_unit_test(a_run_goes_on_with_what_it_was_begun_with),
+        cmocka_unit_test(what_only_the_run_has_is_a_difference),
+        cmocka_unit_test(numbers_that_differ_are_shown_differently),
     };
     return cmocka_run_group_tests_name("config", tests, enter, leave);
 }
