@@ -13,7 +13,8 @@
 #include "runtime/base/helper_program.h"
 
 #define APT_PROGRAM "apt-cache"
-/* What a C library without a check of its own ends a child with that cannot run its program. */
+/* The code with which a C library without a check of its own ends a child that cannot run its
+ * program. */
 #define EXIT_NOT_FOUND 127
 
 static int no_apt(struct error *error)
@@ -47,6 +48,8 @@ int apt_reader_open(struct apt_reader *reader, struct error *error)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return error_set_errno(error, errno, "cannot make the pipe for %s", APT_COMMAND);
     int rc = spawn_apt(ends[1], &reader->child);
+    /* Our end is closed before anything is read, or the end of the program would not end the
+     * reading. */
     close(ends[1]);
     reader->input = rc == 0 ? fdopen(ends[0], "r") : NULL;
     if (reader->input != NULL)

@@ -2,9 +2,9 @@
 /*
  * Checkpoints on disk through the public API.
  *
- * Everything that a manifest and the sizes of parts say is read when the list is opened, so what the
- * list tells belongs together, though a running job removes checkpoints meanwhile. A job removes the
- * manifest first: what fails to be read, and has no manifest any more, is such a one.
+ * Everything that a manifest and the sizes of parts say is read when the list is opened, so what
+ * the list tells belongs together, though a running job removes checkpoints meanwhile. A job
+ * removes the manifest first: what fails to be read, and has no manifest any more, is such a one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -146,6 +146,8 @@ static int add_step(const char *folder, uint64_t step, struct tr_checkpoints *li
         list->count++;
         return 0;
     }
+    /* A failure is judged by the manifest last of all: a job that runs removes old checkpoints, the
+     * manifest first, so one that is gone now is left out and not damaged. */
     if (!holds(listed->path, CHECKPOINT_MANIFEST))
         rv = 0;
     drop(listed);
@@ -167,6 +169,7 @@ static int open_all(const char *folder, struct tr_checkpoints *list, struct erro
     free(steps);
     if (rv != 0 || list->count > 0)
         return rv;
+    /* This is asked where nothing was found: a folder that is missing is listed as an empty one. */
     if (!files_is_folder(files_posix, folder))
         return error_set(error, TR_ENOENT, "%s: there is no such folder", folder);
     return error_set(error, TR_ENOENT,

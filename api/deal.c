@@ -88,8 +88,8 @@ static int make_group(const struct tr_nodes *nodes, const uint64_t *ids,
     return 0;
 }
 
-/* The graph's own deal of its training nodes has ranks, of which each trainer has a range: -1 where the
- * set, or the deal, is another one. */
+/* The graph's own deal of its training nodes has ranks, of which each trainer has a range: -1 where
+ * the set, or the deal, is another one. */
 static int find_ranks(const struct tr_nodes *nodes, const char *path, uint32_t world)
 {
     const struct book_file *file = store_book_file(nodes->graph->store);
@@ -154,6 +154,7 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
         return tr_error_set(error, TR_EINVAL,
                             "the nodes are one trainer's group "
                             "already; deal the whole set");
+    /* Ranks are asked for first: a deal that has them needs no file. */
     int ranks = find_ranks(nodes, path, world);
     if (ranks >= 0)
         return name_group(nodes, ranks, rank, world, out, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariants:
- * - The descriptor is readable if there is an event, or the queue has ended, is closed or interrupted.
- *   All but an interrupt changes it under the mutex. Whoever takes it back to not readable looks for
- *   an interrupt after that, so that one which came in between is not lost.
- * - A thread that waits sleeps in ppoll() on the descriptor, without the mutex: a signal handler may
- *   then wake it, and one event wakes all, of which one gets it.
+ * - The descriptor is readable if there is an event, or the queue has ended, is closed or
+ *   interrupted. All but an interrupt changes it under the mutex. The thread that takes it back to
+ *   not readable looks for an interrupt after that, so that one which came in between is not lost.
+ * - A thread that waits sleeps in ppoll() on the descriptor, without the mutex: a signal handler
+ *   may then wake it, and one event wakes all, of which one gets it.
  * - cost is the sum of the costs of what is queued. After the close nothing is added.
  */
 #include "config.h" /* ppoll */
@@ -92,6 +92,7 @@ void event_queue_put(struct event_queue *queue, struct queued_event *event)
         free(event);
         return;
     }
+    /* Room is made before the queue is asked whether it is empty, since it may be then. */
     while (!queue->keeps_all && queue->first != NULL && queue->cost + event->cost > queue->cost_max)
         drop_one(queue);
     if (queue->first == NULL)
@@ -132,9 +133,11 @@ void event_queue_end(struct event_queue *queue)
 void event_queue_close(struct event_queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
+    /* The flag stands before the wake, and both before the wait for those inside, who leave by
+     * them. */
     queue->closed = true;
     signal_fd(queue->descriptor);
-    if (queue->room >= 0) /* whoever puts may wait for it, and need not any more */
+    if (queue->room >= 0) /* a thread that puts may wait for it, and need not now */
         signal_fd(queue->room);
     while (queue->inside > 0)
         pthread_cond_wait(&queue->left, &queue->mutex);
@@ -144,7 +147,7 @@ void event_queue_close(struct event_queue *queue)
 void event_queue_interrupt(struct event_queue *queue)
 {
     int saved = errno;
-    /* The mark first: whoever wakes must find it. */
+    /* The mark comes first: a thread that wakes must find it. */
     atomic_store(&queue->interrupted, true);
     signal_fd(queue->descriptor);
     errno = saved;
@@ -161,11 +164,13 @@ static void make_unreadable(struct event_queue *queue)
     uint64_t count;
     ssize_t got = read(queue->descriptor, &count, sizeof count);
     (void)got;
+    /* This is asked behind the read, which may have taken the wake of any of the three. */
     if (queue->ended || queue->closed || atomic_load(&queue->interrupted))
         signal_fd(queue->descriptor);
 }
 
-/* Sleeps until the descriptor is readable, or a signal comes; TR_ETIMEDOUT: until the time is over. */
+/* Sleeps until the descriptor is readable, or a signal comes; TR_ETIMEDOUT: until the time is
+ * over. */
 static int sleep_until(const struct event_queue *queue, const struct deadline *until)
 {
     struct pollfd watched = { .fd = queue->descriptor, .events = POLLIN };
@@ -180,6 +185,9 @@ static int sleep_until(const struct event_queue *queue, const struct deadline *u
 static int wait_for_one(struct event_queue *queue, const struct deadline *until)
 {
     int rv = 0;
+    /* An event that is there goes before the end, the interrupt and the deadline: none of them
+     * loses one. The end goes before the interrupt, since nothing would come after that either. The
+     * close goes before all: the queue may be gone once this thread has left. */
     while (rv == 0 && queue->first == NULL && !queue->closed) {
         if (queue->ended)
             return TR_EEND;
@@ -202,6 +210,7 @@ static struct queued_event *take_first(struct event_queue *queue)
     struct queued_event *event = unlink_event(queue, &queue->first);
     if (queue->first == NULL)
         make_unreadable(queue);
+    /* The writer is woken once, when the half is passed: each wake costs it a turn. */
     if (queue->room >= 0 && was_half && queue->cost < queue->cost_max / 2)
         signal_fd(queue->room);
     return event;
@@ -216,6 +225,8 @@ int event_queue_take(struct event_queue *queue, int64_t timeout_ns,
     pthread_mutex_lock(&queue->mutex);
     queue->inside++;
     int rv = wait_for_one(queue, &until);
+    /* The caller's struct is filled before the event leaves the queue: one that is refused loses
+     * nothing. */
     if (rv == 0)
         rv = give(arg, queue->first);
     if (rv == 0)

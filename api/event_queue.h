@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the library tells a program, kept in order until it is pulled: lines of a log, events of a
- * launch, of a training, of an inference. All of them keep one contract:
+ * The events that the library has for a program, kept in order until they are pulled: lines of a
+ * log, events of a launch, of a training, of an inference. All of them keep one contract:
  *
- * - Whoever puts never waits. At the queue's bound the oldest event goes, first those that are not
+ * - Putting never waits. At the queue's bound the oldest event goes, first those that are not
  *   `kept`, and the event that follows says how many were lost before it; or, in a queue that keeps
- *   all, whoever puts asks event_queue_is_full() first.
- * - An event is off the queue only when the caller's struct was filled: a refused one loses nothing.
+ *   all, the thread that puts asks event_queue_is_full() first.
+ * - An event is off the queue only when the caller's struct was filled: a refused one loses
+ *   nothing.
  * - A descriptor is readable while taking would not wait.
- * - A wait ends with an event, at its deadline (TR_ETIMEDOUT), when nothing more will come and all was
- *   taken (TR_EEND), at once when the queue is closed (TR_ECLOSED), or interrupted (TR_ECANCELED).
+ * - A wait ends with an event, at its deadline (TR_ETIMEDOUT), when nothing more will come and all
+ *   was taken (TR_EEND), at once when the queue is closed (TR_ECLOSED), or interrupted
+ *   (TR_ECANCELED).
  * - Closing returns when no thread is inside any more.
  *
  * Ownership: embedded; events are allocated by malloc() and the queue's from put to take. Thread
- * rules: any thread; event_queue_interrupt() is safe in a signal handler. event_queue_fini() is called
- * when no thread begins a call.
+ * rules: any thread; event_queue_interrupt() is safe in a signal handler. event_queue_fini() is
+ * called when no thread begins a call.
  */
 #ifndef API_EVENT_QUEUE_H
 #define API_EVENT_QUEUE_H
@@ -30,7 +32,7 @@
 /* The first member of what is queued. */
 struct queued_event {
     struct queued_event *next;
-    size_t cost;   /* its part of the bound, set by whoever puts it */
+    size_t cost;   /* its part of the bound, set before it is put */
     uint64_t lost; /* events that went before it */
     bool kept;     /* goes only where there is no other */
 };
@@ -51,19 +53,20 @@ struct event_queue {
 };
 
 int event_queue_init(struct event_queue *queue, size_t cost_max, struct error *error);
-/* Nothing goes any more, and `room` is written to (8 bytes) when a full queue has half of its room. */
+/* Nothing goes any more, and `room` is written to (8 bytes) when a full queue has half of its
+ * room. */
 void event_queue_keep_all(struct event_queue *queue, int room);
 void event_queue_fini(struct event_queue *queue);
 
 /* Takes the event over. NULL, where there was no memory for it, counts as lost. */
 void event_queue_put(struct event_queue *queue, struct queued_event *event);
-/* Of a queue that keeps all: whether its bound is reached. */
+/* Whether the bound of a queue that keeps all is reached. */
 bool event_queue_is_full(struct event_queue *queue);
 /* Whether taking would give one at once. */
 bool event_queue_has_any(struct event_queue *queue);
 /* No more will come. */
 void event_queue_end(struct event_queue *queue);
-/* All who wait return TR_ECLOSED; nothing is kept from now on. Returns when they have left. */
+/* All that wait return TR_ECLOSED; nothing is kept from now on. Returns when they have left. */
 void event_queue_close(struct event_queue *queue);
 
 void event_queue_interrupt(struct event_queue *queue);

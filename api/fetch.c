@@ -7,7 +7,7 @@
 #include "api/internal.h"
 
 /* A piece of a fetch: of each owner about so much, so that what is gathered, sent and received is
- * still in the caches of who works on it next ... */
+ * still in the caches of the thread that works on it next ... */
 #define PIECE_BYTES ((size_t)1 << 20)
 /* ... and no more in all, since several are under way. */
 #define PIECE_BYTES_MAX ((size_t)8 << 20)
@@ -102,6 +102,8 @@ static int fetch_pieces(const struct fetch *f, struct port *port, uint64_t deadl
     size_t begun = 0, done = 0, next = 0;
     int rv = 0;
     while (rv == 0 && (done < begun || next < f->count)) {
+        /* A new piece goes before the wait for the oldest, so that the owners have work
+         * meanwhile. */
         if (next < f->count && begun - done < PIECES) {
             struct piece *piece = &pieces[begun++ % PIECES];
             begin_piece(f, port, found ? &client : NULL, next, deadline_ns, piece);
@@ -168,6 +170,7 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
         rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
     if (rv != 0)
         rv = graph_failed(graph, &why, error);
+    /* The port is given back behind the reason of a failure: the graph may be gone then. */
     graph_leave(graph, port);
     return rv;
 }

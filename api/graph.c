@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A graph: opening and closing it, its node, and the ports that calls take.
+ *
+ * Invariants:
+ *   - A call holds a port of the node from graph_enter to graph_leave and is counted in calls.
+ *     graph_stop sets `stopping` first, wakes all ports, and touches the node when no call is left.
+ *   - `stopping` and `over` are read under the mutex under which a port is listed: a call that
+ *     begins either finds them, or its port is found by the thread that sets them.
+ *   - A graph of the session's list runs: it leaves the list (next_running, disown) before it is
+ *     stopped.
+ *   - Partitions are there before the actors that read them, and go behind them.
+ */
 #include <troupe/graph.h>
 
 #include <stdlib.h>
@@ -40,6 +52,7 @@ static void actors_ended(void *arg)
 {
     struct tr_graph *graph = arg;
     pthread_mutex_lock(&graph->mutex);
+    /* The flag stands before the ports are closed: a call that takes one later is refused. */
     graph->over = true;
     close_ports(graph);
     pthread_mutex_unlock(&graph->mutex);
@@ -76,6 +89,8 @@ static int init_cast(struct tr_graph *graph)
 static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
 {
     struct tr_session_options *o = &graph->session->options;
+    /* Kinds come before the node, which copies them, and of which links make the number by which
+     * two processes know that they speak the same. */
     int rv = messages_register(&graph->kinds, error);
     if (rv != 0)
         return rv;
@@ -90,11 +105,17 @@ static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *
     rv = node_create(graph->session->env, &options, &graph->node, error);
     if (rv != 0)
         return rv;
+    /* The links come behind the node that they belong to, and before the first actor and the start:
+     * links_create() takes a node that has not started, an actor without a router would be answered
+     * that every other process is down, and while a past life of this process holds its address
+     * nothing of this one may live. */
     rv = graph_link(graph, timeout_ns, error);
     if (rv != 0)
         return rv;
     const struct actor_options root = { .ops = &process_actors_ops, .arg = &graph->actors };
     struct address address;
+    /* The status comes before the actors of the plan: roots end in the reverse order, so it tells
+     * of them until they are gone. */
     rv = graph_spawn_status(graph);
     if (rv == 0)
         rv = node_spawn(graph->node, &root, &address);
@@ -103,7 +124,7 @@ static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *
     return rv;
 }
 
-/* Of the caller's time, which all steps share. */
+/* The rest of the caller's time, which all steps share. */
 static int64_t time_left(const struct tr_graph *graph, int64_t timeout_ns, uint64_t begin_ns)
 {
     if (timeout_ns < 0)
@@ -149,6 +170,8 @@ static int adopt(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
     bool closed = session->closed;
+    /* The close is asked for, and the graph listed, under one hold of the mutex: tr_session_close()
+     * either stops this graph, or it is refused here. */
     if (!closed) {
         unlink_graph(&session->opening, graph);
         graph->next = session->graphs;
@@ -198,9 +221,15 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
+    /* From here on graph_release() takes everything down: what it gives back is there. */
     uint64_t begin_ns = env_now_ns(session->env);
     int rv = session_seen(session, &graph->seen);
+    /* The number of interrupts is noted before the graph can be woken: one that comes in between is
+     * found by the number. */
     begin_opening(session, graph);
+    /* Each step stands on the one before: the book makes the plan, partitions are there before the
+     * actors that read them, the client is waited for when all have started, and the session lists
+     * the graph last, when it runs. */
     if (rv == 0)
         rv = graph_load(graph, path, timeout_ns, &why);
     if (rv == 0)
@@ -250,10 +279,14 @@ void graph_stop(struct tr_graph *graph)
 {
     pthread_mutex_lock(&graph->mutex);
     bool mine = !graph->stopping;
+    /* The flag comes first, so that no call takes a port behind this; then the calls end, then the
+     * node on which they would wait, and the partitions last, which its actors read. */
     graph->stopping = true;
     close_ports(graph);
     while (graph->calls > 0)
         pthread_cond_wait(&graph->left, &graph->mutex);
+    /* Another thread stops the graph: this one waits for its end, after which the caller may free
+     * what it uses. */
     while (!mine && !graph->stopped)
         pthread_cond_wait(&graph->left, &graph->mutex);
     pthread_mutex_unlock(&graph->mutex);
@@ -262,12 +295,14 @@ void graph_stop(struct tr_graph *graph)
     if (graph->node != NULL) {
         node_stop(graph->node, env_now_ns(graph->session->env) + STOP_NS);
         node_join(graph->node);
+        /* The ports go before their node; no call has one any more. */
         destroy_ports(graph);
         node_destroy(graph->node);
         graph->node = NULL;
     }
     let_go(graph);
     pthread_mutex_lock(&graph->mutex);
+    /* The flag stands last, when nothing of the graph runs. */
     graph->stopped = true;
     pthread_cond_broadcast(&graph->left);
     pthread_mutex_unlock(&graph->mutex);
@@ -275,9 +310,11 @@ void graph_stop(struct tr_graph *graph)
 
 void graph_release(struct tr_graph *graph)
 {
-    /* Release, then acquire by the last one, who must see what all others did. */
+    /* Release, then acquire by the last one, which must see what all others did. */
     if (atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) > 1)
         return;
+    /* The graph leaves the session's lists first: no interrupt, dump or close finds it from here
+     * on. */
     disown(graph->session, graph);
     graph_stop(graph);
     graph_metrics_free(graph);
@@ -292,6 +329,7 @@ void graph_release(struct tr_graph *graph)
     pthread_mutex_destroy(&graph->mutex);
     pthread_mutex_destroy(&graph->mapping);
     job_progress_fini(&graph->progress);
+    /* The session goes last: all above may use it. */
     session_release(graph->session);
     free(graph);
 }
@@ -333,6 +371,8 @@ void graph_wake(struct tr_graph *graph)
 int graph_enter(struct tr_graph *graph, struct graph_port **out)
 {
     unsigned seen;
+    /* The number of interrupts is noted before the port is taken, so that none is missed that comes
+     * in between. */
     int rv = session_seen(graph->session, &seen);
     if (rv == 0)
         rv = graph_enter_to_tell(graph, out);
@@ -351,6 +391,7 @@ int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **out)
     if (rv == 0 && port != NULL)
         graph->idle = port->next;
     pthread_mutex_unlock(&graph->mutex);
+    /* The port is opened without the mutex; the call is counted by now, so the node stays. */
     if (rv == 0 && port == NULL)
         rv = open_port(graph, &port);
     else if (rv != 0)
@@ -361,6 +402,8 @@ int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **out)
     } else {
         port->next = graph->busy;
         graph->busy = port;
+        /* This is asked again, when the port is listed: a thread that set a flag meanwhile has not
+         * found the port. */
         if (graph->stopping || graph->over)
             port_close(port->port);
         *out = port;
@@ -376,7 +419,7 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port)
     while (*link != port)
         link = &(*link)->next;
     *link = port->next;
-    /* What an interrupted call left under way would fill the port: it ends with it. */
+    /* Requests that an interrupted call left under way would fill the port: they end with it. */
     bool interrupted = port_is_interrupted(port->port);
     port_watch(port->port, NULL, 0);
     if (interrupted) {
@@ -386,6 +429,8 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port)
         port->next = graph->idle;
         graph->idle = port;
     }
+    /* This comes last, and under the mutex: the graph may be stopped and freed when it is given
+     * up. */
     leave(graph);
     pthread_mutex_unlock(&graph->mutex);
 }

@@ -26,6 +26,8 @@ int graph_reason(struct tr_graph *graph, int rv)
     if (rv != TR_ECLOSED)
         return rv;
     int reason = atomic_load(&graph->actors.reason);
+    /* The node's failure is asked for behind that of the actors, which names the cause; while the
+     * graph is stopping there may be no node. */
     pthread_mutex_lock(&graph->mutex);
     if (reason == 0 && !graph->stopping)
         reason = node_failure(graph->node);
@@ -58,6 +60,8 @@ int graph_begin(struct port *port, struct address client, uint64_t deadline_ns,
                 struct port_errand **errand)
 {
     struct message *request;
+    /* The time that is left is counted when the request is made, behind the search for the
+     * client. */
     uint64_t now_ns = port_now_ns(port);
     int rv = make(arg, port, deadline_ns > now_ns ? deadline_ns - now_ns : 0, &request);
     return rv != 0 ? rv : port_begin(port, client, request, deadline_ns + GRACE_NS, errand);
@@ -75,11 +79,12 @@ static int attempt(struct port *port, uint64_t deadline_ns,
     return rv != 0 ? rv : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
 }
 
-/* What the client answered, or why it did not. */
+/* Takes what the client answered, or says why it did not. */
 static int take(struct port *port, int rv, struct message **reply, struct error *error)
 {
     if (rv != 0)
         return error_set(error, rv, "the graph: %s", call_text(rv));
+    /* A refusal is read before the reply is taken for what was asked for: it is of another kind. */
     rv = error_reply_read(*reply, error);
     if (rv != 0)
         port_release(port, *reply);

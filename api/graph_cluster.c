@@ -104,6 +104,8 @@ static bool address_is_busy(void *arg, const struct error *error)
     const struct tr_graph *graph = wait->graph;
     if (!wait->warned)
         warn_busy(wait, error);
+    /* The interrupt is noted before the time is judged, so that fail_busy() names it where both
+     * hold. */
     wait->interrupted = session_is_interrupted(graph->session, graph->seen);
     if (wait->interrupted || env_now_ns(graph->session->env) - wait->begin_ns >= wait->most_ns)
         return false;
@@ -145,6 +147,7 @@ int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
                                        graph->plan->num_processes)
              : listen->kind == ENDPOINT_UNIX ? 0
                                              : open_security(graph, error);
+    /* Keys and the socket's folder come before the links, which listen at once. */
     if (rv == 0)
         rv = make_folder(listen, error);
     if (rv == 0) {
@@ -182,6 +185,7 @@ int graph_spawn_status(struct tr_graph *graph)
         .incarnation = graph_incarnation(graph),
         .begin_ns = env_now_ns(session->env),
     };
+    /* The struct is filled without a cluster too: the metrics read it. */
     if (!session->in_cluster)
         return 0; /* nobody could ask it */
     const struct actor_options status = { .ops = &status_ops, .arg = &graph->status };
@@ -204,6 +208,9 @@ int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_erro
         pthread_mutex_lock(&graph->mutex);
         rv = graph->stopping ? TR_ECLOSED : node_failure(graph->node);
         pthread_mutex_unlock(&graph->mutex);
+        /* The end goes first (the loop), then a failure, and the time before the interrupt: a look
+         * is no wait that could be interrupted, and a longer wait hears of one by its next call
+         * (session_seen). */
         if (rv == 0 && late)
             return tr_error_set(error, TR_ETIMEDOUT, "the job has not ended");
         if (rv == 0 && session_is_interrupted(graph->session, seen))

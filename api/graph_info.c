@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a graph says of itself: answered from its book, without a message. */
+/* Answers for a graph from its book, without a message. */
 #include <string.h>
 
 #include "api/internal.h"

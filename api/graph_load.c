@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has of a graph: the book and what it says of tables, its own partitions in
- * memory, and those that others on its host serve as mapped files. */
+/* The part of a graph that a process has: the book and what it says of tables, its own partitions
+ * in memory, and those that others on its host serve as mapped files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,12 +88,14 @@ static int load_part(struct tr_graph *graph, uint32_t part, const struct partiti
     int rv = snapshots_load(graph->snapshots, graph->store, &part, 1, what, error);
     if (rv != 0)
         return rv;
+    /* The partition is held, and given back with the graph, before it is checked: a failure below
+     * leaves nothing behind. */
     graph->held[part] = snapshot_acquire(graph->snapshots, part, SNAPSHOT_NEWEST);
     graph->parts[part] = snapshot_part(graph->held[part]);
     return graph_meta_check_part(&graph->meta, graph->parts[part], error);
 }
 
-/* What ends the reading of files: an interrupt, or the end of the caller's time. */
+/* The reasons that end the reading of files: an interrupt, or the end of the caller's time. */
 struct load_limit {
     const struct tr_graph *graph;
     uint64_t until_ns; /* of the monotonic clock; 0: none */
@@ -172,6 +174,7 @@ int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, str
         return rv;
     note_unchecked(graph, path);
     graph->book = store_book(graph->store);
+    /* The plan comes before the partitions, of which it says which are this process's. */
     rv = graph_make_plan(graph, error);
     if (rv != 0)
         return rv;
@@ -191,6 +194,7 @@ int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, str
         limit.until_ns = now_ns + (uint64_t)timeout_ns;
     const struct cancel cancel = { is_over, &limit };
     rv = load_parts(graph, &cancel, error);
+    /* One hook ends the reading for both reasons; where both hold it is the interrupt. */
     if (rv == TR_ECANCELED && !session_is_interrupted(graph->session, graph->seen))
         return error_set(error, TR_ETIMEDOUT, "%s: the time was over before all was read", path);
     return rv;

@@ -14,7 +14,7 @@
 #include "api/internal.h"
 #include "api/public_error.h"
 
-/* How often it is looked whether a listener is there: a turn of a loop takes less. */
+/* A call polls this often whether a listener is there: a turn of a loop takes less. */
 #define LOOK_NS 2000000L
 
 _Static_assert(TR_ADDRESS_TEXT_MAX >= ENDPOINT_TEXT_MAX, "an address fits");
@@ -78,10 +78,10 @@ static enum listening look(struct graph_metrics *metrics, struct error *error)
     return state;
 }
 
-/* A listener is there or refused in the next turn of its loop, so polling it costs little. Whoever
- * waits longer waits for a loop that hangs, and is ended as in any call: nothing is called through the
- * port, whose own waits would see it. The time is read before the state and judged last, so that
- * what has happened goes before the reason for which the wait ends. */
+/* A listener is there or refused in the next turn of its loop, so polling it costs little. A call
+ * that waits longer waits for a loop that hangs, and is ended as in any call: nothing is called
+ * through the port, whose own waits would see it. The time is read before the state and judged
+ * last, so that what has happened goes before the reason for which the wait ends. */
 static int wait_listening(struct tr_graph *graph, struct port *port, struct graph_metrics *metrics,
                           int64_t timeout_ns, struct error *error)
 {
@@ -115,6 +115,8 @@ static int serve(struct tr_graph *graph, struct port *port, struct graph_metrics
         destroy(metrics);
         return error_set(error, rv, "%s", tr_strerror(rv));
     }
+    /* The graph has the memory only now; it cannot be freed in between, since this thread is
+     * inside. */
     pthread_mutex_lock(&graph->mutex);
     metrics->next = graph->metrics;
     graph->metrics = metrics;
@@ -137,7 +139,7 @@ int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t 
     rv = address != NULL ? metrics_address(address, &metrics->options.listen, &inner)
                          : error_set(&inner, TR_EINVAL, "an address of metrics is NULL");
     if (rv == 0) {
-        /* Whoever is inside keeps the node alive. */
+        /* A thread inside keeps the node alive. */
         rv = graph_enter(graph, &port);
         if (rv != 0)
             error_set(&inner, rv, "%s", call_text(rv));

@@ -130,6 +130,7 @@ static int call_reducer(struct tr_group *group, struct port *port, struct messag
     rv = port_wait_or_keep(port, errand, deadline_ns, reply);
     if (rv != TR_ECANCELED)
         return rv;
+    /* The port stops watching first: the interrupt would end the second wait as well. */
     port_watch(port, NULL, 0);
     struct message *message = make(port, &dismissal, 0);
     if (message != NULL)
@@ -149,6 +150,7 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
     if (rv != 0)
         return rv;
     uint64_t now_ns = port_now_ns(port);
+    /* The request is made behind the search, since it says how much time is left. */
     struct message *request = make(port, asked, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
     if (request == NULL)
         return TR_ENOMEM;
@@ -165,6 +167,8 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
 static bool may_pass(struct tr_group *group, const struct asked *asked, int *rv)
 {
     bool completes = asked->operation == MSG_GROUP_FINISH && asked->count != 0;
+    /* The address is forgotten before the code is judged: the next attempt, or has_ended(), must
+     * not take it for alive. */
     if (*rv == TR_EPEERDOWN)
         group->reducer = ADDRESS_NONE;
     int code = reducer_call_failed(asked->operation, completes, *rv);
@@ -177,6 +181,8 @@ static int operate(struct tr_group *group, struct port *port, const struct asked
 {
     uint64_t deadline_ns = graph_deadline(group->graph, port, timeout_ns);
     int rv = attempt(group, port, asked, deadline_ns, reply, error);
+    /* The close is asked for before another attempt: it has ended this one, and would wait for the
+     * next. */
     while (rv != 0 && !is_closed(group) && may_pass(group, asked, &rv) &&
            port_now_ns(port) < deadline_ns) {
         nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
@@ -207,6 +213,7 @@ static void leave(struct tr_group *group)
 static int fail(struct tr_group *group, const struct asked *asked, int rv, const struct error *why,
                 struct tr_error *error)
 {
+    /* The state changes before the text is made, under whichever return below. */
     if (rv == TR_EROLLBACK)
         group->restored = false;
     if (rv == TR_ECLOSED && tr_graph_wait_end(group->graph, 0, NULL) == 0)
@@ -259,12 +266,14 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
         }
         graph_leave(group->graph, port);
     }
-    /* Without the port, for which whoever closes the graph waits: this waits by itself. */
+    /* The port is given back before, since a thread that closes the graph waits for it: this waits
+     * by itself. */
     rv = has_ended(group, asked, rv) ? 0 : rv;
     /* After these two the outcome is not known: a repeat has the same number. */
     if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
         group->saves++;
     rv = rv != 0 ? fail(group, asked, rv, &why, error) : 0;
+    /* This comes last: another thread may close and free the group from here on. */
     leave(group);
     return rv;
 }
@@ -298,6 +307,8 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
     if (count > REDUCER_VALUES_MAX)
         return tr_error_set(error, TR_ETOOBIG, "reduce: %zu values; at most %" PRIu64, count,
                             (uint64_t)REDUCER_VALUES_MAX);
+    /* A rank alone is asked behind the bound: what is refused does not depend on the number of
+     * ranks. */
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
     return run(group, &asked, timeout_ns, take_sums, &to, error);
@@ -368,6 +379,7 @@ static int take_checkpoint(struct tr_group *group, const struct message *reply, 
         *checkpoint = (struct tr_checkpoint){ sizeof *checkpoint, head->step, group->checkpoint,
                                               bytes };
     }
+    /* These follow when the bytes are kept: a call that had no memory for them restores again. */
     group->restored = true;
     group->reductions = group->barriers = 0;
     return 0;
@@ -378,6 +390,8 @@ int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_check
 {
     const struct asked asked = { .name = "restore", .operation = MSG_GROUP_RESTORE };
     struct tr_checkpoint full = TR_CHECKPOINT_INIT;
+    /* The caller's struct is written first: one that is not sound fails before the other ranks are
+     * waited for. */
     int rv = sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error);
     if (rv == 0)
         rv = run(group, &asked, timeout_ns, take_checkpoint, &full, error);
@@ -418,6 +432,8 @@ static void cancel(struct tr_group *group)
     if (graph_enter_to_tell(group->graph, &port) != 0)
         return;
     reducer_name(group->rank, name, sizeof name);
+    /* The search is short, and a reducer that is not found is asked again by the next attempt
+     * (tr_group_shut). */
     struct message *message = NULL;
     if (port_find(port->port, name, port_now_ns(port->port) + WAKE_NS, &reducer) == 0)
         message = make(port->port, &asked, 0);
@@ -431,6 +447,9 @@ void tr_group_shut(struct tr_group *group)
     if (session_is_child(group->graph->session))
         return;
     pthread_mutex_lock(&group->mutex);
+    /* The flag stands before the reducer is asked: the call that ends by this finds it, and makes
+     * no other attempt. The cancel is repeated, since the thread that waits may not have reached
+     * its reducer yet, and the mutex is given up for it, which that thread needs to leave. */
     group->closed = true;
     while (group->waiting) {
         pthread_mutex_unlock(&group->mutex);
@@ -453,5 +472,6 @@ void tr_group_close(struct tr_group *group)
     pthread_mutex_destroy(&group->mutex);
     free(group->checkpoint);
     free(group);
+    /* The graph goes last: it may be the last reference. */
     graph_release(graph);
 }

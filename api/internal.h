@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands behind the public handles, for the command line, the model and tests; not exported.
+ * The structs behind the public handles, for the command line, the model and tests; not exported.
  *
  * Lifetimes: everything made from a session holds the session's memory by a counted reference.
  * A graph runs its actors on a node of its own; they stop when the last handle on the graph is
@@ -44,7 +44,7 @@
 #include "runtime/core/port.h"
 #include "schemas/messages.h"
 
-/* How often one who waits for the end of a job looks. */
+/* A thread that waits for the end of a job polls this often. */
 #define GRAPH_LOOK_NS 20000000L
 
 struct tr_session {
@@ -117,15 +117,16 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
-    /* Of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs; of pairs, those of the
-     * first one's source and destination, then of the second one's, and so on. No original_ids. */
+    /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs; of
+     * pairs, those of the first one's source and destination, then of the second one's, and so on.
+     * No original_ids. */
     uint32_t etype;
     bool edges;
-    /* Of several types: a set of each, of which this holds a reference; then ntype is
+    /* A set of several types has a set of each, of which this holds a reference; then ntype is
      * TR_NTYPE_SEVERAL. NULL: the set is of one. */
     struct tr_nodes **parts; /* [num_parts] */
     uint32_t num_parts;
-    /* Of a trainer's group; world 0: it is none. */
+    /* These are of a trainer's group; world 0: it is none. */
     uint64_t all_count, deal_hash;
     uint32_t rank, world;
 };
@@ -135,7 +136,7 @@ static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
     return nodes->ntype == TR_NTYPE_PAIRS;
 }
 
-/* Of a seed that is listed. */
+/* The bytes of a seed that is listed. */
 static inline size_t nodes_seed_bytes(const struct tr_nodes *nodes)
 {
     return (nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1) * sizeof(uint64_t);
@@ -148,8 +149,8 @@ const struct mini_batch *batch_mini(const struct tr_batch *batch);
  * In a cluster those are NULL that are not here, unless graph_map_parts brought them. */
 const struct graph_part *const *graph_parts(const struct tr_graph *graph);
 
-/* Maps the files of all partitions that are not here, for exact inference. TR_ENOENT with a
- * sentence where they are not to be seen from this host. */
+/* Maps the files of all partitions that are not here, for exact inference. TR_ENOENT with a text
+ * where they are not to be seen from this host. */
 int graph_map_parts(struct tr_graph *graph, struct tr_error *error);
 
 /* The node that runs the graph's actors; until graph or session is closed. */
@@ -181,7 +182,7 @@ static inline const char *call_text(int code)
     return code == TR_ECANCELED ? "interrupted" : tr_strerror(code);
 }
 
-/* What this process plays. */
+/* The roles that this process plays. */
 static inline const struct plan_process *graph_plays(const struct tr_graph *graph)
 {
     return &graph->plan->processes[graph->process];
@@ -205,10 +206,10 @@ int graph_make_plan(struct tr_graph *graph, struct error *error);
 /* Waits while another process listens at this one's address: at most timeout_ns, and never longer
  * than a process whose launcher was killed takes to end. TR_ETIMEDOUT and TR_ECANCELED name it. */
 int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error);
-/* Says of itself what graph->status holds; in a cluster an actor tells it to who asks. */
+/* Says of itself what graph->status holds; in a cluster an actor tells it to those that ask. */
 int graph_spawn_status(struct tr_graph *graph);
-/* Of its node: as the session was told, or from the wall clock, so that each life of a process of a
- * cluster has a higher one than those before. */
+/* The incarnation of its node: as the session was told, or from the wall clock, so that each life
+ * of a process of a cluster has a higher one than those before. */
 uint32_t graph_incarnation(const struct tr_graph *graph);
 
 /* graph.c */
@@ -230,19 +231,20 @@ void graph_wake(struct tr_graph *graph);
 void graph_metrics_free(struct tr_graph *graph);
 
 /* graph_call.c */
-/* Why a call ended as rv says: where that is TR_ECLOSED since the actors of this process ended for a
- * reason, or its node failed, it is that reason; else rv. */
+/* Why a call ended as rv says: where that is TR_ECLOSED since the actors of this process ended for
+ * a reason, or its node failed, it is that reason; else rv. */
 int graph_reason(struct tr_graph *graph, int rv);
-/* Give error what a call ended with, or the reason behind it. Before graph_leave, after which another
- * thread may have closed the graph. */
+/* Give error what a call ended with, or the reason behind it. Before graph_leave, after which
+ * another thread may have closed the graph. */
 int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error);
 int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error);
 
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);
 
-/* One operation of the graph's client (actors/data/client.h), again while the client is down. make(arg,
- * port, timeout_ns, &request) makes the request of each attempt, which may take timeout_ns. */
+/* One operation of the graph's client (actors/data/client.h), again while the client is down.
+ * make(arg, port, timeout_ns, &request) makes the request of each attempt, which may take
+ * timeout_ns. */
 int graph_operate(struct port *port, uint64_t deadline_ns,
                   int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
                               struct message **request),

@@ -307,9 +307,9 @@ static void note_proxy(struct tr_loader *l, struct address proxy)
 }
 
 /* Opens it at the proxy, again after the proxy was started again. first: nobody has the loader yet,
- * and the proxy is noted before it is asked: it may open the loader after the call has ended, and is
- * then to close it. Of a loader that is opened again the dead proxy stays noted until another one
- * has answered, since requests to it lead here again. */
+ * and the proxy is noted before it is asked: it may open the loader after the call has ended, and
+ * is then to close it. Of a loader that is opened again the dead proxy stays noted until another
+ * one has answered, since requests to it lead here again. */
 static int open_at_proxy(struct tr_loader *l, struct port *port, bool first, uint64_t deadline_ns,
                          struct error *error)
 {
@@ -333,6 +333,7 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, bool first, uin
     } while (part_call_peer_recovers(rv) && pause_before(l, port, deadline_ns));
     if (rv != 0)
         return rv;
+    /* The text of the attempts goes before the answer is read, whose own counts. */
     *error = (struct error){ 0 };
     rv = error_reply_read(reply, error);
     if (rv == 0)
@@ -350,6 +351,7 @@ static void destroy(struct tr_loader *l)
     pthread_mutex_destroy(&l->mutex);
     sample_spec_free(&l->spec);
     free(l);
+    /* The graph goes last: it may be the last reference, and stops its actors. */
     graph_release(graph);
 }
 
@@ -413,8 +415,8 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
         rv = graph_failed(graph, &why, error);
     graph_leave(graph, port);
     if (rv != 0) {
-        /* The proxy may have opened it after we stopped waiting. After leaving, since this enters by
-         * itself, which an interrupt does not keep it from. */
+        /* The proxy may have opened it after we stopped waiting. After leaving, since this enters
+         * by itself, which an interrupt does not keep it from. */
         close_at_proxy(l);
         goto err;
     }
@@ -469,6 +471,8 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
         port_release(port, reply);
         return rv;
     }
+    /* What ends the attempt is judged before the time: where the proxy was started again, or is
+     * full, the same call goes on; a look that is over is no timeout of the call. */
     enum proxy_call_end end = proxy_call_end(rv);
     if (end == PROXY_CALL_AGAIN && pause_before(l, port, deadline_ns))
         return 0;
@@ -489,6 +493,8 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
     if (!l->told)
         l->told = notify(l, port, l->epoch, l->next) == 0;
     for (bool asked = false;; asked = true) {
+        /* The store is asked first in each round: a batch that is there counts whatever else holds,
+         * a cancel, a failure of the question or the end of the time. */
         *out = batch_store_collect(store, l->open.loader, l->epoch, l->next);
         if (*out != NULL)
             break;
@@ -501,6 +507,7 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
             return expire(l, error);
         rv = ask(l, port, deadline_ns, error);
     }
+    /* The proxy hears at once that this batch was taken: it may make others in its place. */
     l->told = notify(l, port, l->epoch, l->next + 1) == 0;
     return 0;
 }
@@ -511,6 +518,8 @@ static int enter(struct tr_loader *l)
     int rv = l->closed ? TR_ECLOSED : l->waiting ? TR_EINVAL : 0;
     if (rv == 0) {
         l->waiting = true;
+        /* A cancel from before this call has dropped its epoch then (tr_loader_cancel), and does
+         * not concern this one. */
         l->cancelled = false;
     }
     pthread_mutex_unlock(&l->mutex);
@@ -571,6 +580,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
                                    loader->num_batches);
     }
     *out = (struct tr_batch *)(void *)batch;
+    /* This comes last: another thread may close and free the loader from here on. */
     leave(loader);
     return rv;
 }
@@ -596,6 +606,8 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
     if (rv != 0)
         return fail(rv, "begin: another thread waits, or it is closed", error);
     if (batch <= loader->num_batches) {
+        /* The place changes before the proxy is notified; a notice that is lost is made up for by
+         * the next call (told). */
         loader->epoch = epoch;
         loader->next = batch;
         /* At the end of an epoch there is nothing to ask for. */
@@ -620,6 +632,8 @@ int tr_loader_cancel(struct tr_loader *loader, struct tr_error *error)
         return mine;
     pthread_mutex_lock(&loader->mutex);
     bool waited = loader->waiting;
+    /* The flag stands before the proxy is notified: the thread that waits wakes by that, and finds
+     * it. */
     loader->cancelled = true;
     if (!waited) {
         loader->next = 0;
@@ -637,13 +651,15 @@ void tr_loader_close(struct tr_loader *loader)
     pthread_mutex_lock(&loader->mutex);
     loader->closed = true;
     pthread_mutex_unlock(&loader->mutex);
+    /* The proxy closes the loader before the wait, which ends by it: the answer of a proxy that has
+     * no such loader finds `closed`. */
     close_at_proxy(loader);
     pthread_mutex_lock(&loader->mutex);
     bool waited = loader->waiting;
     while (loader->waiting)
         pthread_cond_wait(&loader->left, &loader->mutex);
     pthread_mutex_unlock(&loader->mutex);
-    if (waited) /* who waited may have opened it again */
+    if (waited) /* the thread that waited may have opened it again */
         close_at_proxy(loader);
     destroy(loader);
 }

@@ -2,8 +2,8 @@
 /*
  * A log: a queue of lines (api/event_queue.h), which sessions write to and the program takes from.
  *
- * The handle has one reference, each session another: the queue is freed by the last. After the close
- * lines of sessions go nowhere.
+ * The handle has one reference, each session another: the queue is freed by the last. After the
+ * close lines of sessions go nowhere.
  */
 #include "api/log_queue.h"
 
@@ -19,7 +19,7 @@
 #include "runtime/base/fork_mark.h"
 
 #define SECOND_NS INT64_C(1000000000)
-/* Half a gigabyte of lines: whoever keeps more wants a file. */
+/* Half a gigabyte of lines: a program that keeps more wants a file. */
 #define LINES_MAX ((uint32_t)1 << 20)
 
 _Static_assert(LOG_LINE_MAX <= TR_LOG_TEXT_MAX, "a line of the library is never cut");
@@ -96,7 +96,7 @@ void log_acquire(struct tr_log *log)
 
 void log_release(struct tr_log *log)
 {
-    /* Release, then acquire by the last one, who must see what all others did. */
+    /* Release, then acquire by the last one, which must see what all others did. */
     if (log != NULL && atomic_fetch_sub_explicit(&log->references, 1, memory_order_acq_rel) == 1)
         log_free(log);
 }
@@ -148,7 +148,8 @@ void tr_log_close(struct tr_log *log)
 {
     if (log == NULL || fork_mark_is_child(log->mark))
         return;
-    /* Whoever waits holds no reference: all must have left before the handle's is given back. */
+    /* A thread that waits holds no reference: all must have left before the handle's is given
+     * back. */
     event_queue_close(&log->lines);
     log_release(log);
 }

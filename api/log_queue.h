@@ -15,7 +15,7 @@
 void log_acquire(struct tr_log *log);
 void log_release(struct tr_log *log);
 
-/* What is said before there is a node, or without one. NULL is ignored. */
+/* Adds a line before there is a node, or without one. NULL is ignored. */
 void log_add(struct tr_log *log, enum log_level level, const char *component, const char *line);
 
 /* Valid while a reference is held; NULL: lines go nowhere. */

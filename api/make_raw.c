@@ -2,8 +2,9 @@
 /*
  * Tasks that write a raw graph: generators and imports.
  *
- * All of them are one writer (partition/raw/raw_write.h) fed by different sources, so they share the
- * destination, cancelling and progress; a source is one function that runs on the task's thread.
+ * All of them are one writer (partition/raw/raw_write.h) fed by different sources, so they share
+ * the destination, cancelling and progress; a source is one function that runs on the task's
+ * thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -178,6 +179,7 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
 int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                            struct tr_error *error)
 {
+    /* The wait comes first: the report is the task's thread's until it has ended. */
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;

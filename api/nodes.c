@@ -84,6 +84,7 @@ static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct messa
         __builtin_mul_overflow(head->count, 2 * sizeof(uint64_t), &bytes) ||
         reply->frame.body_bytes != bytes)
         return tr_error_set(error, TR_EFORMAT, "the client answered with nodes of the wrong shape");
+    /* The shape was checked before memory is taken by what the reply says of itself. */
     struct tr_nodes *nodes = nodes_create(graph, ntype, head->count, error);
     if (nodes == NULL)
         return TR_ENOMEM;
@@ -104,6 +105,8 @@ static int name_range(struct tr_graph *graph, int ranks, struct tr_nodes **out,
     int rv = graph_enter(graph, &port);
     if (rv != 0)
         return graph_refused(graph, rv, error);
+    /* Nothing is asked; entering alone refuses the call where the graph is closed or interrupted,
+     * as it is for a set that is listed. */
     graph_leave(graph, port);
     *out = nodes_create_range(graph, ranks, 0, graph->book->ranks[ranks].num_ranks, error);
     return *out == NULL ? TR_ENOMEM : 0;
@@ -127,6 +130,8 @@ static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table, 
     uint64_t deadline_ns = graph_deadline(graph, port->port, timeout_ns);
     rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &why);
     if (rv == 0) {
+        /* The reply is read before it goes home, and a reason is found before the port is given
+         * back. */
         rv = take_reply(graph, ntype, reply, out, error);
         port_release(port->port, reply);
     } else {
@@ -259,6 +264,7 @@ int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nod
         free(parts);
         return tr_error_set(error, TR_ENOMEM, "no memory for a set of %u sets", num_sets);
     }
+    /* References are taken when nothing fails any more: there is none to give back above. */
     graph_acquire(sets[0]->graph);
     for (uint32_t i = 0; i < num_sets; i++) {
         parts[i] = sets[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of pairs of nodes: the ends of edges, or of what may become one, as the seeds of a loader; and sets
- * of edges, whose ends samplers find. A set is the list that the user gave, in that order, which no
- * placement changes.
+ * Sets of pairs of nodes: the ends of edges, or of what may become one, as the seeds of a loader;
+ * and sets of edges, whose ends samplers find. A set is the list that the user gave, in that order,
+ * which no placement changes.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -133,6 +133,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         rv = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer", count_threads(p));
         goto close_raw;
     }
+    /* The notes are copied before partitioning may fail, and before the raw graph is closed. */
     p->header_line = raw->header_line;
     p->header_files = raw->header_files;
     rv = partition_graph(raw, &p->options, p->out, parallel, &hooks, &p->result, error);
@@ -179,6 +180,7 @@ int tr_partition_start(const struct tr_partition_options *caller, struct tr_task
 int tr_partition_result(struct tr_task *task, struct tr_partition_report *report,
                         struct tr_error *error)
 {
+    /* The wait comes first: the result is the task's thread's until it has ended. */
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Specs of draws, and single draws: one request to a trainer-proxy of this process, which has one
- * sampler draw it. No loader is opened anywhere; the batch takes the way of all batches, through the
- * store.
+ * sampler draw it. No loader is opened anywhere; the batch takes the way of all batches, through
+ * the store.
  */
 #include <troupe/batch.h>
 #include <troupe/loader.h>
@@ -283,6 +283,7 @@ static int ask_proxy(struct draw *d, struct port *port, uint64_t deadline_ns, bo
 {
     struct message *reply;
     *answered = false;
+    /* The proxy is looked up in each attempt: it may have been started again since. */
     int rv = port_find(port, d->name, deadline_ns, &d->proxy);
     if (rv != 0)
         return error_set(error, rv, "the trainer-proxy: %s", call_text(rv));
@@ -337,13 +338,16 @@ static int run_draw(struct draw *d, struct port *port, uint64_t deadline_ns,
             answered = false;
         }
     } while (rv != 0 && !answered && is_tried_again(rv, port, deadline_ns));
+    /* This is asked before the draw ends: the store forgets its place then. */
     if (rv == TR_ETIMEDOUT && batch_store_is_starving(store, d->head.draw))
         rv = batch_store_say_starved(store, error);
+    /* The draw ends after every outcome, and behind the batch: the proxy holds the draw until it
+     * hears of the end. */
     end_draw(d, port);
     return rv;
 }
 
-/* What is drawn once has no rank of the job: any trainer that is here has its proxy bring it. */
+/* A draw has no rank of the job: any trainer that is here has its proxy bring it. */
 static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_error *error)
 {
     *trainer = graph_plays(graph)->trainers.first;
@@ -401,6 +405,8 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     rv = graph_enter(graph, &port);
     if (rv != 0)
         return graph_refused(graph, rv, error);
+    /* All attempts have one number: what an earlier one left in the store is found by a later
+     * one. */
     d.head.draw = atomic_fetch_add(&graph->session->next_loader, 1);
     rv = run_draw(&d, port->port, graph_deadline(graph, port->port, timeout_ns), &batch, &why);
     if (rv != 0)

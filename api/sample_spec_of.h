@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is in a public spec, for loaders. */
+/* The spec inside a public one, for loaders. */
 #ifndef API_SAMPLE_SPEC_OF_H
 #define API_SAMPLE_SPEC_OF_H
 

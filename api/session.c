@@ -45,7 +45,7 @@ static void fill_defaults(struct tr_session_options *options)
         options->recovery_deadline_ns = RECOVERY_NS_DEFAULT;
 }
 
-/* What the file says goes before what the caller says, but for choices of this one process. */
+/* The file goes before the caller, but for choices of this one process. */
 static int read_cluster(struct tr_session *session, struct error *error)
 {
     struct tr_session_options *o = &session->options;
@@ -90,13 +90,14 @@ static int check(const struct tr_session *session, struct tr_error *error)
     return 0;
 }
 
-/* What a signal handler may not do for itself: takes locks to wake those that wait. */
+/* Does what a signal handler may not: takes locks to wake those that wait. */
 static void *wake_calls(void *arg)
 {
     struct tr_session *session = arg;
     for (;;) {
         while (sem_wait(&session->woken) != 0 && errno == EINTR) {
         }
+        /* The end is asked for before the mutex: stop_waker() posts the semaphore for it alone. */
         if (atomic_load_explicit(&session->ended, memory_order_acquire))
             return NULL;
         pthread_mutex_lock(&session->mutex);
@@ -119,6 +120,7 @@ static void stop_waker(struct tr_session *session)
 {
     if (!session->has_waker)
         return;
+    /* The flag stands before the post, by which the waker finds it. */
     atomic_store_explicit(&session->ended, true, memory_order_release);
     sem_post(&session->woken);
     pthread_join(session->waker, NULL);
@@ -128,7 +130,7 @@ void tr_session_interrupt(struct tr_session *session)
 {
     if (session_is_child(session)) /* the semaphore is its own, but nobody waits on it */
         return;
-    /* The number first: whoever the waker wakes must find it. */
+    /* The number comes first: a call that the waker wakes must find it. */
     atomic_fetch_add_explicit(&session->interrupts, 1, memory_order_release);
     int saved = errno;
     sem_post(&session->woken);
@@ -161,6 +163,8 @@ static int start(struct tr_session *session, struct tr_error *error)
     int rv = read_cluster(session, &why);
     if (rv != 0)
         return error_give(&why, error);
+    /* Defaults come behind the file, which says what the caller left open; both are checked
+     * together. */
     fill_defaults(&session->options);
     rv = check(session, error);
     if (rv != 0)
@@ -169,10 +173,11 @@ static int start(struct tr_session *session, struct tr_error *error)
     if (session->store == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a session");
     rv = env_event_create(CREW_THREADS, &session->env, &why);
+    /* The waker's thread comes last: nothing that fails above has to end it. */
     return rv != 0 ? error_give(&why, error) : start_waker(session, error);
 }
 
-/* What the caller named may go when the call returns. */
+/* Copies names, which the caller may free when the call returns. */
 static int keep_names(struct tr_session *session)
 {
     if (session->options.checkpoints == NULL)
@@ -232,9 +237,11 @@ void session_acquire(struct tr_session *session)
 
 void session_release(struct tr_session *session)
 {
-    /* Release, then acquire by the last one, who must see what all others did. */
+    /* Release, then acquire by the last one, which must see what all others did. */
     if (atomic_fetch_sub_explicit(&session->references, 1, memory_order_acq_rel) > 1)
         return;
+    /* The waker goes first, which uses the mutex and the semaphore. The environment goes before
+     * what its loops call (silent_release) and write to (the log). */
     stop_waker(session);
     sem_destroy(&session->woken);
     batch_store_release(session->store);
@@ -268,12 +275,15 @@ void tr_session_close(struct tr_session *session)
     if (session == NULL || session_is_child(session))
         return;
     pthread_mutex_lock(&session->mutex);
+    /* The flag stands first: a graph that is being opened is refused by it (adopt), and none is
+     * listed behind the loop below. */
     session->closed = true;
     pthread_mutex_unlock(&session->mutex);
     for (struct tr_graph *g = next_running(session); g != NULL; g = next_running(session)) {
         graph_stop(g);
         graph_release(g);
     }
+    /* The store closes behind the actors, which put batches into it. */
     batch_store_close(session->store);
     session_release(session);
 }

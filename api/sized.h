@@ -13,7 +13,8 @@
 
 #include <troupe/error.h>
 
-/* Fills *to, a caller's struct of `size` bytes, with the defaults that this library has for those. */
+/* Fills *to, a caller's struct of `size` bytes, with the defaults that this library has for
+ * those. */
 void sized_init(void *to, size_t size, const void *defaults, size_t bytes);
 
 /* Copies *from, a caller's struct, over *to [bytes], which holds the defaults and its own size

@@ -5,7 +5,7 @@
  * Invariants:
  * - finished is set once, by the task's thread, under the mutex, after run has returned; outcome
  *   does not change after that.
- * - The interrupt hook is called at most once, by whoever cancels first.
+ * - The interrupt hook is called at most once, by the call that cancels first.
  * - Each call, those of a signal handler too, is counted in inside before it reads anything that a
  *   close frees, and is not counted any more as the last that it does; from closing on none enters.
  *   destroy is the last that is done with arg, when none is left inside.
@@ -28,8 +28,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define THREAD_NAME "tr-task"
-/* Between two looks of a close at whether a call has left. A call that ends in a signal handler cannot
- * notify it. */
+/* Between two looks of a close at whether a call has left. A call that ends in a signal handler
+ * cannot notify it. */
 #define LEFT_LOOK_NS 100000
 
 struct tr_task {
@@ -48,8 +48,8 @@ struct tr_task {
     struct tr_error outcome;
 };
 
-/* The task stays until leave(). Sequentially consistent, as closing is: either the call sees that the
- * task is being closed, or the close sees the call. */
+/* The task stays until leave(). Sequentially consistent, as closing is: either the call sees that
+ * the task is being closed, or the close sees the call. */
 static struct tr_task *enter(const struct tr_task *task)
 {
     /* Its count and its mutex are no part of its state. */
@@ -96,6 +96,8 @@ static void *run(void *arg)
     if (rv == TR_ETIMEDOUT) /* that is what a wait says of itself */
         outcome.code = TR_EPEERDOWN;
     pthread_mutex_lock(&task->mutex);
+    /* The outcome and the time stand before `finished`, under one hold of the mutex: a waiting
+     * thread reads them together. */
     task->outcome = outcome;
     task->outcome.code = rv == 0 ? 0 : outcome.code;
     task->progress.elapsed_ns = elapsed_ns(task);
@@ -147,6 +149,7 @@ static int start(const struct tr_task_work *work, const struct task_work *inner,
             work->destroy(arg);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory for a task", work->name);
     }
+    /* The thread comes last: it finds the task whole, and nothing behind it fails. */
     int rv = thread_create(&task->thread, THREAD_NAME, run, task);
     if (rv != 0) {
         tr_error_set(error, rv, "%s: no thread for a task: %s", work->name, tr_strerror(rv));
@@ -197,6 +200,7 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
     pthread_mutex_lock(&task->mutex);
     int rv = wait_finished(task, timeout_ns);
     struct error outcome = { .code = rv };
+    /* The outcome is copied before the call leaves: the task may be freed then. */
     if (rv == 0)
         error_take(&task->outcome, &outcome);
     pthread_mutex_unlock(&task->mutex);
@@ -227,6 +231,7 @@ void tr_task_cancel(struct tr_task *task)
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
     enter(task); /* also when the close itself cancels */
+    /* The flag stands before the hook, which wakes work that then looks at it. */
     bool first = !atomic_exchange_explicit(&task->cancelled, true, memory_order_acq_rel);
     if (first && task->work.interrupt != NULL)
         task->work.interrupt(task->arg);
@@ -237,8 +242,10 @@ void tr_task_close(struct tr_task *task)
 {
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
+    /* The flag stands before all, so that no call enters that would have to be waited for. */
     atomic_store(&task->closing, true);
-    /* First: the end of the work may take long, and nobody pulls what it still says. */
+    /* The hook comes first: the end of the work may take long, and nobody pulls what it still
+     * says. */
     if (task->work.closing != NULL)
         task->work.closing(task->arg);
     tr_task_cancel(task);
@@ -270,6 +277,8 @@ int tr_task_enter(const struct tr_task *task, const char *name, void **arg, stru
     *arg = NULL;
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
+    /* The call is counted before it asks whether the task is closing: a close that it does not see
+     * waits for it. */
     struct tr_task *t = enter(task);
     if (strcmp(t->work.name, name) != 0)
         rv = tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The task that verifies: partitions against their raw graph or their checksums, checkpoints against
- * their manifests. The report is ordered as that of partition_task.c.
+ * The task that verifies: partitions against their raw graph or their checksums, checkpoints
+ * against their manifests. The report is ordered as that of partition_task.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +145,7 @@ static int verify_list(struct verify_request *v, const struct tr_checkpoints *li
         rv = tr_checkpoints_get(list, i, &one, error);
         if (rv == 0)
             rv = verify_checkpoint(v, list, i, &one, error);
+        /* This is asked behind the failure: a checkpoint may be removed while it is read. */
         if (rv != 0 && rv != TR_ECANCELED && !info.single && is_gone(one.path))
             rv = 0;
     }
@@ -231,6 +232,7 @@ int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out
 
 int tr_verify_result(struct tr_task *task, struct tr_verify_report *report, struct tr_error *error)
 {
+    /* The wait comes first: the result is the task's thread's until it has ended. */
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;

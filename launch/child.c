@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between vfork() and exec the child runs on the memory of its parent, whose other threads go on, and
- * whose calling thread waits: it may call what a signal handler may, and change nothing that the
- * parent reads. All signals are blocked meanwhile, so that no handler of the program runs there; the
- * child's own dispositions are set back before it unblocks them.
+ * Between vfork() and exec the child runs on the memory of its parent, whose other threads go on,
+ * and whose calling thread waits: it may call what a signal handler may, and change nothing that
+ * the parent reads. All signals are blocked meanwhile, so that no handler of the program runs
+ * there; the child's own dispositions are set back before it unblocks them.
  */
 #include "config.h" /* pipe2, execvpe */
 
@@ -26,7 +26,7 @@ extern char **environ;
 
 /* As a shell says that a command is not there. */
 #define EXIT_NO_PROGRAM 127
-/* Of an end that somebody else waited for: no success. */
+/* The code of an end that somebody else waited for: no success. */
 #define EXIT_UNKNOWN 255
 
 /* Ours, with the additions instead of what has their names. */
@@ -73,8 +73,9 @@ static void close_pipes(struct pipes *pipes)
     close_pair(pipes->err);
 }
 
-/* A pipe above the standard streams. Where this process has closed some of those, an end of the pipe
- * would get the number of one, and what the child makes of its own streams would overwrite it. */
+/* A pipe above the standard streams. Where this process has closed some of those, an end of the
+ * pipe would get the number of one, and what the child makes of its own streams would overwrite
+ * it. */
 static bool open_pipe(int pair[2])
 {
     if (pipe2(pair, O_CLOEXEC) != 0)
@@ -133,17 +134,21 @@ static void become(const struct child_start *start, const struct pipes *pipes, c
         signal(HEARD[i], SIG_DFL); /* also where this program ignores them */
     setsid();
     prctl(PR_SET_PDEATHSIG, start->orphan_signal);
+    /* This is asked behind prctl(): a parent that died before it sends no signal any more. */
     if (getppid() != parent) /* it died before the line above */
         _exit(EXIT_NO_PROGRAM);
     bool placed = dup2(pipes->in[0], STDIN_FILENO) >= 0;
     if (!start->inherit)
         placed = placed && dup2(pipes->out[1], STDOUT_FILENO) >= 0 &&
                  dup2(pipes->err[1], STDERR_FILENO) >= 0;
+    /* The streams are placed before the folder, so that a failure is said where the parent reads
+     * it. */
     if (placed && start->folder != NULL && chdir(start->folder) != 0) {
         say(start->folder);
         say(": cannot go to this folder\n");
         _exit(EXIT_NO_PROGRAM);
     }
+    /* Signals are let in last: from here on they find the dispositions set above. */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (placed)
@@ -185,10 +190,12 @@ int child_start(struct child_process *child, const struct child_start *start, st
         free(environment);
         return error_set_errno(error, failed, "%s: cannot make its pipes", start->words[0]);
     }
+    /* Memory and pipes are made before: between vfork() and exec nothing may be allocated. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = spawn(start, &pipes, environment);
+    /* The number is kept before the calls below change it. */
     failed = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(environment);
@@ -198,6 +205,7 @@ int child_start(struct child_process *child, const struct child_start *start, st
     }
     *child = (struct child_process){ pid, pipes.in[1], pipes.out[0], pipes.err[0],
                                      open_pidfd(pid) };
+    /* The child's ends are closed here: its pipes end when it does, and what it started. */
     pipes.in[1] = pipes.out[0] = pipes.err[0] = -1;
     close_pipes(&pipes);
     return 0;
@@ -225,7 +233,8 @@ void child_close(struct child_process *child)
 
 void child_signal(const struct child_process *child, int number)
 {
-    /* Its group is there: vfork() returned once it had become the program, which is after setsid(). */
+    /* Its group is there: vfork() returned once it had become the program, which is after
+     * setsid(). */
     if (child->pid > 0)
         kill(-child->pid, number);
 }
@@ -238,9 +247,10 @@ bool child_ended(struct child_process *child, int *code, int *signal)
     *signal = 0;
     if (child->pid <= 0)
         return false;
-    /* Its number stays its own until it is waited for, so the group that is ended is surely it. Where this
-     * program ignores SIGCHLD, or waits for any child, somebody else has waited: it is known that the
-     * child ended and not how, and its number, by which its group would be ended, may be another's. */
+    /* Its number stays its own until it is waited for, so the group is ended before, and is surely
+     * its. Where this program ignores SIGCHLD, or waits for any child, somebody else has waited: it
+     * is known that the child ended and not how, and its number, by which its group would be ended,
+     * may be another's. */
     if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
         if (errno != ECHILD)
             return false;

@@ -42,7 +42,7 @@ struct child_start {
     bool inherit;             /* no pipes but the input: it prints where we do */
 };
 
-/* TR_ENOMEM, TR_EIO; that the program is not there shows as exit code 127, with its sentence in the
+/* TR_ENOMEM, TR_EIO; that the program is not there shows as exit code 127, with its text in the
  * child's standard error. */
 int child_start(struct child_process *child, const struct child_start *start, struct error *error);
 
@@ -53,8 +53,8 @@ void child_close(struct child_process *child);
 /* To it and to what it started. */
 void child_signal(const struct child_process *child, int number);
 
-/* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it, unless
- * somebody else waited for it. */
+/* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it,
+ * unless somebody else waited for it. */
 bool child_ended(struct child_process *child, int *code, int *signal);
 
 #endif

@@ -50,6 +50,8 @@ static void end(const struct child_process *child, struct deadline *kill)
 static int timeout_of(const struct child_process *child, const struct deadline *kill)
 {
     int left_ms = deadline_poll_ms(kill);
+    /* The kill is sent where the time is found to be over; one that is not gone yet is killed again
+     * after a look. */
     if (left_ms == 0) {
         child_signal(child, SIGKILL);
         left_ms = KILLED_LOOK_MS;
@@ -69,8 +71,11 @@ static void hold(struct held *held, struct child_process *child)
         uint64_t count;
         polled[0].revents = polled[1].revents = 0;
         poll(polled, 3, timeout_of(child, &kill));
+        /* The wake is cleared before the count is read: a stop that comes in between wakes
+         * again. */
         if (polled[0].revents != 0 && read(held->wake, &count, sizeof count) < 0)
             continue;
+        /* An input that has ended would stay readable: it is not polled again. */
         if (input_watch_ended(polled[1].revents)) {
             polled[1].fd = -1;
             end(child, &kill);
@@ -80,8 +85,8 @@ static void hold(struct held *held, struct child_process *child)
     }
 }
 
-/* The key of the job stands in the input that is held; the program finds it by a path. A stop ends the
- * wait for it: then nothing runs. */
+/* The key of the job stands in the input that is held; the program finds it by a path. A stop ends
+ * the wait for it: then nothing runs. */
 static int take_key(struct held *held, struct argv_builder *environment, struct error *error)
 {
     int rv = job_key_find(&held->key, TR_WAIT_FOREVER, held->wake, error);
@@ -120,6 +125,7 @@ static void stop(void *arg)
     struct held *held = arg;
     const uint64_t one = 1;
     int saved = errno;
+    /* The stop is counted before the wake, behind which hold() reads the count. */
     atomic_fetch_add(&held->stops, 1);
     ssize_t written = write(held->wake, &one, sizeof one);
     (void)written; /* a counter that is full wakes as well */
@@ -145,6 +151,7 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
     for (size_t i = 0; i < num_words; i++)
         if (words[i] == NULL)
             return tr_error_set(error, TR_EINVAL, "words[%zu]: it is NULL", i);
+    /* The input is asked for before anything is made: without it nothing would end the program. */
     if (fcntl(STDIN_FILENO, F_GETFD) < 0)
         return tr_error_set(error, TR_EINVAL,
                             "the standard input is closed: nothing would say how long to hold %s",
@@ -185,6 +192,7 @@ int tr_hold_end(struct tr_task *task, int *exit_code, int *signal, struct tr_err
     if (rv != 0)
         return rv == TR_EINVAL ? tr_error_set(error, rv, "the task holds no program") : rv;
     const struct held *held = arg;
+    /* The wait comes first: the task's thread writes both numbers until it has ended. */
     rv = tr_task_wait(task, 0, error);
     if (rv == 0) {
         *exit_code = held->code;

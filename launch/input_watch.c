@@ -13,6 +13,7 @@ int input_watch_wait(int stop, const struct deadline *until)
                                { .fd = stop, .events = POLLIN } };
     for (;;) {
         int ready = poll(polled, 2, deadline_poll_ms(until));
+        /* The stop goes before the input: bytes that are there do not hide it. */
         if (ready > 0)
             return polled[1].revents != 0 ? TR_ECANCELED : 0;
         if (ready == 0 && deadline_passed(until))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The standard input of a process that a launcher started: first the line of the job's key, where it
- * comes that way (launch/job_key.h), then nothing that anybody reads, and at last its end, which
+ * The standard input of a process that a launcher started: first the line of the job's key, where
+ * it comes that way (launch/job_key.h), then nothing that anybody reads, and at last its end, which
  * means that the launcher has gone or wants the process to stop.
  *
  * Only that end is one: neither a signal nor an input that has nothing yet. An input that cannot be
@@ -23,7 +23,7 @@ int input_watch_wait(int stop, const struct deadline *until);
 /* Reads one byte: 1; 0: the end, or nothing can be read; below 0: wait again. */
 int input_watch_read(char *byte);
 
-/* What poll(2) said of the input: drops what came. True: it has ended. */
+/* Takes what poll(2) said of the input, and drops what came. True: it has ended. */
 bool input_watch_ended(short revents);
 
 #endif

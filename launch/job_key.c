@@ -21,8 +21,10 @@ static int give_path(struct job_key *key, struct error *error)
     int fd = memfd_create("troupe-key", MFD_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "no memory file for the job's key");
+    /* The descriptor is noted before anything may fail: job_key_fini() closes it. */
     key->memory = fd;
     key->in_memory = true;
+    /* The mode comes before the key: nobody else may open what holds it. */
     ssize_t written = fchmod(fd, 0600) == 0 ? write(fd, key->line, length) : -1;
     if (written != (ssize_t)length)
         return error_set_errno(error, written < 0 ? errno : ENOSPC,

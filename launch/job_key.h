@@ -5,10 +5,10 @@
  * can read it; command lines, environments and folders that others may write can be looked into or
  * made by somebody else before us.
  *
- * TROUPE_SHARED_KEY says where a process finds its key: "-" is the first line of its standard input,
- * anything else the path of a file of mode 0600. What was read from the input is kept in anonymous
- * memory, which has a path below /proc that this user alone may open, for what takes a path
- * (sessions, programs of `troupe hold`), and ends with the process.
+ * TROUPE_SHARED_KEY says where a process finds its key: "-" is the first line of its standard
+ * input, anything else the path of a file of mode 0600. What was read from the input is kept in
+ * anonymous memory, which has a path below /proc that this user alone may open, for what takes a
+ * path (sessions, programs of `troupe hold`), and ends with the process.
  *
  * Ownership: job_key_fini closes the memory; a zeroed struct is no key. Thread rules: one thread.
  */
@@ -38,8 +38,8 @@ int job_key_make(struct job_key *key, struct error *error);
 
 /* That of this process, as TROUPE_SHARED_KEY has it; none where that is not set. TR_EFORMAT: the
  * input ended before the line, or the line is no key's; TR_ETIMEDOUT: it did not come (timeout_ns
- * below 0: there is no such time); TR_ECANCELED: stop, a descriptor (-1: none), became readable before
- * it came. */
+ * below 0: there is no such time); TR_ECANCELED: stop, a descriptor (-1: none), became readable
+ * before it came. */
 int job_key_find(struct job_key *key, int64_t timeout_ns, int stop, struct error *error);
 
 void job_key_fini(struct job_key *key);

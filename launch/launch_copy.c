@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has to be on a host before its processes start: the cluster file, what it reads of the graph,
- * and by what it proves itself, where those are files that lie here.
+ * Copies what has to be on a host before its processes start: the cluster file, what it reads of
+ * the graph, and by what it proves itself, where those are files that lie here.
  *
  * rsync leaves out what is equal, so a second launch copies nothing.
  */
@@ -62,10 +62,10 @@ static int list_paths(const struct launch_plan *plan, uint32_t host, struct argv
     return rv == 0 && argv_builder_failed(words) ? TR_ENOMEM : rv;
 }
 
-/* Makes the folder of a secret, or finds that only its user (or root) may change it, and the folders
- * that it lies in: in a folder of somebody else a secret could be exchanged, and through a link of
- * theirs a file of ours written over. In a sticky one others may change only what is theirs. Where
- * the path goes through links, the folders are looked at by both of their names. */
+/* Makes the folder of a secret, or finds that only its user (or root) may change it, and the
+ * folders that it lies in: in a folder of somebody else a secret could be exchanged, and through a
+ * link of theirs a file of ours written over. In a sticky one others may change only what is
+ * theirs. Where the path goes through links, the folders are looked at by both of their names. */
 static const char KEY_FOLDER[] =
     "ours() { [ -z \"$(find \"$1\" \"$1/.\" -prune ! -user \"$(id -u)\" ! -user 0)\" ]; }; "
     "closed() { [ -z \"$(find \"$1/.\" -prune '(' -perm -020 -o -perm -002 ')' $2)\" ]; }; "
@@ -167,6 +167,7 @@ int launch_copy(struct launch_job *job, struct error *error)
         return 0;
     for (uint32_t host = 0; rv == 0 && host < plan->cluster.num_hosts; host++) {
         tr_task_report(job->task, "copying", "hosts", host, plan->cluster.num_hosts);
+        /* The folders of secrets are checked before rsync writes into them. */
         rv = check_keys(job, host, error);
         if (rv == 0)
             rv = copy_to(job, host, error);

@@ -32,7 +32,7 @@ void launch_events_put(struct launch_events *events, const struct tr_launch_even
 {
     struct launch_event *put = malloc(sizeof *put + bytes + 1);
     if (put != NULL) {
-        /* Lines go first: whoever pulls late still learns what the launcher did. */
+        /* Lines go first: a program that pulls late still learns what the launcher did. */
         *put = (struct launch_event){ .queued = { .cost = sizeof *put + bytes,
                                                   .kept = event->kind != TR_LAUNCH_LINE },
                                       .event = *event };
@@ -69,6 +69,7 @@ int launch_events_take(struct launch_events *events, int64_t timeout_ns,
     struct launch_taker taker = { event, error };
     struct queued_event *taken;
     int rv = event_queue_take(&events->queue, timeout_ns, give_event, &taker, &taken);
+    /* The text of the last event is the caller's until another one was taken. */
     if (taken != NULL) {
         free(events->taken);
         events->taken = taken;

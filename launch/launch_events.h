@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of a launch on their way from its thread to whoever takes them: a queue
+ * Events of a launch on their way from its thread to the threads that take them: a queue
  * (api/event_queue.h) of TR_LAUNCH_EVENT_BYTES.
  *
  * Thread rules: the launch's thread puts and ends; one thread at a time takes, since the text of an
@@ -18,8 +18,8 @@ struct launch_events {
     struct queued_event *taken; /* whose text the caller has; NULL: none */
 };
 
-/* room: written to (8 bytes) when a full queue has half of its room again. keep: nothing is dropped;
- * whoever puts asks launch_events_full first. */
+/* room: written to (8 bytes) when a full queue has half of its room again. keep: nothing is
+ * dropped; the thread that puts asks launch_events_full first. */
 int launch_events_init(struct launch_events *events, bool keep, int room, struct error *error);
 void launch_events_fini(struct launch_events *events);
 

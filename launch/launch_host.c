@@ -16,7 +16,7 @@
 
 /* A helper that was asked to end and does not. */
 #define HELPER_GRACE_NS INT64_C(5000000000)
-/* What an ended helper had printed fits in a pipe. */
+/* The last lines of an ended helper fit in a pipe. */
 #define HELPER_READS_MAX 256
 
 /* `env A=1 ... command`: neither ssh nor srun carries an environment everywhere. */
@@ -89,6 +89,7 @@ int launch_host_wrap(const struct launch_plan *plan, uint32_t host,
         rv = wrap_ssh(plan, where, command, environment, wrapped);
     else
         wrap_srun(plan, where, command, environment, wrapped);
+    /* Elsewhere the environment is among the words by now; here child_start() adds it. */
     if (rv == 0 && plan->kind != CLUSTER_LAUNCH_LOCAL)
         argv_builder_fini(environment);
     if (rv == 0 && !argv_builder_failed(wrapped) && !argv_builder_failed(environment))
@@ -148,6 +149,8 @@ static void follow(struct launch_job *job, struct child_process *child,
     int *const fds[] = { &child->out, &child->err };
     struct deadline kill = { .never = true }; /* until it is asked to stop */
     while (!child_ended(child, code, signal)) {
+        /* The wish to stop is read in each round behind the wake that was cleared in the one
+         * before, so none is missed. */
         bool full = launch_events_full(&job->events), asked = launch_is_stopped(job);
         struct pollfd polled[] = { { .fd = job->wake, .events = POLLIN },
                                    { .fd = child->pidfd, .events = POLLIN },
@@ -196,6 +199,8 @@ int launch_help(struct launch_job *job, uint32_t host, const struct argv_builder
         child_close_input(&child);
         follow(job, &child, streams, code, signal);
         child_close(&child);
+        /* This is asked behind the end, whatever the exit code: a helper that was ended by a stop
+         * has not failed. */
         if (launch_is_stopped(job))
             rv = error_set(error, TR_ECANCELED, "stopped while '%s' ran for host %s",
                            words->list[0], job->plan->cluster.hosts[host].name);
@@ -206,6 +211,7 @@ int launch_help(struct launch_job *job, uint32_t host, const struct argv_builder
 
 static int judge(const char *name, int code, int signal, bool *yes, struct error *error)
 {
+    /* The signal is asked for first: the code is 0 then. */
     if (signal != 0)
         return error_set(error, TR_ECHILD, "%s was ended by signal %d", name, signal);
     if (code > 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launcher runs where, from the cluster file, the graph and the command line. */
+/* Plans what a launcher runs where, from the cluster file, the graph and the command line. */
 #include "launch/launch_plan.h"
 
 #include <errno.h>
@@ -98,6 +98,8 @@ int launch_plan_init(struct launch_plan *plan, struct launch_request *request, s
 {
     *plan = (struct launch_plan){ .request = *request };
     *request = (struct launch_request){ 0 };
+    /* The request is the plan's by now, so that launch_plan_fini() frees it after any failure
+     * below. The key comes before the plan of the cluster, which asks for it (make_key). */
     int rv = absolute(plan->request.cluster, &plan->cluster_path, error);
     if (rv == 0)
         rv = cluster_read(files_posix, plan->cluster_path, &plan->cluster, error);
@@ -111,6 +113,7 @@ int launch_plan_init(struct launch_plan *plan, struct launch_request *request, s
         rv = cluster_plan_make(&plan->plan, &plan->cluster, plan->book.book.num_parts, error);
     if (rv == 0)
         rv = check_exec(plan, error);
+    /* The kind is known when the file is read, and the folder of the run depends on it. */
     plan->kind = kind_of(plan);
     return rv == 0 ? name_run(plan, error) : rv;
 }
@@ -145,7 +148,7 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process, char prefix
              launcher_role_name(launcher_role_of(&plan->plan.plan, process)), process);
 }
 
-/* What torch.distributed and the like expect of whoever starts a rank. */
+/* Adds what torch.distributed and the like expect of a launcher of ranks. */
 static void add_rank(const struct launch_plan *plan, uint32_t process,
                      struct argv_builder *environment)
 {

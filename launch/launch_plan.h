@@ -2,11 +2,11 @@
 /*
  * Launching, in parts: what is to run where (launch_plan.c), how a command gets to a host
  * (launch_host.c), what is copied there first (launch_copy.c), whether hosts share a folder
- * (launch_shared.c), the processes while they run (launch_run.c), and the public handle and its task
- * (launch_task.c). What to do about an end is decided by actors/cluster/launcher.h.
+ * (launch_shared.c), the processes while they run (launch_run.c), and the public handle and its
+ * task (launch_task.c). What to do about an end is decided by actors/cluster/launcher.h.
  *
- * Ownership: launch_plan_fini frees the plan. Thread rules: a plan is made on one thread and read by
- * any; struct launch_job is its task's thread's, but for stops and what its header says.
+ * Ownership: launch_plan_fini frees the plan. Thread rules: a plan is made on one thread and read
+ * by any; struct launch_job is its task's thread's, but for stops and what its header says.
  */
 #ifndef LAUNCH_LAUNCH_PLAN_H
 #define LAUNCH_LAUNCH_PLAN_H
@@ -25,7 +25,7 @@
 
 #define LAUNCH_PREFIX_MAX TR_LAUNCH_PREFIX_MAX
 
-/* What the caller wants, copied. */
+/* The wishes of the caller, copied. */
 struct launch_request {
     char *cluster, *graph, *run, *exec, *program; /* NULL: not said */
     struct argv_builder arguments;
@@ -47,7 +47,7 @@ struct launch_plan {
         key; /* of this job alone; none where the file chose how hosts prove themselves */
 };
 
-/* What runs of it. */
+/* The job while it runs. */
 struct launch_job {
     const struct launch_plan *plan;
     struct launch_events events;
@@ -65,7 +65,7 @@ void launch_plan_fini(struct launch_plan *plan);
 void launch_prefix(const struct launch_plan *plan, uint32_t process,
                    char prefix[LAUNCH_PREFIX_MAX]);
 
-/* What runs a process, here: to be given to child_start. */
+/* Makes the words that run a process, here: to be given to child_start. */
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
                          bool restarted, struct argv_builder *words,
                          struct argv_builder *environment, struct error *error);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processes of a job while they run: a loop over their pipes and the descriptors that tell of
- * their ends. What to do next is decided by actors/cluster/launcher.h, which the simulator plays too.
+ * their ends. What to do next is decided by actors/cluster/launcher.h, which the simulator plays
+ * too.
  *
  * It leaves nothing behind: the loop ends when every process was waited for, each with whatever it
  * had started.
+ *
+ * Invariants: all events of the job are put by this thread, so what is done to a process stands
+ * before its end among them, and its lines do too. What a process printed counts before its end: a
+ * notice that the job is complete makes an end of it that would otherwise be a failure.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +26,7 @@
 #include "launch/launch_plan.h"
 #include "launch/line_reader.h"
 
-/* So that one process that prints without end does not keep the others waiting. */
+/* A process that prints without end does not keep the others waiting beyond this. */
 #define READS_A_TURN 16
 #define STREAMS 2            /* out, err */
 #define POLLED (STREAMS + 1) /* and the end */
@@ -108,6 +113,7 @@ static void take_line(void *arg, char *line, size_t length)
     struct stream_of *stream = arg;
     struct launch_loop *launch = stream->launch;
     struct launcher_kernels differ;
+    /* The launcher reads the line before a program may pull it. */
     if (stream->fd == 1 &&
         launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns())) {
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KERNELS, stream->process);
@@ -121,8 +127,8 @@ static void take_line(void *arg, char *line, size_t length)
     launch_events_put(&launch->job->events, &event, line, length);
 }
 
-/* Reads what is there, at most so many times. bounded: no more once the events are full, so that their
- * bound is passed by the lines of one read at most. */
+/* Reads what is there, at most so many times. bounded: no more once the events are full, so that
+ * their bound is passed by the lines of one read at most. */
 static void take_output(struct launched *launched, int stream, int times, bool bounded)
 {
     int *fd = pipe_of(launched, stream);
@@ -168,6 +174,8 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
     argv_builder_fini(&words);
     argv_builder_fini(&environment);
     if (rv != 0) {
+        /* The start stands before the first line among the events: lines are read in later
+         * turns. */
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_FAILED, process);
         say(launch, &event, "%s", error.text);
         return rv;
@@ -191,6 +199,7 @@ static void ask_to_stop(void *arg, uint32_t process)
     struct launched *launched = &launch->launched[process];
     const struct tr_launch_event event = event_of(launch, TR_LAUNCH_STOPPING, process);
     say(launch, &event, "asked to stop");
+    /* The steps may go in any order: the event stands before that of the end either way. */
     child_close_input(&launched->child);
     if (launch->plan->kind == CLUSTER_LAUNCH_LOCAL)
         child_signal(&launched->child, SIGTERM);
@@ -223,12 +232,14 @@ static void take_ends(struct launch_loop *launch)
         int code, number;
         if (!child_ended(&launched->child, &code, &number))
             continue;
+        /* Its last lines come first, and a notice among them says what the end means. */
         for (int s = 0; s < STREAMS; s++) {
             take_output(launched, s, READS_A_TURN, false); /* a pipe holds no more */
             line_reader_end(&launched->streams[s].lines);
         }
         child_close(&launched->child);
         say_end(launch, p, code, number);
+        /* This comes last: the next turn may start the process again, into the same struct. */
         launcher_take_end(&launch->launcher, p, code, number, now_ns());
     }
 }
@@ -263,8 +274,8 @@ static void clear_wake(int fd)
     (void)got;
 }
 
-/* While the events are full, pipes are not read: whoever prints waits until some were taken. Ends and
- * stops are taken all the same, an end with what its pipes still hold. */
+/* While the events are full, pipes are not read: a process that prints waits until some were taken.
+ * Ends and stops are taken all the same, an end with what its pipes still hold. */
 static void wait_and_take(struct launch_loop *launch)
 {
     bool full = launch_events_full(&launch->job->events), look = false;
@@ -279,12 +290,15 @@ static void wait_and_take(struct launch_loop *launch)
         look = look || (launched->child.pid > 0 && launched->child.pidfd < 0);
     }
     poll(launch->polled, 1 + (nfds_t)POLLED * launch->count, wait_ms(launch, look));
+    /* The wake is cleared before the stops are read (launch_task.c says why). */
     if (launch->polled[0].revents != 0)
         clear_wake(launch->job->wake);
     for (uint32_t p = 0; p < launch->count; p++)
         for (int s = 0; s < STREAMS; s++)
             if (launch->polled[1 + POLLED * p + (uint32_t)s].revents != 0)
                 take_output(&launch->launched[p], s, READS_A_TURN, true);
+    /* Lines come first, then stops, then ends: an end is judged by what was printed before it, and
+     * where a stop is asked it is no reason to start the process again. */
     take_stops(launch);
     take_ends(launch);
 }
@@ -339,6 +353,8 @@ int launch_run(struct launch_job *job, struct error *error)
             wait_and_take(&launch);
         rv = launcher_result(&launch.launcher, error);
     }
+    /* No process is left here: a launcher that was not made has started none, and its turns end
+     * when each was waited for. */
     launcher_fini(&launch.launcher);
     free(launch.launched);
     free(launch.polled);

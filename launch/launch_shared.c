@@ -48,6 +48,7 @@ static int remove_dead(void *arg, const char *name)
     char *path = is_token(name) ? files_join(arg, name) : NULL;
     /* For writing: some file systems lock only so. */
     int fd = path != NULL ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+    /* The lock comes last: nothing is locked that would not be removed. */
     if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
         facts.st_size == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         (void)unlink(path);
@@ -80,6 +81,8 @@ static int make_token(const char *folder, struct token *token, struct error *err
         token->fd = open(token->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (token->fd < 0)
             return error_set_errno(error, errno, "%s", token->path);
+        /* Between its making and its lock another launcher may take the token for a dead one's:
+         * then it is not this one's, and another name is tried. */
         if (lock(token))
             return 0;
         close(token->fd);
@@ -93,6 +96,7 @@ static int make_token(const char *folder, struct token *token, struct error *err
 static void remove_token(struct token *token)
 {
     if (token->fd >= 0) {
+        /* The name goes while the lock is held, so that nobody takes the token for a dead one's. */
         (void)unlink(token->path);
         close(token->fd);
     }

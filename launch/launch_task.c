@@ -206,6 +206,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         rv = launch_check_shared(job, error);
     if (rv == 0)
         rv = launch_run(job, error);
+    /* The events end last, when nothing is left that has something to say. */
     event_queue_end(&job->events.queue);
     return rv;
 }
@@ -214,6 +215,7 @@ static void stop(struct launch_job *job, bool hurried)
 {
     const uint64_t one = 1;
     int saved = errno;
+    /* The count comes before the wake (above). */
     atomic_fetch_add(hurried ? &job->hurried : &job->stops, 1);
     ssize_t written = write(job->wake, &one, sizeof one);
     (void)written; /* a counter that is full wakes as well */
@@ -269,6 +271,7 @@ int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_e
     int rv = mine(launch, error);
     if (rv != 0)
         return rv;
+    /* The flag is taken before anything is made, so that of two threads one starts. */
     if (atomic_exchange(&launch->started, true))
         return tr_error_set(error, TR_EEXIST, "this launch was started already; open another");
     rv = make_job(launch, &job, &inner);
@@ -306,6 +309,8 @@ int tr_launch_next(struct tr_task *task, int64_t timeout_ns, struct tr_launch_ev
         return rv;
     struct launch_job *job = arg;
     rv = launch_events_take(&job->events, timeout_ns, event, error);
+    /* The task is left behind the last use of the job: its closing frees that when no thread is
+     * inside. */
     tr_task_leave(task);
     if (rv == TR_EEND)
         return tr_error_set(error, rv, "the launch has ended");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a pipe as whole lines, each with who said it before it.
+ * Bytes of a pipe as whole lines.
  *
  * A line is given on when it is whole, so that lines of several processes never mix; one that is
  * longer than LINE_BYTES_MAX is given on in pieces.

@@ -5,8 +5,8 @@
  *
  * Invariants:
  * - What was seen of a process is written by the actor and read by callers, under the mutex.
- * - A thread in a call is counted in inside. tr_observer_close() wakes those that wait, joins the node,
- *   after which no actor is left, and frees when no thread is inside.
+ * - A thread in a call is counted in inside. tr_observer_close() wakes those that wait, joins the
+ *   node, after which no actor is left, and frees when no thread is inside.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -43,7 +43,7 @@
 
 struct tr_observer;
 
-/* What was seen of a process last. */
+/* The last that was seen of a process. */
 struct observer_seen {
     json_t *document;              /* NULL: it does not answer */
     uint64_t round_trip_ns;        /* of the last answer */
@@ -96,6 +96,7 @@ static void note(struct actor *self, struct observed_process *asked, json_t *doc
         asked->seen.why[0] = '\0';
     pthread_cond_broadcast(&observer->changed);
     pthread_mutex_unlock(&observer->mutex);
+    /* The timer starts behind the note, whatever that says: each question leads to the next. */
     timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
 }
 
@@ -111,6 +112,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     json_t *document = NULL;
     if (status == 0 && reply->frame.kind == MSG_STATUS_REPLY)
         document = status_view_parse(message_body(reply), reply->frame.body_bytes);
+    /* The reply is read before it is released, and released before anything returns. */
     message_release(self, reply);
     if (status == TR_ECANCELED)
         return; /* we end */
@@ -139,6 +141,7 @@ static void ask_status(struct actor *self, struct observed_process *asked)
         return;
     }
     ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
+    /* The time is noted before the call, whose failure is noted with it too. */
     asked->asked_ns = actor_now_ns(self);
     if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered,
                    asked, NULL) < 0)
@@ -207,6 +210,7 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
     struct book_file book = { 0 };
     if (options->cluster == NULL)
         return error_set(error, TR_EINVAL, "cluster: the cluster file is not named");
+    /* The key comes before the file, which is judged with it. */
     int rv = find_key(observer, options, timeout_ns, error);
     if (rv == 0)
         rv = cluster_read(files_posix, options->cluster, cluster, error);
@@ -290,6 +294,9 @@ static int join(struct tr_observer *observer, struct error *error)
         .apart = note_apart,
         .apart_arg = observer,
     };
+    /* The links come before the first actor and before the start: an actor without a router would
+     * be answered that every process is down, and links_create() takes a node that has not
+     * started. */
     int rv = links_create(observer->node, &options, error);
     free(peers);
     const struct actor_options root = { .ops = &observer_ops, .arg = observer };
@@ -318,6 +325,8 @@ static int create_asked(struct tr_observer *observer, struct error *error)
 
 static void destroy(struct tr_observer *observer)
 {
+    /* The node goes first: its actor writes to `asked`, and its links use the keys and the plan
+     * until it was joined. */
     if (observer->node != NULL) {
         node_stop(observer->node, env_now_ns(observer->env) + STOP_NS);
         node_join(observer->node);
@@ -357,6 +366,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     atomic_init(&observer->interrupted, false);
     pthread_mutex_init(&observer->mutex, NULL);
     deadline_init_cond(&observer->changed);
+    /* What destroy() takes down comes first; what is written to (`asked`) before the node, whose
+     * actor and links write to it. */
     rv = read_observed(observer, &options, timeout_ns, &inner);
     if (rv == 0)
         rv = open_security(observer, options.host, &inner);
@@ -378,6 +389,7 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
  * after that: a close may have freed it. */
 static int enter(struct tr_observer *observer, struct tr_error *error)
 {
+    /* This is asked before the mutex, which another thread may have held at the fork. */
     if (fork_mark_is_child(observer->mark))
         return error_forked(error, "the observer");
     pthread_mutex_lock(&observer->mutex);
@@ -388,6 +400,7 @@ static int enter(struct tr_observer *observer, struct tr_error *error)
 static void leave(struct tr_observer *observer)
 {
     observer->inside--;
+    /* The others are woken under the mutex: when it is given up the observer may be freed. */
     pthread_cond_broadcast(&observer->changed);
     pthread_mutex_unlock(&observer->mutex);
 }
@@ -397,6 +410,8 @@ void tr_observer_close(struct tr_observer *observer)
     if (observer == NULL || fork_mark_is_child(observer->mark))
         return;
     pthread_mutex_lock(&observer->mutex);
+    /* The flag stands before the wait: a thread that waits ends by it, and then is inside no
+     * more. */
     observer->closing = true;
     pthread_cond_broadcast(&observer->changed);
     while (observer->inside > 0)
@@ -449,6 +464,8 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     const struct observed_process *asked = &observer->asked[process];
     status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
                      &view);
+    /* What was seen is copied under the mutex; what follows reads the copies, and what is set
+     * once. */
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
     char why[TR_OBSERVER_WHY_MAX];
     snprintf(why, sizeof why, "%s", asked->seen.why);
@@ -498,7 +515,10 @@ void tr_observer_interrupt(struct tr_observer *observer)
         atomic_store_explicit(&observer->interrupted, true, memory_order_relaxed);
 }
 
-/* Under the mutex. */
+/* Under the mutex. What was asked for comes first: a wait whose condition holds succeeds whatever
+ * else is true, and a timeout of 0 is a look. Closing comes next, which is final: a caller that got
+ * another code could call again, on memory that is freed. The interrupt comes before the deadline,
+ * or a caller that polls with a timeout of 0 would never hear of it. */
 static int wait_asked(struct tr_observer *observer, uint64_t times, const struct deadline *until,
                       struct tr_error *error)
 {

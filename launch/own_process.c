@@ -4,12 +4,13 @@
  *
  * Invariants:
  * - orphaned is set once, by the launcher's thread, before it interrupts the attached session; a
- *   session that is attached later is interrupted by whoever attaches it. Both hold the mutex, so
- *   that no session is missed, and none is interrupted once it was detached.
+ *   session that is attached later is interrupted by the thread that attaches it. Both hold the
+ *   mutex, so that no session is missed, and none is interrupted once it was detached.
  * - The launcher's thread is there from tr_process_watch(), or from the first session that is
  *   attached, to tr_process_close(). It alone reads the standard input after tr_process_watch().
- * - Loops say nothing themselves: a launcher that reads nothing for a while, and whose pipe is full,
- *   would stop their heartbeats. They leave it in a queue, which the launcher's thread prints.
+ * - Loops say nothing themselves: a launcher that reads nothing for a while, and whose pipe is
+ *   full, would stop their heartbeats. They leave it in a queue, which the launcher's thread
+ *   prints.
  */
 #include <errno.h>
 #include <poll.h>
@@ -51,8 +52,8 @@ struct silent_peer {
     uint32_t node, incarnation;
 };
 
-/* What loops leave for the launcher's thread. The process has it, and each session that was attached as
- * long as it has loops. */
+/* The messages that loops leave for the launcher's thread. The process has it, and each session
+ * that was attached as long as it has loops. */
 struct silent_peers {
     atomic_uint references;
     struct event_queue queue; /* struct silent_peer */
@@ -200,7 +201,8 @@ static int role_of(uint32_t role, enum launcher_role *out, struct error *error)
     return 0;
 }
 
-/* One that was misread could be smaller than that of the process's last life, which others refuse. */
+/* One that was misread could be smaller than that of the process's last life, which others
+ * refuse. */
 static int read_incarnation(struct tr_process *process, struct error *error)
 {
     const char *text = getenv("TROUPE_INCARNATION");
@@ -219,6 +221,8 @@ static int find(struct tr_process *process, const struct tr_process_options *opt
                 int64_t timeout_ns, struct error *error)
 {
     const char *path = options->cluster != NULL ? options->cluster : getenv("TROUPE_CLUSTER");
+    /* Options and environment are checked before the input is read, whose line no second attempt
+     * finds again. */
     int rv = role_of(options->role, &process->role, error);
     if (rv == 0)
         rv = read_incarnation(process, error);
@@ -244,7 +248,7 @@ static int find(struct tr_process *process, const struct tr_process_options *opt
 static void silent_release(void *arg)
 {
     struct silent_peers *silent = arg;
-    /* Release, then acquire by the last one, who must see what all others did. */
+    /* Release, then acquire by the last one, which must see what all others did. */
     if (atomic_fetch_sub_explicit(&silent->references, 1, memory_order_acq_rel) != 1)
         return;
     event_queue_fini(&silent->queue);
@@ -315,6 +319,7 @@ int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
     atomic_init(&process->orphaned, false);
     atomic_init(&process->watching, false);
     atomic_init(&process->closing, false);
+    /* All that destroy() takes down stands before the first step that may fail behind it. */
     rv = find(process, &options, timeout_ns, &inner);
     if (rv != 0) {
         destroy(process);
@@ -329,6 +334,8 @@ void tr_process_close(struct tr_process *process)
     if (process == NULL || fork_mark_is_child(process->mark))
         return;
     if (process->has_thread) {
+        /* The flag stands before the wake, by which the thread sees it, and the thread ends before
+         * anything that it uses is freed. */
         atomic_store(&process->closing, true);
         wake_thread(process);
         pthread_join(process->thread, NULL);
@@ -368,6 +375,8 @@ bool tr_process_is_orphaned(const struct tr_process *process)
 
 static void orphan(struct tr_process *process)
 {
+    /* The flag stands before the mutex is taken: a session that is attached behind this finds it
+     * (tr_process_attach). */
     atomic_store_explicit(&process->orphaned, true, memory_order_relaxed);
     pthread_mutex_lock(&process->mutex);
     if (process->session != NULL)
@@ -396,8 +405,8 @@ static void print_silent(struct tr_process *process)
     (void)written; /* a launcher that is gone is noticed by the input */
 }
 
-/* The launcher's thread: notices the end of the input, and says who is silent whenever the output takes
- * it. After the end it waits for that of the process alone. */
+/* The launcher's thread: notices the end of the input, and says who is silent whenever the output
+ * takes it. After the end it waits for that of the process alone. */
 static void *serve_launcher(void *arg)
 {
     struct tr_process *process = arg;
@@ -413,11 +422,14 @@ static void *serve_launcher(void *arg)
         uint64_t count;
         if (poll(polled, sizeof polled / sizeof polled[0], deadline_poll_ms(&kill)) < 0)
             continue;
+        /* The end of the grace is asked for first: nothing else that is ready may put it off. */
         if (!kill.never && deadline_passed(&kill))
             _exit(EXIT_ORPHANED);
+        /* The wake is cleared here and the flags are read behind it, in the next round. */
         if (polled[0].revents != 0 && read(process->wake, &count, sizeof count) < 0)
             continue;
         if (input_watch_ended(polled[1].revents)) {
+            /* The grace begins before the session is interrupted, which takes the mutex. */
             kill = deadline_after(TR_PROCESS_ORPHAN_NS);
             orphan(process);
         }
@@ -450,6 +462,7 @@ int tr_process_watch(struct tr_process *process, struct tr_error *error)
     else
         rv = start_thread(process, error);
     if (rv == 0) {
+        /* The flag stands before the wake, by which the thread begins to poll the input. */
         atomic_store(&process->watching, true);
         wake_thread(process);
     }
@@ -476,6 +489,8 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
     if (rv != 0)
         return rv;
     pthread_mutex_lock(&process->mutex);
+    /* The thread comes before anything is noted: where it cannot be made the session is not
+     * attached. */
     if (session != NULL && process->info.launched)
         rv = start_thread(process, error);
     if (rv != 0) {
@@ -484,11 +499,14 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
     }
     process->session = session;
     if (session != NULL && process->info.launched && session->silent == NULL) {
+        /* The reference is counted before the session has it. */
         atomic_fetch_add_explicit(&process->silent->references, 1, memory_order_relaxed);
         session->silent = leave_silent;
         session->silent_release = silent_release;
         session->silent_arg = process->silent;
     }
+    /* This is asked last, when orphan() would find the session too: one of the two interrupts
+     * it. */
     if (session != NULL && tr_process_is_orphaned(process))
         tr_session_interrupt(session);
     pthread_mutex_unlock(&process->mutex);

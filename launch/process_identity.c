@@ -77,6 +77,7 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
     uint32_t found;
     *process = nth_of_role(plan, cluster_host_processes(plan, host), role,
                            index == PROCESS_IDENTITY_NONE ? 0 : index, &found);
+    /* The number of processes is judged before the index, so that the text names what there is. */
     if (found == 0)
         return error_set(error, TR_EINVAL, "host %s has no process that is a %s", name,
                          launcher_role_name(role));
@@ -200,6 +201,9 @@ static int from_surroundings(const struct cluster_plan *plan,
                              const struct process_identity_wanted *wanted, uint32_t *process,
                              struct error *error)
 {
+    /* The order is that of process_identity.h: what was said to Troupe goes before what a scheduler
+     * says of its own numbers, and both before the name of the host, which nobody may have
+     * meant. */
     int rv = say_number(wanted, "TROUPE_PROCESS", process, error);
     if (rv != 0)
         return rv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which process of a cluster this one is: from its options, or from what whoever started it says in
- * the environment.
+ * Which process of a cluster this one is: from its options, or from what its starter says in the
+ * environment.
  *
  * In this order, the first that says something counts:
  *
@@ -33,7 +33,7 @@ struct process_identity_wanted {
     const char *host;        /* NULL: not said */
     enum launcher_role role; /* of the command, or as said */
     uint32_t index;          /* PROCESS_IDENTITY_NONE: not said */
-    /* What the surroundings say; NULL results: nothing. */
+    /* Asks what the surroundings say; NULL results: nothing. */
     const char *(*environment)(void *arg, const char *name);
     void *arg;
     const char *host_name; /* of this machine */
@@ -44,11 +44,12 @@ int process_identity_find(const struct cluster_plan *plan,
                           const struct process_identity_wanted *wanted, uint32_t *process,
                           struct error *error);
 
-/* Is it a process of that role? If not, the sentence says which command starts it. */
+/* Is it a process of that role? If not, the text says which command starts it. */
 int process_identity_check(const struct plan *plan, uint32_t process, enum launcher_role role,
                            struct error *error);
 
-/* A number below PROCESS_IDENTITY_NONE, which a NULL text gives; false: the text is no such number. */
+/* A number below PROCESS_IDENTITY_NONE, which a NULL text gives; false: the text is no such
+ * number. */
 bool process_identity_read_number(const char *text, uint32_t *number);
 
 #endif

@@ -31,6 +31,7 @@ void status_view_add_job(struct job_progress_now *job, json_t *document)
         .has_checkpoint = checkpoint != NULL,
         .checkpoint = count_of(document, "checkpoint"),
     };
+    /* The era comes before all counts: a later one voids what was seen of those before it. */
     if (one.era > job->era)
         *job = (struct job_progress_now){ .era = one.era, .epochs = job->epochs };
     if (one.era < job->era)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `troupe status` and `troupe top` show of a process: the figures of the document that its
- * actor "status" answered with (actors/report/status.h).
+ * The figures that `troupe status` and `troupe top` show of a process: the figures of the document
+ * that its actor "status" answered with (actors/report/status.h).
  *
  * The document comes from outside: whatever it holds, what is missing or of another type is 0.
  *

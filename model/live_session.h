@@ -6,7 +6,8 @@
  * The task names its session as soon as it is open, and takes the name back before it closes it.
  * Taking back waits for those that use it in that moment, which is short.
  *
- * Ownership: embedded; borrows the session. Thread rules: live_session_set() on one thread at a time.
+ * Ownership: embedded; borrows the session. Thread rules: live_session_set() on one thread at a
+ * time.
  */
 #ifndef MODEL_LIVE_SESSION_H
 #define MODEL_LIVE_SESSION_H
@@ -34,7 +35,8 @@ static inline void live_session_set(struct live_session *live, struct tr_session
         sched_yield();
 }
 
-/* The session or NULL; it stays open until live_session_release(), which is called in both cases. */
+/* The session or NULL; it stays open until live_session_release(), which is called in both
+ * cases. */
 static inline struct tr_session *live_session_acquire(struct live_session *live)
 {
     atomic_fetch_add(&live->users, 1);
@@ -46,8 +48,8 @@ static inline void live_session_release(struct live_session *live)
     atomic_fetch_sub(&live->users, 1);
 }
 
-/* Safe in a signal handler. In this order nobody is missed: a task that names its session after this
- * has found none sees that it was fired. */
+/* Safe in a signal handler. In this order nobody is missed: a task that names its session after
+ * this has found none sees that it was fired. */
 static inline void live_session_interrupt(struct live_session *live)
 {
     atomic_store(&live->fired, true);

@@ -3,8 +3,8 @@
  * The partitions of a graph that this process has in memory, as exact inference reads them: what
  * include/troupe/part.h shows of them, of one node type and one edge type, with two of the tables.
  *
- * Ownership: embedded; the rows are the graph's, which must stay open. Thread rules: one thread fills
- * it; any thread may read it then.
+ * Ownership: embedded; the rows are the graph's, which must stay open. Thread rules: one thread
+ * fills it; any thread may read it then.
  */
 #ifndef MODEL_PART_VIEW_H
 #define MODEL_PART_VIEW_H

@@ -3,11 +3,11 @@
  * The events of a task of this library: a queue (api/event_queue.h) of TR_MODEL_EVENTS_MAX events
  * until somebody pulls them (tr_model_next_event).
  *
- * Beside it stands the task's session, so that the same holds for what both kinds of task can do with
- * theirs.
+ * Beside it stands the task's session, so that the same holds for what both kinds of task can do
+ * with theirs.
  *
- * Ownership: embedded, as the first member of the arg of each kind of task, where it is found again.
- * Thread rules: any thread.
+ * Ownership: embedded, as the first member of the arg of each kind of task, where it is found
+ * again. Thread rules: any thread.
  */
 #ifndef MODEL_TASK_EVENTS_H
 #define MODEL_TASK_EVENTS_H

@@ -314,8 +314,8 @@ static void train(struct train_rank *r)
         .job = all->job_hash,
     };
     r->code = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, &r->error);
-    /* One that was started again, or went back with its group, may find that rank 0 has ended the job
-     * without it. */
+    /* One that was started again, or went back with its group, may find that rank 0 has ended the
+     * job without it. */
     if (r->code == TR_ECLOSED && all->finishes && tr_graph_wait_end(all->job->graph, 0, NULL) == 0)
         r->code = 0;
     /* This stands behind the lines above, which may make a success of it: the flag ends all

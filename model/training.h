@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A training as a task: the trainers of this process, the run's folder where rank 0 is here, and what
- * is pulled of it. troupe train and any other program begin it by tr_train_start().
+ * A training as a task: the trainers of this process, the run's folder where rank 0 is here, and
+ * what is pulled of it. troupe train and any other program begin it by tr_train_start().
  *
  *     train_task.c         the task: opening, training, the end
  *     training_options.c   what a program asks for
@@ -9,8 +9,8 @@
  *     training_keeper.c    what rank 0 does for all: evaluates, writes, says
  *     training_results.c   what is pulled
  *
- * All but what the mutex guards is the task's thread's and, of those parts that keep the run, rank 0's
- * thread's while the trainers run.
+ * All but what the mutex guards is the task's thread's and, of those parts that keep the run, rank
+ * 0's thread's while the trainers run.
  *
  * Ownership: the task's arg. Thread rules: as said beside the members.
  */
@@ -87,16 +87,16 @@ int training_name_checkpoints(struct training *t, struct error *error);
 int training_hash_job(const struct training *t, uint64_t *hash, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
 int training_open_folder(struct training *t, struct error *error);
-/* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so that
- * it may be tried again. */
+/* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so
+ * that it may be tried again. */
 void training_forget_untrained(struct training *t);
 
 /* training_keeper.c: of rank 0, but refused, which any rank calls. */
 struct trainer_hooks training_hooks(struct training *t);
 void training_begin_epoch(struct training *t, uint32_t epoch);
 
-/* training_results.c: before the run's folder has the line of an epoch. Those from that epoch on are
- * found again. */
+/* training_results.c: before the run's folder has the line of an epoch. Those from that epoch on
+ * are found again. */
 int training_add_epoch(struct training *t, const struct epoch_report *report);
 void training_set_tested(struct training *t, const struct scores *scores);
 /* Forgets the result: what was found since a checkpoint is found again. */

@@ -167,8 +167,8 @@ static int test(struct training *t, struct error *error)
 }
 
 /* The model first, for it is worth most; what is done is not done again when the disk refuses the
- * rest. The program passes the result on, and the launcher is notified, before anybody learns of the
- * end: it must know that the job is complete when the first process ends because of that. */
+ * rest. The program passes the result on, and the launcher is notified, before anybody learns of
+ * the end: it must know that the job is complete when the first process ends because of that. */
 static int keep(void *arg, const struct trainer_result *result, struct error *error)
 {
     struct training *t = arg;

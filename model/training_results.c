@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The results that are pulled of a training: its epochs, its result, and that this was passed on. */
+/* The results that are pulled of a training: its epochs, its result, and that this was passed
+ * on. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -31,7 +31,8 @@ static void report(const struct watchdog *dog, uint32_t rank, uint64_t ns, bool 
     dog->stalled(dog->arg, &stall);
 }
 
-/* One count for all: where one computes and another does not get on, the first soon waits for it. */
+/* One count for all: where one computes and another does not get on, the first soon waits for
+ * it. */
 static void *watch(void *arg)
 {
     struct watchdog *dog = arg;

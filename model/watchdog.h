@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A watch over threads that compute: one that makes no progress is reported, once, with the threads
- * that are at work. The thread can neither be ended nor hears anything, so the program is to end its
- * process, and a launcher puts another one in its place.
+ * that are at work. The thread can neither be ended nor hears anything, so the program is to end
+ * its process, and a launcher puts another one in its place.
  *
  * A thread is watched from watchdog_enter to watchdog_leave, in which it computes and waits for
  * nobody: waiting for batches or for other trainers lies outside, however long that takes. Inside,
  * progress is a leave, or the watchdog_beat of a thread that did a piece of a long work. Time in
- * which the whole process stood still does not count (ticks.h). When the process is asked to stop, a
- * thread that does not come so far within WATCHDOG_STOP_NS is not waited for.
+ * which the whole process stood still does not count (ticks.h). When the process is asked to stop,
+ * a thread that does not come so far within WATCHDOG_STOP_NS is not waited for.
  *
  * Ownership: embedded; watched places are the caller's, and are not moved while it runs. Thread
  * rules: start and stop on one thread; the others on any.

@@ -57,8 +57,8 @@ static void retry(struct link *link)
 }
 
 /* Processes of a job start in any order, so the first failures say nothing. After dead_ns without a
- * link the peer is named, and again each time that this has doubled: it may be stopped, and where no
- * peer has heard of its present life, no silence of it counts. */
+ * link the peer is named, and again each time that this has doubled: it may be stopped, and where
+ * no peer has heard of its present life, no silence of it counts. */
 static bool warn_apart(struct link *link, const char *why)
 {
     const struct links *links = link->links;

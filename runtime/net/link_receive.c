@@ -440,7 +440,8 @@ static ssize_t read_some(struct link *link, bool *all)
     struct link_wire *wire = link->wire;
     struct iovec parts[2];
     bool direct = wire->in_record && wire->body_begun && wire->left > DIRECT_BYTES;
-    /* Bytes that are left go to the beginning first, so that a record that is cut fits behind it. */
+    /* Bytes that are left go to the beginning first, so that a record that is cut fits behind
+     * it. */
     memmove(wire->in, wire->in + wire->in_begin, available(wire));
     wire->in_end -= wire->in_begin;
     wire->in_begin = 0;

@@ -463,8 +463,9 @@ static void consume(struct link *link, size_t n)
 void link_flush(struct link *link)
 {
     size_t written = 0;
-    /* Whether there is a connection or not: a control message that found no room is missing from the
-     * session, which no later connection mends. Before the phase, since this ends the connection. */
+    /* Whether there is a connection or not: a control message that found no room is missing from
+     * the session, which no later connection mends. Before the phase, since this ends the
+     * connection. */
     if (link->overflown)
         link_peer_down(link, "it does not take the answers that it asked for");
     if (link->phase != LINK_UP)

@@ -294,8 +294,8 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
         resume_session(link, hello);
     /* After the session: what the other side has was freed, and the rest is sent again. */
     link_rewind(link);
-    /* Only now: the disconnect above has started it for the next dial, which is made where there was
-     * no memory for the wire. With it goes the pause, which each attempt lengthens. */
+    /* Only now: the disconnect above has started it for the next dial, which is made where there
+     * was no memory for the wire. With it goes the pause, which each attempt lengthens. */
     timer_stop(&link->dial_timer);
     /* The phase changes behind all that can fail: a link that is up has a wire and a session. */
     link->phase = LINK_UP;

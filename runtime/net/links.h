@@ -93,17 +93,19 @@ struct links_options {
      * may be NULL. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
-    /* A connection with a peer could not be made, and is tried again. On any loop's thread; may be NULL. */
+    /* A connection with a peer could not be made, and is tried again. On any loop's thread; may be
+     * NULL. */
     void (*apart)(void *arg, uint32_t node, const char *why);
     void *apart_arg;
     /* Somebody else listens at an address, as error says. True: it is tried again at once, so it is
-     * this one that pauses, and bounds for how long. In links_create, which then needs an error; NULL:
-     * that fails. */
+     * this one that pauses, and bounds for how long. In links_create, which then needs an error;
+     * NULL: that fails. */
     bool (*busy)(void *arg, const struct error *error);
     void *busy_arg;
 };
 
-/* Says what is wrong with an option, or why it can't listen there (TR_EEXIST: somebody else does). */
+/* Says what is wrong with an option, or why it can't listen there (TR_EEXIST: somebody else
+ * does). */
 int links_create(struct node *node, const struct links_options *options, struct error *error);
 
 /* Where the node listens, ports filled in; after node_start. */

@@ -231,7 +231,8 @@ ssize_t tls_readv(struct tls *tls, const struct iovec *parts, int num_parts)
         size_t at = 0;
         while (at < parts[i].iov_len) {
             ssize_t got = read_part(tls, (char *)parts[i].iov_base + at, parts[i].iov_len - at);
-            /* Bytes that were read are returned first: an error stays in `error` for the next call. */
+            /* Bytes that were read are returned first: an error stays in `error` for the next
+             * call. */
             if (got <= 0)
                 return total > 0 ? total : got;
             at += (size_t)got;
