@@ -133,7 +133,7 @@ void event_queue_end(struct event_queue *queue)
 void event_queue_close(struct event_queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);
-    /* The flag stands before the wake, and both before the wait for those inside, who leave by
+    /* The flag stands before the wake, and both before the wait for those inside, which leave by
      * them. */
     queue->closed = true;
     signal_fd(queue->descriptor);

@@ -366,8 +366,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     atomic_init(&observer->interrupted, false);
     pthread_mutex_init(&observer->mutex, NULL);
     deadline_init_cond(&observer->changed);
-    /* What destroy() takes down comes first; what is written to (`asked`) before the node, whose
-     * actor and links write to it. */
+    /* All that destroy() takes down is there first; `asked` comes before the node, whose actor and
+     * links write to it. */
     rv = read_observed(observer, &options, timeout_ns, &inner);
     if (rv == 0)
         rv = open_security(observer, options.host, &inner);
@@ -385,8 +385,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     return 0;
 }
 
-/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). Nothing of it is read
- * after that: a close may have freed it. */
+/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). Nothing of it is
+ * read after that: a close may have freed it. */
 static int enter(struct tr_observer *observer, struct tr_error *error)
 {
     /* This is asked before the mutex, which another thread may have held at the fork. */
@@ -464,8 +464,7 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     const struct observed_process *asked = &observer->asked[process];
     status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
                      &view);
-    /* What was seen is copied under the mutex; what follows reads the copies, and what is set
-     * once. */
+    /* All that follows is copied before the call leaves: a close may free the observer then. */
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
     char why[TR_OBSERVER_WHY_MAX];
     snprintf(why, sizeof why, "%s", asked->seen.why);
