@@ -31,6 +31,7 @@
 #define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
 #define FLEET_RUN "run"                 /* that of rank 0 */
 #define FLEET_MODEL FLEET_RUN "/model"
+#define FLEET_METRICS FLEET_RUN "/metrics"
 
 struct fleet;
 

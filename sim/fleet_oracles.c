@@ -145,6 +145,13 @@ static void check_model(struct fleet *fleet, struct files *files)
     free(bytes);
 }
 
+/* The epochs of the run are on the disk from its beginning on, whatever fails later. */
+static void check_metrics(struct fleet *fleet, struct files *files)
+{
+    if (!files_exists(files, FLEET_METRICS))
+        fleet_fail(fleet, "%s: the run has no metrics", FLEET_METRICS);
+}
+
 static void check_disk(struct fleet *fleet)
 {
     struct checkpoint_manifest manifest = { 0 };
@@ -153,6 +160,7 @@ static void check_disk(struct fleet *fleet)
     /* Reads are whole from here on: these are the oracles' own. */
     files_sim_set_short(fleet->disk, 0);
     check_model(fleet, looking.files);
+    check_metrics(fleet, looking.files);
     int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,
                                &manifest, &damaged, &error);
     if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))

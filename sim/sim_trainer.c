@@ -84,8 +84,7 @@ static void keep_run(struct sim_trainer *t)
     int rv = 0;
     if (t->rank == 0 &&
         (t->loop.operation == TRAINING_REWIND || t->loop.operation == TRAINING_REPORT))
-        rv = write_file(t, FLEET_RUN "/metrics", &t->loop.at.epoch, sizeof t->loop.at.epoch,
-                        &error);
+        rv = write_file(t, FLEET_METRICS, &t->loop.at.epoch, sizeof t->loop.at.epoch, &error);
     else if (t->rank == 0)
         rv = write_file(t, FLEET_MODEL, t->weights, t->plan->values * sizeof(float), &error);
     /* The job is complete when the file is there: nothing of it is started again after that. */
