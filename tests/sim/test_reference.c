@@ -171,11 +171,32 @@ static void contradicting_column_tables_are_refused(void **state)
     assert_true(refused > 5);
 }
 
+/* Every fifth pair is the one before it once more, and the others differ. */
+static void some_pairs_come_twice(void **state)
+{
+    uint32_t repeats = 0, others = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        struct fixture f;
+        setup(&f, seed);
+        const uint64_t *pairs = f.loader.pairs;
+        for (uint64_t i = 1; pairs != NULL && i < f.loader.open.num_seeds; i++) {
+            bool same = pairs[2 * i] == pairs[2 * i - 2] && pairs[2 * i + 1] == pairs[2 * i - 1];
+            assert_true(same || i % 5 != 4);
+            repeats += i % 5 == 4;
+            others += !same;
+        }
+        teardown(&f);
+    }
+    assert_true(repeats > 0 && others > repeats);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change_is_noticed),
         cmocka_unit_test(missing_rows_are_noticed),
+        cmocka_unit_test(some_pairs_come_twice),
         cmocka_unit_test(contradicting_column_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

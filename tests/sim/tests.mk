@@ -23,6 +23,12 @@ TESTS += tests/sim/test_liveness
 tests_sim_test_liveness_SOURCES = tests/sim/test_liveness.c
 tests_sim_test_liveness_LDADD = $(sim_libs) $(test_libs)
 
+check_PROGRAMS += tests/sim/test_fleet_faults
+TESTS += tests/sim/test_fleet_faults
+tests_sim_test_fleet_faults_SOURCES = tests/sim/test_fleet_faults.c
+tests_sim_test_fleet_faults_LDADD = $(sim_libs) $(test_libs)
+tests_sim_test_fleet_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_kill
+
 check_PROGRAMS += tests/sim/test_plans
 TESTS += tests/sim/test_plans
 tests_sim_test_plans_SOURCES = tests/sim/test_plans.c
