@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include "cli/lib/progress.h"
 #include "cli/lib/quantity.h"
 #include "cli/lib/report.h"
+#include "tests/short_memory.h"
 
 static void fill(struct report *report)
 {
@@ -34,7 +36,7 @@ static void fill(struct report *report)
 }
 
 /* What report_print sends to stdout, in text. */
-static void capture(bool json, char *text, size_t size)
+static void capture_of(void (*fill_it)(struct report *), bool json, char *text, size_t size)
 {
     struct report report;
     struct tr_error error = TR_ERROR_INIT;
@@ -44,7 +46,7 @@ static void capture(bool json, char *text, size_t size)
     fflush(stdout);
     dup2(fileno(file), STDOUT_FILENO);
     report_init(&report, json);
-    fill(&report);
+    fill_it(&report);
     int rc = report_print(&report, &error);
     dup2(stdout_before, STDOUT_FILENO);
     close(stdout_before);
@@ -53,6 +55,11 @@ static void capture(bool json, char *text, size_t size)
     size_t length = fread(text, 1, size - 1, file);
     text[length] = '\0';
     fclose(file);
+}
+
+static void capture(bool json, char *text, size_t size)
+{
+    capture_of(fill, json, text, size);
 }
 
 static void json_is_one_object_on_one_line(void **state)
@@ -86,6 +93,72 @@ static void people_get_aligned_lines_and_tables(void **state)
     assert_non_null(strstr(text, "part     halo\n   0  25.00 %\n   1  25.00 %\n"));
     assert_non_null(strstr(text, "equal    yes\n"));
     assert_non_null(strstr(text, "shape    [2,100]\nnone     []\n"));
+}
+
+/* Numbers end below each other; texts and lists begin there, in whichever column. */
+static void fill_columns(struct report *report)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        report_row(report, "tables");
+        report_counts(report, "shape", "shape of it", (const uint64_t[]){ 7, 8 }, (uint32_t)i + 1);
+        report_text(report, "name", "its name", i == 0 ? "a" : "bcd");
+        report_flag(report, "kept", "is kept", i == 1);
+        report_bytes(report, "bytes", "bytes", i == 0 ? 7 : 1536);
+    }
+    report_rows_end(report);
+}
+
+static void columns_are_aligned_by_what_they_hold(void **state)
+{
+    (void)state;
+    char text[2048];
+    capture_of(fill_columns, false, text, sizeof text);
+    assert_string_equal(text, "shape of it  its name  is kept     bytes\n"
+                              "[7]          a         no            7 B\n"
+                              "[7,8]        bcd       yes      1.50 KiB\n");
+}
+
+/* Progress that is quiet, or of no piece of work, writes nothing however long ago it began. */
+static void quiet_progress_writes_nothing(void **state)
+{
+    (void)state;
+    char text[256];
+    for (int i = 0; i < 4; i++) {
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        struct progress progress = { .out = file, .quiet = i % 2 == 1, .running = i / 2 == 1 };
+        progress.begin_ns = 1;
+        progress_update(&progress, 5);
+        assert_int_equal(progress.done, 5);
+        rewind(file);
+        assert_int_equal(fread(text, 1, sizeof text, file) != 0,
+                         progress.running && !progress.quiet);
+        fclose(file);
+    }
+}
+
+/* With memory for 0, 1, 2 ... allocations a report fails, or is whole. */
+static void a_report_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    int rv = TR_ENOMEM, tries = 0;
+    for (; rv != 0 && tries < 1000; tries++) {
+        struct report report;
+        struct tr_error error = TR_ERROR_INIT;
+        report_init(&report, false);
+        allocations_left = tries;
+        for (int i = 0; i < 40; i++) /* the fields grow once more */
+            report_flag(&report, "flag", "flag", true);
+        allocations_left = -1;
+        bool failed = report.failed;
+        assert_true(failed || report.num_fields == 40);
+        rv = failed ? report_print(&report, &error) : 0;
+        assert_int_equal(rv, failed ? TR_ENOMEM : 0);
+        if (!failed)
+            report_fini(&report);
+    }
+    assert_int_equal(rv, 0);
+    assert_true(tries > 80); /* a label and a text of each, and the fields twice */
 }
 
 /* What /dev/full does, which not every container has. */
@@ -167,6 +240,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_one_object_on_one_line),
         cmocka_unit_test(people_get_aligned_lines_and_tables),
+        cmocka_unit_test(columns_are_aligned_by_what_they_hold),
+        cmocka_unit_test(quiet_progress_writes_nothing),
+        cmocka_unit_test(a_report_without_memory_is_an_error),
         cmocka_unit_test(a_full_output_is_an_error),
         cmocka_unit_test(quantities_read_well),
     };

@@ -45,8 +45,10 @@ tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
 tests_cli_json_lines_LDADD = $(JANSSON_LIBS)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
 tests_cli_test_options_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
-tests_cli_test_report_SOURCES = tests/cli/test_report.c
+tests_cli_test_report_SOURCES = tests/cli/test_report.c tests/short_memory.h
 tests_cli_test_report_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
+tests_cli_test_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
 tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
 tests_cli_test_signals_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
 

@@ -31,9 +31,16 @@ static int refused(void)
 void *__real_calloc(size_t n, size_t size);
 void *__real_aligned_alloc(size_t align, size_t size);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
+void *__real_realloc(void *block, size_t size);
+void *__wrap_realloc(void *block, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return refused() ? NULL : __real_realloc(block, size);
+}
 
 void *__wrap_calloc(size_t n, size_t size)
 {
@@ -331,6 +338,90 @@ static void digest_sees_each_edge(void **state)
     free(fixture);
 }
 
+/* A batch has as many tables as were asked for last, which say nothing of those of a batch before,
+ * and none where memory ended. */
+static void tables_begin_empty(void **state)
+{
+    static const uint32_t counts[] = { 2, 3, 0, 1, 7, 7 };
+    static const struct batch_table EMPTY;
+    struct batch_space space;
+    (void)state;
+    assert_int_equal(batch_space_init(&space, FIXTURE_NTYPES, FIXTURE_ETYPES, 1), 0);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        int rv = TR_ENOMEM;
+        for (long tries = 0; rv != 0; tries++) {
+            allowed = tries;
+            rv = batch_space_set_tables(&space, counts[i]);
+            allowed = -1;
+            assert_true(rv == 0 || rv == TR_ENOMEM);
+            assert_int_equal(space.batch.num_tables, rv == 0 ? counts[i] : 0);
+        }
+        for (uint32_t t = 0; t < counts[i]; t++)
+            assert_memory_equal(&space.tables[t], &EMPTY, sizeof EMPTY);
+        if (counts[i] > 0)
+            memset(space.tables, 0xff, counts[i] * sizeof *space.tables);
+    }
+    batch_space_fini(&space);
+}
+
+/* The lists of edges whose tables are wanted are the last that a batch takes memory for. */
+static void edges_without_memory_for_their_lists_are_refused(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    struct bench bench;
+    fixture_init(fixture, 99, 2, false);
+    assert_int_equal(set_up(&bench, fixture, plans[0].num_layers, 0), 0);
+    assert_int_equal(fixture_batch(fixture, &plans[0], 0, &bench.builder, &bench.space, &bench.out),
+                     0);
+    struct sample_table table = { .of = SAMPLE_OF_EDGES, .type = 0, .where = SAMPLE_FOR_ALL };
+    const struct sample_spec spec = { .num_layers = plans[0].num_layers,
+                                      .num_etypes = FIXTURE_ETYPES,
+                                      .tables = &table,
+                                      .num_tables = 1 };
+    const struct batch_builder_plan wanted = { .spec = &spec, .edge_ids = true };
+    bench.builder.plan = &wanted;
+    bench.builder.out = &bench.out;
+    for (long tries = 0; tries < 2; tries++) { /* the edges, and the lists of one */
+        struct error error = { 0 };
+        allowed = tries;
+        int rv = batch_builder_place_edges(&bench.builder, &error);
+        allowed = -1;
+        assert_int_equal(rv, TR_ENOMEM);
+        assert_int_equal(error.code, TR_ENOMEM);
+        assert_non_null(strstr(error.text, "no memory for lists of edges"));
+        assert_int_equal(bench.builder.num_edges, 0);
+    }
+    tear_down(&bench);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
+/* A copy is whole, or empty where memory ended. */
+static void specs_without_memory_are_not_copied(void **state)
+{
+    static const struct sample_table TABLE = { .of = SAMPLE_OF_NODES, .where = SAMPLE_FOR_ALL };
+    struct sample_spec spec, copy;
+    int rv = TR_ENOMEM;
+    long tries;
+    (void)state;
+    assert_int_equal(sample_spec_alloc(&spec, 2, 3), 0);
+    sample_spec_term(&spec, 1, 2)->fanout = 7;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sample_spec_add_table(&spec, &TABLE), 0);
+    for (tries = 0; rv != 0 && tries < 10; tries++) {
+        allowed = tries;
+        rv = sample_spec_copy(&copy, &spec);
+        allowed = -1;
+        assert_int_equal(rv, copy.terms == NULL ? TR_ENOMEM : 0);
+    }
+    assert_true(tries > 2);
+    assert_int_equal(copy.num_tables, 3);
+    assert_int_equal(sample_spec_term(&copy, 1, 2)->fanout, 7);
+    sample_spec_free(&copy);
+    sample_spec_free(&spec);
+}
+
 /* With 0, 1, 2 ... allocations allowed it fails cleanly, until it succeeds with the right batch. */
 static void every_failed_allocation_is_survived(void **state)
 {
@@ -524,6 +615,9 @@ int main(void)
         cmocka_unit_test(lying_answers_are_refused),
         cmocka_unit_test(a_seed_that_is_no_node_is_refused),
         cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(tables_begin_empty),
+        cmocka_unit_test(edges_without_memory_for_their_lists_are_refused),
+        cmocka_unit_test(specs_without_memory_are_not_copied),
         cmocka_unit_test(large_fanouts_survive_failed_allocations),
         cmocka_unit_test(batches_equal_the_naive_walk),
         cmocka_unit_test(only_repeated_seeds_cost_salts),

@@ -32,4 +32,4 @@ tests_graph_test_batch_builder_SOURCES = tests/graph/test_batch_builder.c tests/
 tests_graph_test_batch_builder_LDADD = $(graph_libs) $(test_libs)
 # The n-th allocation fails: every place that takes memory is visited. In a static link the
 # linker puts the test's functions between the library and the allocator.
-tests_graph_test_batch_builder_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=mmap
+tests_graph_test_batch_builder_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=mmap
