@@ -729,6 +729,44 @@ static void parts_of_several_pieces_are_whole(void **unused)
     free(bytes);
 }
 
+/* What came from another host gets a part's name when its last piece is there, and only if it is the
+ * part that was meant: a bit that is wrong in any piece, or a piece that was left out, is refused. */
+static void a_part_that_came_wrong_gets_no_name(void **unused)
+{
+    enum { FIRST = 3000, WHOLE, BAD_FIRST, BAD_LAST, HOLE, CASES };
+    (void)unused;
+    for (int wrong = WHOLE; wrong < CASES; wrong++) {
+        char folder[64], named[128];
+        unsigned char bytes[BYTES], sent[BYTES], got[BYTES];
+        struct checkpoint_part part;
+        struct error error = { 0 };
+        open_folder(folder);
+        fill(bytes, 6, 1);
+        /* The part that is meant: as another rank's it lies elsewhere. */
+        assert_int_equal(
+            checkpoint_write_part(files_posix, folder, 5, 1, 1, bytes, BYTES, &part, NULL), 0);
+        memcpy(sent, bytes, BYTES);
+        sent[0] ^= wrong == BAD_FIRST;
+        sent[BYTES - 1] ^= wrong == BAD_LAST;
+        const struct checkpoint_piece first = { 6, 0, 2, 1, part, FIRST };
+        const struct checkpoint_piece last = { 6, FIRST, 2, 1, part, BYTES - FIRST };
+        if (wrong != HOLE)
+            assert_int_equal(checkpoint_write_piece(files_posix, folder, &first, sent, NULL), 0);
+        snprintf(named, sizeof named, "%s/6-2.tmp/part1", folder);
+        assert_false(files_exists(files_posix, named));
+        int rv = checkpoint_write_piece(files_posix, folder, &last, sent + FIRST, &error);
+        assert_int_equal(rv != 0, wrong != WHOLE);
+        assert_int_equal(error.code, rv);
+        assert_int_equal(files_exists(files_posix, named), wrong == WHOLE);
+        if (wrong == WHOLE) {
+            assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 2, 1, &part, got, NULL),
+                             0);
+            assert_memory_equal(got, bytes, BYTES);
+        }
+        close_folder(folder);
+    }
+}
+
 /* Whatever fails while a part is written, what was begun is gone afterwards. */
 static void a_part_that_failed_leaves_no_file(void **unused)
 {
@@ -765,6 +803,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_its_manifest_is_refused),
         cmocka_unit_test(a_dropped_part_leaves_nothing),
         cmocka_unit_test(parts_of_several_pieces_are_whole),
+        cmocka_unit_test(a_part_that_came_wrong_gets_no_name),
         cmocka_unit_test(a_part_that_failed_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,27 @@ static void lines_come_whole_and_in_order(void **state)
     tr_log_close(NULL);
 }
 
+/* Of each length, so that one fills its memory to the last byte. */
+static void lines_of_each_length_come_whole(void **state)
+{
+    enum { LONGEST = 200 };
+    (void)state;
+    struct tr_log *log = open_log(TR_LOG_INFO, LONGEST);
+    struct tr_log_line line = TR_LOG_LINE_INIT;
+    char text[LONGEST + 1] = "";
+    for (int i = 0; i < LONGEST; i++) {
+        say(log, LOG_LEVEL_INFO, text);
+        text[i] = (char)('a' + i % 26);
+        text[i + 1] = '\0';
+    }
+    for (int i = 0; i < LONGEST; i++) {
+        ok(tr_log_next(log, 0, &line, &failure));
+        assert_int_equal(strlen(line.text), i);
+        assert_memory_equal(line.text, text, (size_t)i);
+    }
+    tr_log_close(log);
+}
+
 static void a_full_log_loses_the_oldest_and_says_so(void **state)
 {
     (void)state;
@@ -304,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_come_whole_and_in_order),
+        cmocka_unit_test(lines_of_each_length_come_whole),
         cmocka_unit_test(a_full_log_loses_the_oldest_and_says_so),
         cmocka_unit_test(wrong_options_are_named),
         cmocka_unit_test(a_line_that_cannot_be_given_stays),

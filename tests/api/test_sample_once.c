@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <troupe/troupe.h>
 
+#include "api/sample_spec_of.h"
+
 #define SECOND INT64_C(1000000000)
 #define SEEDS 40u
 #define THREADS 8
@@ -423,6 +425,38 @@ static void what_cannot_be_drawn_is_named(void **state)
     close_job(&job);
 }
 
+/* A fanout or a replacement is of the layer and edge type that were named, and of no other. */
+static void a_term_is_set_where_it_is_meant(void **state)
+{
+    static const uint32_t layers[] = { 0, 1, TR_EVERY }, etypes[] = { 0, 2, TR_EVERY };
+    struct job job = { 0 };
+    (void)state;
+    open_job(&job, 2, true);
+    uint32_t num_etypes = tr_graph_num_etypes(job.graph);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            struct tr_sample_spec *spec;
+            ok(tr_sample_spec_create(job.graph, LAYERS, &spec, &failure), &failure);
+            ok(tr_sample_spec_set_replace(spec, layers[i], etypes[j], true, &failure), &failure);
+            ok(tr_sample_spec_set_fanout(spec, layers[i], etypes[j], 9, &failure), &failure);
+            for (uint32_t l = 0; l < LAYERS; l++)
+                for (uint32_t e = 0; e < num_etypes; e++) {
+                    const struct sample_term *term = sample_spec_term(sample_spec_of(spec), l, e);
+                    bool meant = (layers[i] == TR_EVERY || l == layers[i]) &&
+                                 (etypes[j] == TR_EVERY || e == etypes[j]);
+                    assert_int_equal(term->flags, meant ? SAMPLE_REPLACE : 0);
+                    assert_int_equal(term->fanout, meant ? 9 : 0);
+                }
+            /* Taken back there, it stands nowhere. */
+            ok(tr_sample_spec_set_replace(spec, layers[i], etypes[j], false, &failure), &failure);
+            for (uint32_t l = 0; l < LAYERS; l++)
+                for (uint32_t e = 0; e < num_etypes; e++)
+                    assert_int_equal(sample_spec_term(sample_spec_of(spec), l, e)->flags, 0);
+            tr_sample_spec_destroy(spec);
+        }
+    close_job(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_loader_draws_by_a_spec_too),
         cmocka_unit_test(draws_that_time_out_leave_nothing),
         cmocka_unit_test(what_cannot_be_drawn_is_named),
+        cmocka_unit_test(a_term_is_set_where_it_is_meant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
