@@ -124,7 +124,7 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
     assert(rv == 0);
 }
 
-/* As process_watch_peers() has it. */
+/* As launch/own_process.c has it. */
 static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
 {
     fleet_say(arg, NOTICE_SILENT NOTICE_SILENT_WRITE, node, incarnation);

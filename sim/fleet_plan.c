@@ -24,7 +24,7 @@ enum {
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-/* A job without faults is over long before; see limit(). */
+/* A job without faults is over long before; see fleet_limit(). */
 #define BASE_NS (60 * ENV_SECOND_NS)
 /* After a fault: the launcher's longest pause, a member's way back, a call that is repeated. */
 #define MEND_NS (30 * ENV_SECOND_NS)
