@@ -520,8 +520,7 @@ static int check_pairs(struct reference *r, const struct sim_partitions *partiti
                        const struct batch_pairs *pairs, const struct batch_pairs *wanted,
                        struct error *error)
 {
-    if (pairs->given != wanted->given ||
-        (pairs->count > 0 && (pairs->edge_ids == NULL) != (wanted->edge_ids == NULL)) ||
+    if (pairs->given != wanted->given || (pairs->edge_ids == NULL) != (wanted->edge_ids == NULL) ||
         pairs->etype != wanted->etype || pairs->count != wanted->count)
         return error_set(error, TR_EMISMATCH,
                          "%" PRIu32 " pairs of edge type %" PRIu32 " came, not %" PRIu32,

@@ -63,7 +63,9 @@ struct tr_pairs {
     uint32_t count;
     const uint32_t *sources;      /* [count] */
     const uint32_t *destinations; /* [count] */
-    const uint64_t *edge_ids;     /* [count], per-type global IDs; NULL: pairs that a user listed */
+    /* [count], per-type global IDs. NULL: pairs that a user listed; not of a set of edges, also where
+     * count is 0. */
+    const uint64_t *edge_ids;
 };
 #define TR_PAIRS_INIT                                   \
     {                                                   \

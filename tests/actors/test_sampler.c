@@ -509,6 +509,36 @@ static void edges_beyond_the_rows_of_a_partition_are_refused(void **state)
     close_huge_world(&world, &book);
 }
 
+/* A rank that has none of a step's edges: its batch says all the same that its seeds are edges, and
+ * of pairs that they are not. */
+static void an_empty_batch_says_whether_its_seeds_are_edges(void **state)
+{
+    (void)state;
+    for (uint32_t edges = 0; edges < 2; edges++) {
+        const struct msg_loader_open open = { .loader = 1,
+                                              .num_seeds = 1,
+                                              .seeds = edges != 0 ? MSG_SEEDS_EDGES_GIVEN
+                                                                  : MSG_SEEDS_PAIRS_GIVEN,
+                                              .batch_size = 1,
+                                              .rank = 0,
+                                              .world = 2,
+                                              .features = MSG_MASK_ALL,
+                                              .labels = MSG_MASK_ALL };
+        struct world world;
+        struct book book;
+        open_huge_world(&world, &book, &open);
+        batch_store_set_epoch(world.store, 1, 0, 0);
+        assert_int_equal(ask(&world, 1, 0, 0), 0);
+        struct sampled_batch *batch = batch_store_collect(world.store, 1, 0, 0);
+        assert_non_null(batch);
+        const struct batch_pairs *pairs = &batch->space.batch.pairs;
+        assert_true(pairs->given == 1 && pairs->count == 0);
+        assert_true((pairs->edge_ids != NULL) == (edges != 0));
+        sampled_batch_release(batch);
+        close_huge_world(&world, &book);
+    }
+}
+
 static void seeds_that_no_loader_serves_are_refused(void **state)
 {
     (void)state;
@@ -705,6 +735,7 @@ int main(void)
         cmocka_unit_test(sets_of_several_types_are_checked),
         cmocka_unit_test(sets_of_pairs_are_checked),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
+        cmocka_unit_test(an_empty_batch_says_whether_its_seeds_are_edges),
         cmocka_unit_test(edges_beyond_the_rows_of_a_partition_are_refused),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_draw_needs_no_loader),
