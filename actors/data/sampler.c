@@ -2,15 +2,17 @@
 /*
  * A batch request becomes a task when one is idle, and a task goes through these steps:
  *
- *     SEEDS -> WAIT_SEEDS -> PLACE -> WAIT_SAMPLES -> DRAW --+      once a slice of seeds, then
- *       ^__________|           ^______________________________|      once a layer
- *                            PLACE -> GATHER -> WAIT_ROWS -> [WAIT_KEEP] -> idle
+ *     SEEDS -> [READ_SEEDS] -> WAIT_SEEDS                         once a slice of seeds, then
+ *       ^______________________|
+ *     PLACE -> WAIT_SAMPLES -> DRAW                               once a layer, then
+ *       ^________________________|
+ *     PLACE -> GATHER -> WAIT_ROWS -> [WAIT_KEEP] -> idle
  *
  * Invariants: a task that has a request answers it exactly once, and is idle afterwards; it holds
  * its snapshots, its batch and its asks until then. It waits only for what it asked of others
  * (asks_open) or for room to keep its batch; everything else is done a slice at a time by work(),
  * which is scheduled whenever something can go on. Servers are asked before what is here is read,
- * in each hop and for rows, so that the answers travel meanwhile.
+ * for seeds, in each hop and for rows, so that the answers travel meanwhile.
  */
 #include "actors/data/sampler.h"
 
@@ -180,8 +182,12 @@ static void step_task(struct task *task)
     int rv = 0;
     switch (task->step) {
     case TASK_SEEDS:
-        task->step = TASK_WAIT_SEEDS; /* before asking, which may end at once */
         rv = sampler_find_seeds(task, &error);
+        task->step = rv == 0 ? TASK_WAIT_SEEDS : TASK_READ_SEEDS;
+        break;
+    case TASK_READ_SEEDS:
+        rv = sampler_read_seeds(task, &error);
+        task->step = TASK_WAIT_SEEDS;
         break;
     case TASK_WAIT_SEEDS:
         rv = sampler_add_seeds(task, &error);

@@ -4,8 +4,8 @@
  *
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
- * partition has an even slice of that table: those here are read, the others are asked once a
- * slice, while batches that came before are drawn. Seeds that are edges have their ends found in
+ * partition has an even slice of that table: the others are asked once a slice, and those here are read
+ * then, while batches that came before are drawn. Seeds that are edges have their ends found in
  * the same way: an edge's ID says which partition has it, and where.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
@@ -314,13 +314,17 @@ int sampler_find_seeds(struct task *task, struct error *error)
     if (rv != 0 || !is_any_asked(task))
         return rv;
     rv = group_rows(task, error);
+    if (rv == 0)
+        sampler_ask_seeds(task);
+    return rv != 0 ? rv : 1;
+}
+
+int sampler_read_seeds(struct task *task, struct error *error)
+{
+    int rv = 0;
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
             rv = read_slice(task, p, error);
-    /* The others are asked last, when nothing here can fail any more: no question is asked in
-     * vain. */
-    if (rv == 0)
-        sampler_ask_seeds(task);
     return rv;
 }
 

@@ -330,9 +330,87 @@ static void a_turn_works_on_one_slice(void **state)
     assert_true(flood.refused > 0);
 }
 
+/* Counts the questions for several rows, and those for one; it answers none. */
+static int silent_receive(struct actor *self, struct message *request)
+{
+    uint32_t *asked = actor_state(self);
+    const struct msg_rows_section *section = message_body(request);
+    if (request->frame.kind == MSG_ROWS_REQUEST)
+        asked[section->num_rows == 1]++;
+    actor_refuse(self, request, TR_EFULL);
+    return 0;
+}
+
+static const struct actor_ops silent_ops = { "silent", liar_start, silent_receive, NULL, NULL };
+
+/* A sampler that has partition 0 and not 1. Of partition 0 it has fewer edges than the book says, so
+ * reading fails there: the server of partition 1 was asked before that, and its answer is not waited for. */
+static void servers_are_asked_for_seeds_before_what_is_here_is_read(void **state)
+{
+    (void)state;
+    static struct test_graph graph;
+    struct asker asker;
+    struct graph_meta meta = { 0 };
+    struct address address;
+    struct snapshots *snapshots;
+    uint32_t asked[2] = { 0 };
+    test_graph_init(&graph, 3, 50, 40);
+    assert_int_equal(graph_meta_init(&meta, &graph.parts[0]), 0);
+    for (int p = 0; p < GRAPH_PARTS; p++)
+        graph_meta_add_part(&meta, &graph.parts[p]);
+    assert_int_equal(snapshots_create(&graph.book, &snapshots), 0);
+    struct graph_part here = graph.parts[0];
+    struct edge_part edges[GRAPH_ETYPES];
+    memcpy(edges, here.edges, sizeof edges);
+    const uint64_t num_edges = edges[0].csc.num_edges;
+    edges[0].csc.num_edges--;
+    here.edges = edges;
+    assert_int_equal(snapshots_add(snapshots, &here, NULL, NULL, NULL), 0);
+    struct batch_store *store = batch_store_create(1 << 24);
+    const struct sampler_options options = { .book = &graph.book,
+                                             .meta = &meta,
+                                             .store = store,
+                                             .snapshots = snapshots,
+                                             .recovery_ns = 60 * ENV_SECOND_NS };
+    asker_open(&asker, 5, false);
+    const struct actor_options server = { .ops = &silent_ops, .arg = asked };
+    assert_int_equal(node_spawn(asker.node, &server, &address), 0);
+    asker_spawn(&asker, &sampler_ops, &options);
+    const struct msg_loader_open open = { .loader = 1,
+                                          .num_seeds = 4,
+                                          .batch_size = 2,
+                                          .world = 1,
+                                          .seeds = MSG_SEEDS_EDGES_GIVEN,
+                                          .features = MSG_MASK_ALL,
+                                          .labels = MSG_MASK_ALL };
+    const int32_t fanout = 0;
+    assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
+    assert_int_equal(asker_open_loader(&asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
+    const uint64_t elsewhere = graph.book.edge_extents[0][1].begin;
+    const uint64_t seeds[2][2] = { { elsewhere, elsewhere }, { elsewhere, num_edges - 1 } };
+    for (uint64_t b = 0; b < 2; b++) {
+        const struct msg_batch_request request = { .loader = 1, .batch = b, .num_seeds = 2 };
+        batch_store_set_epoch(store, 1, 0, b);
+        /* The first finds the server, so that the second need not. */
+        asker.timeout_ns = b == 0 ? ENV_SECOND_NS : 0;
+        int rv = asker_ask(&asker, MSG_BATCH_REQUEST, &request, sizeof request, seeds[b],
+                           sizeof seeds[b]);
+        assert_true(b == 0 ? rv == TR_ETIMEDOUT : rv == 0 && asker.reply_kind == MSG_ERROR_REPLY);
+        assert_true(asked[b] > 0);
+    }
+    asker_close(&asker);
+    batch_store_close(store);
+    batch_store_release(store);
+    snapshots_destroy(snapshots);
+    graph_meta_fini(&meta);
+    test_graph_fini(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(servers_are_asked_for_seeds_before_what_is_here_is_read),
         cmocka_unit_test(a_neighbour_that_is_no_node_fails_the_batch),
         cmocka_unit_test(a_seed_that_is_no_node_fails_the_batch),
         cmocka_unit_test(waiting_bodies_have_a_bound),
