@@ -390,7 +390,8 @@ static int give_silent(void *arg, const struct queued_event *event)
     return 0;
 }
 
-/* A line that a pipe with room for it takes whole, beside what others print. */
+/* A line that a pipe with room for it takes whole, beside what others print. Another thread may have
+ * half of a line out, of which the notice would become the end: it begins with the end of that. */
 static void print_silent(struct tr_process *process)
 {
     struct silent_peer peer;
@@ -399,10 +400,19 @@ static void print_silent(struct tr_process *process)
     if (event_queue_take(&process->silent->queue, 0, give_silent, &peer, &taken) != 0)
         return;
     free(taken);
-    int length = snprintf(line, sizeof line, NOTICE_SILENT NOTICE_SILENT_WRITE "\n", peer.node,
+    int length = snprintf(line, sizeof line, "\n" NOTICE_SILENT NOTICE_SILENT_WRITE "\n", peer.node,
                           peer.incarnation);
     ssize_t written = write(STDOUT_FILENO, line, (size_t)length);
     (void)written; /* a launcher that is gone is noticed by the input */
+}
+
+/* What was left before the process was closed, as far as the output takes it at once. */
+static void print_rest(struct tr_process *process)
+{
+    struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    while (event_queue_has_any(&process->silent->queue) && poll(&output, 1, 0) > 0 &&
+           output.revents == POLLOUT)
+        print_silent(process);
 }
 
 /* The launcher's thread: notices the end of the input, and says who is silent whenever the output
@@ -436,6 +446,8 @@ static void *serve_launcher(void *arg)
         if (polled[3].revents != 0)
             print_silent(process);
     }
+    if (kill.never)
+        print_rest(process);
     return NULL;
 }
 

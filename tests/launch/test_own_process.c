@@ -316,9 +316,9 @@ static void lose_peers(void)
 
 static void loops_wait_for_no_launcher_that_reads_nothing(void **state)
 {
-    static const char EXPECTED[] = "troupe: silent process 0 incarnation 70\n"
-                                   "troupe: silent process 1 incarnation 71\n"
-                                   "troupe: silent process 2 incarnation 72\n";
+    static const char EXPECTED[] = "\ntroupe: silent process 0 incarnation 70\n"
+                                   "\ntroupe: silent process 1 incarnation 71\n"
+                                   "\ntroupe: silent process 2 incarnation 72\n";
     char text[256] = "", byte;
     size_t used = 0;
     (void)state;
@@ -335,6 +335,48 @@ static void loops_wait_for_no_launcher_that_reads_nothing(void **state)
     close(child.in);
     child.in = -1;
     assert_int_equal(end(&child, text, sizeof text), 0);
+}
+
+/* Less than the queue holds, and a pipe takes at once. */
+#define LAST_PEERS 700
+
+/* The program has half a line out, and ends as soon as it has lost its peers. */
+static void lose_peers_at_the_end(void)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    setenv("TROUPE_LAUNCHED", "1", 1);
+    struct tr_process *process = open_as(2, TR_ROLE_TRAINER);
+    tr_session_options_init(&options);
+    HOLDS(tr_process_session(process, &options, &why) == 0);
+    HOLDS(tr_session_open(&options, &session, &why) == 0);
+    HOLDS(tr_process_attach(process, session, &why) == 0);
+    printf("loss: ");
+    fflush(stdout);
+    for (uint32_t peer = 0; peer < LAST_PEERS; peer++)
+        session->silent(session->silent_arg, peer, 1);
+    HOLDS(tr_process_attach(process, NULL, &why) == 0);
+    tr_process_close(process);
+    tr_session_close(session);
+}
+
+static void the_last_notices_are_lines_of_their_own(void **state)
+{
+    static char text[1 << 16];
+    const char *at = text;
+    (void)state;
+    struct ends child = begin(lose_peers_at_the_end);
+    assert_int_equal(end(&child, text, sizeof text), 0);
+    assert_int_equal(strncmp(at, "loss: ", 6), 0);
+    at += 6;
+    for (uint32_t peer = 0; peer < LAST_PEERS; peer++) {
+        char line[64];
+        int length = snprintf(line, sizeof line, "\ntroupe: silent process %u incarnation 1\n",
+                              peer);
+        assert_int_equal(strncmp(at, line, (size_t)length), 0);
+        at += length;
+    }
+    assert_string_equal(at, "");
 }
 
 static void speak(void)
@@ -467,6 +509,7 @@ int main(void)
         cmocka_unit_test(the_key_is_the_first_line_of_the_input),
         cmocka_unit_test(the_end_of_a_launcher_interrupts_its_processes),
         cmocka_unit_test(loops_wait_for_no_launcher_that_reads_nothing),
+        cmocka_unit_test(the_last_notices_are_lines_of_their_own),
         cmocka_unit_test(notices_are_lines_that_a_launcher_reads),
         cmocka_unit_test(a_forked_child_is_refused),
         cmocka_unit_test(counters_are_served_where_asked),
