@@ -34,7 +34,7 @@
 
 struct tr_task {
     struct fork_mark *mark;
-    struct tr_task_work work;
+    struct tr_task_work work;      /* its name is the task's own */
     const struct task_work *inner; /* NULL: the work is from outside */
     void *arg;
     atomic_bool cancelled, closing;
@@ -111,6 +111,7 @@ static void destroy(struct tr_task *task)
 {
     if (task->work.destroy != NULL)
         task->work.destroy(task->arg);
+    free((char *)(uintptr_t)task->work.name);
     pthread_cond_destroy(&task->changed);
     pthread_mutex_destroy(&task->mutex);
     fork_mark_destroy(task->mark);
@@ -122,7 +123,9 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
 {
     struct tr_task *task = calloc(1, sizeof *task);
     struct fork_mark *mark = fork_mark_create();
-    if (task == NULL || mark == NULL) {
+    char *name = strdup(work->name); /* *work is the caller's, who may make the next in it */
+    if (task == NULL || mark == NULL || name == NULL) {
+        free(name);
         fork_mark_destroy(mark);
         free(task);
         return NULL;
@@ -134,6 +137,7 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
     atomic_init(&task->inside, 0);
     task->mark = mark;
     task->work = *work;
+    task->work.name = name;
     task->inner = inner;
     task->arg = arg;
     clock_gettime(CLOCK_MONOTONIC, &task->begin);
@@ -166,6 +170,8 @@ int tr_task_start(const struct tr_task_work *caller, void *arg, struct tr_task *
     struct tr_task_work work = TR_TASK_WORK_INIT;
     *out = NULL;
     int rv = sized_read(&work, sizeof work, caller, "tr_task_work", error);
+    if (rv == 0 && (work.name == NULL || work.run == NULL))
+        rv = tr_error_set(error, TR_EINVAL, "tr_task_work: name and run are needed");
     return rv != 0 ? rv : start(&work, NULL, arg, out, error);
 }
 

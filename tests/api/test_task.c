@@ -377,12 +377,30 @@ static void work_inside_takes_the_same_way(void **unused)
     assert_int_equal(work.destroyed, 1);
 }
 
+static void a_name_is_needed_during_the_start_only(void **unused)
+{
+    (void)unused;
+    char name[] = "work";
+    struct tr_task_work kind = kind_of_work();
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
+    struct work work;
+    work_init(&work);
+    kind.name = name;
+    assert_int_equal(tr_task_start(&kind, &work, &task, &error), 0);
+    memset(name, 'x', sizeof name - 1);
+    assert_ptr_equal(tr_task_arg(task, "work"), &work);
+    tr_task_close(task);
+}
+
 static void what_was_not_initialised_is_refused(void **unused)
 {
     (void)unused;
     struct tr_task_work kind = TR_TASK_WORK_INIT;
     struct tr_error error = TR_ERROR_INIT, blank;
     struct tr_task *task;
+    assert_int_equal(tr_task_start(&kind, NULL, &task, &error), TR_EINVAL);
+    assert_non_null(strstr(error.message, "name"));
     kind.size = 0;
     assert_int_equal(tr_task_start(&kind, NULL, &task, &error), TR_EINVAL);
     assert_non_null(strstr(error.message, "tr_task_work"));
@@ -406,6 +424,7 @@ int main(void)
         cmocka_unit_test(closing_at_once_ends_it),
         cmocka_unit_test(a_forked_child_gets_eforked),
         cmocka_unit_test(work_inside_takes_the_same_way),
+        cmocka_unit_test(a_name_is_needed_during_the_start_only),
         cmocka_unit_test(what_was_not_initialised_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
