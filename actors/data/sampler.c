@@ -183,6 +183,7 @@ static void step_task(struct task *task)
     switch (task->step) {
     case TASK_SEEDS:
         rv = sampler_find_seeds(task, &error);
+        /* Answers come in later turns, so the step may be chosen behind the questions. */
         task->step = rv == 0 ? TASK_WAIT_SEEDS : TASK_READ_SEEDS;
         break;
     case TASK_READ_SEEDS:

@@ -4,9 +4,9 @@
  *
  * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
- * partition has an even slice of that table: the others are asked once a slice, and those here are read
- * then, while batches that came before are drawn. Seeds that are edges have their ends found in
- * the same way: an edge's ID says which partition has it, and where.
+ * partition has an even slice of that table: the others are asked once a slice, and those here are
+ * read then, while batches that came before are drawn. Seeds that are edges have their ends found
+ * in the same way: an edge's ID says which partition has it, and where.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
  * are those of segment s, in the order of the batch: the IDs that are known and, until their
@@ -155,8 +155,8 @@ struct seed_row {
     uint32_t part, row;
 };
 
-/* TR_ERANGE: there is no such edge. TR_ETOOBIG: rows are 32 bits wide everywhere, positions of edges
- * in a partition may not be. */
+/* TR_ERANGE: there is no such edge. TR_ETOOBIG: rows are 32 bits wide everywhere, positions of
+ * edges in a partition may not be. */
 static int find_row(const struct task *task, uint32_t s, uint64_t seed, struct seed_row *out)
 {
     const struct book *book = book_of(task);
@@ -314,6 +314,8 @@ int sampler_find_seeds(struct task *task, struct error *error)
     if (rv != 0 || !is_any_asked(task))
         return rv;
     rv = group_rows(task, error);
+    /* The questions leave at the end of this turn; what is here is read in the next one, so that
+     * the answers travel meanwhile. */
     if (rv == 0)
         sampler_ask_seeds(task);
     return rv != 0 ? rv : 1;

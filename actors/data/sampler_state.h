@@ -183,9 +183,9 @@ void sampler_pull(struct sampler *sampler, struct message *request);
 /* Nobody will pull it: drops what is kept of it. */
 void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 
-/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here (1: what is here is to
- * be read); reads what is here, in a turn of its own, since questions leave at the end of one; then, when
- * all came, adds it to the batch (1: more slices are to come). */
+/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here (1: what is here
+ * is to be read); reads what is here, in a turn of its own, since questions leave at the end of
+ * one; then, when all came, adds it to the batch (1: more slices are to come). */
 int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
