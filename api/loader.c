@@ -151,6 +151,36 @@ static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nod
     return 0;
 }
 
+/* Seeds that are listed, and not a range of ranks. */
+static uint64_t num_listed(const struct tr_nodes *nodes)
+{
+    if (nodes_are_pairs(nodes))
+        return nodes->count;
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
+        listed += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count : 0;
+    return listed;
+}
+
+/* The list goes to the proxy whole, and what a batch has of it to a sampler, which may be elsewhere. */
+static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_options *o,
+                        struct tr_error *error)
+{
+    const char *what = !nodes_are_pairs(nodes) ? "nodes" : nodes->edges ? "edges" : "pairs";
+    const uint64_t ids = nodes_are_pairs(nodes) ? nodes_seed_bytes(nodes) / sizeof(uint64_t) : 1;
+    const uint64_t listed = num_listed(nodes), most = TR_BATCH_LISTED_MAX / ids;
+    if (listed > TR_LISTED_MAX / ids)
+        return tr_error_set(error, TR_ETOOBIG, "%" PRIu64 " listed %s; at most %" PRIu64, listed,
+                            what, TR_LISTED_MAX / ids);
+    if (listed > most && o->batch_size > most)
+        return tr_error_set(error, TR_ERANGE, "batch_size: %u listed %s; give at most %" PRIu64,
+                            o->batch_size, what, most);
+    return 0;
+}
+_Static_assert(TR_LISTED_MAX == MSG_LISTED_MAX && TR_BATCH_LISTED_MAX == MSG_BATCH_LISTED_MAX &&
+                   TR_PAIRS_MAX == TR_LISTED_MAX / 2 && TR_LISTED_MAX <= MSG_PAIRS_BATCH_MAX,
+               "what is checked here is accepted there");
+
 static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *o, uint32_t *trainer,
                      struct msg_loader_open *open, struct tr_error *error)
@@ -176,6 +206,9 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                             nodes->rank, nodes->world, o->rank, open->world);
     if (nodes->count > BIJECTION_MAX)
         return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^40", nodes->count);
+    rv = check_listed(nodes, o, error);
+    if (rv != 0)
+        return rv;
     if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
         return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs or edges; give at most %u",
                             o->batch_size, MSG_PAIRS_BATCH_MAX);

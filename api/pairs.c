@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "graph/bijection.h"
 
 /* One end of all pairs, into every second place of ids. */
 static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
@@ -59,8 +58,9 @@ static int begin_set(struct tr_graph *graph, uint32_t etype, bool edges, size_t 
     if (etype >= graph->book->types.num_etypes)
         return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32,
                             etype, graph->book->types.num_etypes);
-    if (count > BIJECTION_MAX)
-        return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most 2^40", count, what);
+    uint64_t most = edges ? TR_LISTED_MAX : TR_PAIRS_MAX;
+    if (count > most)
+        return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most %" PRIu64, count, what, most);
     *out = create_pairs(graph, etype, edges, count);
     return *out != NULL
                ? 0

@@ -206,9 +206,8 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
         return tr_error_set(error, TR_EMISMATCH, "pairs: they are of another graph");
     if (!nodes_are_pairs(pairs))
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
-    if (pairs->count == 0 || pairs->count > MSG_PAIRS_BATCH_MAX)
-        return tr_error_set(error, TR_ERANGE, "pairs: %zu of them; give 1 to %" PRIu32,
-                            pairs->count, MSG_PAIRS_BATCH_MAX);
+    if (pairs->count == 0) /* a set has at most TR_PAIRS_MAX */
+        return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
     return 0;
 }
 
@@ -225,9 +224,9 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     if (o->ntype >= types->num_ntypes)
         return tr_error_set(error, TR_ERANGE, "ntype: %" PRIu32 ", the graph has %" PRIu32,
                             o->ntype, types->num_ntypes);
-    if (o->num_seeds == 0 || o->num_seeds > UINT32_MAX || o->seeds == NULL)
-        return tr_error_set(error, TR_ERANGE, "num_seeds: %zu; give 1 to %" PRIu32, o->num_seeds,
-                            UINT32_MAX);
+    if (o->num_seeds == 0 || o->num_seeds > TR_LISTED_MAX || o->seeds == NULL)
+        return tr_error_set(error, TR_ERANGE, "num_seeds: %zu; give 1 to %" PRIu64, o->num_seeds,
+                            TR_LISTED_MAX);
     return 0;
 }
 

@@ -5,11 +5,11 @@
 #include "schemas/body.h"
 #include "schemas/codec.h"
 
-/* Rows of a request, or seeds of a batch: 8 million of these, and a frontier of 16 million
- * nodes, are beyond any batch. */
-#define REQUEST_BYTES_MAX (UINT64_C(64) << 20)
-/* Seeds of a loader, 8 bytes each, to a proxy in the process that lists them. */
-#define BULK_BYTES_MAX (UINT64_C(4) << 30)
+/* Rows of a request, or seeds of a batch: these, and a frontier of 16 million nodes, are beyond any
+ * batch. */
+#define REQUEST_BYTES_MAX (MSG_BATCH_LISTED_MAX * sizeof(uint64_t))
+/* Seeds of a loader, to a proxy in the process that lists them; beside them what to draw. */
+#define BULK_BYTES_MAX (MSG_LISTED_MAX * sizeof(uint64_t) + REQUEST_BYTES_MAX)
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
 #define BODY_BYTES_MAX(id)                                                                   \

@@ -264,6 +264,11 @@ enum msg_seeds {
     MSG_SEEDS_EDGES_GIVEN  /* edges, in each request for a batch: to a sampler */
 };
 
+/* The IDs of a list of seeds to a proxy in the process that has it, which keeps a copy; of a batch's
+ * seeds to a sampler, which may be elsewhere: 8 million, or 4 million pairs, are beyond any batch. */
+#define MSG_LISTED_MAX (UINT64_C(1) << 29)
+#define MSG_BATCH_LISTED_MAX (UINT64_C(1) << 23)
+
 /* A batch's request counts the IDs that it gives with 32 bits, and a pair has two; so has the
  * list of nodes that the ends of edges stand in. */
 #define MSG_PAIRS_BATCH_MAX (UINT32_MAX / 2)

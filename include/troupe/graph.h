@@ -160,15 +160,18 @@ TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
  */
 TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
                          struct tr_error *error);
+/* Bounds of what is listed: a loader, or a draw, takes 2^29 IDs, of which a pair has two. */
+#define TR_LISTED_MAX (UINT64_C(1) << 29) /* nodes, or edges */
+#define TR_PAIRS_MAX (UINT64_C(1) << 28)
 /*
  * A set of pairs of nodes, as link prediction takes them: pair i goes from sources[i], of the edge type's
  * source type, to destinations[i], of its destination type, whether the graph has such an edge or not. A
  * seed is a pair then: batches, steps and counts are of pairs, and an epoch without shuffling has them
  * in the order given here. Both ends of each are seeds with places of their own in a batch, where
  * tr_batch_pairs() says which are whose; an end that comes again, in this pair or another one, draws again.
- * The IDs are copied: 16 bytes a pair, in this process alone. Nobody is asked. TR_ERANGE: no such edge
- * type, or the first ID that is no node of its type; TR_ETOOBIG: more than 2^40 pairs; TR_ENOMEM. Such a
- * set cannot be joined or dealt.
+ * The IDs are copied: 16 bytes a pair, in this process alone, and as much again for each open loader.
+ * Nobody is asked. TR_ERANGE: no such edge type, or the first ID that is no node of its type; TR_ETOOBIG:
+ * more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be joined or dealt.
  */
 TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
                            const uint64_t *destinations, size_t count, struct tr_nodes **out,
@@ -176,9 +179,10 @@ TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_
 /*
  * A set of edges of a type, by their per-type global IDs (those that batches and partitions have), in the
  * order given here: a set of pairs, whose ends are asked of the edges' owners, a batch at a time, ahead of
- * need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, in this process alone; an edge that comes
- * several times is as many seeds. The same failures. Of each partition only the first 2^32 edges of a type
- * may be seeds: tr_loader_next() and tr_sample() give TR_ETOOBIG for one beyond, and name it.
+ * need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, as above; an edge that comes several times
+ * is as many seeds. The same failures; TR_ETOOBIG: more than TR_LISTED_MAX edges. Of each partition only the
+ * first 2^32 edges of a type may be seeds: tr_loader_next() and tr_sample() give TR_ETOOBIG for one beyond,
+ * and name it.
  */
 TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                            size_t count, struct tr_nodes **out, struct tr_error *error);

@@ -29,6 +29,8 @@ struct tr_sample_spec;
 
 #define TR_LAYERS_MAX 16
 #define TR_FANOUT_ALL (-1)
+/* Of listed nodes or edges, a batch has at most so many; of listed pairs half of it. */
+#define TR_BATCH_LISTED_MAX (UINT64_C(1) << 23)
 
 struct tr_loader_options {
     size_t size;
@@ -36,7 +38,7 @@ struct tr_loader_options {
     /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
      * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour, 0 none. */
     int32_t fanout[TR_LAYERS_MAX];
-    uint32_t batch_size;  /* seeds (or pairs) a batch, for each trainer */
+    uint32_t batch_size;  /* seeds (or pairs) a batch, for each trainer; see TR_BATCH_LISTED_MAX */
     bool replace;         /* draw with replacement */
     bool shuffle;         /* a new order each epoch */
     bool drop_last;       /* drop a last batch that is not full */
@@ -61,8 +63,8 @@ TR_API void tr_loader_options_init_sized(struct tr_loader_options *options, size
 
 /* The options and the strings in them are needed during the call only; the node set is held.
  * TR_ERANGE and TR_EINVAL name an option, TR_ENOENT a feature; TR_EMISMATCH: the set is of another
- * graph, or of another trainer's group; TR_EUNSUPPORTED: nobody trains in this process. *out is
- * NULL after a failure. */
+ * graph, or of another trainer's group; TR_ETOOBIG: the set lists more than TR_LISTED_MAX nodes;
+ * TR_EUNSUPPORTED: nobody trains in this process. *out is NULL after a failure. */
 TR_API int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
                           const struct tr_loader_options *options, int64_t timeout_ns,
                           struct tr_loader **out, struct tr_error *error);

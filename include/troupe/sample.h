@@ -68,7 +68,7 @@ struct tr_sample_options {
     const struct tr_sample_spec *spec; /* required */
     uint32_t ntype;                    /* of the seeds */
     const uint64_t *seeds;             /* global IDs, in any order, also several times */
-    size_t num_seeds;                  /* 1 .. 2^32 - 1 */
+    size_t num_seeds;                  /* 1 .. TR_LISTED_MAX (troupe/graph.h) */
     uint64_t seed;                     /* of the random choices; 0: the session's */
     bool edge_ids;                     /* as in struct tr_loader_options, here and below */
     bool original_ids;
@@ -76,7 +76,7 @@ struct tr_sample_options {
     const char *features;
     const char *labels;
     /* A set that tr_pairs_listed() or tr_edges_listed() made, of this graph: all of it is drawn from, in
-     * its order, and ntype, seeds and num_seeds are not read. 1 to 2^31 - 1 pairs. NULL: those. */
+     * its order, and ntype, seeds and num_seeds are not read. It is not empty. NULL: those. */
     const struct tr_nodes *pairs;
 };
 

@@ -354,6 +354,36 @@ static void check_draw(struct tr_graph *graph, const struct wanted *w, struct tr
     free(met);
 }
 
+/* Batches that no request has room for are refused as the loader opens, and the option is named; a
+ * set that has no more seeds than that may ask for larger ones. */
+static void check_large_batches(struct tr_graph *graph)
+{
+    const uint64_t most[] = { TR_BATCH_LISTED_MAX / 2, TR_BATCH_LISTED_MAX };
+    const char *texts[] = { "batch_size: 4194305 listed pairs; give at most 4194304",
+                            "batch_size: 8388609 listed edges; give at most 8388608" };
+    uint64_t *zeros = calloc(TR_BATCH_LISTED_MAX + 1, sizeof *zeros);
+    assert_non_null(zeros);
+    for (uint32_t i = 0; i < 4; i++) {
+        bool edges = i % 2 == 1, fits = i >= 2;
+        size_t count = most[edges] + !fits;
+        struct tr_loader_options options;
+        struct tr_loader *loader;
+        struct tr_nodes *set;
+        ok(edges ? tr_edges_listed(graph, CITES, zeros, count, &set, &failure)
+                 : tr_pairs_listed(graph, CITES, zeros, zeros, count, &set, &failure));
+        tr_loader_options_init(&options);
+        options.batch_size = (uint32_t)most[edges] + 1;
+        if (!fits)
+            refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure),
+                    TR_ERANGE, texts[edges]);
+        options.batch_size = (uint32_t)most[edges] + fits;
+        ok(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure));
+        tr_loader_close(loader);
+        tr_nodes_close(set);
+    }
+    free(zeros);
+}
+
 static void check_refused_draws(struct tr_graph *graph)
 {
     struct tr_sample_options options;
@@ -391,10 +421,10 @@ static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
     refused(tr_pairs_listed(graph, CITES, good, bad, 4, &out, &failure), TR_ERANGE,
             "destinations[3] = 200 is no node of type paper");
     assert_null(out);
-    refused(tr_pairs_listed(graph, CITES, good, good, ((size_t)1 << 40) + 1, &out, &failure),
-            TR_ETOOBIG, "at most 2^40");
+    refused(tr_pairs_listed(graph, CITES, good, good, TR_PAIRS_MAX + 1, &out, &failure), TR_ETOOBIG,
+            "pairs; at most 268435456");
     refused(tr_pairs_listed(graph, CITES, good, good, SIZE_MAX / 2 + 1, &out, &failure), TR_ETOOBIG,
-            "at most 2^40");
+            "pairs; at most 268435456");
     refused(tr_pairs_ids(set, count, 1, &id, &id, &failure), TR_ERANGE, "of a set that has");
     refused(tr_pairs_ids(set, 1, SIZE_MAX, &id, &id, &failure), TR_ERANGE, "of a set that has");
     refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
@@ -426,8 +456,8 @@ static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
     assert_null(out);
     refused(tr_edges_listed(graph, ETYPES, good, 3, &out, &failure), TR_ERANGE,
             "edge type 3, the graph has 3");
-    refused(tr_edges_listed(graph, CITES, good, ((size_t)1 << 40) + 1, &out, &failure), TR_ETOOBIG,
-            "edges; at most 2^40");
+    refused(tr_edges_listed(graph, CITES, good, TR_LISTED_MAX + 1, &out, &failure), TR_ETOOBIG,
+            "edges; at most 536870912");
     refused(tr_edges_ids(set, tr_nodes_count(set), 1, &id, &failure), TR_ERANGE,
             "of a set that has");
     refused(tr_pairs_ids(set, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_edges_ids()");
@@ -552,6 +582,7 @@ static uint64_t run_placement(const char *path, int placement)
         free_wanted(&w);
     }
     check_edges_of_sets(graph);
+    check_large_batches(graph);
     check_refused_draws(graph);
     sum = sum * 31 + run_large(graph, false);
     sum = sum * 31 + run_large(graph, true);
