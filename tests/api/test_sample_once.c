@@ -425,6 +425,21 @@ static void what_cannot_be_drawn_is_named(void **state)
     close_job(&job);
 }
 
+/* All nodes are named by the partitions' book, so that there is nothing to wait for. */
+static void all_nodes_are_known_at_once(void **state)
+{
+    struct job job = { 0 };
+    (void)state;
+    open_job(&job, 2, false);
+    for (uint32_t t = 0; t < tr_graph_num_ntypes(job.graph); t++) {
+        struct tr_nodes *all;
+        ok(tr_nodes_all(job.graph, t, 0, &all, &failure), &failure);
+        assert_int_equal(tr_nodes_count(all), tr_graph_num_nodes(job.graph, t));
+        tr_nodes_close(all);
+    }
+    close_job(&job);
+}
+
 /* A fanout or a replacement is of the layer and edge type that were named, and of no other. */
 static void a_term_is_set_where_it_is_meant(void **state)
 {
@@ -466,6 +481,7 @@ int main(void)
         cmocka_unit_test(draws_that_time_out_leave_nothing),
         cmocka_unit_test(what_cannot_be_drawn_is_named),
         cmocka_unit_test(a_term_is_set_where_it_is_meant),
+        cmocka_unit_test(all_nodes_are_known_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

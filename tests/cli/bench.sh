@@ -21,6 +21,12 @@ while read -r name; do
 done <"$work/names"
 troupe bench gather --scale 0.002 --rounds 1
 expect "people read a line" says '^gather .* bytes/s, .* times .*; goal: at least 0.9'
+if [ -c /dev/full ]; then
+    "$TROUPE" bench --list >/dev/full 2>"$work/err"
+    code=$?
+    expect "a full output fails the command" exited 1
+    expect "and is named" complains 'standard output'
+fi
 troupe bench nothing
 expect "another name is refused" refuses_with 'nothing: no such benchmark'
 troupe bench

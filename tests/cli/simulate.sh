@@ -15,6 +15,18 @@ expect "and not both" refuses_with '\-\-minutes'
 troupe simulate --minutes 0
 expect "no time is refused" refuses_with '\-\-minutes'
 
+# Each fail-point of a list is looked at, and no more than two fit in one run.
+points=$("$TROUPE" simulate --failpoints | grep -v ' ' | head -n 3)
+first=$(echo "$points" | sed -n 1p) second=$(echo "$points" | sed -n 2p)
+troupe simulate --seeds 1 --die-at "nothing,$first"
+expect "a fail-point that there is not is refused" refuses_with '\-\-die-at nothing'
+troupe simulate --seeds 1 --die-at "$first,nothing"
+expect "as the second one too" refuses_with '\-\-die-at'
+troupe simulate --seeds 1 --die-at "$first,$second,$first"
+expect "three are refused" refuses_with 'one or two fail-points'
+troupe simulate --seeds 2 --die-at "$first,$second"
+expect "two are run" exited 0
+
 # A deadline bounds the beginnings of seeds, not their ends.
 troupe simulate --minutes 0.05 --jobs 2 --json
 expect "fresh seeds hold" exited 0

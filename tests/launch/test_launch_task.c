@@ -38,7 +38,7 @@
 #define PROCESSES 3u
 
 static struct world world;
-static char graph[256], cluster[128], self[256];
+static char graph[256], cluster[128], no_graph[128], self[256];
 static struct tr_error failure = TR_ERROR_INIT;
 
 static void ok(int rv)
@@ -630,6 +630,11 @@ static void a_job_is_observed_from_outside(void **state)
     assert_int_equal(tr_observer_open(&observing, 0, &observer, &failure), TR_EINVAL);
     assert_non_null(strstr(failure.message, "TROUPE_SHARED_KEY"));
     observing.shared_key = info.shared_key;
+    observing.cluster = no_graph;
+    assert_int_equal(tr_observer_open(&observing, 0, &observer, &failure), TR_EINVAL);
+    assert_non_null(strstr(failure.message, "names no graph"));
+    assert_null(observer);
+    observing.cluster = cluster;
     ok(tr_observer_open(&observing, 0, &observer, &failure));
     do {
         ok(tr_observer_process(observer, 0, &status, &failure));
@@ -702,20 +707,29 @@ static void a_held_program_ends_with_the_input(void **state)
     assert_int_equal(hold_until("exec sleep 1000", true), 100 + SIGTERM);
 }
 
+static void write_cluster(const char *path, const char *fields)
+{
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    fprintf(to,
+            "{\"name\": \"job\", %s\"restart\": {\"times\": 2}, \"hosts\": "
+            "[{\"name\": \"a\", \"address\": \"127.0.0.1\", \"port\": %d, \"servers\": 1, "
+            "\"samplers\": 1, \"trainers\": 1, \"processes\": \"role\"}]}",
+            fields, 20000 + (int)(getpid() % 10000));
+    assert_int_equal(fclose(to), 0);
+}
+
 static int set_up(void **state)
 {
+    char named[300];
     (void)state;
     world_init(&world);
     world_partition(&world, PARTITION_RANDOM, 2, graph);
     snprintf(cluster, sizeof cluster, "%s/c.json", world.dir);
-    FILE *to = fopen(cluster, "w");
-    assert_non_null(to);
-    fprintf(to,
-            "{\"name\": \"job\", \"graph\": \"%s\", \"restart\": {\"times\": 2}, \"hosts\": "
-            "[{\"name\": \"a\", \"address\": \"127.0.0.1\", \"port\": %d, \"servers\": 1, "
-            "\"samplers\": 1, \"trainers\": 1, \"processes\": \"role\"}]}",
-            graph, 20000 + (int)(getpid() % 10000));
-    assert_int_equal(fclose(to), 0);
+    snprintf(no_graph, sizeof no_graph, "%s/no_graph.json", world.dir);
+    snprintf(named, sizeof named, "\"graph\": \"%s\", ", graph);
+    write_cluster(cluster, named);
+    write_cluster(no_graph, "");
     return 0;
 }
 

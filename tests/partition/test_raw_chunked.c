@@ -243,7 +243,7 @@ static void wrong_metadata_is_told_by_its_field(void **state)
           TR_ENOENT, "data[1]" },
         { HEAD COUNTS
           "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\"]}}}",
-          TR_EMISMATCH, "hold 3 edges" },
+          TR_EMISMATCH, "the files hold 3 edges, the counts say" },
         { HEAD COUNTS
           "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}",
           TR_EFORMAT, "[N, 2]" },
@@ -254,7 +254,7 @@ static void wrong_metadata_is_told_by_its_field(void **state)
           TR_EFORMAT, "lists no files" },
         { HEAD COUNTS EDGE_FILES ", \"edge_data\": {\"n:e:n\": {\"x\": {\"format\": {\"name\": "
                                  "\"numpy\"}, \"data\": [\"r.npy\"]}}}}",
-          TR_EMISMATCH, "3 rows" },
+          TR_EMISMATCH, "the files hold 3 rows, the type has" },
         { HEAD HEAD "}", TR_EFORMAT, "metadata.json: line 1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -231,6 +231,53 @@ static void cut_off_and_missing_files_are_told(void **state)
     unmake(&made);
 }
 
+/* Also where no checksum is compared, what an index says is looked at. */
+static void an_index_that_lies_is_named(void **state)
+{
+    static const struct {
+        long from_end; /* elements, the last is 1; 0: the first */
+        int64_t change;
+        const char *rule;
+    } lies[] = {
+        { 0, 1, "element 0 is 1, but an index begins with 0" },
+        { 2, 100000, "an index never decreases" },
+        { 1, 1, "an index ends with the number of edges" },
+    };
+    struct made made;
+    struct error error = { 0 };
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 1 };
+    const struct partition_load load = { .check = PARTITION_CHECK_NONE };
+    char path[200];
+    make(&made, *state, false, options);
+    snprintf(path, sizeof path, "%s/part0/edge~_N:_E:_N~index.npy", made.out);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct store *store;
+        struct graph_part *part = NULL;
+        int64_t value, wrong;
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        /* An index of 90 rows ends with the file. */
+        long at = -8 * (lies[i].from_end != 0 ? lies[i].from_end : 91);
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fread(&value, sizeof value, 1, file), 1);
+        wrong = value + lies[i].change;
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fwrite(&wrong, sizeof wrong, 1, file), 1);
+        assert_int_equal(fflush(file), 0);
+        assert_int_equal(store_open(made.json, &store, &error), 0);
+        assert_int_equal(store_load(store, 0, &load, &part, &error), TR_EFORMAT);
+        if (strstr(error.text, lies[i].rule) == NULL || strstr(error.text, path) == NULL)
+            fail_msg("%s", error.text);
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fwrite(&value, sizeof value, 1, file), 1);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(store_load(store, 0, &load, &part, &error), 0);
+        store_unload(store, part);
+        store_close(store);
+    }
+    unmake(&made);
+}
+
 static int count_mappings(void)
 {
     FILE *file = fopen("/proc/self/maps", "r");
@@ -335,6 +382,7 @@ int main(void)
         SCRATCH(another_graph_is_told_apart),
         SCRATCH(a_row_short_of_an_edge_is_named_with_both_counts),
         SCRATCH(cut_off_and_missing_files_are_told),
+        SCRATCH(an_index_that_lies_is_named),
         SCRATCH(many_small_files_are_not_mapped),
         SCRATCH(facts_add_up),
         SCRATCH(sparse_halos_are_whole),

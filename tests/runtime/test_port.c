@@ -14,6 +14,20 @@
 
 #define MS UINT64_C(1000000)
 
+/* How many more allocations of this thread succeed; negative: all. */
+static _Thread_local int allowed = -1;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (allowed == 0)
+        return NULL;
+    allowed -= allowed > 0;
+    return __real_calloc(count, size);
+}
+
 /* Echoes, but keeps what has an odd value, so that its caller waits. */
 struct keeper {
     struct message *kept[64];
@@ -368,11 +382,30 @@ static void processes_of_one_machine_share_the_bound(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* A port needs memory, and says so where there is none. */
+static void a_port_without_memory_is_refused(void **state)
+{
+    struct house *house = *state;
+    struct port *port = NULL;
+    int rv = TR_ENOMEM, tries = 0;
+    for (; rv != 0 && tries < 100; tries++) {
+        allowed = tries;
+        rv = port_open(house->node, 0, &port);
+        allowed = -1;
+        assert_true(rv == 0 || (rv == TR_ENOMEM && port == NULL));
+    }
+    assert_int_equal(rv, 0);
+    assert_true(tries > 1);
+    port_close(port);
+    assert_int_equal(port_open(house->node, 2, &port), TR_ERANGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(several_calls_are_awaited_in_any_order_and_the_rest_given_up),
         TEST(a_dead_address_is_peer_down),
+        TEST(a_port_without_memory_is_refused),
         TEST(a_silent_callee_times_out_and_its_late_answer_is_released),
         TEST(a_close_from_another_thread_wakes_the_waiter),
         TEST(a_stopping_node_wakes_the_waiter),

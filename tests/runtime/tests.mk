@@ -29,6 +29,7 @@ check_PROGRAMS += tests/runtime/test_port
 TESTS += tests/runtime/test_port
 tests_runtime_test_port_SOURCES = tests/runtime/test_port.c $(runtime_support)
 tests_runtime_test_port_LDADD = $(runtime_libs) $(test_libs)
+tests_runtime_test_port_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
 
 check_PROGRAMS += tests/runtime/test_crew
 TESTS += tests/runtime/test_crew
