@@ -12,6 +12,7 @@
 #include "partition/import/debian.h"
 #include "partition/store/book_paths.h"
 #include "partition/store/npy.h"
+#include "partition/store/seed_split.h"
 #include "tests/short_memory.h"
 
 #define ALLOCATIONS_MAX 100000
@@ -230,6 +231,27 @@ static int load_part(const struct attempt *attempt, struct error *error)
     return rv;
 }
 
+static int read_deal(const struct attempt *attempt, struct error *error)
+{
+    char path[256];
+    struct seed_split deal;
+    snprintf(path, sizeof path, "%s/%s", attempt->scratch->folder, attempt->name);
+    int rv = seed_split_read(&deal, files_posix, path, 4, 2, NULL, error);
+    assert_int_equal(deal.trainers != NULL, rv == 0);
+    seed_split_fini(&deal);
+    return rv;
+}
+
+static void a_deal(void **state)
+{
+    const struct attempt attempt = { .scratch = *state, .name = "deal.npy" };
+    const uint64_t nodes[] = { 4 };
+    const int32_t trainers[] = { 0, 1, -1, 1 };
+    assert_int_equal(
+        npy_write(files_posix, at(*state, "deal.npy"), "<i4", 1, nodes, trainers, NULL), 0);
+    assert_true(fail_each(read_deal, &attempt, 1) > 1);
+}
+
 static int count_path(void *arg, const char *path)
 {
     assert_non_null(path);
@@ -313,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(readers, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(partitions, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_deal, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
