@@ -123,7 +123,7 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
 {
     struct tr_task *task = calloc(1, sizeof *task);
     struct fork_mark *mark = fork_mark_create();
-    char *name = strdup(work->name); /* *work is the caller's, who may make the next in it */
+    char *name = strdup(work->name); /* the caller may fill *work anew */
     if (task == NULL || mark == NULL || name == NULL) {
         free(name);
         fork_mark_destroy(mark);

@@ -390,8 +390,9 @@ static int give_silent(void *arg, const struct queued_event *event)
     return 0;
 }
 
-/* A line that a pipe with room for it takes whole, beside what others print. Another thread may have
- * half of a line out, of which the notice would become the end: it begins with the end of that. */
+/* A line that a pipe with room for it takes whole, beside what others print. Another thread may
+ * have half of a line out, of which the notice would become the end: it begins with the end of
+ * that. */
 static void print_silent(struct tr_process *process)
 {
     struct silent_peer peer;
@@ -406,7 +407,7 @@ static void print_silent(struct tr_process *process)
     (void)written; /* a launcher that is gone is noticed by the input */
 }
 
-/* What was left before the process was closed, as far as the output takes it at once. */
+/* Prints what was left before the process was closed, as far as the output takes it at once. */
 static void print_rest(struct tr_process *process)
 {
     struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -446,6 +447,8 @@ static void *serve_launcher(void *arg)
         if (polled[3].revents != 0)
             print_silent(process);
     }
+    /* The rest is printed behind the loop, which ends whatever is queued; behind the end of the
+     * input nobody reads it. */
     if (kill.never)
         print_rest(process);
     return NULL;
