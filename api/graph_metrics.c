@@ -150,6 +150,7 @@ int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t 
     }
     rv = serve(graph, port->port, metrics, timeout_ns, &inner);
     if (rv == 0) {
+        /* The address is read before the port is given back: the graph may free it then. */
         endpoint_format(&metrics->at, text, sizeof text);
         if (at != NULL)
             snprintf(at, at_bytes, "%s", text);

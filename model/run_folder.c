@@ -89,9 +89,9 @@ static int replace_metrics(struct run_folder *folder, const char *text, size_t s
         rv = file_create(&folder->metrics, folder->files, aside, error);
     if (rv == 0)
         rv = size == 0 ? 0 : file_append(&folder->metrics, text, size, error);
+    /* The bytes are on the disk before the file has its name, which never stands for less than the
+     * mark. */
     if (rv == 0)
-        /* The bytes are on the disk before the file has its name, which never stands for less than
-         * the mark. */
         rv = file_sync(&folder->metrics, error);
     if (rv == 0)
         rv = files_rename(folder->files, aside, folder->metrics_path, error);

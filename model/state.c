@@ -130,6 +130,7 @@ int state_read(struct model *model, float *best, struct trainer_position *positi
     if (count < sizeof head)
         return error_set(error, TR_EFORMAT, "the checkpoint has only %zu bytes", count);
     memcpy(&head, bytes, sizeof head);
+    /* The head is checked whole before anything of the model changes. */
     int rc = check(&head, model, job, count, error);
     if (rc != 0)
         return rc;

@@ -153,6 +153,7 @@ int training_open_folder(struct training *t, struct error *error)
     if (rv != 0)
         return rv;
     json_t *now = describe(t);
+    /* Without memory for the record the first branch is taken, which says so. */
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
         rv = run_folder_write_config(&t->folder, now, error);
     } else {

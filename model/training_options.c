@@ -243,15 +243,15 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
     int rv = read_names(&t->config, from, error);
     if (rv == 0)
         rv = read_numbers(&t->config, from, error);
+    /* The cluster file comes behind the options, whose seed and threads it may replace. */
     if (rv == 0)
-        /* The cluster file comes behind the options, whose seed and threads it may replace. */
         rv = read_process(t, from, error);
     if (rv == 0 && from->process != NULL)
         asked.graph = t->process.graph;
     asked.step_limit_ns = choose_limit(from->step_limit_ns, t->process.step_limit_s);
     asked.disk_wait_ns = choose_limit(from->disk_wait_ns, t->process.disk_wait_s);
+    /* The graph is checked when the cluster file has had its say. */
     if (rv == 0)
-        /* The graph is checked when the cluster file has had its say. */
         rv = check(from, asked.graph, error);
     if (rv != 0)
         return rv;

@@ -474,6 +474,7 @@ static void tick(struct actor *self, void *arg)
         link->silent_ticks = 0;
     /* This stands behind count_silence, which may have ended the connection. */
     if (link->phase == LINK_UP) {
+        /* Credit is taken before it is asked whether there is any to tell. */
         link_take_returned(link);
         link->ping_due = !link->spoke;
         link->ack_due |= link->data_released != link->released_told;

@@ -205,8 +205,6 @@ static enum step begin_message(struct link *link)
     struct link_in *in = &link->in[header->lane];
     const unsigned char *at = wire->in + wire->in_begin;
     struct frame frame;
-    /* The frame is judged before the head has come: how much of a head is waited for is a number
-     * that is_sound bounds, and is_allowed looks at the kind that is_sound has found. */
     if (available(wire) < sizeof frame)
         return STEP_MORE;
     memcpy(&frame, at, sizeof frame);

@@ -170,9 +170,9 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     uint32_t windows = lane == WIRE_DATA ? LINK_DATA_WINDOWS : LINK_CONTROL_WINDOWS;
     uint64_t bytes_max = link->node < NODE_OBSERVERS ? windows * link->links->window_bytes
                                                      : LINK_OBSERVER_QUEUE_BYTES;
+    /* Late messages go before the lane counts as full, and only then: the look goes through the
+     * whole queue. */
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
-        /* Late messages go before the lane counts as full, and only then: the look goes through the
-         * whole queue. */
         drop_late(link, lane);
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         return false;
