@@ -473,6 +473,30 @@ static void a_folder_of_arrays(void **state)
     "{\"format\": "                                                                              \
     "{\"name\": \"csv\", \"delimiter\": \" \"}, \"data\": [\"a.csv\", \"b.csv\"]}}"
 
+static void ids_of_arrays_are_bounded(void **state)
+{
+    struct scratch *scratch = *state;
+    const uint64_t edges[] = { 2, 2 };
+    for (int beyond = 0; beyond < 2; beyond++)
+        for (int place = 0; place < 4; place++) {
+            struct raw_graph *graph = NULL;
+            struct error error = { 0 };
+            int64_t pairs[4] = { 0, 1, 1, 0 };
+            pairs[place] = (int64_t)RAW_NODES_MAX - 1 + beyond;
+            assert_int_equal(
+                npy_write(files_posix, at(scratch, "l.npy"), "<i8", 2, edges, pairs, NULL), 0);
+            int rv = raw_open(at(scratch, "l.npy"), NULL, &graph, &error);
+            if (rv != (beyond ? TR_ERANGE : 0))
+                fail_msg("%s", error.text);
+            if (beyond)
+                assert_says(&error, TR_ERANGE, "IDs must be below");
+            else
+                assert_int_equal(graph->num_nodes[0], RAW_NODES_MAX);
+            raw_close(graph);
+            assert_int_equal(files_remove_tree(files_posix, at(scratch, "l.npy"), NULL), 0);
+        }
+}
+
 static void chunked_format_with_csv(void **state)
 {
     struct scratch *scratch = *state;
@@ -767,6 +791,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(tables_of_text_and_their_headers, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(ids_of_arrays_are_bounded, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(headers_of_pieces_are_counted, scratch_setup,
                                         scratch_teardown),
