@@ -38,6 +38,7 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
     int rv = set_paths(folder, files, path, error);
     if (rv != 0)
         return rv;
+    /* A run that is there is judged before anything is made or removed. */
     bool taken = files_exists(files, folder->config_path) ||
                  files_exists(files, folder->metrics_path) ||
                  files_exists(files, folder->model_path);

@@ -80,6 +80,8 @@ static int copy_peers(struct links *links, const struct links_options *options, 
     for (uint32_t i = 0; i < count; i++) {
         struct links_peer *peer = &links->peers[i];
         *peer = options->peers[i];
+        /* The name is cleared before anything may fail: what destroy() frees is never the
+         * caller's. */
         peer->host = NULL;
         if (links_find(links, peer->node) != NULL)
             return error_set(error, TR_EINVAL, "peers: node %u is there twice", peer->node);
