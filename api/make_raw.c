@@ -203,6 +203,8 @@ static int run_debian(struct tr_task *task, void *arg, struct error *error)
         if (rv != 0)
             return rv;
         rv = debian_import(reader.input, APT_COMMAND, making->out, &write, NULL, error);
+        /* The reader is closed whatever came of the import: how its program ended may be the
+         * reason. */
         return apt_reader_close(&reader, rv, error);
     }
     FILE *input = fopen(making->from, "re");

@@ -159,6 +159,7 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
 static int enter(const struct tr_task *task, struct inference **inference, struct tr_error *error)
 {
     void *arg;
+    /* The task is entered before the mutex is taken, which lives as long as it. */
     int rv = tr_task_enter(task, TASK_INFER, &arg, error);
     *inference = arg;
     if (rv != 0)
@@ -174,6 +175,7 @@ static int enter(const struct tr_task *task, struct inference **inference, struc
 static int leave(const struct tr_task *task, struct inference *inference, int rv,
                  const struct error *why, struct tr_error *error)
 {
+    /* The mutex is given up before the task is left, whose closing may free both. */
     pthread_mutex_unlock(&inference->mutex);
     tr_task_leave(task);
     return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why->text);

@@ -157,6 +157,7 @@ int tr_model_dump(struct tr_task *task, struct tr_error *error)
         rv = tr_session_dump(session, error);
     else
         tr_error_set(error, rv, "the task has no session now");
+    /* The session goes before the task, which keeps both. */
     live_session_release(&events->live);
     tr_task_leave(task);
     return rv;

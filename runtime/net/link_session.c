@@ -43,6 +43,8 @@ void link_update_seen(struct link *link)
     uint64_t state = link->phase == LINK_UP     ? LINKS_UP
                      : link->phase == LINK_IDLE ? LINKS_DOWN
                                                 : LINKS_CONNECTING;
+    /* The numbers may be stored in any order: they are for display, and need not be of one
+     * moment. */
     atomic_store_explicit(&seen->state, state, memory_order_relaxed);
     atomic_store_explicit(&seen->incarnation, link->incarnation, memory_order_relaxed);
     atomic_store_explicit(&seen->queued_bytes, queued, memory_order_relaxed);
