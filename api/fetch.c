@@ -15,7 +15,7 @@
 #define PIECES 4u
 
 struct fetch {
-    uint32_t ntype, table;
+    uint32_t ntype, table; /* of MSG_TABLE_EDGE_RANKS, ntype is an edge type */
     size_t row_bytes;
     const uint64_t *ids;
     size_t count;
@@ -136,9 +136,11 @@ static int fetch_all(const struct tr_graph *graph, struct fetch *f, struct port 
 }
 
 /* All of them before the first row is written. */
-static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
-                     size_t count, struct error *error)
+static int check_ids(const struct tr_graph *graph, uint32_t ntype, uint32_t table,
+                     const uint64_t *ids, size_t count, struct error *error)
 {
+    if (table == MSG_TABLE_EDGE_RANKS) /* are those of a range, which was checked */
+        return 0;
     uint64_t nodes = graph->book->num_nodes[ntype];
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= nodes)
@@ -165,7 +167,7 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
     int rv = graph_enter(graph, &port);
     if (rv != 0)
         return graph_refused(graph, rv, error);
-    rv = check_ids(graph, ntype, ids, count, &why);
+    rv = check_ids(graph, ntype, table, ids, count, &why);
     if (rv == 0)
         rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
     if (rv != 0)
@@ -218,6 +220,14 @@ int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t c
 {
     return fetch_table(graph, graph->book->ranks[ranks].ntype, MSG_TABLE_RANKS + (uint32_t)ranks,
                        sizeof *ids, ids, count, timeout_ns, ids, error);
+}
+
+/* The same with the ranks of edges. */
+int graph_fetch_edges(struct tr_graph *graph, uint32_t etype, uint64_t *ids, size_t count,
+                      int64_t timeout_ns, struct tr_error *error)
+{
+    return fetch_table(graph, etype, MSG_TABLE_EDGE_RANKS, sizeof *ids, ids, count, timeout_ns, ids,
+                       error);
 }
 
 int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,

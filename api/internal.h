@@ -117,9 +117,9 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
-    /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs; of
-     * pairs, those of the first one's source and destination, then of the second one's, and so on.
-     * No original_ids. */
+    /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs, or
+     * they are a range from first_rank on; of pairs, ids are those of the first one's source and
+     * destination, then of the second one's, and so on. No original_ids. */
     uint32_t etype;
     bool edges;
     /* A set of several types has a set of each, of which this holds a reference; then ntype is
@@ -136,9 +136,17 @@ static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
     return nodes->ntype == TR_NTYPE_PAIRS;
 }
 
-/* The bytes of a seed that is listed. */
+/* Whether they are edges by rank, which no list is made of. */
+static inline bool nodes_are_edge_ranks(const struct tr_nodes *nodes)
+{
+    return nodes->edges && nodes->ids == NULL;
+}
+
+/* The bytes of a seed in the body of a request. */
 static inline size_t nodes_seed_bytes(const struct tr_nodes *nodes)
 {
+    if (nodes_are_edge_ranks(nodes))
+        return 0;
     return (nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1) * sizeof(uint64_t);
 }
 
@@ -280,8 +288,10 @@ int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,
                struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 
-/* fetch.c: the global IDs of ranks of a table, which take their places. */
+/* fetch.c: the global IDs of ranks of a table, or of ranks of edges, which take their places. */
 int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t count,
+                      int64_t timeout_ns, struct tr_error *error);
+int graph_fetch_edges(struct tr_graph *graph, uint32_t etype, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error);
 
 #endif

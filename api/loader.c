@@ -155,7 +155,7 @@ static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nod
 static uint64_t num_listed(const struct tr_nodes *nodes)
 {
     if (nodes_are_pairs(nodes))
-        return nodes->count;
+        return nodes_are_edge_ranks(nodes) ? 0 : nodes->count;
     uint64_t listed = 0;
     for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
         listed += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count : 0;
@@ -167,7 +167,7 @@ static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_opt
                         struct tr_error *error)
 {
     const char *what = !nodes_are_pairs(nodes) ? "nodes" : nodes->edges ? "edges" : "pairs";
-    const uint64_t ids = nodes_are_pairs(nodes) ? nodes_seed_bytes(nodes) / sizeof(uint64_t) : 1;
+    const uint64_t ids = nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1;
     const uint64_t listed = num_listed(nodes), most = TR_BATCH_LISTED_MAX / ids;
     if (listed > TR_LISTED_MAX / ids)
         return tr_error_set(error, TR_ETOOBIG, "%" PRIu64 " listed %s; at most %" PRIu64, listed,
@@ -216,8 +216,11 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
     if (nodes_are_pairs(nodes)) {
-        open->seeds = nodes->edges ? MSG_SEEDS_EDGES : MSG_SEEDS_PAIRS;
+        open->seeds = nodes_are_edge_ranks(nodes) ? MSG_SEEDS_EDGE_RANKS
+                      : nodes->edges              ? MSG_SEEDS_EDGES
+                                                  : MSG_SEEDS_PAIRS;
         open->etype = nodes->etype;
+        open->first_rank = nodes->first_rank;
     } else if (nodes->parts != NULL) {
         open->seeds = MSG_SEEDS_SEVERAL;
         open->num_segments = nodes->num_parts;
@@ -272,7 +275,7 @@ static size_t seed_bytes(const struct tr_nodes *nodes)
 
 static void write_seeds(const struct tr_nodes *nodes, unsigned char *to)
 {
-    if (nodes_are_pairs(nodes) && nodes->count > 0)
+    if (nodes_are_pairs(nodes) && seed_bytes(nodes) > 0)
         memcpy(to, nodes->ids, seed_bytes(nodes));
     for (uint32_t i = 0; i < nodes->num_parts; i++) {
         const struct msg_seed_segment segment = segment_of(nodes->parts[i]);

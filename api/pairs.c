@@ -2,13 +2,14 @@
 /*
  * Sets of pairs of nodes: the ends of edges, or of what may become one, as the seeds of a loader;
  * and sets of edges, whose ends samplers find. A set is the list that the user gave, in that order,
- * which no placement changes.
+ * or a range of an edge type's edges by rank: neither depends on the placement.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/internal.h"
+#include "graph/edge_runs.h"
 
 /* One end of all pairs, into every second place of ids. */
 static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
@@ -25,12 +26,13 @@ static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *n
     return 0;
 }
 
+/* num_ids: of each seed; 0: they are a range. */
 static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, bool edges,
-                                     size_t count)
+                                     size_t count, uint32_t num_ids)
 {
     struct tr_nodes *pairs = calloc(1, sizeof *pairs);
-    uint64_t *ids = calloc(count + 1, (edges ? 1 : 2) * sizeof *ids);
-    if (pairs == NULL || ids == NULL) {
+    uint64_t *ids = num_ids == 0 ? NULL : calloc(count + 1, num_ids * sizeof *ids);
+    if (pairs == NULL || (ids == NULL && num_ids > 0)) {
         free(pairs);
         free(ids);
         return NULL;
@@ -47,21 +49,29 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, boo
     return pairs;
 }
 
+static int check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
+{
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (etype < graph->book->types.num_etypes)
+        return 0;
+    return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32, etype,
+                        graph->book->types.num_etypes);
+}
+
 static int begin_set(struct tr_graph *graph, uint32_t etype, bool edges, size_t count,
                      struct tr_nodes **out, struct tr_error *error)
 {
     const char *what = edges ? "edges" : "pairs";
     *out = NULL;
-    int rv = session_mine(graph->session, error);
+    int rv = check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
-    if (etype >= graph->book->types.num_etypes)
-        return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32,
-                            etype, graph->book->types.num_etypes);
     uint64_t most = edges ? TR_LISTED_MAX : TR_PAIRS_MAX;
     if (count > most)
         return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most %" PRIu64, count, what, most);
-    *out = create_pairs(graph, etype, edges, count);
+    *out = create_pairs(graph, etype, edges, count, edges ? 1 : 2);
     return *out != NULL
                ? 0
                : tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu %s", count, what);
@@ -111,6 +121,47 @@ int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge
     return 0;
 }
 
+int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_t count,
+                   struct tr_nodes **out, struct tr_error *error)
+{
+    *out = NULL;
+    int rv = check_etype(graph, etype, error);
+    if (rv != 0)
+        return rv;
+    const char *name = tr_graph_etype_name(graph, etype);
+    uint64_t num_edges = graph->book->num_edges[etype];
+    if (!edge_runs_may_be(num_edges, graph->book->num_parts))
+        return tr_error_set(
+            error, TR_ETOOBIG,
+            "%" PRIu64 " edges of type %s; at most 2^40, and 2^32 for each "
+            "partition, have ranks: make more partitions, or list edges by their IDs",
+            num_edges, name);
+    if (!book_has_edge_runs(graph->book, etype))
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "the partitions have no runs of edges of type %s, as an older version "
+                            "wrote them; partition again to have them, or list edges by their IDs",
+                            name);
+    if (first > num_edges || count > num_edges - first)
+        return tr_error_set(error, TR_ERANGE,
+                            "%zu edges of type %s from rank %" PRIu64 " on; there are %" PRIu64,
+                            count, name, first, num_edges);
+    struct tr_nodes *edges = create_pairs(graph, etype, true, count, 0);
+    if (edges == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a set of edges");
+    edges->first_rank = first;
+    *out = edges;
+    return 0;
+}
+
+int tr_edges_all(struct tr_graph *graph, uint32_t etype, struct tr_nodes **out,
+                 struct tr_error *error)
+{
+    *out = NULL;
+    int rv = check_etype(graph, etype, error);
+    return rv != 0 ? rv
+                   : tr_edges_range(graph, etype, 0, graph->book->num_edges[etype], out, error);
+}
+
 uint32_t tr_pairs_etype(const struct tr_nodes *pairs)
 {
     return nodes_are_pairs(pairs) ? pairs->etype : TR_ETYPE_NONE;
@@ -148,11 +199,17 @@ int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count, ui
     return 0;
 }
 
-int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, uint64_t *edge_ids,
-                 struct tr_error *error)
+int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count, int64_t timeout_ns,
+                 uint64_t *edge_ids, struct tr_error *error)
 {
     int rv = check_piece(edges, true, offset, count, error);
-    if (rv == 0 && count > 0)
+    if (rv != 0 || count == 0)
+        return rv;
+    if (!nodes_are_edge_ranks(edges)) {
         memcpy(edge_ids, edges->ids + offset, count * sizeof *edge_ids);
-    return rv;
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        edge_ids[i] = edges->first_rank + offset + i;
+    return graph_fetch_edges(edges->graph, edges->etype, edge_ids, count, timeout_ns, error);
 }

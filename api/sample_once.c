@@ -20,6 +20,7 @@
 #include "api/sized.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
+#include "runtime/base/deadline.h"
 #include "schemas/body.h"
 
 /* A proxy that is being started again is looked for after this. */
@@ -206,8 +207,12 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
         return tr_error_set(error, TR_EMISMATCH, "pairs: they are of another graph");
     if (!nodes_are_pairs(pairs))
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
-    if (pairs->count == 0) /* a set has at most TR_PAIRS_MAX */
+    if (pairs->count == 0)
         return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
+    /* Lists hold to it; edges by rank are listed for the draw. */
+    if (pairs->count > TR_LISTED_MAX)
+        return tr_error_set(error, TR_ERANGE, "pairs: %zu edges; give at most %" PRIu64,
+                            pairs->count, TR_LISTED_MAX);
     return 0;
 }
 
@@ -358,13 +363,56 @@ static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_e
                         graph->process);
 }
 
+/* What is left of a timeout. */
+static int64_t timeout_left(const struct deadline *deadline)
+{
+    struct timespec left;
+    if (deadline->never)
+        return TR_WAIT_FOREVER;
+    return deadline_left(deadline, &left) ? left.tv_sec * INT64_C(1000000000) + left.tv_nsec : 0;
+}
+
+/* The IDs of edges by rank are asked for before the draw, whose message lists them. */
+static int list_edges(const struct tr_nodes *edges, int64_t timeout_ns, uint64_t **ids,
+                      struct tr_error *error)
+{
+    *ids = calloc(edges->count + 1, sizeof **ids);
+    int rv = *ids == NULL ? tr_error_set(error, TR_ENOMEM, "no memory for %zu edges", edges->count)
+                          : tr_edges_ids(edges, 0, edges->count, timeout_ns, *ids, error);
+    if (rv != 0) {
+        free(*ids);
+        *ids = NULL;
+    }
+    return rv;
+}
+
+static int draw_once(struct draw *d, int64_t timeout_ns, struct sampled_batch **batch,
+                     struct tr_error *error)
+{
+    struct tr_graph *graph = d->graph;
+    struct error why = { 0 };
+    struct graph_port *port;
+    int rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return graph_refused(graph, rv, error);
+    /* All attempts have one number: what an earlier one left in the store is found by a later
+     * one. */
+    d->head.draw = atomic_fetch_add(&graph->session->next_loader, 1);
+    rv = run_draw(d, port->port, graph_deadline(graph, port->port, timeout_ns), batch, &why);
+    if (rv != 0)
+        rv = graph_failed(graph, &why, error);
+    graph_leave(graph, port);
+    return rv;
+}
+
 int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, int64_t timeout_ns,
               struct tr_batch **out, struct tr_error *error)
 {
     struct tr_sample_options o;
     struct sampled_batch *batch = NULL;
     struct error why = { 0 };
-    struct graph_port *port;
+    struct deadline deadline = deadline_after(timeout_ns);
+    uint64_t *listed = NULL;
     uint32_t trainer;
     *out = NULL;
     tr_sample_options_init(&o);
@@ -401,16 +449,14 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     rv = sample_spec_check(d.spec, graph->book->types.num_etypes, "spec", &why);
     if (rv != 0)
         return error_give(&why, error);
-    rv = graph_enter(graph, &port);
-    if (rv != 0)
-        return graph_refused(graph, rv, error);
-    /* All attempts have one number: what an earlier one left in the store is found by a later
-     * one. */
-    d.head.draw = atomic_fetch_add(&graph->session->next_loader, 1);
-    rv = run_draw(&d, port->port, graph_deadline(graph, port->port, timeout_ns), &batch, &why);
-    if (rv != 0)
-        rv = graph_failed(graph, &why, error);
-    graph_leave(graph, port);
+    if (o.pairs != NULL && nodes_are_edge_ranks(o.pairs)) {
+        rv = list_edges(o.pairs, timeout_left(&deadline), &listed, error);
+        if (rv != 0)
+            return rv;
+        d.seeds = listed;
+    }
+    rv = draw_once(&d, timeout_left(&deadline), &batch, error);
+    free(listed);
     *out = (struct tr_batch *)(void *)batch;
     return rv;
 }

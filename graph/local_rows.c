@@ -19,7 +19,7 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
                          "loaded",
                          part->part_id, table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
-    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 } };
+    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 }, NULL };
     return 0;
 }
 
@@ -33,7 +33,8 @@ static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t nu
                          " of node type %s is loaded; partition again to have it",
                          part->part_id, number, part->types->ntypes[ntype]);
     *out = (struct local_table){ slice->ids, slice->num_ranks,   sizeof *slice->ids,
-                                 1,          sizeof *slice->ids, { 0 } };
+                                 1,          sizeof *slice->ids, { 0 },
+                                 NULL };
     return 0;
 }
 
@@ -51,7 +52,8 @@ static int take_feature(const struct graph_part *part, const char *type,
                                  features[number].row_bytes,
                                  features[number].width,
                                  tr_dtype_size(features[number].dtype),
-                                 { 0 } };
+                                 { 0 },
+                                 NULL };
     return 0;
 }
 
@@ -74,7 +76,26 @@ static int find_ends(const struct graph_part *part, uint32_t etype, struct local
     const struct csc *csc = &part->edges[etype].csc;
     const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
     *out = (struct local_table){ NULL, csc->num_edges,   2 * sizeof(uint64_t),
-                                 2,    sizeof(uint64_t), { csc, nodes->global_begin } };
+                                 2,    sizeof(uint64_t), { csc, nodes->global_begin },
+                                 NULL };
+    return 0;
+}
+
+static int find_runs(const struct graph_part *part, uint32_t etype, struct local_table *out,
+                     struct error *error)
+{
+    int rv = check_etype(part, etype, error);
+    if (rv != 0)
+        return rv;
+    const struct edge_runs *runs = &part->edges[etype].runs;
+    if (runs->runs == NULL)
+        return error_set(error, TR_ENOENT,
+                         "partition %" PRIu32
+                         ": no runs of edges of type %s are loaded; partition again to have them",
+                         part->part_id, part->types->etypes[etype].name);
+    *out = (struct local_table){ NULL, runs->num_ranks,  sizeof(uint64_t),
+                                 1,    sizeof(uint64_t), { 0 },
+                                 runs };
     return 0;
 }
 
@@ -93,6 +114,8 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
 {
     if (table == TABLE_EDGE_ENDS)
         return find_ends(part, ntype, out, error);
+    if (table == TABLE_EDGE_RANKS)
+        return find_runs(part, ntype, out, error);
     if (table >= TABLE_EDGES && table < TABLE_RANKS)
         return find_edges(part, ntype, table - TABLE_EDGES, out, error);
     if (ntype >= part->types->num_ntypes)
@@ -128,6 +151,8 @@ void local_rows_read(const struct local_table *table, const uint32_t *rows, uint
 {
     if (table->ends.csc != NULL)
         edge_ends_read(&table->ends, rows, num_rows, NULL, out);
+    else if (table->runs != NULL)
+        edge_runs_read(table->runs, rows, num_rows, NULL, out);
     else
         gather_rows(out, table->rows, table->row_bytes, rows, num_rows);
 }
@@ -137,6 +162,8 @@ void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
 {
     if (table->ends.csc != NULL)
         edge_ends_read(&table->ends, rows, num_rows, places, to);
+    else if (table->runs != NULL)
+        edge_runs_read(table->runs, rows, num_rows, places, to);
     else
         gather_rows_to(to, places, table->rows, table->row_bytes, rows, num_rows);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of owned nodes: features, the special ones (original IDs, degrees), slices of ranks and
- * the ends of edges, found and gathered in the one way that servers and samplers share.
+ * Tables of owned nodes: features, the special ones (original IDs, degrees), slices of ranks, the
+ * ends of edges and edges by rank, found and gathered in the one way that servers and samplers
+ * share.
  *
  * Thread rules: pure.
  */
@@ -28,6 +29,10 @@
  * row i is the edge at position i. It is computed from the edges, so it has no rows in memory. */
 #define TABLE_EDGE_ENDS 0xd0000000u
 
+/* A slice of an edge type's edges by rank (graph/edge_runs.h): a u64 a row, the global ID of an
+ * edge, whoever owns it; row i is the i-th rank of the slice. It is computed from runs. */
+#define TABLE_EDGE_RANKS 0xc0000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
     const void *rows; /* NULL where they are computed */
@@ -35,7 +40,8 @@ struct local_table {
     size_t row_bytes;
     uint64_t width; /* elements a row */
     size_t element_bytes;
-    struct edge_ends ends; /* of TABLE_EDGE_ENDS */
+    struct edge_ends ends;        /* of TABLE_EDGE_ENDS */
+    const struct edge_runs *runs; /* of TABLE_EDGE_RANKS; NULL: of none */
 };
 
 /* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE,
@@ -58,7 +64,8 @@ void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
 /* How many rows in memory are copied in the time that one of these takes. */
 static inline uint32_t local_rows_cost(const struct local_table *table)
 {
-    return table->ends.csc == NULL ? 1 : EDGE_ENDS_COST;
+    /* Runs are searched as rows are. */
+    return table->ends.csc == NULL && table->runs == NULL ? 1 : EDGE_ENDS_COST;
 }
 
 #endif

@@ -15,6 +15,8 @@ libtr_graph_la_SOURCES = \
     graph/digest.h \
     graph/edge_ends.c \
     graph/edge_ends.h \
+    graph/edge_runs.c \
+    graph/edge_runs.h \
     graph/extent.c \
     graph/extent.h \
     graph/gather.c \

@@ -43,6 +43,7 @@ libtr_partition_la_SOURCES = \
     partition/build/write.h \
     partition/build/write_deal.c \
     partition/build/write_edge_rows.c \
+    partition/build/write_edge_runs.c \
     partition/build/write_edges.c \
     partition/build/write_halos.c \
     partition/build/write_nodes.c \

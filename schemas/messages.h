@@ -162,6 +162,9 @@ struct msg_sample_reply {
 /* Both ends of edges, by their positions: two u64 a row, global IDs of source and destination. The
  * section's type is of edges. */
 #define MSG_TABLE_EDGE_ENDS 0xd0000000u
+/* Edges by rank (graph/edge_runs.h), by the places of ranks in the partition's slice: a u64 a row,
+ * a global ID. The section's type is of edges; a fetch of them has ranks for IDs. */
+#define MSG_TABLE_EDGE_RANKS 0xc0000000u
 
 /*
  * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
@@ -261,7 +264,8 @@ enum msg_seeds {
     MSG_SEEDS_GIVEN,       /* nodes, in each request for a batch: to a sampler */
     MSG_SEEDS_SEVERAL,     /* nodes of several types: the body has a segment for each */
     MSG_SEEDS_PAIRS_GIVEN, /* pairs, in each request for a batch: to a sampler */
-    MSG_SEEDS_EDGES_GIVEN  /* edges, in each request for a batch: to a sampler */
+    MSG_SEEDS_EDGES_GIVEN, /* edges, in each request for a batch: to a sampler */
+    MSG_SEEDS_EDGE_RANKS   /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
 };
 
 /* The IDs of a list of seeds to a proxy in the process that has it, which keeps a copy; of a batch's

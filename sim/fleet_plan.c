@@ -116,6 +116,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
     open->seed = draws_below(draws, 1000);
     if (f->seed >= WANTED_PAIRS_FROM)
         wanted_loader_pair(&f->loader, &f->raw);
+    if (f->seed >= WANTED_RANGES_FROM)
+        wanted_loader_range(&f->loader, &f->raw);
     struct sample_spec *spec = &f->loader.spec;
     int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 2), f->raw.types.num_etypes);
     assert(rv == 0);

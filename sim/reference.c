@@ -60,7 +60,7 @@ static bool is_listed(const struct wanted_loader *loader, uint64_t seed)
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
     size_t listed = 0;
-    if (loader->pairs != NULL)
+    if (loader->pairs != NULL && loader->open.seeds != MSG_SEEDS_EDGE_RANKS)
         listed = (loader->edges != NULL ? 1 : 2) * loader->open.num_seeds;
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         listed += is_listed(loader, i);
@@ -94,7 +94,7 @@ void wanted_loader_write(const struct wanted_loader *loader,
     if (segment_bytes > 0)
         memcpy(body, loader->segments, segment_bytes);
     uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
-    if (loader->pairs != NULL)
+    if (loader->pairs != NULL && loader->open.seeds != MSG_SEEDS_EDGE_RANKS)
         ids = wanted_loader_write_seeds(loader, partitions, ids);
     for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
         if (is_listed(loader, i))
@@ -175,6 +175,29 @@ void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *ra
     open->etype = etype;
     if ((drawn >> 4) % 2 == 0 && raw->edges[etype].count > 0)
         pick_edges(loader, &raw->edges[etype], drawn);
+}
+
+/* Ranks are found plainly: destination by destination, the edges in their order. */
+void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 13), rank = 0;
+    if (loader->edges == NULL || drawn % 2 != 0)
+        return;
+    const struct sim_edges *edges = &raw->edges[open->etype];
+    open->num_seeds = open->num_seeds < edges->count ? open->num_seeds : edges->count;
+    open->first_rank = (drawn >> 8) % (edges->count - open->num_seeds + 1);
+    open->seeds = MSG_SEEDS_EDGE_RANKS;
+    for (uint32_t v = 0; v < raw->num_nodes[loader->pair_types[1]]; v++)
+        for (uint32_t i = 0; i < edges->count; i++) {
+            uint64_t at = edges->dst[i] == v ? rank++ : UINT64_MAX;
+            if (at < open->first_rank || at - open->first_rank >= open->num_seeds)
+                continue;
+            at -= open->first_rank;
+            loader->edges[at] = i;
+            loader->pairs[2 * at] = edges->src[i];
+            loader->pairs[2 * at + 1] = v;
+        }
 }
 
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)

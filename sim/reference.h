@@ -22,6 +22,9 @@
  * remembered without them, whose runs are to stay what they were. */
 #define WANTED_PAIRS_FROM UINT64_C(1795390000000000)
 
+/* And those from here on ranges of edges by rank. */
+#define WANTED_RANGES_FROM UINT64_C(1795396000000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -63,6 +66,9 @@ void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *ra
 /* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's
  * seed says so. */
 void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *raw);
+/* Half of those of edges, by the loader's seed, have a range of ranks then, which may be shorter
+ * than what was drawn. */
+void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw

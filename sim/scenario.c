@@ -61,6 +61,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
     wanted_loader_join(loader, raw);
     if (s->seed >= WANTED_PAIRS_FROM)
         wanted_loader_pair(loader, raw);
+    if (s->seed >= WANTED_RANGES_FROM)
+        wanted_loader_range(loader, raw);
     struct sample_spec *spec = &loader->spec;
     int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 3), raw->types.num_etypes);
     assert(rv == 0);

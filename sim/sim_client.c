@@ -262,6 +262,14 @@ static void sim_client_ask(struct client_actor *c)
                     sim_client_interrupt, c);
 }
 
+/* What a single draw lists: also where the loader has ranks of edges. */
+static uint32_t listed_kind(const struct wanted_loader *loader)
+{
+    return loader->pairs == NULL                        ? MSG_SEEDS_LISTED
+           : loader->open.seeds == MSG_SEEDS_EDGE_RANKS ? MSG_SEEDS_EDGES
+                                                        : loader->open.seeds;
+}
+
 /* A single draw, as tr_sample() makes it: the first seeds of the loader's, as they stand. */
 static struct wanted_loader single_draw(const struct client_actor *c)
 {
@@ -276,7 +284,7 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .labels = one.open.labels,
         .flags = one.open.flags,
         .spec_bytes = (uint32_t)sample_spec_bytes(&one.spec),
-        .seeds = one.pairs != NULL ? one.open.seeds : MSG_SEEDS_LISTED,
+        .seeds = listed_kind(&one),
         .etype = one.open.etype,
     };
     one.open = draw_as_loader(&head);
@@ -305,7 +313,7 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .labels = one->open.labels,
         .flags = one->open.flags,
         .spec_bytes = one->open.spec_bytes,
-        .seeds = c->plan->loader.pairs != NULL ? c->plan->loader.open.seeds : MSG_SEEDS_LISTED,
+        .seeds = listed_kind(&c->plan->loader),
         .etype = one->open.etype,
     };
     return request;

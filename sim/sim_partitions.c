@@ -208,6 +208,45 @@ static void make_part(struct sim_partitions *p, uint32_t part, const bool *wide)
         make_edge_part(p, part, e, wide[types->etypes[e].src]);
 }
 
+/* A run for each edge: what may be one run may be several too. Returns the slice of ranks from
+ * first to end - 1. */
+static struct edge_runs make_slice(const uint64_t *by_rank, uint64_t first, uint64_t end)
+{
+    struct edge_run *runs = partitions_make(end - first, sizeof *runs);
+    for (uint64_t rank = first; rank < end; rank++)
+        runs[rank - first] = (struct edge_run){ rank, by_rank[rank] };
+    return (struct edge_runs){ first, end - first, end - first, runs };
+}
+
+/* The rule of the format: ranks in the order of (original destination, original edge ID), of which
+ * a partition has those from p*N/P to (p+1)*N/P, rounded down. */
+static void make_runs(struct sim_partitions *p, uint32_t e)
+{
+    const struct sim_edges *edges = &p->raw->edges[e];
+    uint64_t count = edges->count, num_dst = p->raw->num_nodes[p->book.types.etypes[e].dst];
+    uint64_t parts = p->book.num_parts;
+    uint64_t *global = partitions_make(count, sizeof *global);
+    uint64_t *by_rank = partitions_make(count, sizeof *by_rank);
+    uint64_t *next = partitions_make(num_dst + 1, sizeof *next);
+    for (uint64_t part = 0; part < parts; part++) {
+        const struct edge_part *edge = &p->parts[part].edges[e];
+        for (uint64_t at = 0; at < edge->csc.num_edges; at++)
+            global[edge->original_edge_ids[at]] = edge->csc.first_edge + at;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        next[edges->dst[i] + 1]++;
+    for (uint64_t v = 0; v < num_dst; v++)
+        next[v + 1] += next[v];
+    for (uint64_t i = 0; i < count; i++)
+        by_rank[next[edges->dst[i]]++] = global[i];
+    for (uint64_t part = 0; part < parts; part++)
+        p->parts[part].edges[e].runs = make_slice(by_rank, count * part / parts,
+                                                  count * (part + 1) / parts);
+    free(next);
+    free(by_rank);
+    free(global);
+}
+
 void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw,
                          uint32_t num_parts, struct draws *draws)
 {
@@ -219,6 +258,9 @@ void sim_partitions_init(struct sim_partitions *partitions, const struct sim_gra
         wide[t] = draws_chance(draws, 15);
     for (uint32_t part = 0; part < num_parts; part++)
         make_part(partitions, part, wide);
+    for (uint32_t e = 0; e < raw->types.num_etypes; e++)
+        make_runs(partitions, e);
+    partitions->book.edge_runs = true;
     int rv = graph_meta_init(&partitions->meta, &partitions->parts[0]);
     assert(rv == 0);
     int feature = graph_meta_name(&partitions->meta, "feat");
@@ -280,6 +322,7 @@ static void free_part(struct graph_part *part)
         partitions_drop(part->edges[e].csc.indices);
         partitions_drop(part->edges[e].csc.column_global);
         partitions_drop(part->edges[e].original_edge_ids);
+        partitions_drop(part->edges[e].runs.runs);
         partitions_drop(part->edges[e].features->rows);
         partitions_drop(part->edges[e].features);
     }

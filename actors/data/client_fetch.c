@@ -41,15 +41,32 @@ static uint32_t piece_rows(uint64_t row_bytes, uint64_t bytes, uint64_t left)
     return (uint32_t)(fit < left ? fit : left);
 }
 
+/* Edges are fetched by rank alone; all other tables are of nodes. */
+static bool is_of_edges(const struct msg_fetch_request *head)
+{
+    return head->table == MSG_TABLE_EDGE_RANKS;
+}
+
+static int check_type(const struct book *book, const struct msg_fetch_request *head,
+                      struct error *error)
+{
+    bool edges = is_of_edges(head);
+    uint32_t count = edges ? book->types.num_etypes : book->types.num_ntypes;
+    return head->ntype < count
+               ? 0
+               : error_set(error, TR_ERANGE, "%s type %" PRIu32 ", the graph has %" PRIu32,
+                           edges ? "edge" : "node", head->ntype, count);
+}
+
 static int size(const struct client *client, const struct message *request, size_t *bytes,
                 struct error *error)
 {
     const struct msg_fetch_request *head = (const void *)request->head;
     const struct book *book = client->options->book;
     uint64_t out;
-    if (head->ntype >= book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "node type %" PRIu32 ", the graph has %" PRIu32,
-                         head->ntype, book->types.num_ntypes);
+    int rv = check_type(book, head, error);
+    if (rv != 0)
+        return rv;
     if (__builtin_mul_overflow(head->count, head->row_bytes, &out) || out > MSG_REPLY_BYTES_MAX ||
         head->count > CLIENT_FETCH_ROWS_MAX)
         return error_set(error, TR_ETOOBIG,
@@ -69,25 +86,32 @@ static int size(const struct client *client, const struct message *request, size
     return 0;
 }
 
-/* The table of ranks whose slices have the rows; NULL: rows are their nodes' owners'. */
-static const struct rank_table *ranks_of(const struct client_fetch *f)
+/* Whether IDs are ranks, whose even slices partitions have, and of how many; else rows are their
+ * nodes' owners'. */
+static bool has_ranks(const struct client_fetch *f, uint64_t *num_ranks)
 {
     const struct book *book = f->op.client->options->book;
+    if (is_of_edges(f->head)) {
+        *num_ranks = book->num_edges[f->head->ntype];
+        return true;
+    }
     uint32_t number = f->head->table - MSG_TABLE_RANKS;
     bool any = f->head->table >= MSG_TABLE_RANKS && f->head->table < MSG_TABLE_ORIGINAL_ID;
-    return any && number < book->num_ranks ? &book->ranks[number] : NULL;
+    if (any && number < book->num_ranks)
+        *num_ranks = book->ranks[number].num_ranks;
+    return any && number < book->num_ranks;
 }
 
 /* The partition that has the row of an ID, and which row of it; negative: none has. */
 static int row_of(const struct client_fetch *f, uint64_t id, uint64_t *row)
 {
     const struct book *book = f->op.client->options->book;
-    const struct rank_table *ranks = ranks_of(f);
-    if (ranks != NULL) {
-        if (id >= ranks->num_ranks)
+    uint64_t num_ranks;
+    if (has_ranks(f, &num_ranks)) {
+        if (id >= num_ranks)
             return TR_ERANGE;
-        uint32_t part = ranks_part(ranks->num_ranks, book->num_parts, id);
-        *row = id - ranks_begin(ranks->num_ranks, book->num_parts, part);
+        uint32_t part = ranks_part(num_ranks, book->num_parts, id);
+        *row = id - ranks_begin(num_ranks, book->num_parts, part);
         return (int)part;
     }
     int owner = book_node_owner(book, f->head->ntype, id);
@@ -100,16 +124,18 @@ static int count_owners(struct client_fetch *f, const uint64_t *ids, uint32_t *o
                         struct error *error)
 {
     const struct book *book = f->op.client->options->book;
-    uint32_t ntype = f->head->ntype;
+    uint32_t type = f->head->ntype;
+    bool edges = is_of_edges(f->head);
     for (uint32_t i = 0; i < f->head->count; i++) {
         uint64_t row;
         int owner = row_of(f, ids[i], &row);
         if (owner < 0)
             return error_set(error, TR_ERANGE,
-                             "ids[%" PRIu64 "] = %" PRIu64 " is no node of type "
+                             "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type "
                              "%s, which has %" PRIu64,
-                             f->head->first + i, ids[i], book->types.ntypes[ntype],
-                             book->num_nodes[ntype]);
+                             f->head->first + i, ids[i], edges ? "rank of edges" : "node",
+                             edges ? book->types.etypes[type].name : book->types.ntypes[type],
+                             edges ? book->num_edges[type] : book->num_nodes[type]);
         owners[i] = (uint32_t)owner;
         f->starts[owner + 1]++;
     }
@@ -206,7 +232,7 @@ static int make(struct lane *lane, struct message **out)
     memcpy(section + 1, f->rows + begin, lane->piece * sizeof *f->rows);
     struct msg_rows_request *head = message_head(request);
     head->part = lane->part;
-    head->version = client->options->book->node_extents[f->head->ntype][lane->part].version;
+    head->version = book_part_version(client->options->book, lane->part);
     head->num_sections = 1;
     *out = request;
     return 0;

@@ -2,9 +2,10 @@
 /*
  * A batch request becomes a task when one is idle, and a task goes through these steps:
  *
- *     SEEDS -> [READ_SEEDS] -> WAIT_SEEDS                         once a slice of seeds, then
- *       ^______________________|
- *     PLACE -> WAIT_SAMPLES -> DRAW                               once a layer, then
+ *     SEEDS -> [READ_SEEDS] -> WAIT_SEEDS          once a slice of seeds (for edges by rank, the
+ *       ^            ^_____________|               last two once more for their ends), then
+ *       |__________________________|
+ *     PLACE -> WAIT_SAMPLES -> DRAW                once a layer, then
  *       ^________________________|
  *     PLACE -> GATHER -> WAIT_ROWS -> [WAIT_KEEP] -> idle
  *
@@ -191,6 +192,11 @@ static void step_task(struct task *task)
         task->step = TASK_WAIT_SEEDS;
         break;
     case TASK_WAIT_SEEDS:
+        if (task->finds_ranks) {
+            rv = sampler_find_ends(task, &error);
+            task->step = TASK_READ_SEEDS;
+            break;
+        }
         rv = sampler_add_seeds(task, &error);
         task->step = rv == 0 ? TASK_PLACE : TASK_SEEDS;
         break;

@@ -83,8 +83,7 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 static bool wants_seeds(struct ask *ask)
 {
     uint32_t segments = ask->task->loader->seeds.num_segments;
-    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) *
-                            sampler_seed_bytes(&ask->task->loader->seeds.segments[0]);
+    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sampler_seed_bytes(ask->task);
     /* The rows of each section begin at a multiple of 64. */
     ask->call.reply_bytes += (segments - 1) * (size_t)64;
     return true;

@@ -6,14 +6,17 @@
  * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
  * partition has an even slice of that table: the others are asked once a slice, and those here are
  * read then, while batches that came before are drawn. Seeds that are edges have their ends found
- * in the same way: an edge's ID says which partition has it, and where.
+ * in the same way: an edge's ID says which partition has it, and where. Ranks of edges become IDs
+ * first: runs give those (graph/edge_runs.h), whose even slices the partitions have, so there is
+ * one more question before the one for the ends.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
  * are those of segment s, in the order of the batch: the IDs that are known and, until their
  * answers came, the ranks of the others; for listed pairs, both ends of each. For edges they are
- * the edges' IDs, and ends[] what came. With S segments, rows[starts[p * S + s], starts[p * S + s +
- * 1]) are those in partition p's slice of the table of segment s; places[] says where in seeds[]
- * each belongs (of edges: rows are positions in the partition, and places those in ends[]).
+ * the edges' IDs (their ranks, until those came), and ends[] what came. With S segments,
+ * rows[starts[p * S + s], starts[p * S + s + 1]) are those in partition p's slice of the table of
+ * segment s; places[] says where in seeds[] each belongs (where ends are asked for: rows are
+ * positions in the partition, and places those in ends[]).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -162,16 +165,18 @@ static int find_row(const struct task *task, uint32_t s, uint64_t seed, struct s
     const struct book *book = book_of(task);
     const struct seed_segment *segment = segment_of(task, s);
     uint64_t row;
-    if (seed_segment_has_edges(segment)) {
+    if (sampler_finds_ends(task)) {
         int owner = book_edge_owner(book, segment->etype, seed);
         if (owner < 0)
             return owner;
         out->part = (uint32_t)owner;
         row = seed - book->edge_extents[segment->etype][owner].begin;
     } else {
-        const struct rank_table *table = seed_segment_table(book, segment);
-        out->part = ranks_part(table->num_ranks, book->num_parts, seed);
-        row = seed - ranks_begin(table->num_ranks, book->num_parts, out->part);
+        uint64_t num_ranks = seed_segment_has_edge_ranks(segment)
+                                 ? book->num_edges[segment->etype]
+                                 : seed_segment_table(book, segment)->num_ranks;
+        out->part = ranks_part(num_ranks, book->num_parts, seed);
+        row = seed - ranks_begin(num_ranks, book->num_parts, out->part);
     }
     out->row = (uint32_t)row;
     return row <= UINT32_MAX ? 0 : TR_ETOOBIG;
@@ -275,10 +280,11 @@ struct seed_table {
 static struct seed_table table_of(const struct task *task, uint32_t s)
 {
     const struct seed_segment *segment = segment_of(task, s);
-    return seed_segment_has_edges(segment)
-               ? (struct seed_table){ segment->etype, TABLE_EDGE_ENDS, task->ends.data }
-               : (struct seed_table){ segment->ntype, TABLE_RANKS + segment->ranks,
-                                      task->seeds.data };
+    if (sampler_finds_ends(task))
+        return (struct seed_table){ segment->etype, TABLE_EDGE_ENDS, task->ends.data };
+    if (seed_segment_has_edge_ranks(segment))
+        return (struct seed_table){ segment->etype, TABLE_EDGE_RANKS, task->seeds.data };
+    return (struct seed_table){ segment->ntype, TABLE_RANKS + segment->ranks, task->seeds.data };
 }
 
 /* Those of a partition that is here. */
@@ -308,17 +314,27 @@ static bool is_any_asked(const struct task *task)
     return false;
 }
 
-int sampler_find_seeds(struct task *task, struct error *error)
+static int ask_rows(struct task *task, struct error *error)
 {
-    int rv = fill_slice(task, error);
-    if (rv != 0 || !is_any_asked(task))
-        return rv;
-    rv = group_rows(task, error);
+    int rv = group_rows(task, error);
     /* The questions leave at the end of this turn; what is here is read in the next one, so that
      * the answers travel meanwhile. */
     if (rv == 0)
         sampler_ask_seeds(task);
     return rv != 0 ? rv : 1;
+}
+
+int sampler_find_seeds(struct task *task, struct error *error)
+{
+    int rv = fill_slice(task, error);
+    task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
+    return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
+}
+
+int sampler_find_ends(struct task *task, struct error *error)
+{
+    task->finds_ranks = false;
+    return ask_rows(task, error);
 }
 
 int sampler_read_seeds(struct task *task, struct error *error)
@@ -397,7 +413,7 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
         const struct slice_rows wanted = rows_of(task, ask->part, s);
         if (wanted.count == 0)
             continue;
-        size_t bytes = sampler_seed_bytes(segment_of(task, s));
+        size_t bytes = sampler_seed_bytes(task);
         rv = rows_reply_next(&reader, wanted.count, bytes, &rows);
         /* IDs of no node are found when the seeds are added. They are placed before the end of the
          * body is checked: a wrong body fails the whole batch. */

@@ -102,6 +102,7 @@ struct task {
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
     struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
+    bool finds_ranks;          /* seeds are ranks of edges, whose IDs are asked for */
     struct vec ends;           /* uint64_t[2 * num_seeds], of edges */
     uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
     struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
@@ -185,17 +186,25 @@ void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 
 /* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here (1: what is here
  * is to be read); reads what is here, in a turn of its own, since questions leave at the end of
- * one; then, when all came, adds it to the batch (1: more slices are to come). */
+ * one; then, when all came, adds it to the batch (1: more slices are to come). Before that it finds
+ * the ends of edges (1), where their ranks were asked for first (finds_ranks), and reads again. */
 int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
+int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
 
-/* Bytes that identify a seed: a node's ID, or those of an edge's ends. */
-static inline size_t sampler_seed_bytes(const struct seed_segment *segment)
+/* Whether edges have their ends found now. */
+static inline bool sampler_finds_ends(const struct task *task)
 {
-    return (seed_segment_has_edges(segment) ? 2 : 1) * sizeof(uint64_t);
+    return !task->finds_ranks && seed_segment_has_edges(&task->loader->seeds.segments[0]);
+}
+
+/* Bytes that identify a seed: the ID of a node or of an edge, or those of an edge's ends. */
+static inline size_t sampler_seed_bytes(const struct task *task)
+{
+    return (sampler_finds_ends(task) ? 2 : 1) * sizeof(uint64_t);
 }
 
 /* Seeds of the slice whose IDs, or whose ends, a partition knows. */

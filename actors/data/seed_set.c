@@ -15,7 +15,7 @@ bool seed_kind_is_given(uint32_t seeds)
 bool seed_kind_is_pair(uint32_t seeds)
 {
     return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN || seeds == MSG_SEEDS_EDGES ||
-           seeds == MSG_SEEDS_EDGES_GIVEN;
+           seeds == MSG_SEEDS_EDGES_GIVEN || seeds == MSG_SEEDS_EDGE_RANKS;
 }
 
 static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
@@ -49,6 +49,7 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
         return check_ranks(book, segment, error);
     case MSG_SEEDS_EDGES:
     case MSG_SEEDS_EDGES_GIVEN:
+    case MSG_SEEDS_EDGE_RANKS:
     case MSG_SEEDS_PAIRS:
     case MSG_SEEDS_PAIRS_GIVEN:
         return error_set(error, TR_EUNSUPPORTED,
@@ -85,6 +86,25 @@ static int check_segments(const struct book *book, const struct msg_loader_open 
     return 0;
 }
 
+/* Folders of older versions do not say which edge has a rank. */
+static int check_edge_ranks(const struct book *book, const struct msg_loader_open *open,
+                            struct error *error)
+{
+    const char *name = book->types.etypes[open->etype].name;
+    uint64_t num_edges = book->num_edges[open->etype];
+    if (!book_has_edge_runs(book, open->etype))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "loader: the partitions have no runs of edges of type %s; partition again "
+                         "to have them",
+                         name);
+    if (open->first_rank > num_edges || open->num_seeds > num_edges - open->first_rank)
+        return error_set(error, TR_ERANGE,
+                         "loader: %" PRIu64 " edges of type %s from rank %" PRIu64
+                         " on; there are %" PRIu64,
+                         open->num_seeds, name, open->first_rank, num_edges);
+    return 0;
+}
+
 static int check_pairs(const struct book *book, const struct msg_loader_open *open,
                        struct error *error)
 {
@@ -96,7 +116,7 @@ static int check_pairs(const struct book *book, const struct msg_loader_open *op
                          "loader: batches of %" PRIu32
                          " pairs; give a batch size of at most %" PRIu32,
                          open->batch_size, MSG_PAIRS_BATCH_MAX);
-    return 0;
+    return open->seeds == MSG_SEEDS_EDGE_RANKS ? check_edge_ranks(book, open, error) : 0;
 }
 
 /* The seeds of one type, as the head of the message has them. */

@@ -40,8 +40,8 @@ bool seed_kind_is_pair(uint32_t seeds);
 
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
  * ranks beyond its end; TR_EINVAL: segments that make no set; TR_ETOOBIG: batches of too many
- * pairs; TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no
- * loader serves. */
+ * pairs; TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no loader
+ * serves, or that these partitions do not. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);
 
@@ -53,14 +53,20 @@ void seed_set_fini(struct seed_set *set);
 /* The number of the segment that a place of the set lies in. */
 uint32_t seed_set_find(const struct seed_set *set, uint64_t place);
 
-/* Whether a seed is an edge's ID, whose ends its owner is asked for. */
+/* Whether a seed is an edge, whose ends its owner is asked for. */
 static inline bool seed_segment_has_edges(const struct seed_segment *segment)
 {
-    return segment->seeds == MSG_SEEDS_EDGES_GIVEN;
+    return segment->seeds == MSG_SEEDS_EDGES_GIVEN || segment->seeds == MSG_SEEDS_EDGE_RANKS;
 }
 
-/* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or
- * given, or ranks are IDs. */
+/* Whether it is the rank of an edge, whose ID a partition is asked for before its ends are. */
+static inline bool seed_segment_has_edge_ranks(const struct seed_segment *segment)
+{
+    return segment->seeds == MSG_SEEDS_EDGE_RANKS;
+}
+
+/* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or given,
+ * or ranks are IDs. */
 const struct rank_table *seed_segment_table(const struct book *book,
                                             const struct seed_segment *segment);
 

@@ -97,8 +97,9 @@ TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint3
 /* How many of the nodes are seeds: the first so many. Batches of a set of several node types have seeds
  * of several. */
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
-/* The pairs of a batch of a set that tr_pairs_listed() or tr_edges_listed() made: a rank may have none in an epoch's last step.
- * TR_ENOENT: the seeds are nodes. */
+/* The pairs of a batch of a set that tr_pairs_listed(), tr_edges_listed(), tr_edges_all() or
+ * tr_edges_range() made: a rank may have none in an epoch's last step. TR_ENOENT: the seeds are
+ * nodes. */
 TR_API int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs);
 /* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
  * gives none. */

@@ -186,10 +186,25 @@ TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_
  */
 TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                            size_t count, struct tr_nodes **out, struct tr_error *error);
-/* The edges [offset, offset + count) of such a set: edge_ids [count]. TR_ERANGE: the set ends before that;
- * TR_EINVAL: its seeds are no edges. */
+/*
+ * All edges of a type, or those of the ranks [first, first + count), as such a set without a list,
+ * however many they are. Ranks are in the order of (original ID of the destination, original edge
+ * ID), so rank r is the same edge on every placement. Nobody is asked yet: samplers ask which edges
+ * have the ranks of a batch, and then for their ends, ahead of need. TR_ERANGE: no such edge type,
+ * or no such ranks; TR_EUNSUPPORTED: the partitions were written by a version that did not say
+ * which edge has a rank: partition again, or list edges; TR_ETOOBIG: the type has more than 2^40
+ * edges, or than 2^32 for each partition; TR_ENOMEM. To be closed by tr_nodes_close(), as all sets
+ * are.
+ */
+TR_API int tr_edges_all(struct tr_graph *graph, uint32_t etype, struct tr_nodes **out,
+                        struct tr_error *error);
+TR_API int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_t count,
+                          struct tr_nodes **out, struct tr_error *error);
+/* The edges [offset, offset + count) of a set of edges: edge_ids [count]. Those of ranks are asked
+ * for, which timeout_ns bounds (TR_ETIMEDOUT); others are known. TR_ERANGE: the set ends before
+ * that; TR_EINVAL: its seeds are no edges. */
 TR_API int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t count,
-                        uint64_t *edge_ids, struct tr_error *error);
+                        int64_t timeout_ns, uint64_t *edge_ids, struct tr_error *error);
 /* The edge type of a set of edges or pairs; TR_ETYPE_NONE: its seeds are nodes. */
 #define TR_ETYPE_NONE UINT32_MAX
 TR_API uint32_t tr_pairs_etype(const struct tr_nodes *pairs);

@@ -75,8 +75,9 @@ struct tr_sample_options {
     bool degrees;
     const char *features;
     const char *labels;
-    /* A set that tr_pairs_listed() or tr_edges_listed() made, of this graph: all of it is drawn from, in
-     * its order, and ntype, seeds and num_seeds are not read. It is not empty. NULL: those. */
+    /* A set of pairs or edges (tr_pairs_listed(), tr_edges_listed(), tr_edges_range()), of this
+     * graph: all of it is drawn from, in its order, and ntype, seeds and num_seeds are not read. It
+     * is not empty, and has at most TR_LISTED_MAX edges. NULL: those. */
     const struct tr_nodes *pairs;
 };
 

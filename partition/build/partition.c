@@ -163,6 +163,7 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     for (uint32_t i = 0; i < job->ranks.num_ranks && rv == 0; i++)
         rv = book_add_ranks(&file.book, &job->ranks.ranks[i]);
     if (rv == 0) {
+        file.book.edge_runs = true;
         file.book.halo_hops = options->halo_hops;
         file.book.part_method = strdup(method_name(options->method));
         rv = file.book.part_method == NULL ? TR_ENOMEM : list_folders(&file);

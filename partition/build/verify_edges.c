@@ -98,6 +98,66 @@ static int check_ends(struct edge_check *check)
     return 0;
 }
 
+/* The runs that there must be, one by one. */
+struct run_check {
+    struct edge_check *check;
+    uint64_t *met; /* [num_parts], runs of the slices */
+};
+
+static int check_run(void *arg, uint32_t part, const struct edge_run *run, struct error *error)
+{
+    struct run_check *runs = arg;
+    struct verification *verification = runs->check->verification;
+    const struct graph_types *types = &verification->book->types;
+    const struct edge_runs *slice = &verification->parts[part]->edges[runs->check->etype].runs;
+    uint64_t at = runs->met[part]++;
+    (void)error;
+    if (at >= slice->num_runs)
+        return verify_differs(verification, part,
+                              part_file_edge(types, runs->check->etype, PART_EDGE_RUNS),
+                              "the number of runs of partition", part, slice->num_runs, at + 1);
+    if (slice->runs[at].rank != run->rank)
+        return verify_differs(verification, part,
+                              part_file_edge(types, runs->check->etype, PART_EDGE_RUNS), "element",
+                              2 * at, slice->runs[at].rank, run->rank);
+    if (slice->runs[at].edge != run->edge)
+        return verify_differs(verification, part,
+                              part_file_edge(types, runs->check->etype, PART_EDGE_RUNS), "element",
+                              2 * at + 1, slice->runs[at].edge, run->edge);
+    return 0;
+}
+
+/* Each slice has the runs that the index, which was compared with the input, makes, and no
+ * others. */
+static int check_runs(struct edge_check *check)
+{
+    struct verification *verification = check->verification;
+    const struct book *book = verification->book;
+    uint32_t dst = check->type->dst;
+    struct run_check runs = { check, calloc(book->num_parts, sizeof *runs.met) };
+    struct edge_run_maker maker = edge_run_maker_begin(book->num_edges[check->etype],
+                                                       book->num_parts);
+    int rv = runs.met == NULL ? job_no_memory(verification->error, "the runs of edges", 0) : 0;
+    for (uint64_t v = 0; v < book->num_nodes[dst] && rv == 0; v++) {
+        uint64_t global = verification->global[dst][v];
+        const struct graph_part *part = verification->parts[book_node_owner(book, dst, global)];
+        const struct csc *csc = &part->edges[check->etype].csc;
+        uint64_t row = global - part->nodes[dst].global_begin;
+        rv = edge_run_maker_add(&maker, csc->first_edge + csc->index[row],
+                                csc->index[row + 1] - csc->index[row], check_run, &runs,
+                                verification->error);
+    }
+    for (uint32_t p = 0; p < book->num_parts && rv == 0; p++) {
+        uint64_t found = verification->parts[p]->edges[check->etype].runs.num_runs;
+        if (found != runs.met[p])
+            rv = verify_differs(verification, p,
+                                part_file_edge(&book->types, check->etype, PART_EDGE_RUNS),
+                                "the number of runs of partition", p, found, runs.met[p]);
+    }
+    free(runs.met);
+    return rv;
+}
+
 static int check_all_rows(struct edge_check *check)
 {
     const struct raw_graph *raw = check->verification->raw;
@@ -133,6 +193,8 @@ int verify_edges(struct verification *verification, uint32_t etype)
         rv = check.rv;
     if (rv == 0)
         rv = check_ends(&check);
+    if (rv == 0 && book_has_edge_runs(verification->book, etype))
+        rv = check_runs(&check);
     if (rv == 0)
         rv = check_all_rows(&check);
     hotmem_free(check.next, next_bytes);

@@ -22,6 +22,11 @@ int write_nodes(struct partition_job *job, const struct assignment *assignment, 
 /* The rows of a table of nodes. */
 int write_node_rows(struct partition_job *job, uint32_t table, struct error *error);
 
+/* Which edge has which rank, when the edges of a type are counted: in_degrees are of them alone, by
+ * original destination. */
+int write_edge_runs(struct partition_job *job, uint32_t etype, const uint32_t *in_degrees,
+                    struct error *error);
+
 /* The rows of a table of edges; positions: see write_edges.c. */
 int write_edge_rows(struct partition_job *job, uint32_t table, const uint64_t *positions,
                     struct error *error);

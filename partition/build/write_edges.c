@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "graph/edge_runs.h"
 #include "partition/build/columns.h"
 #include "partition/build/scatter.h"
 #include "partition/build/write_set.h"
@@ -223,6 +224,8 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, s
     int rv = scatter_count(&scatter, job, etype, error);
     if (rv == 0)
         rv = write_index(&scatter, error);
+    if (rv == 0 && edge_runs_may_be(scatter.num_edges, job->plan->num_parts))
+        rv = write_edge_runs(job, etype, scatter.in_degrees, error);
     if (rv == 0)
         rv = scatter_fill(&scatter, raw_has_edge_rows(job->raw, etype), error);
     if (rv == 0)

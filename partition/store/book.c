@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/edge_runs.h"
+
 /* Counts of one type, one for each partition, into consecutive extents. */
 static struct extent *make_extents(const uint64_t *counts, uint32_t num_parts, uint64_t *total)
 {
@@ -130,4 +132,9 @@ int book_find_ranks(const struct book *book, enum rank_set set, uint32_t ntype, 
             return (int)i;
     }
     return -1;
+}
+
+bool book_has_edge_runs(const struct book *book, uint32_t etype)
+{
+    return book->edge_runs && edge_runs_may_be(book->num_edges[etype], book->num_parts);
 }

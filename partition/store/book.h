@@ -57,6 +57,7 @@ struct book {
     struct extent **edge_extents; /* [types.num_etypes][num_parts] */
     uint32_t num_ranks;           /* 0: none, as in folders of older versions */
     struct rank_table *ranks;     /* their numbers are those of graph_part's slices */
+    bool edge_runs; /* edges are found by rank (graph/edge_runs.h); not in older folders */
 };
 
 /* Fills extents from counts: node_counts[ntype * num_parts + part], edge_counts likewise. */
@@ -71,6 +72,9 @@ uint32_t book_part_version(const struct book *book, uint32_t part);
 int book_add_ranks(struct book *book, const struct rank_table *table);
 /* The number of the table of a set, -1 where there is none. mask: for a RANKS_MASK. */
 int book_find_ranks(const struct book *book, enum rank_set set, uint32_t ntype, const char *mask);
+
+/* Whether the edges of a type have runs: very many have none. */
+bool book_has_edge_runs(const struct book *book, uint32_t etype);
 
 /* The partition that owns a per-type global ID, or TR_ERANGE. */
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);

@@ -443,6 +443,15 @@ static int read_ranks(const struct json_field *own, struct book *book, struct er
     return rv;
 }
 
+/* Folders of older versions do not say it. */
+static int read_edge_runs(const struct json_field *own, struct book *book, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get_optional(own, "edge_runs", JSON_TRUE, &field, error);
+    book->edge_runs = rv == 0 && field.value != NULL;
+    return rv;
+}
+
 /* A flag is a value of one of two kinds. */
 static int read_edge_ids(const struct json_field *own, struct book_file *file, struct error *error)
 {
@@ -484,6 +493,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_tables(&own, true, file, error);
     if (rv == 0)
         rv = read_ranks(&own, &file->book, error);
+    if (rv == 0)
+        rv = read_edge_runs(&own, &file->book, error);
     if (rv == 0)
         rv = checksums_take(&file->checksums, &own, file->book.num_parts, error);
     return rv;

@@ -144,6 +144,8 @@ static json_t *make_own(const struct book_file *file)
         }
         json_object_set_new(own, "ranks", ranks);
     }
+    if (file->book.edge_runs)
+        json_object_set_new(own, "edge_runs", json_true());
     if (checksums_known(&file->checksums) && checksums_put(&file->checksums, own) != 0) {
         json_decref(own);
         return NULL;

@@ -114,6 +114,12 @@ static int look_at_edges(struct part_inspection *looking, uint32_t etype)
     if (rv == 0 && file->column_tables[etype])
         rv = look(looking, part_file_edge(types, etype, PART_COLUMN_GLOBAL), numbers(8, UINT64_MAX),
                   NULL);
+    const uint64_t columns = 2; /* of runs: rank and edge */
+    struct array_form runs = numbers(8, UINT64_MAX);
+    runs.ndim = 2;
+    runs.row_shape = &columns;
+    if (rv == 0 && book_has_edge_runs(&file->book, etype))
+        rv = look(looking, part_file_edge(types, etype, PART_EDGE_RUNS), runs, NULL);
     return rv;
 }
 

@@ -25,6 +25,7 @@
 #define PART_INDICES "indices"
 #define PART_COLUMN_GLOBAL "column_global"
 #define PART_EDGE_RANK "edge_rank"
+#define PART_EDGE_RUNS "edge_runs"
 
 /* "node~TYPE~ARRAY.npy", or NULL when there is no memory. */
 char *part_file_node(const struct graph_types *types, uint32_t ntype, const char *array);

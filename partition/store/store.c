@@ -257,6 +257,61 @@ static int load_topology(struct part_loading *loading, uint32_t etype, struct cs
     return check_columns(loading, etype, csc, num_columns);
 }
 
+static int check_runs(struct part_loading *loading, uint32_t etype, const struct edge_runs *slice)
+{
+    const struct book *book = &loading->store->file.book;
+    const struct edge_run *runs = slice->runs;
+    uint64_t num_edges = book->num_edges[etype], bad = edge_runs_check(slice, num_edges);
+    if (slice->num_ranks > 0 && slice->num_runs == 0)
+        return lie(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 0, 0,
+                   "a slice that has edges has runs of them");
+    if (bad == slice->num_runs)
+        return 0;
+    bool rank = bad == 0 ? runs[0].rank != slice->first_rank : runs[bad].rank <= runs[bad - 1].rank;
+    rank = rank || runs[bad].rank >= slice->first_rank + slice->num_ranks;
+    return lie(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 2 * bad + !rank,
+               rank ? runs[bad].rank : runs[bad].edge,
+               rank ? "the ranks of a slice's runs begin with it, increase and stay inside of it"
+                    : "the edges of a run are below the number of edges");
+}
+
+/* Runs are mapped also where all else is copied: they take memory only where loaders ask for edges
+ * by rank, and few do. They are compared with checksums all the same. Only the file says how many
+ * there are. */
+static int load_runs(struct part_loading *loading, uint32_t etype, struct edge_runs *slice)
+{
+    static const uint64_t columns = 2; /* rank and edge */
+    struct store *store = loading->store;
+    const struct book *book = &store->file.book;
+    uint64_t num_edges = book->num_edges[etype];
+    struct partition_load load = *loading->load;
+    const void *data;
+    struct npy npy;
+    char *path = store_path(store, loading->part,
+                            part_file_edge(&book->types, etype, PART_EDGE_RUNS));
+    if (path == NULL)
+        return error_set(loading->error, TR_ENOMEM, "no memory for a file's name");
+    int rv = npy_open(&npy, store->files, path, loading->error);
+    if (rv != 0) {
+        free(path);
+        return rv;
+    }
+    const struct array_form form = {
+        .kind = 'u', .item_bytes = 8, .ndim = 2, .rows = npy.num_rows, .row_shape = &columns
+    };
+    npy_close(&npy);
+    if (load.mode == PARTITION_COPY && load.check == PARTITION_CHECK_COPIES)
+        load.check = PARTITION_CHECK_ALL;
+    load.mode = PARTITION_MAP;
+    rv = store_load_array(store, loading->loaded, path, &form, &load, &data, loading->error);
+    if (rv != 0)
+        return rv;
+    uint64_t first = ranks_begin(num_edges, book->num_parts, loading->part);
+    uint64_t end = ranks_begin(num_edges, book->num_parts, loading->part + 1);
+    *slice = (struct edge_runs){ first, end - first, form.rows, data };
+    return check_runs(loading, etype, slice);
+}
+
 static int load_edges(struct part_loading *loading, uint32_t etype)
 {
     const struct book_file *file = &loading->store->file;
@@ -282,6 +337,8 @@ static int load_edges(struct part_loading *loading, uint32_t etype)
                              loading->store->path);
         edges->original_edge_ids = rv == 0 ? data : NULL;
     }
+    if (rv == 0 && loading->load->ranks && book_has_edge_runs(&file->book, etype))
+        rv = load_runs(loading, etype, &edges->runs);
     if (rv == 0 && loading->load->features)
         rv = load_features(loading, true, etype, edges->csc.num_edges, &edges->num_features,
                            &edges->features);

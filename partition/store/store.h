@@ -36,7 +36,7 @@ struct partition_load {
     bool features; /* node and edge features */
     bool degrees;  /* in_degrees and out_degrees */
     bool edge_rank;
-    bool ranks;                /* slices of the tables of ranks */
+    bool ranks;                /* slices of the tables of ranks, and of edges by rank */
     bool original_edge_ids;    /* TR_ENOENT where the partitioner was asked to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
     /* Asked by the threads that read, each quarter of a megabyte: then TR_ECANCELED. NULL:

@@ -137,6 +137,10 @@ static void bad_requests_name_what_is_wrong(void **unused)
     asker_spawn(&f.asker, &graph_client_ops, &f.options);
     fetch(&f, FEAT, 20, ids, 3, ENV_SECOND_NS);
     assert_failed(&f, TR_ERANGE, "ids[1001] = 300 is no node of type user, which has 300");
+    fetch(&f, MSG_TABLE_EDGE_RANKS, 8, (const uint64_t[]){ UINT64_MAX }, 1, ENV_SECOND_NS);
+    assert_failed(&f, TR_ERANGE, "is no rank of edges of type");
+    fetch(&f, MSG_TABLE_EDGE_RANKS, 8, ids, 1, ENV_SECOND_NS);
+    assert_failed(&f, TR_ENOENT, "no runs of edges of type");
     fetch(&f, FEAT, 24, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_EMISMATCH, "rows of 24 bytes asked for, the table has 20");
     fetch(&f, 9, 20, ids, 1, ENV_SECOND_NS);

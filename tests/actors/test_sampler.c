@@ -549,6 +549,10 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
     } bad[] = {
         { { .seeds = MSG_SEEDS_EDGES, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
         { { .seeds = MSG_SEEDS_EDGES_GIVEN, .etype = 9 }, TR_ERANGE, "edge type 9" },
+        { { .seeds = MSG_SEEDS_EDGE_RANKS, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
+        { { .seeds = MSG_SEEDS_EDGE_RANKS, .num_seeds = 1 },
+          TR_EUNSUPPORTED,
+          "partition again to have them" },
         { { .seeds = MSG_SEEDS_PAIRS, .etype = 1 }, TR_ERANGE, "edge type 1, the graph has" },
         { { .seeds = MSG_SEEDS_PAIRS_GIVEN, .etype = 3 }, TR_ERANGE, "edge type 3" },
         { { .seeds = 77 }, TR_EUNSUPPORTED, "seeds of kind 77" },
@@ -699,9 +703,29 @@ static void sets_of_pairs_are_checked(void **state)
         if (sets[i].code != 0 && strstr(error.text, "at most 2147483647") == NULL)
             fail_msg("%s", error.text);
     }
+    uint64_t num_edges = 10;
+    struct book ranked = {
+        .num_parts = 1, .types = book.types, .num_edges = &num_edges, .edge_runs = true
+    };
+    struct msg_loader_open range = {
+        .seeds = MSG_SEEDS_EDGE_RANKS, .batch_size = 1, .num_seeds = 7, .first_rank = 3
+    };
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), 0);
+    num_edges = (UINT64_C(1) << 32) + 1; /* more than a slice has */
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), TR_EUNSUPPORTED);
+    ranked.num_parts = 2;
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), 0);
+    num_edges = RANKS_MAX + 1;
+    ranked.num_parts = 65536;
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), TR_EUNSUPPORTED);
+    num_edges = 10;
+    range.first_rank = 4;
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), TR_ERANGE);
+    range.first_rank = UINT64_MAX;
+    assert_int_equal(seed_set_check(&ranked, &range, NULL, 0, NULL), TR_ERANGE);
     assert_int_equal(seed_kind_given(MSG_SEEDS_PAIRS), MSG_SEEDS_PAIRS_GIVEN);
     assert_int_equal(seed_kind_given(MSG_SEEDS_LISTED), MSG_SEEDS_GIVEN);
-    for (uint32_t kind = 0; kind <= MSG_SEEDS_EDGES_GIVEN; kind++) {
+    for (uint32_t kind = 0; kind <= MSG_SEEDS_EDGE_RANKS; kind++) {
         bool listed = kind == MSG_SEEDS_PAIRS || kind == MSG_SEEDS_LISTED ||
                       kind == MSG_SEEDS_EDGES;
         assert_true(seed_kind_is_listed(kind) == listed);

@@ -128,7 +128,7 @@ static int run_job(bool direct)
     struct tr_session_options options;
     struct tr_session *session;
     struct tr_graph *graph = NULL;
-    struct tr_nodes *nodes = NULL, *pairs = NULL;
+    struct tr_nodes *nodes = NULL, *pairs = NULL, *edges = NULL;
     tr_session_options_init(&options);
     options.loops = 2;
     options.direct = direct;
@@ -148,8 +148,15 @@ static int run_job(bool direct)
     if (rv == 0)
         rv = take_batches(graph, pairs);
     rv = rv == TR_EEND ? 0 : rv;
+    /* Edges by rank ask twice more. */
+    if (rv == 0)
+        rv = tr_edges_range(graph, 0, 2, 3, &edges, &failure);
+    if (rv == 0)
+        rv = take_batches(graph, edges);
+    rv = rv == TR_EEND ? 0 : rv;
     if (rv != 0 && session != NULL)
         assert_true(strlen(failure.message) > 0);
+    tr_nodes_close(edges);
     tr_nodes_close(pairs);
     tr_nodes_close(nodes);
     tr_graph_close(graph);

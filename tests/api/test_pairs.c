@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pairs of nodes, and edges, as seeds, through the public API: a batch says where both ends of each are,
- * every one comes once an epoch, the same batches on every placement, and what makes no set.
+ * Pairs of nodes, and edges, listed and by rank, as seeds, through the public API: a batch says
+ * where both ends of each are, every one comes once an epoch, the same batches on every placement,
+ * and what makes no set.
  */
+#include <jansson.h>
+
 #include "tests/partition/graph_util.h"
 
 #include <troupe/troupe.h>
@@ -37,7 +40,11 @@ struct wanted {
     size_t count;
     uint64_t *sources, *destinations; /* [count] */
     uint64_t *edge_ids; /* [count], as this placement numbers them; NULL: they are pairs */
+    bool ranked;        /* they are a range of ranks, from first_rank on */
+    uint64_t first_rank;
 };
+
+enum kind { PAIRS, EDGES, RANKS, KINDS };
 
 static struct sample sample; /* the graph, by original IDs */
 
@@ -53,7 +60,9 @@ static void make_wanted(struct wanted *w, const struct tr_graph *graph, uint32_t
                           count,
                           calloc(count + 1, sizeof *w->sources),
                           calloc(count + 1, sizeof *w->destinations),
-                          NULL };
+                          NULL,
+                          false,
+                          0 };
     assert_true(w->sources != NULL && w->destinations != NULL);
     for (size_t i = 0; i < count; i++) {
         size_t drawn = i % 5 == 4 ? i - 1 : i;
@@ -98,6 +107,47 @@ static void make_wanted_edges(struct wanted *w, struct tr_graph *graph, uint32_t
     free(ids);
 }
 
+/* The edges of a range of ranks: in the order of their destinations, then of the edges
+ * themselves. */
+static void make_wanted_ranks(struct wanted *w, struct tr_graph *graph, uint32_t etype,
+                              uint64_t first, size_t count)
+{
+    uint64_t rank = 0, num_edges = sample.num_edges[etype];
+    make_wanted(w, graph, etype, count);
+    uint64_t *ids = number_edges(graph, etype, w->dst);
+    uint64_t *next = calloc(sample.num_nodes[w->dst] + 1, sizeof *next);
+    assert_non_null(w->edge_ids = calloc(count + 1, sizeof *w->edge_ids));
+    assert_non_null(next);
+    w->ranked = true;
+    w->first_rank = first;
+    for (uint64_t i = 0; i < num_edges; i++)
+        next[sample.dst[etype][i] + 1]++;
+    for (uint64_t v = 0; v < sample.num_nodes[w->dst]; v++)
+        next[v + 1] += next[v];
+    for (uint64_t i = 0; i < num_edges; i++) {
+        rank = next[sample.dst[etype][i]]++;
+        if (rank < first || rank - first >= count)
+            continue;
+        w->sources[rank - first] = sample.src[etype][i];
+        w->destinations[rank - first] = sample.dst[etype][i];
+        w->edge_ids[rank - first] = ids[i];
+    }
+    free(next);
+    free(ids);
+}
+
+static void make_kind(struct wanted *w, struct tr_graph *graph, enum kind kind, uint32_t etype,
+                      size_t count)
+{
+    if (kind == PAIRS)
+        make_wanted(w, graph, etype, count);
+    else if (kind == EDGES)
+        make_wanted_edges(w, graph, etype, count);
+    else /* from an edge on that is not the first; of the last type, all of them */
+        make_wanted_ranks(w, graph, etype, etype == ETYPES - 1 ? 0 : 11,
+                          etype == ETYPES - 1 ? sample.num_edges[etype] : count);
+}
+
 static void free_wanted(struct wanted *w)
 {
     free(w->edge_ids);
@@ -127,9 +177,15 @@ static struct tr_nodes *list_edges(struct tr_graph *graph, const struct wanted *
     uint64_t *back = calloc(w->count + 1, sizeof *back);
     struct tr_nodes *edges;
     assert_non_null(back);
-    ok(tr_edges_listed(graph, w->etype, w->edge_ids, w->count, &edges, &failure));
+    if (!w->ranked)
+        ok(tr_edges_listed(graph, w->etype, w->edge_ids, w->count, &edges, &failure));
+    else if (w->count == sample.num_edges[w->etype])
+        ok(tr_edges_all(graph, w->etype, &edges, &failure));
+    else
+        ok(tr_edges_range(graph, w->etype, w->first_rank, w->count, &edges, &failure));
+    assert_int_equal(tr_nodes_count(edges), w->count);
     for (size_t from = 0; from <= w->count; from += 1 + w->count / 3) {
-        ok(tr_edges_ids(edges, from, w->count - from, back, &failure));
+        ok(tr_edges_ids(edges, from, w->count - from, TR_WAIT_FOREVER, back, &failure));
         assert_memory_equal(back, w->edge_ids + from, (w->count - from) * sizeof *back);
     }
     free(back);
@@ -458,16 +514,45 @@ static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
             "edge type 3, the graph has 3");
     refused(tr_edges_listed(graph, CITES, good, TR_LISTED_MAX + 1, &out, &failure), TR_ETOOBIG,
             "edges; at most 536870912");
-    refused(tr_edges_ids(set, tr_nodes_count(set), 1, &id, &failure), TR_ERANGE,
+    refused(tr_edges_ids(set, tr_nodes_count(set), 1, SECOND, &id, &failure), TR_ERANGE,
             "of a set that has");
     refused(tr_pairs_ids(set, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_edges_ids()");
     refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_edges_ids()");
     refused(tr_nodes_join(&set, 1, &out, &failure), TR_EINVAL, "set 0 has edges");
     refused(tr_nodes_deal(set, NULL, 0, 2, &out, &failure), TR_EINVAL, "the set has edges");
     ok(tr_pairs_listed(graph, CITES, good, good, 3, &none, &failure));
-    refused(tr_edges_ids(none, 0, 1, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
+    refused(tr_edges_ids(none, 0, 1, SECOND, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
     tr_nodes_close(none);
     assert_int_equal(tr_pairs_etype(set), CITES);
+}
+
+static void check_refused_ranges(struct tr_graph *graph)
+{
+    uint64_t count = sample.num_edges[CITES], id;
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    struct tr_nodes *out;
+    refused(tr_edges_all(graph, ETYPES, &out, &failure), TR_ERANGE, "edge type 3, the graph has 3");
+    assert_null(out);
+    refused(tr_edges_range(graph, ETYPES, 0, 0, &out, &failure), TR_ERANGE,
+            "edge type 3, the graph has 3");
+    refused(tr_edges_range(graph, CITES, count + 1, 0, &out, &failure), TR_ERANGE,
+            "0 edges of type cites from rank");
+    refused(tr_edges_range(graph, CITES, 1, count, &out, &failure), TR_ERANGE,
+            "from rank 1 on; there are");
+    refused(tr_edges_range(graph, CITES, 1, SIZE_MAX, &out, &failure), TR_ERANGE, "there are");
+    refused(tr_edges_range(graph, CITES, UINT64_MAX, 1, &out, &failure), TR_ERANGE, "there are");
+    assert_null(out);
+    /* None is a set too. */
+    ok(tr_edges_range(graph, CITES, count, 0, &out, &failure));
+    assert_int_equal(tr_nodes_count(out), 0);
+    ok(tr_edges_ids(out, 0, 0, SECOND, &id, &failure));
+    set_options(&options, true);
+    ok(tr_loader_open(graph, out, &options, TR_WAIT_FOREVER, &loader, &failure));
+    assert_int_equal(tr_loader_next(loader, SECOND, &batch, &failure), TR_EEND);
+    tr_loader_close(loader);
+    tr_nodes_close(out);
 }
 
 /* An empty set has no batch; a batch of nodes has no pairs. */
@@ -495,7 +580,7 @@ static void check_edges_of_sets(struct tr_graph *graph)
 }
 
 /* Batches of more pairs than a sampler finds at once, of a set that a bijection orders. */
-static uint64_t run_large(struct tr_graph *graph, bool edges)
+static uint64_t run_large(struct tr_graph *graph, enum kind kind)
 {
     const uint32_t batch_size = 40000;
     const size_t count = 70000;
@@ -504,10 +589,7 @@ static uint64_t run_large(struct tr_graph *graph, bool edges)
     struct tr_batch *batch;
     uint64_t sum = 3, digest;
     struct wanted w;
-    if (edges)
-        make_wanted_edges(&w, graph, CITES, count);
-    else
-        make_wanted(&w, graph, CITES, count);
+    make_kind(&w, graph, kind, CITES, count);
     struct tr_nodes *set = list_pairs(graph, &w);
     set_options(&options, false);
     options.labels = NULL;
@@ -527,7 +609,8 @@ static uint64_t run_large(struct tr_graph *graph, bool edges)
                 uint64_t source = ids[pairs.sources[i]], target = ids[pairs.destinations[i]];
                 assert_true(shuffle == 1 || (source == w.sources[begin + i] &&
                                              target == w.destinations[begin + i]));
-                assert_true(!edges || shuffle == 1 || pairs.edge_ids[i] == w.edge_ids[begin + i]);
+                assert_true(kind == PAIRS || shuffle == 1 ||
+                            pairs.edge_ids[i] == w.edge_ids[begin + i]);
                 left += (source + 1) * 1000003 + (target + 1) * 10007;
             }
             begin += pairs.count;
@@ -546,12 +629,10 @@ static uint64_t run_large(struct tr_graph *graph, bool edges)
     return sum;
 }
 
-static uint64_t run_placement(const char *path, int placement)
+static struct tr_session *open_placement(const char *path, int placement, struct tr_graph **graph)
 {
     struct tr_session_options options;
     struct tr_session *session;
-    struct tr_graph *graph;
-    uint64_t sum = 0;
     tr_session_options_init(&options);
     options.loops = 1 + (uint32_t)placement % 2;
     options.samplers = 1 + (uint32_t)placement % 3;
@@ -559,14 +640,20 @@ static uint64_t run_placement(const char *path, int placement)
     options.direct = placement % 3 != 0;
     options.codec = placement % 3 == 0;
     ok(tr_session_open(&options, &session, &failure));
-    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
-    for (uint32_t i = 0; i < 2 * ETYPES; i++) {
-        uint32_t etype = i / 2;
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, graph, &failure));
+    return session;
+}
+
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = open_placement(path, placement, &graph);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < KINDS * ETYPES; i++) {
+        uint32_t etype = i / KINDS;
+        enum kind kind = i % KINDS;
         struct wanted w;
-        if (i % 2 == 0)
-            make_wanted(&w, graph, etype, 97 + 4 * etype);
-        else
-            make_wanted_edges(&w, graph, etype, 97 + 4 * etype);
+        make_kind(&w, graph, kind, etype, 97 + 4 * etype);
         struct tr_nodes *set = list_pairs(graph, &w);
         uint64_t ordered = run_epochs(graph, &w, set, false);
         uint64_t shuffled = run_epochs(graph, &w, set, true);
@@ -574,9 +661,9 @@ static uint64_t run_placement(const char *path, int placement)
         sum = (sum * 31 + ordered) * 31 + shuffled;
         check_shares(graph, &w, set);
         check_draw(graph, &w, set);
-        if (etype == CITES && i % 2 == 0)
+        if (etype == CITES && kind == PAIRS)
             check_refusals(graph, set);
-        if (etype == CITES && i % 2 == 1)
+        if (etype == CITES && kind != PAIRS)
             check_refused_edges(graph, set);
         tr_nodes_close(set);
         free_wanted(&w);
@@ -584,24 +671,37 @@ static uint64_t run_placement(const char *path, int placement)
     check_edges_of_sets(graph);
     check_large_batches(graph);
     check_refused_draws(graph);
-    sum = sum * 31 + run_large(graph, false);
-    sum = sum * 31 + run_large(graph, true);
+    check_refused_ranges(graph);
+    sum = sum * 31 + run_large(graph, PAIRS);
+    sum = sum * 31 + run_large(graph, EDGES);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;
 }
 
-static void pairs_are_seeds_on_every_placement(void **state)
+/* More edges than a list of an epoch's order has, by rank. */
+static uint64_t run_many(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = open_placement(path, placement, &graph);
+    uint64_t sum = run_large(graph, RANKS);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+/* A graph of so many edges is cut in each of the ways, and run on it; all say the same. */
+static void on_every_placement(uint64_t nodes, uint64_t edges, int placements,
+                               uint64_t (*run)(const char *path, int placement))
 {
     static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
     char dir[] = "/tmp/troupe-pairs-XXXXXX", path[256], command[300];
     uint64_t first = 0;
-    (void)state;
     assert_non_null(mkdtemp(dir));
-    sample_init(&sample, true, 300, 2000, 5);
+    sample_init(&sample, true, nodes, edges, 5);
     snprintf(path, sizeof path, "%s/raw", dir);
     struct raw_graph *raw = sample_raw(&sample, path);
-    for (int i = 0; i < PLACEMENTS; i++) {
+    for (int i = 0; i < placements; i++) {
         const struct partition_options options = { .name = "g",
                                                    .method = PARTITION_RANDOM,
                                                    .num_parts = parts[i],
@@ -613,7 +713,7 @@ static void pairs_are_seeds_on_every_placement(void **state)
         if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
             fail_msg("%s", error.text);
         snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
-        uint64_t sum = run_placement(path, i);
+        uint64_t sum = run(path, i);
         first = i == 0 ? sum : first;
         assert_int_equal(sum, first);
     }
@@ -623,10 +723,65 @@ static void pairs_are_seeds_on_every_placement(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static void pairs_are_seeds_on_every_placement(void **state)
+{
+    (void)state;
+    on_every_placement(300, 2000, PLACEMENTS, run_placement);
+}
+
+static void many_edges_are_found_by_rank_on_every_placement(void **state)
+{
+    (void)state;
+    on_every_placement(3000, 160000, 3, run_many);
+}
+
+/* A folder as versions before this one wrote it. */
+static void drop_runs(const char *path)
+{
+    json_t *root = json_load_file(path, 0, NULL), *own = json_object_get(root, "troupe");
+    assert_int_equal(json_object_del(own, "edge_runs"), 0);
+    static const char *const sums[] = { "checksum", "part_checksums", "graph_checksums" };
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(json_object_del(own, sums[i]), 0);
+    assert_int_equal(json_dump_file(root, path, 0), 0);
+    json_decref(root);
+}
+
+/* All else goes on as it did. */
+static uint64_t run_old_folder(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_nodes *out;
+    struct wanted w;
+    drop_runs(path);
+    struct tr_session *session = open_placement(path, placement, &graph);
+    refused(tr_edges_all(graph, CITES, &out, &failure), TR_EUNSUPPORTED,
+            "no runs of edges of type cites");
+    assert_non_null(strstr(failure.message, "partition again"));
+    assert_null(out);
+    refused(tr_edges_range(graph, CITES, 0, 1, &out, &failure), TR_EUNSUPPORTED, "partition again");
+    make_kind(&w, graph, EDGES, CITES, 40);
+    struct tr_nodes *set = list_pairs(graph, &w);
+    uint64_t sum = run_epochs(graph, &w, set, true);
+    tr_nodes_close(set);
+    free_wanted(&w);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+static void older_folders_are_refused_ranks_alone(void **state)
+{
+    (void)state;
+    on_every_placement(60, 200, 2, run_old_folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_are_seeds_on_every_placement),
+        cmocka_unit_test(many_edges_are_found_by_rank_on_every_placement),
+        cmocka_unit_test(older_folders_are_refused_ranks_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

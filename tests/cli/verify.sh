@@ -84,7 +84,7 @@ printf '\001\000\000\000\000\000\000\000' | dd of="$dealt" bs=1 seek=256 conv=no
 once --trainers 2
 expect "a changed table of dealt seeds is found by trainers" fails_with "$dealt: its checksum is"
 cp "$work/kept" "$dealt"
-sed -i '/"ranks": \[/,/^ *\],/d; /"checksum": /d; /"part_checksums": {/,/}/d; /"graph_checksums": {/,/}/d; s/"edge_data": {},/"edge_data": {}/' \
+sed -i '/"ranks": \[/,/^ *\],/d; /"edge_runs": /d; /"checksum": /d; /"part_checksums": {/,/}/d; /"graph_checksums": {/,/}/d; s/"edge_data": {},/"edge_data": {}/' \
     "$work/sums/toy.json"
 once
 expect "a folder of an older version is trained on" exited 0

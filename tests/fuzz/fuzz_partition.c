@@ -31,6 +31,19 @@ static void touch_tables(const struct feature_table *tables, uint32_t count)
         fuzz_touch(tables[i].rows, tables[i].num_rows * tables[i].row_bytes);
 }
 
+/* Whatever place of the slice is asked for, an edge is found. */
+static void touch_runs(const struct edge_runs *slice, uint64_t num_edges)
+{
+    uint64_t most = slice->num_ranks < UINT32_MAX ? slice->num_ranks : UINT32_MAX, id;
+    for (uint64_t i = 0; i < most; i += 1 + most / 64) {
+        const uint32_t places[] = { (uint32_t)i, (uint32_t)(most - 1 - i) };
+        for (int j = 0; j < 2; j++) {
+            edge_runs_read(slice, &places[j], 1, NULL, &id);
+            assert(id < num_edges);
+        }
+    }
+}
+
 static void touch_edges(const struct edge_part *edges, uint64_t columns)
 {
     const struct csc *csc = &edges->csc;
@@ -69,6 +82,9 @@ static void use_part(struct store *store, uint32_t number)
     }
     for (uint32_t e = 0; e < book->types.num_etypes; e++)
         touch_edges(&part->edges[e], book->num_nodes[book->types.etypes[e].src]);
+    for (uint32_t e = 0; e < book->types.num_etypes; e++)
+        if (book_has_edge_runs(book, e))
+            touch_runs(&part->edges[e].runs, book->num_edges[e]);
     store_unload(store, part);
 }
 

@@ -23,6 +23,8 @@ static const uint64_t ranks[] = { 14, 12, 10 };
 static const uint64_t bounds[] = { 0, 0, 3, 4, 13, 15 };
 static const uint32_t columns[15] = { 0 };
 static const uint64_t globals[] = { 7 };
+/* Of ranks 20 to 26: three edges, one, three. */
+static const struct edge_run runs[] = { { 20, 100 }, { 23, 5 }, { 24, 7 } };
 
 static const struct feature_table node_tables[] = {
     { .name = "x", .dtype = TR_F32, .num_rows = 5, .width = 2, .row_bytes = 8, .rows = x },
@@ -55,12 +57,14 @@ static int set_up(void **state)
     };
     world.edges[0] = (struct edge_part){
         .csc = { .num_rows = 5, .num_edges = 15, .index = bounds, .indices = columns },
+        .runs = { 20, 7, 3, runs },
         .num_features = 1,
         .features = &edge_table
     };
     world.edges[1] = world.edges[0];
     world.edges[1].csc.column_global = globals;
     world.edges[1].num_features = 0;
+    world.edges[1].runs = (struct edge_runs){ .num_ranks = 7 };
     graph_types_add_ntype(&world.types, "a", NULL);
     graph_types_add_ntype(&world.types, "b", NULL);
     graph_types_add_etype(&world.types, "a:to:a", NULL);
@@ -95,16 +99,17 @@ static void tables_are_found_by_number(void **state)
         uint32_t type, table;
         struct local_table found;
     } cases[] = {
-        { 0, 0, { x, 5, 8, 2, 4, { 0 } } },
-        { 0, 1, { y, 5, 1, 1, 1, { 0 } } },
-        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8, { 0 } } },
-        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4, { 0 } } },
-        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4, { 0 } } },
-        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4, { 0 } } }, /* of no nodes */
-        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8, { 0 } } },
-        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8, { 0 } } },
-        { 0, TABLE_EDGES, { w, 15, 8, 1, 8, { 0 } } },
-        { 0, TABLE_EDGE_ENDS, { NULL, 15, 16, 2, 8, { 0 } } },
+        { 0, 0, { x, 5, 8, 2, 4, { 0 }, NULL } },
+        { 0, 1, { y, 5, 1, 1, 1, { 0 }, NULL } },
+        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8, { 0 }, NULL } },
+        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4, { 0 }, NULL } },
+        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4, { 0 }, NULL } },
+        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4, { 0 }, NULL } }, /* of no nodes */
+        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8, { 0 }, NULL } },
+        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8, { 0 }, NULL } },
+        { 0, TABLE_EDGES, { w, 15, 8, 1, 8, { 0 }, NULL } },
+        { 0, TABLE_EDGE_ENDS, { NULL, 15, 16, 2, 8, { 0 }, NULL } },
+        { 0, TABLE_EDGE_RANKS, { NULL, 7, 8, 1, 8, { 0 }, NULL } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct local_table table;
@@ -140,6 +145,9 @@ static void tables_that_are_not_there_are_refused(void **state)
         { 2, TABLE_EDGE_ENDS, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { 0, TABLE_EDGE_ENDS + 1, TR_ERANGE, "asked for, it has 2" },
         { 2, TABLE_EDGES, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
+        { 1, TABLE_EDGE_RANKS, TR_ENOENT, "partition 4: no runs of edges of type of are loaded" },
+        { 2, TABLE_EDGE_RANKS, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
+        { 0, TABLE_EDGE_RANKS + 1, TR_ERANGE, "asked for, it has 2" },
         { 1, TABLE_RANKS, TR_ENOENT, "no table of ranks 0 of node type b" },
         { 0, TABLE_RANKS + 1, TR_ENOENT, "no table of ranks 1 of node type a" },
         { 0, TABLE_RANKS + 2, TR_ENOENT, "partition 4: no table of ranks 2 of node type a" },
@@ -218,6 +226,57 @@ static void ends_are_those_of_the_edges(void **state)
     }
     assert_int_equal(local_table_find(&world->part, 0, 0, &table, NULL), 0);
     assert_int_equal(local_rows_cost(&table), 1);
+}
+
+static void edges_are_those_of_their_ranks(void **state)
+{
+    struct world *world = *state;
+    static const uint32_t rows[] = { 6, 0, 3, 2, 4, 1, 5 }, beyond[] = { 6, 7 };
+    static const uint64_t edges[] = { 9, 100, 5, 102, 7, 101, 8 };
+    static const uint32_t places[] = { 6, 5, 4, 3, 2, 1, 0 };
+    uint64_t ids_read[7], scattered[7];
+    struct local_table table;
+    struct error error = { 0 };
+    assert_int_equal(local_table_find(&world->part, 0, TABLE_EDGE_RANKS, &table, NULL), 0);
+    assert_int_equal(local_rows_check(&world->part, &table, rows, 7, &error), 0);
+    assert_int_equal(local_rows_check(&world->part, &table, beyond, 2, &error), TR_ERANGE);
+    assert_int_equal(local_rows_cost(&table), EDGE_ENDS_COST);
+    local_rows_read(&table, rows, 7, ids_read);
+    local_rows_scatter(&table, rows, places, 7, scattered);
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_int_equal(ids_read[i], edges[i]);
+        assert_int_equal(scattered[places[i]], edges[i]);
+    }
+}
+
+/* The first run that makes a slice unreadable is found, wherever its fault is. */
+static void runs_that_are_none_are_found(void **state)
+{
+    static const struct {
+        struct edge_run runs[3];
+        uint64_t first, bad;
+    } cases[] = {
+        { { { 20, 100 }, { 23, 5 }, { 24, 7 } }, 20, 3 },
+        { { { 20, 100 }, { 23, 5 }, { 24, 100 } }, 20, 3 }, /* the last three edges */
+        { { { 20, 100 }, { 23, 5 }, { 24, 101 } }, 20, 2 }, /* beyond them */
+        { { { 20, 101 }, { 23, 5 }, { 24, 7 } }, 20, 0 },
+        { { { 20, 100 }, { 23, 103 }, { 24, 7 } }, 20, 1 },
+        { { { 20, 100 }, { 23, UINT64_MAX }, { 24, 7 } }, 20, 1 },
+        { { { 21, 100 }, { 23, 5 }, { 24, 7 } }, 20, 0 }, /* begins too late */
+        { { { 19, 90 }, { 23, 5 }, { 24, 7 } }, 20, 0 },
+        { { { 20, 100 }, { 20, 5 }, { 24, 7 } }, 20, 1 }, /* twice the same rank */
+        { { { 20, 100 }, { 23, 5 }, { 22, 7 } }, 20, 2 },
+        { { { 20, 100 }, { 23, 5 }, { 27, 7 } }, 20, 2 }, /* outside */
+        { { { 20, 100 }, { UINT64_MAX, 5 }, { 24, 7 } }, 20, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct edge_runs slice = { cases[i].first, 7, 3, cases[i].runs };
+        assert_int_equal(edge_runs_check(&slice, 103), cases[i].bad);
+    }
+    const struct edge_runs empty = { 20, 0, 0, NULL }, none = { 20, 0, 1, cases[0].runs };
+    assert_int_equal(edge_runs_check(&empty, 103), 0);
+    assert_int_equal(edge_runs_check(&none, 103), 0); /* its only run is wrong */
 }
 
 static struct local_sample draws(const struct world *world, int32_t fanout)
@@ -404,6 +463,8 @@ int main(void)
         WORLD(tables_that_are_not_there_are_refused),
         WORLD(rows_are_checked_and_read),
         WORLD(ends_are_those_of_the_edges),
+        WORLD(edges_are_those_of_their_ranks),
+        WORLD(runs_that_are_none_are_found),
         WORLD(draws_that_cannot_be_made_are_refused),
         WORLD(draws_are_keyed_by_original_ids),
         WORLD(rows_fit_into_a_bound_of_edges),

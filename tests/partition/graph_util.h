@@ -210,6 +210,40 @@ static inline void check_edges(const struct sample *sample, const struct graph_p
     }
 }
 
+/* Slices say which edge has each rank, destination by destination, and have no run too many. */
+static inline void check_runs(const struct sample *sample, const struct book *book,
+                              struct graph_part *const *parts, struct placed *const *placed)
+{
+    for (uint32_t e = 0; e < sample->types.num_etypes; e++) {
+        uint32_t dst = sample->types.etypes[e].dst, part = 0;
+        uint64_t rank = 0, num_runs = 0, wanted_runs = 0, last = UINT64_MAX;
+        assert_true(book_has_edge_runs(book, e));
+        for (uint32_t p = 0; p < book->num_parts; p++)
+            num_runs += parts[p]->edges[e].runs.num_runs;
+        for (uint64_t v = 0; v < sample->num_nodes[dst]; v++) {
+            const struct graph_part *owner = parts[placed[dst][v].part];
+            const struct csc *csc = &owner->edges[e].csc;
+            uint64_t row = placed[dst][v].global - owner->nodes[dst].global_begin;
+            for (uint64_t at = csc->index[row]; at < csc->index[row + 1]; at++, rank++) {
+                uint64_t edge = csc->first_edge + at, found;
+                bool first = false;
+                while (rank >= (part + UINT64_C(1)) * sample->num_edges[e] / book->num_parts) {
+                    part++;
+                    first = true;
+                }
+                const struct edge_runs *slice = &parts[part]->edges[e].runs;
+                const uint32_t place = (uint32_t)(rank - slice->first_rank);
+                edge_runs_read(slice, &place, 1, NULL, &found);
+                assert_int_equal(found, edge);
+                wanted_runs += rank == 0 || first || edge != last + 1;
+                last = edge;
+            }
+        }
+        assert_int_equal(rank, sample->num_edges[e]);
+        assert_int_equal(num_runs, wanted_runs);
+    }
+}
+
 /* Global IDs must be ordered by partition, then original ID, without a gap. */
 static inline void check_order(const struct sample *sample, const struct book *book,
                                struct placed *const *placed)
@@ -242,6 +276,7 @@ static inline void check_directory(const struct sample *sample, const char *path
                                    .features = true,
                                    .degrees = true,
                                    .edge_rank = true,
+                                   .ranks = true,
                                    .original_edge_ids = true };
     if (store_open(path, &store, &error) != 0)
         fail_msg("%s", error.text);
@@ -254,6 +289,7 @@ static inline void check_directory(const struct sample *sample, const char *path
         check_nodes(sample, parts[p], placed);
     }
     check_order(sample, book, placed);
+    check_runs(sample, book, parts, placed);
     for (uint32_t p = 0; p < book->num_parts; p++) {
         check_edges(sample, parts[p], placed);
         store_unload(store, parts[p]);

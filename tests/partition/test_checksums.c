@@ -357,7 +357,8 @@ static void rows_are_those_of_the_book(void **state)
     for (uint32_t f = 0; f < made.num_files; f++) {
         /* The book does not say how many these are. */
         if (strstr(made.files[f], "~halo") != NULL ||
-            strstr(made.files[f], "column_global") != NULL)
+            strstr(made.files[f], "column_global") != NULL ||
+            strstr(made.files[f], "edge_runs") != NULL)
             continue;
         char *data;
         read_file(made.files[f], &data, &size);

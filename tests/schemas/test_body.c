@@ -714,10 +714,9 @@ static void only_listed_seeds_are_in_the_body(void **unused)
     assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
     size_t bytes = sample_spec_bytes(&spec);
     sample_spec_write(&spec, words + 2);
-    static const uint32_t seeds[] = {
-        MSG_SEEDS_LISTED,      MSG_SEEDS_RANKS, MSG_SEEDS_GIVEN,
-        MSG_SEEDS_PAIRS_GIVEN, MSG_SEEDS_EDGES, MSG_SEEDS_EDGES_GIVEN
-    };
+    static const uint32_t seeds[] = { MSG_SEEDS_LISTED,      MSG_SEEDS_RANKS, MSG_SEEDS_GIVEN,
+                                      MSG_SEEDS_PAIRS_GIVEN, MSG_SEEDS_EDGES, MSG_SEEDS_EDGES_GIVEN,
+                                      MSG_SEEDS_EDGE_RANKS };
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
         const struct msg_loader_open open = { .num_seeds = 2,
                                               .seeds = seeds[i],

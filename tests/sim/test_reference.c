@@ -50,6 +50,7 @@ static void setup(struct fixture *f, uint64_t seed)
     for (uint32_t v = 0; v < n; v++)
         f->loader.seeds[v] = v;
     wanted_loader_pair(&f->loader, &f->raw);
+    wanted_loader_range(&f->loader, &f->raw);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 

@@ -100,7 +100,7 @@ static void busy_checkpoint_stores_and_reducers_fail_nothing(void **state)
 }
 
 struct kinds_of_seeds {
-    uint32_t nodes, pairs, edges;
+    uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -108,6 +108,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->nodes += loader->pairs == NULL;
     kinds->pairs += loader->pairs != NULL && loader->edges == NULL;
     kinds->edges += loader->edges != NULL;
+    kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
 }
 
 static struct kinds_of_seeds count_kinds(uint64_t first, uint64_t count)
@@ -141,6 +142,18 @@ static void pairs_and_edges_are_seeds(void **state)
     assert_int_equal(before.pairs + before.edges, 0);
     assert_true(kinds.pairs > 5 && kinds.edges > 5 && kinds.nodes > kinds.pairs + kinds.edges);
     assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
+}
+
+static void ranges_of_edges_are_seeds(void **state)
+{
+    uint64_t seeds[3 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 3 * SEEDS; i++)
+        seeds[i] = WANTED_RANGES_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 3 * SEEDS, 3 * SEEDS).ranges, 0);
+    const struct kinds_of_seeds kinds = count_kinds(seeds[0], 3 * SEEDS);
+    assert_true(kinds.ranges > 5 && kinds.edges > kinds.ranges);
+    assert_int_equal(run_all(seeds, 3 * SEEDS, 4).failed, 0);
 }
 
 static uint64_t read_list(uint64_t *seeds)
@@ -198,6 +211,7 @@ int main(void)
         cmocka_unit_test(seeds_hold_what_is_promised),
         cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
         cmocka_unit_test(pairs_and_edges_are_seeds),
+        cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
