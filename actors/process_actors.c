@@ -18,8 +18,8 @@
 #define RESTARTS_MAX 32
 #define RESTARTS_NS UINT64_C(10000000000)
 
-static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg, const char *name,
-                 uint32_t number)
+static int process_root_spawn(struct actor *self, const struct actor_ops *ops, const void *arg,
+                              const char *name, uint32_t number)
 {
     const struct process_actors *actors = actor_state(self);
     const struct actor_options options = {
@@ -40,7 +40,7 @@ static int spawn_samplers(struct actor *self, const struct process_actors *actor
     for (uint32_t i = 0; i < actors->plays->samplers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
         sampler_name(actors->samplers[i].number, name, sizeof name);
-        rv = spawn(self, &sampler_ops, &actors->samplers[i], name, i);
+        rv = process_root_spawn(self, &sampler_ops, &actors->samplers[i], name, i);
     }
     return rv;
 }
@@ -51,7 +51,7 @@ static int spawn_proxies(struct actor *self, const struct process_actors *actors
     for (uint32_t i = 0; i < actors->plays->trainers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
         proxy_name(actors->proxies[i].rank, name);
-        rv = spawn(self, &proxy_ops, &actors->proxies[i], name, i);
+        rv = process_root_spawn(self, &proxy_ops, &actors->proxies[i], name, i);
     }
     return rv;
 }
@@ -69,7 +69,7 @@ static int spawn_reducers(struct actor *self, const struct process_actors *actor
     for (uint32_t i = 0; i < actors->plays->trainers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
         reducer_name(actors->reducers[i].rank, name, sizeof name);
-        rv = spawn(self, ops, &actors->reducers[i], name, i);
+        rv = process_root_spawn(self, ops, &actors->reducers[i], name, i);
     }
     return rv;
 }
@@ -90,14 +90,14 @@ static void give_root(struct actor *self, struct process_actors *actors)
 }
 
 /* One a host, for the other hosts. */
-static bool keeps(const struct process_actors *actors)
+static bool process_root_keeps(const struct process_actors *actors)
 {
     const struct plan *plan = actors->options.plan;
     return plan->num_hosts > 1 &&
            plan_host_node(plan, actors->plays->host) == actors->options.process;
 }
 
-static int start(struct actor *self, const void *arg)
+static int process_root_start(struct actor *self, const void *arg)
 {
     struct process_actors *actors = (void *)(uintptr_t)arg;
     const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, RESTARTS_MAX,
@@ -109,10 +109,10 @@ static int start(struct actor *self, const void *arg)
     give_root(self, actors);
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && actors->options.process == actors->options.plan->coordinator)
-        rv = spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);
+        rv = process_root_spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);
     const struct actor_ops *server = stand_in(actors->stand_ins.server, &server_ops);
     for (uint32_t i = 0; i < actors->num_servers && rv == 0; i++)
-        rv = spawn(self, server, &actors->servers[i], NULL, i);
+        rv = process_root_spawn(self, server, &actors->servers[i], NULL, i);
     if (rv == 0)
         rv = spawn_samplers(self, actors);
     if (rv == 0)
@@ -120,22 +120,23 @@ static int start(struct actor *self, const void *arg)
     if (rv == 0)
         rv = spawn_reducers(self, actors);
     if (rv == 0 && actors->options.process != actors->options.plan->coordinator)
-        rv = spawn(self, &membership_ops, &actors->membership, NULL, 0);
-    if (rv == 0 && keeps(actors))
-        rv = spawn(self, stand_in(actors->stand_ins.checkpoint_store, &checkpoint_store_ops),
-                   &actors->store, CHECKPOINT_STORE_NAME, 0);
+        rv = process_root_spawn(self, &membership_ops, &actors->membership, NULL, 0);
+    if (rv == 0 && process_root_keeps(actors))
+        rv = process_root_spawn(self,
+                                stand_in(actors->stand_ins.checkpoint_store, &checkpoint_store_ops),
+                                &actors->store, CHECKPOINT_STORE_NAME, 0);
     if (rv == 0)
-        rv = spawn(self, &graph_client_ops, &actors->client, CLIENT_NAME, 0);
+        rv = process_root_spawn(self, &graph_client_ops, &actors->client, CLIENT_NAME, 0);
     return rv;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int process_root_receive(struct actor *self, struct message *message)
 {
     actor_refuse(self, message, TR_EUNSUPPORTED);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void process_root_fini(struct actor *self)
 {
     struct process_actors *actors = actor_state(self);
     if (actors == NULL)
@@ -150,9 +151,9 @@ static void fini(struct actor *self)
 
 const struct actor_ops process_actors_ops = {
     .name = "troupe",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = process_root_start,
+    .receive = process_root_receive,
+    .fini = process_root_fini,
 };
 
 /* Servers of all processes before this one: each has its own rank among the members. */

@@ -32,7 +32,7 @@ struct tr_checkpoints {
     struct listed *all; /* newest first */
 };
 
-static bool holds(const char *folder, const char *name)
+static bool checkpoints_holds(const char *folder, const char *name)
 {
     char *path = files_join(folder, name);
     bool there = path != NULL && files_exists(files_posix, path);
@@ -41,7 +41,7 @@ static bool holds(const char *folder, const char *name)
 }
 
 /* Without the slashes at its end, which completion adds; or NULL. */
-static char *trim(const char *path)
+static char *checkpoints_trim(const char *path)
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -53,15 +53,15 @@ static bool is_single(const char *folder)
 {
     const char *slash = strrchr(folder, '/');
     uint64_t step;
-    return holds(folder, CHECKPOINT_MANIFEST) ||
+    return checkpoints_holds(folder, CHECKPOINT_MANIFEST) ||
            checkpoint_name_step(slash != NULL ? slash + 1 : folder, &step);
 }
 
 bool tr_checkpoints_named(const char *path)
 {
-    char *folder = trim(path);
+    char *folder = checkpoints_trim(path);
     bool named = folder != NULL && files_is_folder(files_posix, folder) &&
-                 !holds(folder, "metadata.json") &&
+                 !checkpoints_holds(folder, "metadata.json") &&
                  (is_single(folder) || checkpoint_is_any(files_posix, folder));
     free(folder);
     return named;
@@ -72,7 +72,7 @@ static int no_memory(const char *path, struct error *error)
     return error_set(error, TR_ENOMEM, "%s: no memory", path);
 }
 
-static void drop(struct listed *listed)
+static void checkpoints_drop(struct listed *listed)
 {
     checkpoint_manifest_fini(&listed->manifest);
     free(listed->is_here);
@@ -99,7 +99,7 @@ static int look_at_part(struct listed *listed, uint32_t rank, struct error *erro
 }
 
 /* Reads the checkpoint at listed->path. */
-static int look(struct listed *listed, struct error *error)
+static int checkpoints_look(struct listed *listed, struct error *error)
 {
     int rv = checkpoint_read_manifest(files_posix, listed->path, &listed->manifest, error);
     if (rv != 0)
@@ -118,14 +118,15 @@ static int open_single(const char *folder, struct tr_checkpoints *list, struct e
     list->all = calloc(1, sizeof *list->all);
     if (list->all == NULL)
         return no_memory(folder, error);
-    if (!holds(folder, CHECKPOINT_MANIFEST))
+    if (!checkpoints_holds(folder, CHECKPOINT_MANIFEST))
         return error_set(error, TR_ENOENT,
                          "%s/" CHECKPOINT_MANIFEST ": there is none, and without "
                          "it this is no checkpoint: it was not finished",
                          folder);
     list->count = 1;
     list->all[0].path = strdup(folder);
-    return list->all[0].path == NULL ? no_memory(folder, error) : look(&list->all[0], error);
+    return list->all[0].path == NULL ? no_memory(folder, error)
+                                     : checkpoints_look(&list->all[0], error);
 }
 
 /* Adds the checkpoint of a step, or counts it as unfinished, or leaves out one that is gone. */
@@ -136,21 +137,21 @@ static int add_step(const char *folder, uint64_t step, struct tr_checkpoints *li
     listed->path = checkpoint_path(folder, step);
     if (listed->path == NULL)
         return no_memory(folder, error);
-    if (!holds(listed->path, CHECKPOINT_MANIFEST)) {
+    if (!checkpoints_holds(listed->path, CHECKPOINT_MANIFEST)) {
         list->unfinished++;
-        drop(listed);
+        checkpoints_drop(listed);
         return 0;
     }
-    int rv = look(listed, error);
+    int rv = checkpoints_look(listed, error);
     if (rv == 0) {
         list->count++;
         return 0;
     }
     /* A failure is judged by the manifest last of all: a job that runs removes old checkpoints, the
      * manifest first, so one that is gone now is left out and not damaged. */
-    if (!holds(listed->path, CHECKPOINT_MANIFEST))
+    if (!checkpoints_holds(listed->path, CHECKPOINT_MANIFEST))
         rv = 0;
-    drop(listed);
+    checkpoints_drop(listed);
     return rv;
 }
 
@@ -182,7 +183,7 @@ static int open_list(const char *path, struct tr_checkpoints *list, struct error
 {
     if (path == NULL)
         return error_set(error, TR_EINVAL, "the path of checkpoints is NULL");
-    char *folder = trim(path);
+    char *folder = checkpoints_trim(path);
     if (folder == NULL)
         return no_memory(path, error);
     int rv = is_single(folder) ? open_single(folder, list, error) : open_all(folder, list, error);
@@ -210,7 +211,7 @@ void tr_checkpoints_close(struct tr_checkpoints *list)
     if (list == NULL)
         return;
     for (size_t i = 0; i < list->count; i++)
-        drop(&list->all[i]);
+        checkpoints_drop(&list->all[i]);
     free(list->all);
     free(list);
 }

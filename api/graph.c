@@ -166,7 +166,7 @@ static void begin_opening(struct tr_session *session, struct tr_graph *graph)
     pthread_mutex_unlock(&session->mutex);
 }
 
-static int adopt(struct tr_session *session, struct tr_graph *graph)
+static int graph_adopt(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
     bool closed = session->closed;
@@ -189,7 +189,7 @@ static bool is_closed(struct tr_session *session)
     return closed;
 }
 
-static void disown(struct tr_session *session, struct tr_graph *graph)
+static void graph_disown(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
     unlink_graph(&session->graphs, graph);
@@ -241,7 +241,7 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
         rv = graph_reason(graph, rv);
     }
     if (rv == 0)
-        rv = adopt(session, graph);
+        rv = graph_adopt(session, graph);
     if (rv == 0) {
         *out = graph;
         return 0;
@@ -315,7 +315,7 @@ void graph_release(struct tr_graph *graph)
         return;
     /* The graph leaves the session's lists first: no interrupt, dump or close finds it from here
      * on. */
-    disown(graph->session, graph);
+    graph_disown(graph->session, graph);
     graph_stop(graph);
     graph_metrics_free(graph);
     free(graph->held);
@@ -354,7 +354,7 @@ static int open_port(struct tr_graph *graph, struct graph_port **out)
     return 0;
 }
 
-static void leave(struct tr_graph *graph)
+static void graph_leave_node(struct tr_graph *graph)
 {
     if (--graph->calls == 0)
         pthread_cond_broadcast(&graph->left);
@@ -398,7 +398,7 @@ int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **out)
         return rv;
     pthread_mutex_lock(&graph->mutex);
     if (rv != 0) {
-        leave(graph);
+        graph_leave_node(graph);
     } else {
         port->next = graph->busy;
         graph->busy = port;
@@ -431,6 +431,6 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port)
     }
     /* This comes last, and under the mutex: the graph may be stopped and freed when it is given
      * up. */
-    leave(graph);
+    graph_leave_node(graph);
     pthread_mutex_unlock(&graph->mutex);
 }

@@ -93,7 +93,7 @@ static bool is_closed(struct tr_group *group)
     return closed;
 }
 
-static struct message *make(struct port *port, const struct asked *asked, uint64_t timeout_ns)
+static struct message *group_make(struct port *port, const struct asked *asked, uint64_t timeout_ns)
 {
     struct message *request = port_message(port, MSG_GROUP_REQUEST);
     if (request == NULL)
@@ -132,15 +132,15 @@ static int call_reducer(struct tr_group *group, struct port *port, struct messag
         return rv;
     /* The port stops watching first: the interrupt would end the second wait as well. */
     port_watch(port, NULL, 0);
-    struct message *message = make(port, &dismissal, 0);
+    struct message *message = group_make(port, &dismissal, 0);
     if (message != NULL)
         port_send(port, group->reducer, message);
     rv = port_wait(port, errand, port_now_ns(port) + DISMISS_NS, reply);
     return rv != 0 ? TR_ECANCELED : 0;
 }
 
-static int attempt(struct tr_group *group, struct port *port, const struct asked *asked,
-                   uint64_t deadline_ns, struct message **reply, struct error *error)
+static int group_attempt(struct tr_group *group, struct port *port, const struct asked *asked,
+                         uint64_t deadline_ns, struct message **reply, struct error *error)
 {
     char name[DIRECTORY_NAME_MAX];
     reducer_name(group->rank, name, sizeof name);
@@ -151,7 +151,8 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
         return rv;
     uint64_t now_ns = port_now_ns(port);
     /* The request is made behind the search, since it says how much time is left. */
-    struct message *request = make(port, asked, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+    struct message *request = group_make(port, asked,
+                                         deadline_ns > now_ns ? deadline_ns - now_ns : 0);
     if (request == NULL)
         return TR_ENOMEM;
     rv = call_reducer(group, port, request, deadline_ns + GRACE_NS, reply);
@@ -176,23 +177,23 @@ static bool may_pass(struct tr_group *group, const struct asked *asked, int *rv)
     return code == 0;
 }
 
-static int operate(struct tr_group *group, struct port *port, const struct asked *asked,
-                   int64_t timeout_ns, struct message **reply, struct error *error)
+static int group_operate(struct tr_group *group, struct port *port, const struct asked *asked,
+                         int64_t timeout_ns, struct message **reply, struct error *error)
 {
     uint64_t deadline_ns = graph_deadline(group->graph, port, timeout_ns);
-    int rv = attempt(group, port, asked, deadline_ns, reply, error);
+    int rv = group_attempt(group, port, asked, deadline_ns, reply, error);
     /* The close is asked for before another attempt: it has ended this one, and would wait for the
      * next. */
     while (rv != 0 && !is_closed(group) && may_pass(group, asked, &rv) &&
            port_now_ns(port) < deadline_ns) {
         nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
         *error = (struct error){ 0 };
-        rv = attempt(group, port, asked, deadline_ns, reply, error);
+        rv = group_attempt(group, port, asked, deadline_ns, reply, error);
     }
     return rv != 0 && is_closed(group) ? TR_ECANCELED : rv;
 }
 
-static int enter(struct tr_group *group)
+static int group_enter(struct tr_group *group)
 {
     pthread_mutex_lock(&group->mutex);
     int rv = group->closed ? TR_ECLOSED : group->waiting ? TR_EINVAL : 0;
@@ -202,7 +203,7 @@ static int enter(struct tr_group *group)
     return rv;
 }
 
-static void leave(struct tr_group *group)
+static void group_leave(struct tr_group *group)
 {
     pthread_mutex_lock(&group->mutex);
     group->waiting = false;
@@ -210,8 +211,8 @@ static void leave(struct tr_group *group)
     pthread_mutex_unlock(&group->mutex);
 }
 
-static int fail(struct tr_group *group, const struct asked *asked, int rv, const struct error *why,
-                struct tr_error *error)
+static int group_fail(struct tr_group *group, const struct asked *asked, int rv,
+                      const struct error *why, struct tr_error *error)
 {
     /* The state changes before the text is made, under whichever return below. */
     if (rv == TR_EROLLBACK)
@@ -238,9 +239,9 @@ static bool has_ended(struct tr_group *group, const struct asked *asked, int rv)
 
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
  * have closed the group. */
-static int run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
-               int (*take)(struct tr_group *group, const struct message *reply, void *arg),
-               void *arg, struct tr_error *error)
+static int group_run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
+                     int (*take)(struct tr_group *group, const struct message *reply, void *arg),
+                     void *arg, struct tr_error *error)
 {
     struct error why = { 0 };
     struct graph_port *port;
@@ -248,7 +249,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
     int rv = session_mine(group->graph->session, error);
     if (rv != 0)
         return rv;
-    rv = enter(group);
+    rv = group_enter(group);
     if (rv != 0)
         return tr_error_set(error, rv,
                             "trainer %" PRIu32 ": %s: another thread "
@@ -259,7 +260,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
     if (rv == 0) {
-        rv = operate(group, port->port, asked, timeout_ns, &reply, &why);
+        rv = group_operate(group, port->port, asked, timeout_ns, &reply, &why);
         if (rv == 0) {
             rv = take != NULL ? take(group, reply, arg) : 0;
             port_release(port->port, reply);
@@ -272,9 +273,9 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
     /* After these two the outcome is not known: a repeat has the same number. */
     if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
         group->saves++;
-    rv = rv != 0 ? fail(group, asked, rv, &why, error) : 0;
+    rv = rv != 0 ? group_fail(group, asked, rv, &why, error) : 0;
     /* This comes last: another thread may close and free the group from here on. */
-    leave(group);
+    group_leave(group);
     return rv;
 }
 
@@ -311,7 +312,7 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
      * ranks. */
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
-    return run(group, &asked, timeout_ns, take_sums, &to, error);
+    return group_run(group, &asked, timeout_ns, take_sums, &to, error);
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -338,7 +339,7 @@ int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_n
                                  .operation = MSG_GROUP_BARRIER,
                                  .value = hash_name(name),
                                  .count = group->barriers + 1 };
-    return run(group, &asked, timeout_ns, count_barrier, NULL, error);
+    return group_run(group, &asked, timeout_ns, count_barrier, NULL, error);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
@@ -351,7 +352,7 @@ int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size
                                  .count = count,
                                  .bytes = count,
                                  .number = group->saves + 1 };
-    return run(group, &asked, timeout_ns, NULL, NULL, error);
+    return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
@@ -362,7 +363,7 @@ int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t 
                                  .value = step,
                                  .count = (uint32_t)code,
                                  .number = group->saves + 1 };
-    return run(group, &asked, timeout_ns, NULL, NULL, error);
+    return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 static int take_checkpoint(struct tr_group *group, const struct message *reply, void *arg)
@@ -394,14 +395,14 @@ int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_check
      * waited for. */
     int rv = sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error);
     if (rv == 0)
-        rv = run(group, &asked, timeout_ns, take_checkpoint, &full, error);
+        rv = group_run(group, &asked, timeout_ns, take_checkpoint, &full, error);
     return rv == 0 ? sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error) : rv;
 }
 
 int tr_group_done(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
     const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
-    return run(group, &asked, timeout_ns, NULL, NULL, error);
+    return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
@@ -409,7 +410,7 @@ int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_erro
     const struct asked asked = { .name = "the end of the job",
                                  .operation = MSG_GROUP_FINISH,
                                  .count = 1 };
-    return run(group, &asked, timeout_ns, NULL, NULL, error);
+    return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
@@ -423,7 +424,7 @@ int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error 
 }
 
 /* Ends what the reducer does for the thread that waits. */
-static void cancel(struct tr_group *group)
+static void group_cancel(struct tr_group *group)
 {
     const struct asked asked = { .operation = MSG_GROUP_CANCEL };
     char name[DIRECTORY_NAME_MAX];
@@ -436,7 +437,7 @@ static void cancel(struct tr_group *group)
      * (tr_group_shut). */
     struct message *message = NULL;
     if (port_find(port->port, name, port_now_ns(port->port) + WAKE_NS, &reducer) == 0)
-        message = make(port->port, &asked, 0);
+        message = group_make(port->port, &asked, 0);
     if (message != NULL)
         port_send(port->port, reducer, message);
     graph_leave(group->graph, port);
@@ -453,7 +454,7 @@ void tr_group_shut(struct tr_group *group)
     group->closed = true;
     while (group->waiting) {
         pthread_mutex_unlock(&group->mutex);
-        cancel(group);
+        group_cancel(group);
         const struct deadline again = deadline_after(WAKE_NS);
         pthread_mutex_lock(&group->mutex);
         if (group->waiting)

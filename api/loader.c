@@ -48,7 +48,7 @@ void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size
     sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
 }
 
-static int fail(int code, const char *what, struct tr_error *error)
+static int loader_fail(int code, const char *what, struct tr_error *error)
 {
     return tr_error_set(error, code, "loader: %s: %s", what, tr_strerror(code));
 }
@@ -379,7 +379,7 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, bool first, uin
     return rv;
 }
 
-static void destroy(struct tr_loader *l)
+static void loader_destroy(struct tr_loader *l)
 {
     struct tr_graph *graph = l->graph;
     nodes_release(l->nodes);
@@ -404,7 +404,7 @@ static void close_at_proxy(struct tr_loader *l)
     graph_leave(l->graph, port);
 }
 
-static struct tr_loader *create(struct tr_graph *graph, struct tr_nodes *nodes)
+static struct tr_loader *loader_create(struct tr_graph *graph, struct tr_nodes *nodes)
 {
     struct tr_loader *l = calloc(1, sizeof *l);
     if (l == NULL)
@@ -433,7 +433,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
         return rv;
     if (nodes->graph != graph)
         return tr_error_set(error, TR_EMISMATCH, "the node set is of another graph");
-    struct tr_loader *l = create(graph, nodes);
+    struct tr_loader *l = loader_create(graph, nodes);
     if (l == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a loader");
     rv = fill_open(graph, nodes, &options, &l->trainer, &l->open, error);
@@ -459,7 +459,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     *out = l;
     return 0;
 err:
-    destroy(l);
+    loader_destroy(l);
     return rv;
 }
 
@@ -482,13 +482,13 @@ static struct message *make_request(const struct tr_loader *l, struct port *port
 }
 
 /* A notice may be lost: the next call says the same. */
-static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64_t batch)
+static int loader_notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64_t batch)
 {
     struct message *message = make_request(l, port, epoch, batch);
     return message == NULL ? TR_ENOMEM : port_send(port, proxy_of(l), message);
 }
 
-static int expire(const struct tr_loader *l, struct error *error)
+static int loader_expire(const struct tr_loader *l, struct error *error)
 {
     if (batch_store_is_starving(l->graph->session->store, l->open.loader))
         return batch_store_say_starved(l->graph->session->store, error);
@@ -496,7 +496,8 @@ static int expire(const struct tr_loader *l, struct error *error)
 }
 
 /* Asks until the batch is there, a look at a time. */
-static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, struct error *error)
+static int loader_ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns,
+                      struct error *error)
 {
     uint64_t now = port_now_ns(port);
     uint64_t until = now + LOOK_NS < deadline_ns ? now + LOOK_NS : deadline_ns;
@@ -516,7 +517,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
         rv = open_at_proxy(l, port, false, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;
-    return rv == TR_ETIMEDOUT ? expire(l, error) : rv;
+    return rv == TR_ETIMEDOUT ? loader_expire(l, error) : rv;
 }
 
 static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns,
@@ -527,7 +528,7 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
     int rv = 0;
     /* Without a deadline, so that it gets there however short the wait is. */
     if (!l->told)
-        l->told = notify(l, port, l->epoch, l->next) == 0;
+        l->told = loader_notify(l, port, l->epoch, l->next) == 0;
     for (bool asked = false;; asked = true) {
         /* The store is asked first in each round: a batch that is there counts whatever else holds,
          * a cancel, a failure of the question or the end of the time. */
@@ -540,15 +541,15 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
             return rv;
         /* A reply may call a batch ready that the store has not: that is asked again, in time. */
         if (asked && port_now_ns(port) >= deadline_ns)
-            return expire(l, error);
-        rv = ask(l, port, deadline_ns, error);
+            return loader_expire(l, error);
+        rv = loader_ask(l, port, deadline_ns, error);
     }
     /* The proxy hears at once that this batch was taken: it may make others in its place. */
-    l->told = notify(l, port, l->epoch, l->next + 1) == 0;
+    l->told = loader_notify(l, port, l->epoch, l->next + 1) == 0;
     return 0;
 }
 
-static int enter(struct tr_loader *l)
+static int loader_enter(struct tr_loader *l)
 {
     pthread_mutex_lock(&l->mutex);
     int rv = l->closed ? TR_ECLOSED : l->waiting ? TR_EINVAL : 0;
@@ -562,7 +563,7 @@ static int enter(struct tr_loader *l)
     return rv;
 }
 
-static void leave(struct tr_loader *l)
+static void loader_leave(struct tr_loader *l)
 {
     pthread_mutex_lock(&l->mutex);
     l->waiting = false;
@@ -578,7 +579,7 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     struct graph_port *port;
     int rv = graph_enter(l->graph, &port);
     if (rv != 0)
-        return fail(rv, "next", error);
+        return loader_fail(rv, "next", error);
     rv = wait_batch(l, port->port, timeout_ns, out, &why);
     graph_leave(l->graph, port);
     if (rv == 0) {
@@ -590,7 +591,7 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     l->told = l->told && (rv == TR_ETIMEDOUT || (rv == TR_ECANCELED && !dropped));
     if (dropped)
         l->next = 0;
-    return why.code == rv ? error_give(&why, error) : fail(rv, "next", error);
+    return why.code == rv ? error_give(&why, error) : loader_fail(rv, "next", error);
 }
 
 int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out,
@@ -601,9 +602,9 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
     int rv = session_mine(loader->graph->session, error);
     if (rv != 0)
         return rv;
-    rv = enter(loader);
+    rv = loader_enter(loader);
     if (rv != 0)
-        return fail(rv, "another thread waits, or it is closed", error);
+        return loader_fail(rv, "another thread waits, or it is closed", error);
     if (loader->next >= loader->num_batches) {
         loader->next = 0;
         loader->epoch++;
@@ -617,7 +618,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
     }
     *out = (struct tr_batch *)(void *)batch;
     /* This comes last: another thread may close and free the loader from here on. */
-    leave(loader);
+    loader_leave(loader);
     return rv;
 }
 
@@ -627,7 +628,7 @@ static int tell_proxy(struct tr_loader *l, uint32_t epoch, uint64_t batch)
     int rv = graph_enter_to_tell(l->graph, &port);
     if (rv != 0)
         return rv;
-    rv = notify(l, port->port, epoch, batch);
+    rv = loader_notify(l, port->port, epoch, batch);
     graph_leave(l->graph, port);
     return rv;
 }
@@ -638,9 +639,9 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
     int rv = session_mine(loader->graph->session, error);
     if (rv != 0)
         return rv;
-    rv = enter(loader);
+    rv = loader_enter(loader);
     if (rv != 0)
-        return fail(rv, "begin: another thread waits, or it is closed", error);
+        return loader_fail(rv, "begin: another thread waits, or it is closed", error);
     if (batch <= loader->num_batches) {
         /* The place changes before the proxy is notified; a notice that is lost is made up for by
          * the next call (told). */
@@ -652,8 +653,8 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
     } else {
         rv = TR_ERANGE;
     }
-    leave(loader);
-    return rv != 0 ? fail(rv, "begin", error) : 0;
+    loader_leave(loader);
+    return rv != 0 ? loader_fail(rv, "begin", error) : 0;
 }
 
 int tr_loader_begin(struct tr_loader *loader, uint32_t epoch, struct tr_error *error)
@@ -677,7 +678,7 @@ int tr_loader_cancel(struct tr_loader *loader, struct tr_error *error)
     }
     pthread_mutex_unlock(&loader->mutex);
     int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
-    return rv != 0 ? fail(rv, "cancel", error) : 0;
+    return rv != 0 ? loader_fail(rv, "cancel", error) : 0;
 }
 
 void tr_loader_close(struct tr_loader *loader)
@@ -697,5 +698,5 @@ void tr_loader_close(struct tr_loader *loader)
     pthread_mutex_unlock(&loader->mutex);
     if (waited) /* the thread that waited may have opened it again */
         close_at_proxy(loader);
-    destroy(loader);
+    loader_destroy(loader);
 }

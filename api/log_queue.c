@@ -61,7 +61,8 @@ static struct queued_line *line_create(enum log_level level, const char *compone
     return line;
 }
 
-static void append(void *arg, enum log_level level, const char *component, const char *text)
+static void log_queue_append(void *arg, enum log_level level, const char *component,
+                             const char *text)
 {
     struct tr_log *log = arg;
     struct queued_line *line = line_create(level, component, text);
@@ -72,13 +73,13 @@ struct log_sink log_sink_of(struct tr_log *log)
 {
     if (log == NULL)
         return (struct log_sink){ 0 };
-    return (struct log_sink){ append, log, (enum log_level)log->options.level };
+    return (struct log_sink){ log_queue_append, log, (enum log_level)log->options.level };
 }
 
 void log_add(struct tr_log *log, enum log_level level, const char *component, const char *line)
 {
     if (log != NULL && (int)level <= (int)log->options.level)
-        append(log, level, component, line);
+        log_queue_append(log, level, component, line);
 }
 
 static void log_free(struct tr_log *log)

@@ -44,7 +44,7 @@ struct raw_making {
     struct cancel cancel;
 };
 
-static void destroy(void *arg)
+static void raw_task_destroy(void *arg)
 {
     struct raw_making *making = arg;
     free(making->out);
@@ -61,7 +61,7 @@ static void report_written(void *arg, const char *what, uint64_t done, uint64_t 
                    edges ? making->num_edges : total);
 }
 
-static struct raw_write_options prepare(struct raw_making *making, struct tr_task *task)
+static struct raw_write_options raw_task_prepare(struct raw_making *making, struct tr_task *task)
 {
     making->task = task;
     making->cancel = task_cancel(task);
@@ -72,8 +72,8 @@ static struct raw_write_options prepare(struct raw_making *making, struct tr_tas
 }
 
 /* Copies what every such task needs. from: may be NULL. */
-static struct raw_making *create(const char *out, const char *from, bool replace,
-                                 struct tr_error *error)
+static struct raw_making *raw_task_create(const char *out, const char *from, bool replace,
+                                          struct tr_error *error)
 {
     struct raw_making *making = calloc(1, sizeof *making);
     if (out == NULL || out[0] == '\0') {
@@ -92,14 +92,14 @@ no_memory:
     tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", out);
 fail:
     if (making != NULL)
-        destroy(making);
+        raw_task_destroy(making);
     return NULL;
 }
 
 static int run_generate(struct tr_task *task, void *arg, struct error *error)
 {
     struct raw_making *making = arg;
-    struct raw_write_options write = prepare(making, task);
+    struct raw_write_options write = raw_task_prepare(making, task);
     switch (making->kind) {
     case TR_GENERATE_SKEW:
         return generate_skew(making->out, &making->generate, &write, error);
@@ -114,13 +114,13 @@ static int run_generate(struct tr_task *task, void *arg, struct error *error)
 int tr_generate_start(const struct tr_generate_options *caller, struct tr_task **out,
                       struct tr_error *error)
 {
-    static const struct task_work WORK = { "generate", run_generate, NULL, destroy, NULL };
+    static const struct task_work WORK = { "generate", run_generate, NULL, raw_task_destroy, NULL };
     struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_generate_options", error);
     if (rv != 0)
         return rv;
-    struct raw_making *making = create(options.out, NULL, options.replace, error);
+    struct raw_making *making = raw_task_create(options.out, NULL, options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     making->kind = options.kind;
@@ -142,7 +142,7 @@ int tr_generate_start(const struct tr_generate_options *caller, struct tr_task *
 static int run_edges(struct tr_task *task, void *arg, struct error *error)
 {
     struct raw_making *making = arg;
-    struct raw_write_options write = prepare(making, task);
+    struct raw_write_options write = raw_task_prepare(making, task);
     struct raw_graph *graph;
     making->read.cancel = &making->cancel;
     int rv = raw_open(making->from, &making->read, &graph, error);
@@ -159,7 +159,8 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
 int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
                           struct tr_error *error)
 {
-    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, destroy, NULL };
+    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, raw_task_destroy,
+                                           NULL };
     struct tr_import_edges_options options = TR_IMPORT_EDGES_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_edges_options", error);
@@ -167,7 +168,7 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
         return rv;
     if (options.path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: the file to import is not named");
-    struct raw_making *making = create(options.out, options.path, options.replace, error);
+    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     making->read = (struct raw_options){ .undirected = options.undirected,
@@ -196,7 +197,7 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
 static int run_debian(struct tr_task *task, void *arg, struct error *error)
 {
     struct raw_making *making = arg;
-    struct raw_write_options write = prepare(making, task);
+    struct raw_write_options write = raw_task_prepare(making, task);
     if (making->from == NULL) {
         struct apt_reader reader;
         int rv = apt_reader_open(&reader, error);
@@ -218,13 +219,14 @@ static int run_debian(struct tr_task *task, void *arg, struct error *error)
 int tr_import_debian_start(const struct tr_import_debian_options *caller, struct tr_task **out,
                            struct tr_error *error)
 {
-    static const struct task_work WORK = { "import debian", run_debian, NULL, destroy, NULL };
+    static const struct task_work WORK = { "import debian", run_debian, NULL, raw_task_destroy,
+                                           NULL };
     struct tr_import_debian_options options = TR_IMPORT_DEBIAN_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_debian_options", error);
     if (rv != 0)
         return rv;
-    struct raw_making *making = create(options.out, options.from, options.replace, error);
+    struct raw_making *making = raw_task_create(options.out, options.from, options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     return task_start(&WORK, making, out, error);

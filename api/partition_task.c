@@ -35,7 +35,7 @@ struct partition_request {
     uint64_t header_line, header_files;
 };
 
-static void destroy(void *arg)
+static void partition_task_destroy(void *arg)
 {
     struct partition_request *p = arg;
     for (uint32_t i = 0; p->tables != NULL && i < p->options.num_balance_tables; i++)
@@ -50,7 +50,7 @@ static void destroy(void *arg)
 }
 
 /* False: no memory. Nothing is copied of NULL. */
-static bool copy(char **to, const char *from)
+static bool partition_task_copy(char **to, const char *from)
 {
     *to = from != NULL ? strdup(from) : NULL;
     return from == NULL || *to != NULL;
@@ -68,17 +68,21 @@ static bool copy_tables(struct partition_request *p, const struct tr_partition_o
     p->tables = calloc((size_t)options->num_balance_tables + 1, sizeof *p->tables);
     bool whole = p->tables != NULL;
     for (uint32_t i = 0; whole && i < options->num_balance_tables; i++)
-        whole = copy(&p->tables[i], options->balance_tables[i]);
+        whole = partition_task_copy(&p->tables[i], options->balance_tables[i]);
     return whole;
 }
 
-static bool fill(struct partition_request *p, const struct tr_partition_options *options)
+static bool partition_task_fill(struct partition_request *p,
+                                const struct tr_partition_options *options)
 {
     enum partition_method method = method_of(options->method);
     p->options.num_balance_tables = options->num_balance_tables;
-    bool whole = copy(&p->raw, options->raw) && copy(&p->out, options->out) &&
-                 copy(&p->name, options->name) && copy(&p->train_mask, options->train_mask) &&
-                 copy(&p->assignment, method == PARTITION_FILE ? options->method : NULL) &&
+    bool whole = partition_task_copy(&p->raw, options->raw) &&
+                 partition_task_copy(&p->out, options->out) &&
+                 partition_task_copy(&p->name, options->name) &&
+                 partition_task_copy(&p->train_mask, options->train_mask) &&
+                 partition_task_copy(&p->assignment,
+                                     method == PARTITION_FILE ? options->method : NULL) &&
                  copy_tables(p, options);
     p->read = (struct raw_options){ .undirected = options->undirected,
                                     .num_nodes = options->num_nodes,
@@ -116,7 +120,7 @@ static size_t count_threads(const struct partition_request *p)
     return cores > 0 ? (size_t)cores : 1;
 }
 
-static int run(struct tr_task *task, void *arg, struct error *error)
+static int partition_task_run(struct tr_task *task, void *arg, struct error *error)
 {
     struct partition_request *p = arg;
     struct cancel cancel = task_cancel(task);
@@ -143,7 +147,7 @@ close_raw:
     return rv;
 }
 
-static int check(const struct tr_partition_options *options, struct tr_error *error)
+static int partition_task_check(const struct tr_partition_options *options, struct tr_error *error)
 {
     if (options->raw == NULL)
         return tr_error_set(error, TR_EINVAL, "raw: the graph to partition is not named");
@@ -160,18 +164,19 @@ static int check(const struct tr_partition_options *options, struct tr_error *er
 int tr_partition_start(const struct tr_partition_options *caller, struct tr_task **out,
                        struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy, NULL };
+    static const struct task_work WORK = { TASK_NAME, partition_task_run, NULL,
+                                           partition_task_destroy, NULL };
     struct tr_partition_options options = TR_PARTITION_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_partition_options", error);
     if (rv == 0)
-        rv = check(&options, error);
+        rv = partition_task_check(&options, error);
     if (rv != 0)
         return rv;
     struct partition_request *p = calloc(1, sizeof *p);
-    if (p == NULL || !fill(p, &options)) {
+    if (p == NULL || !partition_task_fill(p, &options)) {
         if (p != NULL)
-            destroy(p);
+            partition_task_destroy(p);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.raw);
     }
     return task_start(&WORK, p, out, error);

@@ -72,7 +72,7 @@ static int read_cluster(struct tr_session *session, struct error *error)
     return cluster_use_key(&session->cluster, o->shared_key, error);
 }
 
-static int check(const struct tr_session *session, struct tr_error *error)
+static int session_check(const struct tr_session *session, struct tr_error *error)
 {
     const struct tr_session_options *o = &session->options;
     if (o->loops > LOOPS_MAX)
@@ -157,7 +157,7 @@ bool session_is_interrupted(const struct tr_session *session, unsigned seen)
     return atomic_load_explicit(&session->interrupts, memory_order_acquire) != seen;
 }
 
-static int start(struct tr_session *session, struct tr_error *error)
+static int session_start(struct tr_session *session, struct tr_error *error)
 {
     struct error why = { 0 };
     int rv = read_cluster(session, &why);
@@ -166,7 +166,7 @@ static int start(struct tr_session *session, struct tr_error *error)
     /* Defaults come behind the file, which says what the caller left open; both are checked
      * together. */
     fill_defaults(&session->options);
-    rv = check(session, error);
+    rv = session_check(session, error);
     if (rv != 0)
         return rv;
     session->store = batch_store_create(session->options.memory_bytes_max);
@@ -187,7 +187,7 @@ static int keep_names(struct tr_session *session)
     return session->checkpoints == NULL ? TR_ENOMEM : 0;
 }
 
-static struct tr_session *create(void)
+static struct tr_session *session_create(void)
 {
     struct tr_session *session = calloc(1, sizeof *session);
     if (session == NULL)
@@ -207,7 +207,7 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
                     struct tr_error *error)
 {
     *out = NULL;
-    struct tr_session *session = create();
+    struct tr_session *session = session_create();
     if (session == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a session");
     int rv = 0;
@@ -222,7 +222,7 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     if (rv == 0 && keep_names(session) != 0)
         rv = tr_error_set(error, TR_ENOMEM, "no memory for a session");
     if (rv == 0)
-        rv = start(session, error);
+        rv = session_start(session, error);
     if (rv == 0)
         *out = session;
     else

@@ -48,9 +48,9 @@ struct tr_task {
     struct tr_error outcome;
 };
 
-/* The task stays until leave(). Sequentially consistent, as closing is: either the call sees that
- * the task is being closed, or the close sees the call. */
-static struct tr_task *enter(const struct tr_task *task)
+/* The task stays until task_leave(). Sequentially consistent, as closing is: either the call sees
+ * that the task is being closed, or the close sees the call. */
+static struct tr_task *task_enter(const struct tr_task *task)
 {
     /* Its count and its mutex are no part of its state. */
     struct tr_task *t = (struct tr_task *)(uintptr_t)task;
@@ -58,7 +58,7 @@ static struct tr_task *enter(const struct tr_task *task)
     return t;
 }
 
-static void leave(struct tr_task *task)
+static void task_leave(struct tr_task *task)
 {
     atomic_fetch_sub(&task->inside, 1);
 }
@@ -86,7 +86,7 @@ static int run_inner(struct tr_task *task, void *arg, struct tr_error *error)
     return rv != 0 ? error_give(&inner, error) : 0;
 }
 
-static void *run(void *arg)
+static void *task_main(void *arg)
 {
     struct tr_task *task = arg;
     struct tr_error outcome = TR_ERROR_INIT;
@@ -107,7 +107,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void destroy(struct tr_task *task)
+static void task_destroy(struct tr_task *task)
 {
     if (task->work.destroy != NULL)
         task->work.destroy(task->arg);
@@ -118,8 +118,8 @@ static void destroy(struct tr_task *task)
     free(task);
 }
 
-static struct tr_task *create(const struct tr_task_work *work, const struct task_work *inner,
-                              void *arg)
+static struct tr_task *task_create(const struct tr_task_work *work, const struct task_work *inner,
+                                   void *arg)
 {
     struct tr_task *task = calloc(1, sizeof *task);
     struct fork_mark *mark = fork_mark_create();
@@ -144,20 +144,20 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
     return task;
 }
 
-static int start(const struct tr_task_work *work, const struct task_work *inner, void *arg,
-                 struct tr_task **out, struct tr_error *error)
+static int task_begin(const struct tr_task_work *work, const struct task_work *inner, void *arg,
+                      struct tr_task **out, struct tr_error *error)
 {
-    struct tr_task *task = create(work, inner, arg);
+    struct tr_task *task = task_create(work, inner, arg);
     if (task == NULL) {
         if (work->destroy != NULL)
             work->destroy(arg);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory for a task", work->name);
     }
     /* The thread comes last: it finds the task whole, and nothing behind it fails. */
-    int rv = thread_create(&task->thread, THREAD_NAME, run, task);
+    int rv = thread_create(&task->thread, THREAD_NAME, task_main, task);
     if (rv != 0) {
         tr_error_set(error, rv, "%s: no thread for a task: %s", work->name, tr_strerror(rv));
-        destroy(task);
+        task_destroy(task);
         return rv;
     }
     *out = task;
@@ -172,7 +172,7 @@ int tr_task_start(const struct tr_task_work *caller, void *arg, struct tr_task *
     int rv = sized_read(&work, sizeof work, caller, "tr_task_work", error);
     if (rv == 0 && (work.name == NULL || work.run == NULL))
         rv = tr_error_set(error, TR_EINVAL, "tr_task_work: name and run are needed");
-    return rv != 0 ? rv : start(&work, NULL, arg, out, error);
+    return rv != 0 ? rv : task_begin(&work, NULL, arg, out, error);
 }
 
 int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
@@ -185,7 +185,7 @@ int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
                                        .destroy = inner->destroy,
                                        .closing = inner->closing };
     *out = NULL;
-    return start(&work, inner, arg, out, error);
+    return task_begin(&work, inner, arg, out, error);
 }
 
 /* Under the mutex: until it has finished (0) or the time is over. */
@@ -202,7 +202,7 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
 {
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
-    enter(task);
+    task_enter(task);
     pthread_mutex_lock(&task->mutex);
     int rv = wait_finished(task, timeout_ns);
     struct error outcome = { .code = rv };
@@ -210,7 +210,7 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
     if (rv == 0)
         error_take(&task->outcome, &outcome);
     pthread_mutex_unlock(&task->mutex);
-    leave(task);
+    task_leave(task);
     if (rv != 0)
         return tr_error_set(error, rv, "the task still runs");
     return outcome.code != 0 ? error_give(&outcome, error) : 0;
@@ -221,14 +221,14 @@ int tr_task_progress(const struct tr_task *task, struct tr_task_progress *progre
 {
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
-    struct tr_task *t = enter(task);
+    struct tr_task *t = task_enter(task);
     pthread_mutex_lock(&t->mutex);
     struct tr_task_progress now = task->progress;
     now.finished = task->finished;
     if (!now.finished)
         now.elapsed_ns = elapsed_ns(task);
     pthread_mutex_unlock(&t->mutex);
-    leave(t);
+    task_leave(t);
     return sized_write(progress, &now, sizeof now, "tr_task_progress", error);
 }
 
@@ -236,12 +236,12 @@ void tr_task_cancel(struct tr_task *task)
 {
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
-    enter(task); /* also when the close itself cancels */
+    task_enter(task); /* also when the close itself cancels */
     /* The flag stands before the hook, which wakes work that then looks at it. */
     bool first = !atomic_exchange_explicit(&task->cancelled, true, memory_order_acq_rel);
     if (first && task->work.interrupt != NULL)
         task->work.interrupt(task->arg);
-    leave(task);
+    task_leave(task);
 }
 
 void tr_task_close(struct tr_task *task)
@@ -258,7 +258,7 @@ void tr_task_close(struct tr_task *task)
     pthread_join(task->thread, NULL);
     /* Waiting threads wake with the outcome; all must have left the task before it is freed. */
     wait_left(task);
-    destroy(task);
+    task_destroy(task);
 }
 
 void tr_task_report(struct tr_task *task, const char *phase, const char *unit, uint64_t done,
@@ -285,14 +285,14 @@ int tr_task_enter(const struct tr_task *task, const char *name, void **arg, stru
         return error_forked(error, "the task");
     /* The call is counted before it asks whether the task is closing: a close that it does not see
      * waits for it. */
-    struct tr_task *t = enter(task);
+    struct tr_task *t = task_enter(task);
     if (strcmp(t->work.name, name) != 0)
         rv = tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",
                           t->work.name, name);
     else if (atomic_load(&t->closing))
         rv = tr_error_set(error, TR_ECLOSED, "the task is being closed");
     if (rv != 0) {
-        leave(t);
+        task_leave(t);
         return rv;
     }
     *arg = t->arg;
@@ -301,7 +301,7 @@ int tr_task_enter(const struct tr_task *task, const char *name, void **arg, stru
 
 void tr_task_leave(const struct tr_task *task)
 {
-    leave((struct tr_task *)(uintptr_t)task);
+    task_leave((struct tr_task *)(uintptr_t)task);
 }
 
 void *tr_task_arg(const struct tr_task *task, const char *name)

@@ -33,7 +33,7 @@ struct verify_request {
     struct tr_verify_report result;
 };
 
-static void destroy(void *arg)
+static void verify_task_destroy(void *arg)
 {
     struct verify_request *v = arg;
     free(v->path);
@@ -164,7 +164,7 @@ static int verify_checkpoints(struct verify_request *v, struct error *error)
     return rv == 0 ? 0 : error_take(&failed, error);
 }
 
-static int run(struct tr_task *task, void *arg, struct error *error)
+static int verify_task_run(struct tr_task *task, void *arg, struct error *error)
 {
     struct verify_request *v = arg;
     v->task = task;
@@ -187,7 +187,7 @@ static bool names_book(const char *path)
     return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
-static int check(const struct tr_verify_options *options, struct tr_error *error)
+static int verify_task_check(const struct tr_verify_options *options, struct tr_error *error)
 {
     if (options->path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: what to verify is not named");
@@ -202,12 +202,13 @@ static int check(const struct tr_verify_options *options, struct tr_error *error
 int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out,
                     struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy, NULL };
+    static const struct task_work WORK = { TASK_NAME, verify_task_run, NULL, verify_task_destroy,
+                                           NULL };
     struct tr_verify_options options = TR_VERIFY_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_verify_options", error);
     if (rv == 0)
-        rv = check(&options, error);
+        rv = verify_task_check(&options, error);
     if (rv != 0)
         return rv;
     struct verify_request *v = calloc(1, sizeof *v);
@@ -224,7 +225,7 @@ int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out
                      : names_book(options.path) ? TR_VERIFY_FILES
                                                 : TR_VERIFY_CHECKPOINTS;
     if (v->path == NULL || (options.raw != NULL && v->raw == NULL)) {
-        destroy(v);
+        verify_task_destroy(v);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
     }
     return task_start(&WORK, v, out, error);

@@ -86,7 +86,7 @@ static const char *const EXAMPLES[] = {
 };
 
 /* Threads that are stuck in the BLAS end with the process alone. */
-static void show(const struct tr_model_event *event)
+static void cmd_infer_show(const struct tr_model_event *event)
 {
     fputs("troupe: ", stderr);
     fail_print(event->text, OPTIONS);
@@ -101,12 +101,12 @@ static int wait_for_end(struct tr_task *task, struct tr_error *error)
 {
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
     while (tr_model_next_event(task, TR_WAIT_FOREVER, &event, NULL) == 0)
-        show(&event);
+        cmd_infer_show(&event);
     return tr_task_wait(task, TR_WAIT_FOREVER, error);
 }
 
-static int score(struct tr_task *task, enum tr_split split, const char *key, struct report *report,
-                 struct tr_error *error)
+static int cmd_infer_score(struct tr_task *task, enum tr_split split, const char *key,
+                           struct report *report, struct tr_error *error)
 {
     struct tr_scores scores = TR_SCORES_INIT;
     int rv = tr_infer_get_scores(task, split, &scores, error);
@@ -134,11 +134,11 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     report_text(&report, "run", "run", values->run);
     report_count(&report, "nodes", "nodes", outputs.num_rows);
     report_text(&report, "inference", "inference", values->exact ? "exact" : "sampled");
-    rv = score(task, TR_SPLIT_TRAIN, "train", &report, error);
+    rv = cmd_infer_score(task, TR_SPLIT_TRAIN, "train", &report, error);
     if (rv == 0)
-        rv = score(task, TR_SPLIT_VALIDATION, "validation", &report, error);
+        rv = cmd_infer_score(task, TR_SPLIT_VALIDATION, "validation", &report, error);
     if (rv == 0)
-        rv = score(task, TR_SPLIT_TEST, "test", &report, error);
+        rv = cmd_infer_score(task, TR_SPLIT_TEST, "test", &report, error);
     report_rows_end(&report);
     if (rv != 0) {
         report_fini(&report);
@@ -147,8 +147,8 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     return report_print(&report, error);
 }
 
-static int infer(const char *graph, const struct infer_values *values, struct canceller *canceller,
-                 struct tr_error *error)
+static int cmd_infer_infer(const char *graph, const struct infer_values *values,
+                           struct canceller *canceller, struct tr_error *error)
 {
     struct tr_infer_options options;
     struct tr_task *task;
@@ -183,7 +183,7 @@ static int infer_run(const struct invocation *invocation, const void *values)
     struct canceller canceller;
     int rv = canceller_begin(&canceller, NULL, &error);
     if (rv == 0) {
-        rv = infer(invocation->operands[0], values, &canceller, &error);
+        rv = cmd_infer_infer(invocation->operands[0], values, &canceller, &error);
         canceller_end(&canceller);
     }
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);

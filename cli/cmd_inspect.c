@@ -330,7 +330,7 @@ static int inspect_checkpoints(struct report *report, const char *path, struct t
     return rv;
 }
 
-static int run(const struct invocation *invocation, const void *opaque)
+static int cmd_inspect_run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
     const char *path = invocation->operands[0];
@@ -364,5 +364,5 @@ const struct command command_inspect = {
     .options = OPTIONS,
     .values_size = sizeof(struct inspect_values),
     .examples = EXAMPLES,
-    .run = run,
+    .run = cmd_inspect_run,
 };

@@ -203,7 +203,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     return rv;
 }
 
-static int run(const struct invocation *invocation, const void *values)
+static int cmd_launch_run(const struct invocation *invocation, const void *values)
 {
     const struct launch_values *v = values;
     struct tr_launch *launch;
@@ -228,5 +228,5 @@ const struct command command_launch = {
     .options = OPTIONS,
     .values_size = sizeof(struct launch_values),
     .examples = EXAMPLES,
-    .run = run,
+    .run = cmd_launch_run,
 };

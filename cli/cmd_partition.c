@@ -156,8 +156,9 @@ static struct tr_partition_options options_of(const char *raw,
     return options;
 }
 
-static int split(const struct invocation *invocation, const struct partition_values *values,
-                 struct tr_partition_report *result, struct tr_error *error)
+static int cmd_partition_split(const struct invocation *invocation,
+                               const struct partition_values *values,
+                               struct tr_partition_report *result, struct tr_error *error)
 {
     const struct tr_partition_options options = options_of(invocation->operands[0], values);
     struct tr_task *task = NULL;
@@ -213,12 +214,12 @@ static void report_result(struct report *report, const struct partition_values *
     report_rows_end(report);
 }
 
-static int run(const struct invocation *invocation, const void *opaque)
+static int cmd_partition_run(const struct invocation *invocation, const void *opaque)
 {
     const struct partition_values *values = opaque;
     struct tr_partition_report result = TR_PARTITION_REPORT_INIT;
     struct tr_error error = TR_ERROR_INIT;
-    if (split(invocation, values, &result, &error) != 0)
+    if (cmd_partition_split(invocation, values, &result, &error) != 0)
         return fail(invocation, &error);
     struct report report;
     report_init(&report, values->json);
@@ -242,5 +243,5 @@ const struct command command_partition = {
     .options = OPTIONS,
     .values_size = sizeof(struct partition_values),
     .examples = EXAMPLES,
-    .run = run,
+    .run = cmd_partition_run,
 };

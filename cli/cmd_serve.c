@@ -117,8 +117,8 @@ static int forget_run(const struct serving *serving, struct tr_error *error)
     return rv == 0 ? tr_checkpoints_remove(folder, 0, error) : rv;
 }
 
-static int serve(const struct invocation *invocation, const struct serve_values *values,
-                 uint32_t role)
+static int cmd_serve_serve(const struct invocation *invocation, const struct serve_values *values,
+                           uint32_t role)
 {
     struct serving serving = { .values = values, .name = invocation->name };
     const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
@@ -165,12 +165,12 @@ static int serve(const struct invocation *invocation, const struct serve_values 
 
 static int run_serve(const struct invocation *invocation, const void *values)
 {
-    return serve(invocation, values, TR_ROLE_SERVER);
+    return cmd_serve_serve(invocation, values, TR_ROLE_SERVER);
 }
 
 static int run_sample(const struct invocation *invocation, const void *values)
 {
-    return serve(invocation, values, TR_ROLE_SAMPLER);
+    return cmd_serve_serve(invocation, values, TR_ROLE_SAMPLER);
 }
 
 static const char *const SERVE_EXAMPLES[] = {

@@ -151,7 +151,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static double rate(uint64_t now, uint64_t before, double seconds)
+static double cmd_status_rate(uint64_t now, uint64_t before, double seconds)
 {
     return now >= before && seconds > 0 ? (double)(now - before) / seconds : 0;
 }
@@ -170,9 +170,10 @@ static void draw_line(uint32_t process, const struct tr_process_status *line, st
     printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %9" PRIu64 " %9.1f %9.1f %9.1f %8.1f %8.1f%s\n",
            process, line->host, line->roles, line->round_trip_s * 1e3, line->links_up, line->links,
            line->mailbox_messages, (double)line->mailbox_bytes / 1048576,
-           (double)line->credit_bytes / 1048576, rate(bytes, before->bytes, seconds) / 1048576,
-           rate(line->batches_made, before->made, seconds),
-           rate(line->batches_taken, before->taken, seconds), end);
+           (double)line->credit_bytes / 1048576,
+           cmd_status_rate(bytes, before->bytes, seconds) / 1048576,
+           cmd_status_rate(line->batches_made, before->made, seconds),
+           cmd_status_rate(line->batches_taken, before->taken, seconds), end);
     *before = (struct rates){ at_ns, bytes, line->batches_made, line->batches_taken };
 }
 
@@ -188,8 +189,8 @@ static void draw_job(const struct tr_job_status *job, const char *end)
     printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
 }
 
-static int draw(struct tr_observer *observer, struct rates *rates, bool terminal,
-                struct tr_error *error)
+static int cmd_status_draw(struct tr_observer *observer, struct rates *rates, bool terminal,
+                           struct tr_error *error)
 {
     struct tr_job_status job = TR_JOB_STATUS_INIT;
     const char *end = terminal ? "\033[K" : "";
@@ -225,7 +226,8 @@ static bool asked_to_quit(bool keyboard, bool *listens)
     return *listens ? key == 'q' || key == 'Q' : keyboard;
 }
 
-static int watch(struct tr_observer *observer, struct signals *signals, struct tr_error *error)
+static int cmd_status_watch(struct tr_observer *observer, struct signals *signals,
+                            struct tr_error *error)
 {
     bool terminal = isatty(STDOUT_FILENO) == 1, keyboard = isatty(STDIN_FILENO) == 1;
     struct tr_job_status job = TR_JOB_STATUS_INIT;
@@ -247,7 +249,7 @@ static int watch(struct tr_observer *observer, struct signals *signals, struct t
     (void)tr_observer_wait(observer, 1, FIRST_NS, NULL);
     while (rv == 0 && !atomic_load(&signals->cancelled)) {
         if (now_ns() >= next_ns) {
-            rv = draw(observer, rates, terminal, error);
+            rv = cmd_status_draw(observer, rates, terminal, error);
             next_ns = now_ns() + DRAW_NS;
         }
         if (asked_to_quit(keyboard, &listens))
@@ -261,7 +263,7 @@ static int watch(struct tr_observer *observer, struct signals *signals, struct t
     return rv;
 }
 
-static void interrupt(void *observer)
+static void cmd_status_interrupt(void *observer)
 {
     tr_observer_interrupt(observer);
 }
@@ -275,9 +277,9 @@ static int run_top(const struct invocation *invocation, const void *values)
     int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    rv = signals_start(&signals, interrupt, NULL, observer, &error);
+    rv = signals_start(&signals, cmd_status_interrupt, NULL, observer, &error);
     if (rv == 0) {
-        rv = watch(observer, &signals, &error);
+        rv = cmd_status_watch(observer, &signals, &error);
         signals_stop(&signals);
     }
     /* The observer is closed after the signals, which interrupt it. */

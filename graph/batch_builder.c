@@ -309,7 +309,7 @@ static int place_one(struct batch_builder *builder, struct batch_builder_type *t
     return 0;
 }
 
-static int place(struct batch_builder *builder, uint32_t ntype, uint32_t end)
+static int batch_builder_place_type(struct batch_builder *builder, uint32_t ntype, uint32_t end)
 {
     struct batch_builder_type *type = &builder->types[ntype];
     int rv = reserve_lists(builder, type, end - type->placed);
@@ -330,7 +330,7 @@ int batch_builder_place(struct batch_builder *builder, struct error *error)
         uint32_t most = builder->graph.slice != 0 ? builder->graph.slice
                                                   : BATCH_BUILDER_SLICE_NODES;
         left = left < most ? left : most;
-        int rv = place(builder, t, type->placed + left);
+        int rv = batch_builder_place_type(builder, t, type->placed + left);
         if (rv != 0)
             return error_set(error, rv, "node %" PRIu64 " of type %s has no place in the book",
                              type->nodes.ids[type->placed], builder->graph.types->ntypes[t]);

@@ -91,7 +91,7 @@ static void count_owners(const struct batch_builder *builder, struct drawn_rows 
 }
 
 /* An upper bound of what a local partition draws for the slice. */
-static uint64_t bound(const struct sample_request *request)
+static uint64_t draw_bound(const struct sample_request *request)
 {
     if (sample_fanout(request) <= ROOMY_FANOUT)
         return (uint64_t)request->num_rows * sample_fanout(request);
@@ -142,7 +142,7 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
         struct sample_request request;
         int rv = local_sample_prepare(&what, &request, error);
         if (rv == 0)
-            rv = grow_space(builder, space, rows + s->num_rows, edges + bound(&request),
+            rv = grow_space(builder, space, rows + s->num_rows, edges + draw_bound(&request),
                             column_bytes, rows, edges);
         if (rv != 0)
             return rv;
@@ -203,8 +203,9 @@ static inline void copy_columns(void *to, const void *from, size_t bytes)
         out[i] = in[i];
 }
 
-static void merge(const struct batch_builder *builder, struct drawn_rows *streams, uint32_t end,
-                  size_t column_bytes, uint32_t *index, unsigned char *columns, uint64_t *edge_ids)
+static void draw_merge(const struct batch_builder *builder, struct drawn_rows *streams,
+                       uint32_t end, size_t column_bytes, uint32_t *index, unsigned char *columns,
+                       uint64_t *edge_ids)
 {
     const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
     uint32_t edges = index[builder->at];
@@ -259,13 +260,14 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     /* Edges are merged before their sources are numbered: a node's number is the order of its
      * first appearance among the merged edges, whichever partition brought them. */
     if (!wide) {
-        merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
+        draw_merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources,
+                   edge_ids);
         return relabel_add_u32(nodes, sources, more, sources);
     }
     int rv = vec_reserve(&space->wide, more, sizeof(uint64_t), 0);
     if (rv != 0)
         return rv;
-    merge(builder, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
+    draw_merge(builder, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
     return relabel_add_u64(nodes, space->wide.data, more, sources);
 }
 
@@ -300,7 +302,7 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
     struct sample_request request;
     int rv = local_sample_prepare(&what, &request, error);
     if (rv == 0)
-        rv = grow_edges(builder, bound(&request), error);
+        rv = grow_edges(builder, draw_bound(&request), error);
     if (rv == 0)
         rv = vec_reserve(&space->counts, num_rows, sizeof(uint32_t), 0);
     if (rv != 0)

@@ -11,18 +11,18 @@
 #define PREFETCH_BYTES 512u /* of one row; the hardware follows from there */
 #define LINE 64u
 
-static bool has(const struct batch_builder *builder, uint32_t ntype, uint32_t name_number)
+static bool rows_has(const struct batch_builder *builder, uint32_t ntype, uint32_t name_number)
 {
     return name_number != BATCH_BUILDER_NO_TABLE &&
            graph_meta_table(builder->graph.meta, ntype, name_number) >= 0;
 }
 
-static bool wants(const struct batch_builder *builder, uint32_t ntype, uint32_t table)
+static bool rows_wants(const struct batch_builder *builder, uint32_t ntype, uint32_t table)
 {
     const struct batch_builder_plan *plan = builder->plan;
     switch ((enum batch_builder_table)table) {
     case BATCH_BUILDER_FEATURES:
-        return has(builder, ntype, plan->features);
+        return rows_has(builder, ntype, plan->features);
     case BATCH_BUILDER_ORIGINAL_IDS:
         return plan->original_ids;
     case BATCH_BUILDER_IN_DEGREES:
@@ -30,7 +30,7 @@ static bool wants(const struct batch_builder *builder, uint32_t ntype, uint32_t 
         return plan->degrees;
     case BATCH_BUILDER_LABELS:
         return (ntype == plan->label_ntype || plan->label_ntype == BATCH_BUILDER_EVERY_TYPE) &&
-               has(builder, ntype, plan->labels);
+               rows_has(builder, ntype, plan->labels);
     case BATCH_BUILDER_TABLES:
         break;
     }
@@ -74,8 +74,8 @@ static bool listed_rows(const struct batch_builder *builder, uint32_t list, uint
     return true;
 }
 
-static const struct feature_meta *feature(const struct batch_builder *builder, uint32_t ntype,
-                                          uint32_t name_number, uint32_t *table)
+static const struct feature_meta *rows_feature(const struct batch_builder *builder, uint32_t ntype,
+                                               uint32_t name_number, uint32_t *table)
 {
     *table = (uint32_t)graph_meta_table(builder->graph.meta, ntype, name_number);
     return &builder->graph.meta->nodes[ntype].features[*table];
@@ -87,7 +87,7 @@ bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list
     if (table >= BATCH_BUILDER_TABLES)
         return listed_rows(builder, list, table - BATCH_BUILDER_TABLES, rows);
     uint32_t ntype = list;
-    if (list >= builder->num_ntypes || !wants(builder, ntype, table))
+    if (list >= builder->num_ntypes || !rows_wants(builder, ntype, table))
         return false;
     rows->type = ntype;
     const struct node_space *space = &builder->out->node_space[ntype];
@@ -95,7 +95,8 @@ bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list
     rows->num_rows = nodes->num_nodes;
     switch ((enum batch_builder_table)table) {
     case BATCH_BUILDER_FEATURES:
-        rows->row_bytes = feature(builder, ntype, builder->plan->features, &rows->table)->row_bytes;
+        rows->row_bytes =
+            rows_feature(builder, ntype, builder->plan->features, &rows->table)->row_bytes;
         rows->rows = space->features.data;
         break;
     case BATCH_BUILDER_ORIGINAL_IDS:
@@ -114,7 +115,8 @@ bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list
         rows->rows = space->out_degrees.data;
         break;
     default:
-        rows->row_bytes = feature(builder, ntype, builder->plan->labels, &rows->table)->row_bytes;
+        rows->row_bytes =
+            rows_feature(builder, ntype, builder->plan->labels, &rows->table)->row_bytes;
         rows->rows = space->labels.data;
         rows->num_rows = nodes->num_seeds;
         break;
@@ -126,7 +128,7 @@ static int open_feature(struct batch_builder *builder, uint32_t ntype, uint32_t 
                         uint32_t num_rows, struct vec *space, struct batch_rows *out)
 {
     uint32_t table;
-    const struct feature_meta *meta = feature(builder, ntype, name_number, &table);
+    const struct feature_meta *meta = rows_feature(builder, ntype, name_number, &table);
     int rv = vec_reserve(space, num_rows, meta->row_bytes, 0);
     *out = (struct batch_rows){ meta->dtype, num_rows, meta->width, meta->row_bytes, space->data };
     return rv;
@@ -142,23 +144,23 @@ static int open_type(struct batch_builder *builder, uint32_t t)
     if (rv == 0 && n > 0)
         memcpy(space->ids.data, builder->types[t].nodes.ids, n * sizeof(uint64_t));
     nodes->ids = space->ids.data;
-    if (rv == 0 && wants(builder, t, BATCH_BUILDER_ORIGINAL_IDS))
+    if (rv == 0 && rows_wants(builder, t, BATCH_BUILDER_ORIGINAL_IDS))
         rv = vec_reserve(&space->original_ids, n, sizeof(uint64_t), 0);
-    if (rv == 0 && wants(builder, t, BATCH_BUILDER_IN_DEGREES))
+    if (rv == 0 && rows_wants(builder, t, BATCH_BUILDER_IN_DEGREES))
         rv = vec_reserve(&space->in_degrees, n, sizeof(uint32_t), 0);
-    if (rv == 0 && wants(builder, t, BATCH_BUILDER_OUT_DEGREES))
+    if (rv == 0 && rows_wants(builder, t, BATCH_BUILDER_OUT_DEGREES))
         rv = vec_reserve(&space->out_degrees, n, sizeof(uint32_t), 0);
-    if (rv == 0 && wants(builder, t, BATCH_BUILDER_FEATURES))
+    if (rv == 0 && rows_wants(builder, t, BATCH_BUILDER_FEATURES))
         rv = open_feature(builder, t, builder->plan->features, n, &space->features,
                           &nodes->features);
-    if (rv == 0 && wants(builder, t, BATCH_BUILDER_LABELS))
+    if (rv == 0 && rows_wants(builder, t, BATCH_BUILDER_LABELS))
         rv = open_feature(builder, t, builder->plan->labels, nodes->num_seeds, &space->labels,
                           &nodes->labels);
-    if (wants(builder, t, BATCH_BUILDER_ORIGINAL_IDS))
+    if (rows_wants(builder, t, BATCH_BUILDER_ORIGINAL_IDS))
         nodes->original_ids = space->original_ids.data;
-    if (wants(builder, t, BATCH_BUILDER_IN_DEGREES))
+    if (rows_wants(builder, t, BATCH_BUILDER_IN_DEGREES))
         nodes->in_degrees = space->in_degrees.data;
-    if (wants(builder, t, BATCH_BUILDER_OUT_DEGREES))
+    if (rows_wants(builder, t, BATCH_BUILDER_OUT_DEGREES))
         nodes->out_degrees = space->out_degrees.data;
     return rv;
 }
@@ -271,8 +273,8 @@ static int find_base(struct batch_builder *builder, const struct batch_builder_r
     return 0;
 }
 
-static void gather(const struct batch_builder *builder, const struct batch_builder_rows *to,
-                   uint32_t end)
+static void rows_gather(const struct batch_builder *builder, const struct batch_builder_rows *to,
+                        uint32_t end)
 {
     bool nodes = is_of_nodes(builder);
     const uint16_t *owners = nodes ? builder->types[builder->list].owners.data
@@ -301,7 +303,7 @@ static int gather_piece(struct batch_builder *builder, const struct batch_builde
             rv = find_base(builder, to, p, error);
     }
     if (rv == 0)
-        gather(builder, to, end);
+        rows_gather(builder, to, end);
     return rv;
 }
 

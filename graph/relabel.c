@@ -89,7 +89,7 @@ int relabel_reset(struct relabel *table, uint32_t nodes_hint)
 }
 
 /* Makes room for n more nodes, should all be new. */
-static int reserve(struct relabel *table, uint32_t n)
+static int relabel_reserve(struct relabel *table, uint32_t n)
 {
     uint64_t wanted = (uint64_t)table->num_ids + n;
     if (wanted > RELABEL_NODES_MAX)
@@ -126,8 +126,9 @@ static inline __attribute__((always_inline)) struct relabel_entry *find_entry(
 }
 
 /* Without a branch on "is it new", which no predictor could guess. The caller made room. */
-static inline __attribute__((always_inline)) uint32_t insert(struct relabel *table, uint64_t id,
-                                                             size_t slot, bool wide)
+static inline __attribute__((always_inline)) uint32_t relabel_insert(struct relabel *table,
+                                                                     uint64_t id, size_t slot,
+                                                                     bool wide)
 {
     struct relabel_entry *entry = find_entry(table, id, slot, wide);
     uint32_t value = entry->value, next = table->stamp + table->num_ids;
@@ -156,16 +157,17 @@ static inline size_t min_size(size_t a, size_t b)
 }
 
 /* Inserts a block while the slots of the next arrive. One of narrow and wide is NULL. */
-static inline __attribute__((always_inline)) int add(struct relabel *table, const uint32_t *narrow,
-                                                     const uint64_t *wide, size_t n,
-                                                     uint32_t *positions)
+static inline __attribute__((always_inline)) int relabel_add(struct relabel *table,
+                                                             const uint32_t *narrow,
+                                                             const uint64_t *wide, size_t n,
+                                                             uint32_t *positions)
 {
     /* A copy, so that the compiler keeps its members in registers. */
     struct relabel local;
     int rv = 0;
     for (size_t first = 0; first < n && rv == 0; first += BLOCK) {
         size_t end = min_size(n, first + BLOCK), ahead = min_size(n, end + BLOCK);
-        rv = reserve(table, (uint32_t)(end - first));
+        rv = relabel_reserve(table, (uint32_t)(end - first));
         if (rv != 0)
             break;
         local = *table;
@@ -175,7 +177,7 @@ static inline __attribute__((always_inline)) int add(struct relabel *table, cons
                        wide != NULL ? wide + end : NULL, ahead - end);
         for (size_t i = first; i < end; i++) {
             uint64_t id = wide != NULL ? wide[i] : narrow[i];
-            positions[i] = insert(&local, id, slot_of(id, local.bits), wide != NULL);
+            positions[i] = relabel_insert(&local, id, slot_of(id, local.bits), wide != NULL);
         }
         table->num_ids = local.num_ids;
     }
@@ -184,17 +186,17 @@ static inline __attribute__((always_inline)) int add(struct relabel *table, cons
 
 int relabel_add_u32(struct relabel *table, const uint32_t *ids, size_t n, uint32_t *positions)
 {
-    return add(table, ids, NULL, n, positions);
+    return relabel_add(table, ids, NULL, n, positions);
 }
 
 int relabel_add_u64(struct relabel *table, const uint64_t *ids, size_t n, uint32_t *positions)
 {
-    return add(table, NULL, ids, n, positions);
+    return relabel_add(table, NULL, ids, n, positions);
 }
 
 int relabel_append(struct relabel *table, uint64_t id, uint32_t *position)
 {
-    int rv = reserve(table, 1);
+    int rv = relabel_reserve(table, 1);
     if (rv != 0)
         return rv;
     *position = table->num_ids;

@@ -41,7 +41,7 @@ void sample_space_fini(struct sample_space *space)
 }
 
 /* Makes *words hold at least `wanted` words; what it held is lost. */
-static int reserve(uint32_t **words, size_t *bytes, uint64_t wanted)
+static int sample_reserve(uint32_t **words, size_t *bytes, uint64_t wanted)
 {
     if (wanted * sizeof **words <= *bytes)
         return 0;
@@ -123,9 +123,11 @@ static inline __attribute__((always_inline)) int reserve_row(struct sample_space
     int rv = 0;
     if (at + (uint64_t)k > space->positions_bytes[side] / sizeof(uint32_t)) {
         assert(at == 0);
-        rv = reserve(&space->positions[side], &space->positions_bytes[side], k);
+        rv = sample_reserve(&space->positions[side], &space->positions_bytes[side], k);
     }
-    return rv != 0 ? rv : reserve(&space->scratch, &space->scratch_bytes, subset_scratch_words(k));
+    return rv != 0
+               ? rv
+               : sample_reserve(&space->scratch, &space->scratch_bytes, subset_scratch_words(k));
 }
 
 /* Draws the positions of a block's rows and prefetches their columns. Salts, those of the request
@@ -192,7 +194,7 @@ static void emit_narrow(const struct csc *csc, const struct block_plan *block,
     }
 }
 
-/* Columns first; translate() makes IDs of them once their table lines have come. */
+/* Columns first; sample_translate() makes IDs of them once their table lines have come. */
 static void emit_wide(const struct csc *csc, const struct block_plan *block,
                       struct sample_result *result)
 {
@@ -208,7 +210,7 @@ static void emit_wide(const struct csc *csc, const struct block_plan *block,
     }
 }
 
-static void translate(const struct csc *csc, struct sample_result *result, uint64_t from)
+static void sample_translate(const struct csc *csc, struct sample_result *result, uint64_t from)
 {
     for (uint64_t i = from; i < result->num_edges; i++)
         result->wide_columns[i] = csc->column_global[result->wide_columns[i]];
@@ -237,7 +239,7 @@ static void emit_block(const struct csc *csc, const struct block_plan *block,
     } else {
         /* The block before is translated first: the lines of the table that it waits for came
          * while this one was planned. */
-        translate(csc, result, *translated);
+        sample_translate(csc, result, *translated);
         *translated = result->num_edges;
         emit_wide(csc, block, result);
     }
@@ -267,7 +269,7 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
     int rv = 0, side = 0;
     result->num_edges = 0;
     for (int i = 0; i < 2 && rv == 0; i++)
-        rv = reserve(&space->positions[i], &space->positions_bytes[i], BLOCK_POSITIONS);
+        rv = sample_reserve(&space->positions[i], &space->positions_bytes[i], BLOCK_POSITIONS);
     prefetch_bounds(request, 0, min_u32(rows, total));
     for (uint32_t first = 0; first < total && rv == 0; first += previous, side ^= 1) {
         struct block_plan *block = &blocks[side];
@@ -286,6 +288,6 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
     if (rv == 0 && total > 0)
         emit_block(request->csc, &blocks[side ^ 1], result, &translated);
     if (rv == 0 && request->csc->column_global != NULL)
-        translate(request->csc, result, translated);
+        sample_translate(request->csc, result, translated);
     return rv;
 }

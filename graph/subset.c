@@ -216,7 +216,7 @@ uint64_t subset_scratch_words(uint32_t k)
 }
 
 /* Adds value to the set; 0 if it was there. An empty slot holds UINT32_MAX. */
-static int add(uint32_t *set, uint32_t slots, uint32_t value)
+static int subset_add(uint32_t *set, uint32_t slots, uint32_t value)
 {
     uint32_t slot = (value * UINT32_C(0x9e3779b1)) >> __builtin_clz(slots - 1);
     while (set[slot] != UINT32_MAX) {
@@ -260,9 +260,9 @@ static void draw_set(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t 
     for (uint32_t i = 0; i < k; i++) {
         uint32_t last = degree - k + i;
         uint32_t drawn = (uint32_t)key_below(node_key, &draw, (uint64_t)last + 1);
-        if (!add(scratch, slots, drawn)) {
+        if (!subset_add(scratch, slots, drawn)) {
             drawn = last;
-            add(scratch, slots, drawn);
+            subset_add(scratch, slots, drawn);
         }
         positions[i] = drawn;
     }

@@ -115,14 +115,14 @@ static int open_pipes(struct pipes *pipes, const char *input, bool inherit)
 }
 
 /* Only what may be called after fork in a process with threads. */
-static void say(const char *text)
+static void child_say(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
 }
 
-static void become(const struct child_start *start, const struct pipes *pipes, char **environment,
-                   pid_t parent)
+static void child_become(const struct child_start *start, const struct pipes *pipes,
+                         char **environment, pid_t parent)
 {
     struct sigaction action;
     sigset_t none;
@@ -144,8 +144,8 @@ static void become(const struct child_start *start, const struct pipes *pipes, c
     /* The streams are placed before the folder, so that a failure is said where the parent reads
      * it. */
     if (placed && start->folder != NULL && chdir(start->folder) != 0) {
-        say(start->folder);
-        say(": cannot go to this folder\n");
+        child_say(start->folder);
+        child_say(": cannot go to this folder\n");
         _exit(EXIT_NO_PROGRAM);
     }
     /* Signals are let in last: from here on they find the dispositions set above. */
@@ -153,19 +153,19 @@ static void become(const struct child_start *start, const struct pipes *pipes, c
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (placed)
         execvpe(start->words[0], start->words, environment);
-    say(start->words[0]);
-    say(": cannot be run\n");
+    child_say(start->words[0]);
+    child_say(": cannot be run\n");
     _exit(EXIT_NO_PROGRAM);
 }
 
 /* The child shares this frame's memory until it has become another program. */
-__attribute__((noinline)) static pid_t spawn(const struct child_start *start,
-                                             const struct pipes *pipes, char **environment)
+__attribute__((noinline)) static pid_t child_spawn(const struct child_start *start,
+                                                   const struct pipes *pipes, char **environment)
 {
     pid_t parent = getpid();
     pid_t pid = vfork();
     if (pid == 0)
-        become(start, pipes, environment, parent);
+        child_become(start, pipes, environment, parent);
     return pid;
 }
 
@@ -194,7 +194,7 @@ int child_start(struct child_process *child, const struct child_start *start, st
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = spawn(start, &pipes, environment);
+    pid_t pid = child_spawn(start, &pipes, environment);
     /* The number is kept before the calls below change it. */
     failed = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

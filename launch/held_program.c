@@ -37,7 +37,7 @@ struct held {
 };
 
 /* Asks it to stop once; kills it when that took too long or was asked for twice. */
-static void end(const struct child_process *child, struct deadline *kill)
+static void held_program_end(const struct child_process *child, struct deadline *kill)
 {
     if (!kill->never) {
         child_signal(child, SIGKILL);
@@ -60,7 +60,7 @@ static int timeout_of(const struct child_process *child, const struct deadline *
     return look ? CHILD_LOOK_MS : left_ms;
 }
 
-static void hold(struct held *held, struct child_process *child)
+static void held_program_hold(struct held *held, struct child_process *child)
 {
     struct pollfd polled[] = { { .fd = held->wake, .events = POLLIN },
                                { .fd = STDIN_FILENO, .events = POLLIN },
@@ -78,10 +78,10 @@ static void hold(struct held *held, struct child_process *child)
         /* An input that has ended would stay readable: it is not polled again. */
         if (input_watch_ended(polled[1].revents)) {
             polled[1].fd = -1;
-            end(child, &kill);
+            held_program_end(child, &kill);
         }
         for (unsigned stops = atomic_load(&held->stops); taken < stops; taken++)
-            end(child, &kill);
+            held_program_end(child, &kill);
     }
 }
 
@@ -98,7 +98,7 @@ static int take_key(struct held *held, struct argv_builder *environment, struct 
 }
 
 /* The kernel kills it too when this thread ends, which lives as long as it. */
-static int run(struct tr_task *task, void *arg, struct error *error)
+static int held_program_run(struct tr_task *task, void *arg, struct error *error)
 {
     struct held *held = arg;
     struct argv_builder environment = { 0 };
@@ -113,26 +113,26 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         rv = child_start(&child, &start, error);
     }
     if (rv == 0) {
-        hold(held, &child);
+        held_program_hold(held, &child);
         child_close(&child);
     }
     argv_builder_fini(&environment);
     return rv;
 }
 
-static void stop(void *arg)
+static void held_program_stop(void *arg)
 {
     struct held *held = arg;
     const uint64_t one = 1;
     int saved = errno;
-    /* The stop is counted before the wake, behind which hold() reads the count. */
+    /* The stop is counted before the wake, behind which held_program_hold() reads the count. */
     atomic_fetch_add(&held->stops, 1);
     ssize_t written = write(held->wake, &one, sizeof one);
     (void)written; /* a counter that is full wakes as well */
     errno = saved;
 }
 
-static void destroy(void *arg)
+static void held_program_destroy(void *arg)
 {
     struct held *held = arg;
     argv_builder_fini(&held->words);
@@ -144,7 +144,8 @@ static void destroy(void *arg)
 int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
                   struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, stop, destroy, NULL };
+    static const struct task_work WORK = { TASK_NAME, held_program_run, held_program_stop,
+                                           held_program_destroy, NULL };
     *task = NULL;
     if (words == NULL || num_words == 0)
         return tr_error_set(error, TR_EINVAL, "no program is named");
@@ -169,7 +170,7 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
     for (size_t i = 0; i < num_words; i++)
         argv_builder_add(&held->words, words[i]);
     if (argv_builder_failed(&held->words)) {
-        destroy(held);
+        held_program_destroy(held);
         return tr_error_set(error, TR_ENOMEM, "no memory for the command, or more than %d words",
                             TR_LAUNCH_WORDS_MAX);
     }
@@ -181,7 +182,7 @@ void tr_hold_stop(struct tr_task *task)
     void *held;
     if (task == NULL || tr_task_enter(task, TASK_NAME, &held, NULL) != 0)
         return;
-    stop(held);
+    held_program_stop(held);
     tr_task_leave(task);
 }
 

@@ -143,8 +143,8 @@ static void clear_wake(int fd)
 
 /* Until it has ended; a stop ends it. Its pipes may be held open by what it left behind: they are
  * read until it has ended, and then what is there. */
-static void follow(struct launch_job *job, struct child_process *child,
-                   struct helper_stream streams[2], int *code, int *signal)
+static void launch_host_follow(struct launch_job *job, struct child_process *child,
+                               struct helper_stream streams[2], int *code, int *signal)
 {
     int *const fds[] = { &child->out, &child->err };
     struct deadline kill = { .never = true }; /* until it is asked to stop */
@@ -197,7 +197,7 @@ int launch_help(struct launch_job *job, uint32_t host, const struct argv_builder
             line_reader_init(&streams[i].lines, take_line, &streams[i]);
         }
         child_close_input(&child);
-        follow(job, &child, streams, code, signal);
+        launch_host_follow(job, &child, streams, code, signal);
         child_close(&child);
         /* This is asked behind the end, whatever the exit code: a helper that was ended by a stop
          * has not failed. */
@@ -209,7 +209,7 @@ int launch_help(struct launch_job *job, uint32_t host, const struct argv_builder
     return rv;
 }
 
-static int judge(const char *name, int code, int signal, bool *yes, struct error *error)
+static int launch_host_judge(const char *name, int code, int signal, bool *yes, struct error *error)
 {
     /* The signal is asked for first: the code is 0 then. */
     if (signal != 0)
@@ -230,7 +230,7 @@ int launch_host_ask(struct launch_job *job, uint32_t host, const struct argv_bui
     if (rv == 0)
         rv = launch_help(job, host, &words, &code, &signal, error);
     if (rv == 0)
-        rv = judge(words.list[0], code, signal, yes, error);
+        rv = launch_host_judge(words.list[0], code, signal, yes, error);
     if (rv != 0)
         error_prefix(error, "host %s", job->plan->cluster.hosts[host].name);
     argv_builder_fini(&words);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int absolute(const char *path, char **out, struct error *error)
+static int launch_plan_absolute(const char *path, char **out, struct error *error)
 {
     *out = realpath(path, NULL);
     return *out != NULL ? 0 : error_set_errno(error, errno, "%s", path);
@@ -20,7 +20,7 @@ static int find_program(struct launch_plan *plan, struct error *error)
 {
     const char *program = plan->request.program != NULL ? plan->request.program : "troupe";
     if (strchr(program, '/') != NULL)
-        return absolute(program, &plan->program, error);
+        return launch_plan_absolute(program, &plan->program, error);
     plan->program = strdup(program);
     return plan->program != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory to launch");
 }
@@ -32,7 +32,7 @@ static int read_graph(struct launch_plan *plan, struct error *error)
         return error_set(error, TR_EINVAL,
                          "%s names no graph: add its field 'graph', or give options.graph",
                          plan->cluster_path);
-    int rv = absolute(graph, &plan->graph_path, error);
+    int rv = launch_plan_absolute(graph, &plan->graph_path, error);
     return rv == 0 ? book_file_read(&plan->book, files_posix, plan->graph_path, error) : rv;
 }
 
@@ -100,7 +100,7 @@ int launch_plan_init(struct launch_plan *plan, struct launch_request *request, s
     *request = (struct launch_request){ 0 };
     /* The request is the plan's by now, so that launch_plan_fini() frees it after any failure
      * below. The key comes before the plan of the cluster, which asks for it (make_key). */
-    int rv = absolute(plan->request.cluster, &plan->cluster_path, error);
+    int rv = launch_plan_absolute(plan->request.cluster, &plan->cluster_path, error);
     if (rv == 0)
         rv = cluster_read(files_posix, plan->cluster_path, &plan->cluster, error);
     if (rv == 0)
@@ -198,7 +198,7 @@ static void add_program(const struct launch_plan *plan, struct argv_builder *wor
 
 /* Whether trainers are to remove the checkpoints of an earlier run, as their options say; a program
  * of the user's has options of its own. */
-static bool replaces(const struct launch_plan *plan)
+static bool launch_plan_replaces(const struct launch_plan *plan)
 {
     bool replace = false;
     for (int i = 0; plan->request.exec == NULL && i < (int)plan->request.arguments.count; i++) {
@@ -222,7 +222,7 @@ static void add_built_in(const struct launch_plan *plan, uint32_t process,
     argv_builder_add(words, "--cluster");
     argv_builder_add(words, plan->cluster_path);
     argv_builder_addf(words, "--process=%u", process);
-    if (role != LAUNCHER_TRAINER && replaces(plan))
+    if (role != LAUNCHER_TRAINER && launch_plan_replaces(plan))
         argv_builder_add(words, "--replace");
     if (role != LAUNCHER_TRAINER)
         return;

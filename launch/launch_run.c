@@ -95,10 +95,10 @@ static struct tr_launch_event event_of(const struct launch_loop *launch,
     };
 }
 
-static void say(struct launch_loop *launch, const struct tr_launch_event *event, const char *format,
-                ...) __attribute__((format(printf, 3, 4)));
-static void say(struct launch_loop *launch, const struct tr_launch_event *event, const char *format,
-                ...)
+static void launch_run_say(struct launch_loop *launch, const struct tr_launch_event *event,
+                           const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void launch_run_say(struct launch_loop *launch, const struct tr_launch_event *event,
+                           const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -117,7 +117,8 @@ static void take_line(void *arg, char *line, size_t length)
     if (stream->fd == 1 &&
         launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns())) {
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KERNELS, stream->process);
-        say(launch, &event,
+        launch_run_say(
+            launch, &event,
             "computes with the kernels '%.120s', %s with '%.120s': the result may differ in its "
             "last digits from that of equal hosts; a reproducible training refuses that",
             differ.here, launch->launched[differ.process].prefix, differ.there);
@@ -177,7 +178,7 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
         /* The start stands before the first line among the events: lines are read in later
          * turns. */
         const struct tr_launch_event event = event_of(launch, TR_LAUNCH_FAILED, process);
-        say(launch, &event, "%s", error.text);
+        launch_run_say(launch, &event, "%s", error.text);
         return rv;
     }
     for (int s = 0; s < STREAMS; s++) {
@@ -188,7 +189,7 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
     }
     struct tr_launch_event event = event_of(launch, TR_LAUNCH_STARTED, process);
     event.pid = launched->child.pid;
-    say(launch, &event, "started, process number %ld", (long)launched->child.pid);
+    launch_run_say(launch, &event, "started, process number %ld", (long)launched->child.pid);
     return 0;
 }
 
@@ -198,7 +199,7 @@ static void ask_to_stop(void *arg, uint32_t process)
     struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
     const struct tr_launch_event event = event_of(launch, TR_LAUNCH_STOPPING, process);
-    say(launch, &event, "asked to stop");
+    launch_run_say(launch, &event, "asked to stop");
     /* The steps may go in any order: the event stands before that of the end either way. */
     child_close_input(&launched->child);
     if (launch->plan->kind == CLUSTER_LAUNCH_LOCAL)
@@ -210,7 +211,7 @@ static void kill_process(void *arg, uint32_t process)
     struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
     const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KILLED, process);
-    say(launch, &event, "killed");
+    launch_run_say(launch, &event, "killed");
     child_signal(&launched->child, SIGKILL);
 }
 
@@ -220,9 +221,9 @@ static void say_end(struct launch_loop *launch, uint32_t process, int code, int 
     event.exit_code = code;
     event.signal = number;
     if (number != 0)
-        say(launch, &event, "ended by signal %d", number);
+        launch_run_say(launch, &event, "ended by signal %d", number);
     else
-        say(launch, &event, "ended with exit code %d", code);
+        launch_run_say(launch, &event, "ended with exit code %d", code);
 }
 
 static void take_ends(struct launch_loop *launch)
@@ -324,7 +325,7 @@ static int init_launcher(struct launch_loop *launch, struct error *error)
     return rv == 0 ? 0 : error_set(error, rv, "no memory to launch");
 }
 
-static int init(struct launch_loop *launch, struct launch_job *job, struct error *error)
+static int launch_run_init(struct launch_loop *launch, struct launch_job *job, struct error *error)
 {
     const struct launch_plan *plan = job->plan;
     *launch = (struct launch_loop){ .job = job,
@@ -345,7 +346,7 @@ static int init(struct launch_loop *launch, struct launch_job *job, struct error
 int launch_run(struct launch_job *job, struct error *error)
 {
     struct launch_loop launch;
-    int rv = init(&launch, job, error);
+    int rv = launch_run_init(&launch, job, error);
     tr_task_report(job->task, "running", "processes", 0, 0);
     if (rv == 0) {
         take_stops(&launch); /* before the first process is started */

@@ -29,13 +29,13 @@ struct tr_launch {
     atomic_bool started;
 };
 
-static int mine(const struct tr_launch *launch, struct tr_error *error)
+static int launch_task_mine(const struct tr_launch *launch, struct tr_error *error)
 {
     return fork_mark_is_child(launch->mark) ? error_forked(error, "the launch") : 0;
 }
 
 /* False: no memory. */
-static bool copy(char **to, const char *from)
+static bool launch_task_copy(char **to, const char *from)
 {
     *to = from != NULL ? strdup(from) : NULL;
     return from == NULL || *to != NULL;
@@ -65,15 +65,18 @@ static int read_request(const struct tr_launch_options *options, struct launch_r
             return error_set(error, TR_EINVAL, "arguments[%zu]: it is NULL", i);
         argv_builder_add(&request->arguments, options->arguments[i]);
     }
-    if (argv_builder_failed(&request->arguments) || !copy(&request->cluster, options->cluster) ||
-        !copy(&request->graph, options->graph) || !copy(&request->run, options->run) ||
-        !copy(&request->exec, options->exec) || !copy(&request->program, options->program))
+    if (argv_builder_failed(&request->arguments) ||
+        !launch_task_copy(&request->cluster, options->cluster) ||
+        !launch_task_copy(&request->graph, options->graph) ||
+        !launch_task_copy(&request->run, options->run) ||
+        !launch_task_copy(&request->exec, options->exec) ||
+        !launch_task_copy(&request->program, options->program))
         return error_set(error, TR_ENOMEM, "no memory to launch, or more than %d arguments",
                          TR_LAUNCH_WORDS_MAX);
     return 0;
 }
 
-static void destroy(struct tr_launch *launch)
+static void launch_task_destroy(struct tr_launch *launch)
 {
     launch_plan_fini(&launch->plan);
     fork_mark_destroy(launch->mark);
@@ -102,7 +105,7 @@ int tr_launch_open(const struct tr_launch_options *caller, struct tr_launch **ou
     else
         launch->plan.request = request; /* so that it is freed */
     if (rv != 0) {
-        destroy(launch);
+        launch_task_destroy(launch);
         return error_give(&inner, error);
     }
     *out = launch;
@@ -112,13 +115,13 @@ int tr_launch_open(const struct tr_launch_options *caller, struct tr_launch **ou
 void tr_launch_close(struct tr_launch *launch)
 {
     if (launch != NULL && !fork_mark_is_child(launch->mark))
-        destroy(launch);
+        launch_task_destroy(launch);
 }
 
 int tr_launch_info(const struct tr_launch *launch, struct tr_launch_info *info,
                    struct tr_error *error)
 {
-    int rv = mine(launch, error);
+    int rv = launch_task_mine(launch, error);
     if (rv != 0)
         return rv;
     const struct tr_launch_info known = { .name = launch->plan.cluster.name,
@@ -132,7 +135,7 @@ int tr_launch_info(const struct tr_launch *launch, struct tr_launch_info *info,
 int tr_launch_prefix(const struct tr_launch *launch, uint32_t process,
                      char prefix[TR_LAUNCH_PREFIX_MAX], struct tr_error *error)
 {
-    int rv = mine(launch, error);
+    int rv = launch_task_mine(launch, error);
     if (rv != 0)
         return rv;
     if (process >= launch->plan.plan.plan.num_processes)
@@ -166,7 +169,7 @@ int tr_launch_command(const struct tr_launch *launch, uint32_t process, char *te
 {
     struct error inner = { 0 };
     char *line = NULL;
-    int rv = mine(launch, error);
+    int rv = launch_task_mine(launch, error);
     if (rv != 0)
         return rv;
     if (process >= launch->plan.plan.plan.num_processes)
@@ -197,7 +200,7 @@ bool launch_is_stopped(struct launch_job *job)
     return atomic_load(&job->stops) > 0 || atomic_load(&job->hurried) > 0;
 }
 
-static int run(struct tr_task *task, void *arg, struct error *error)
+static int launch_task_run(struct tr_task *task, void *arg, struct error *error)
 {
     struct launch_job *job = arg;
     job->task = task;
@@ -211,7 +214,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
     return rv;
 }
 
-static void stop(struct launch_job *job, bool hurried)
+static void launch_task_stop(struct launch_job *job, bool hurried)
 {
     const uint64_t one = 1;
     int saved = errno;
@@ -222,12 +225,12 @@ static void stop(struct launch_job *job, bool hurried)
     errno = saved;
 }
 
-static void interrupt(void *arg)
+static void launch_task_interrupt(void *arg)
 {
-    stop(arg, false);
+    launch_task_stop(arg, false);
 }
 
-static void closing(void *arg)
+static void launch_task_closing(void *arg)
 {
     event_queue_close(&((struct launch_job *)arg)->events.queue);
 }
@@ -264,11 +267,12 @@ static int make_job(const struct tr_launch *launch, struct launch_job **out, str
 
 int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, interrupt, destroy_job, closing };
+    static const struct task_work WORK = { TASK_NAME, launch_task_run, launch_task_interrupt,
+                                           destroy_job, launch_task_closing };
     struct error inner = { 0 };
     struct launch_job *job = NULL;
     *task = NULL;
-    int rv = mine(launch, error);
+    int rv = launch_task_mine(launch, error);
     if (rv != 0)
         return rv;
     /* The flag is taken before anything is made, so that of two threads one starts. */
@@ -286,7 +290,7 @@ void tr_launch_stop(struct tr_task *task, bool hurried)
     void *job;
     if (task == NULL || tr_task_enter(task, TASK_NAME, &job, NULL) != 0)
         return;
-    stop(job, hurried);
+    launch_task_stop(job, hurried);
     tr_task_leave(task);
 }
 

@@ -80,9 +80,9 @@ struct tr_observer {
     bool closing;
 };
 
-static void ask(struct actor *self, void *arg);
+static void observer_ask(struct actor *self, void *arg);
 
-static void note(struct actor *self, struct observed_process *asked, json_t *document)
+static void observer_note(struct actor *self, struct observed_process *asked, json_t *document)
 {
     struct tr_observer *observer = asked->observer;
     uint64_t now_ns = actor_now_ns(self);
@@ -97,16 +97,16 @@ static void note(struct actor *self, struct observed_process *asked, json_t *doc
     pthread_cond_broadcast(&observer->changed);
     pthread_mutex_unlock(&observer->mutex);
     /* The timer starts behind the note, whatever that says: each question leads to the next. */
-    timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
+    timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, observer_ask, asked);
 }
 
-static void failed(struct actor *self, struct observed_process *asked)
+static void observer_failed(struct actor *self, struct observed_process *asked)
 {
     asked->status = ADDRESS_NONE;
-    note(self, asked, NULL);
+    observer_note(self, asked, NULL);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void observer_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct observed_process *asked = arg;
     json_t *document = NULL;
@@ -117,9 +117,9 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == TR_ECANCELED)
         return; /* we end */
     if (document != NULL)
-        note(self, asked, document);
+        observer_note(self, asked, document);
     else
-        failed(self, asked);
+        observer_failed(self, asked);
 }
 
 /* On the loop too, but not in the actor. */
@@ -137,31 +137,31 @@ static void ask_status(struct actor *self, struct observed_process *asked)
 {
     struct message *request = message_create(self, MSG_STATUS_REQUEST);
     if (request == NULL) {
-        failed(self, asked);
+        observer_failed(self, asked);
         return;
     }
     ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
     /* The time is noted before the call, whose failure is noted with it too. */
     asked->asked_ns = actor_now_ns(self);
-    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered,
-                   asked, NULL) < 0)
-        failed(self, asked);
+    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS,
+                   observer_answered, asked, NULL) < 0)
+        observer_failed(self, asked);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void observer_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct observed_process *asked = arg;
     if (status == TR_ECANCELED)
         return;
     if (status != 0) {
-        failed(self, asked);
+        observer_failed(self, asked);
         return;
     }
     asked->status = address;
     ask_status(self, asked);
 }
 
-static void ask(struct actor *self, void *arg)
+static void observer_ask(struct actor *self, void *arg)
 {
     struct observed_process *asked = arg;
     if (!address_is_none(asked->status)) {
@@ -170,19 +170,19 @@ static void ask(struct actor *self, void *arg)
     }
     asked->asked_ns = actor_now_ns(self);
     if (directory_wait_at(self, asked->process, STATUS_NAME, asked->asked_ns + OBSERVER_ANSWER_NS,
-                          found, asked) < 0)
-        failed(self, asked);
+                          observer_found, asked) < 0)
+        observer_failed(self, asked);
 }
 
-static int start(struct actor *self, const void *arg)
+static int observer_start(struct actor *self, const void *arg)
 {
     struct tr_observer *observer = (void *)(uintptr_t)arg;
     for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
-        ask(self, &observer->asked[p]);
+        observer_ask(self, &observer->asked[p]);
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int observer_receive(struct actor *self, struct message *message)
 {
     actor_refuse(self, message, TR_EUNSUPPORTED);
     return 0;
@@ -190,8 +190,8 @@ static int receive(struct actor *self, struct message *message)
 
 static const struct actor_ops observer_ops = {
     .name = "observer",
-    .start = start,
-    .receive = receive,
+    .start = observer_start,
+    .receive = observer_receive,
 };
 
 static int find_key(struct tr_observer *observer, const struct tr_observer_options *options,
@@ -278,7 +278,7 @@ static int create_node(struct tr_observer *observer, struct error *error)
     return node_create(observer->env, &options, &observer->node, error);
 }
 
-static int join(struct tr_observer *observer, struct error *error)
+static int observer_join(struct tr_observer *observer, struct error *error)
 {
     uint32_t count = observer->plan.plan.num_processes;
     struct links_peer *peers = calloc(count, sizeof *peers);
@@ -323,7 +323,7 @@ static int create_asked(struct tr_observer *observer, struct error *error)
     return 0;
 }
 
-static void destroy(struct tr_observer *observer)
+static void observer_destroy(struct tr_observer *observer)
 {
     /* The node goes first: its actor writes to `asked`, and its links use the keys and the plan
      * until it was joined. */
@@ -366,8 +366,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     atomic_init(&observer->interrupted, false);
     pthread_mutex_init(&observer->mutex, NULL);
     deadline_init_cond(&observer->changed);
-    /* All that destroy() takes down is there first; `asked` comes before the node, whose actor and
-     * links write to it. */
+    /* All that observer_destroy() takes down is there first; `asked` comes before the node, whose
+     * actor and links write to it. */
     rv = read_observed(observer, &options, timeout_ns, &inner);
     if (rv == 0)
         rv = open_security(observer, options.host, &inner);
@@ -376,18 +376,18 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     if (rv == 0)
         rv = create_node(observer, &inner);
     if (rv == 0)
-        rv = join(observer, &inner);
+        rv = observer_join(observer, &inner);
     if (rv != 0) {
-        destroy(observer);
+        observer_destroy(observer);
         return error_give(&inner, error);
     }
     *out = observer;
     return 0;
 }
 
-/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). Nothing of it is
- * read after that: a close may have freed it. */
-static int enter(struct tr_observer *observer, struct tr_error *error)
+/* Begins a call: with 0 the mutex is held, and the observer stays until observer_leave(). Nothing
+ * of it is read after that: a close may have freed it. */
+static int observer_enter(struct tr_observer *observer, struct tr_error *error)
 {
     /* This is asked before the mutex, which another thread may have held at the fork. */
     if (fork_mark_is_child(observer->mark))
@@ -397,7 +397,7 @@ static int enter(struct tr_observer *observer, struct tr_error *error)
     return 0;
 }
 
-static void leave(struct tr_observer *observer)
+static void observer_leave(struct tr_observer *observer)
 {
     observer->inside--;
     /* The others are woken under the mutex: when it is given up the observer may be freed. */
@@ -417,7 +417,7 @@ void tr_observer_close(struct tr_observer *observer)
     while (observer->inside > 0)
         pthread_cond_wait(&observer->changed, &observer->mutex);
     pthread_mutex_unlock(&observer->mutex);
-    destroy(observer);
+    observer_destroy(observer);
 }
 
 int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
@@ -425,7 +425,7 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
 {
     struct job_progress_now job = { 0 };
     uint32_t num_up = 0, count;
-    int rv = enter(observer, error);
+    int rv = observer_enter(observer, error);
     if (rv != 0)
         return rv;
     count = observer->plan.plan.num_processes;
@@ -435,7 +435,7 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
             num_up++;
         }
     const char *const name = observer->cluster.name;
-    leave(observer);
+    observer_leave(observer);
     const struct tr_job_status known = { .name = name,
                                          .num_processes = count,
                                          .num_up = num_up,
@@ -453,12 +453,12 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
                         struct tr_process_status *status, struct tr_error *error)
 {
     struct status_view view;
-    int rv = enter(observer, error);
+    int rv = observer_enter(observer, error);
     if (rv != 0)
         return rv;
     const uint32_t count = observer->plan.plan.num_processes;
     if (process >= count) {
-        leave(observer);
+        observer_leave(observer);
         return schema_refuse("process", process, count, error);
     }
     const struct observed_process *asked = &observer->asked[process];
@@ -468,7 +468,7 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
     char why[TR_OBSERVER_WHY_MAX];
     snprintf(why, sizeof why, "%s", asked->seen.why);
-    leave(observer);
+    observer_leave(observer);
     struct tr_process_status known = {
         .host = view.host,
         .roles = asked->roles,
@@ -538,10 +538,10 @@ int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeo
                      struct tr_error *error)
 {
     const struct deadline until = deadline_after(timeout_ns);
-    int rv = enter(observer, error);
+    int rv = observer_enter(observer, error);
     if (rv != 0)
         return rv;
     rv = wait_asked(observer, times, &until, error);
-    leave(observer);
+    observer_leave(observer);
     return rv;
 }

@@ -98,7 +98,7 @@ bool tr_process_is_restarted(void)
     return tr_process_is_launched() && is_set("TROUPE_RESTARTED");
 }
 
-static int mine(const struct tr_process *process, struct tr_error *error)
+static int own_process_mine(const struct tr_process *process, struct tr_error *error)
 {
     return fork_mark_is_child(process->mark) ? error_forked(error, "the process") : 0;
 }
@@ -114,7 +114,8 @@ static int make_plan(struct tr_process *process, struct cluster_plan *plan, stru
     return rv;
 }
 
-static void describe(struct tr_process *process, const struct cluster_plan *plan, uint32_t number)
+static void own_process_describe(struct tr_process *process, const struct cluster_plan *plan,
+                                 uint32_t number)
 {
     const struct plan_process *plays = &plan->plan.processes[number];
     const struct cluster *cluster = &process->cluster;
@@ -166,7 +167,7 @@ static int find_place(struct tr_process *process, const struct tr_process_option
     if (rv == 0)
         rv = process_identity_check(&plan.plan, number, process->role, error);
     if (rv == 0)
-        describe(process, &plan, number);
+        own_process_describe(process, &plan, number);
     cluster_plan_fini(&plan);
     return rv;
 }
@@ -217,8 +218,8 @@ static int read_incarnation(struct tr_process *process, struct error *error)
 }
 
 /* The key comes first: it is the first that the standard input holds. */
-static int find(struct tr_process *process, const struct tr_process_options *options,
-                int64_t timeout_ns, struct error *error)
+static int own_process_find(struct tr_process *process, const struct tr_process_options *options,
+                            int64_t timeout_ns, struct error *error)
 {
     const char *path = options->cluster != NULL ? options->cluster : getenv("TROUPE_CLUSTER");
     /* Options and environment are checked before the input is read, whose line no second attempt
@@ -255,7 +256,7 @@ static void silent_release(void *arg)
     free(silent);
 }
 
-static void destroy(struct tr_process *process)
+static void own_process_destroy(struct tr_process *process)
 {
     cluster_fini(&process->cluster);
     free(process->cluster_path);
@@ -319,10 +320,11 @@ int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
     atomic_init(&process->orphaned, false);
     atomic_init(&process->watching, false);
     atomic_init(&process->closing, false);
-    /* All that destroy() takes down stands before the first step that may fail behind it. */
-    rv = find(process, &options, timeout_ns, &inner);
+    /* All that own_process_destroy() takes down stands before the first step that may fail behind
+     * it. */
+    rv = own_process_find(process, &options, timeout_ns, &inner);
     if (rv != 0) {
-        destroy(process);
+        own_process_destroy(process);
         return error_give(&inner, error);
     }
     *out = process;
@@ -340,13 +342,13 @@ void tr_process_close(struct tr_process *process)
         wake_thread(process);
         pthread_join(process->thread, NULL);
     }
-    destroy(process);
+    own_process_destroy(process);
 }
 
 int tr_process_info(const struct tr_process *process, struct tr_process_info *info,
                     struct tr_error *error)
 {
-    int rv = mine(process, error);
+    int rv = own_process_mine(process, error);
     return rv != 0
                ? rv
                : sized_write(info, &process->info, sizeof process->info, "tr_process_info", error);
@@ -356,7 +358,7 @@ int tr_process_info(const struct tr_process *process, struct tr_process_info *in
 int tr_process_session(const struct tr_process *process, struct tr_session_options *options,
                        struct tr_error *error)
 {
-    int rv = mine(process, error);
+    int rv = own_process_mine(process, error);
     if (rv != 0)
         return rv;
     options->cluster = process->cluster_path;
@@ -373,7 +375,7 @@ bool tr_process_is_orphaned(const struct tr_process *process)
     return atomic_load_explicit(&process->orphaned, memory_order_relaxed);
 }
 
-static void orphan(struct tr_process *process)
+static void own_process_orphan(struct tr_process *process)
 {
     /* The flag stands before the mutex is taken: a session that is attached behind this finds it
      * (tr_process_attach). */
@@ -442,7 +444,7 @@ static void *serve_launcher(void *arg)
         if (input_watch_ended(polled[1].revents)) {
             /* The grace begins before the session is interrupted, which takes the mutex. */
             kill = deadline_after(TR_PROCESS_ORPHAN_NS);
-            orphan(process);
+            own_process_orphan(process);
         }
         if (polled[3].revents != 0)
             print_silent(process);
@@ -468,7 +470,7 @@ static int start_thread(struct tr_process *process, struct tr_error *error)
 
 int tr_process_watch(struct tr_process *process, struct tr_error *error)
 {
-    int rv = mine(process, error);
+    int rv = own_process_mine(process, error);
     if (rv != 0 || !process->info.launched)
         return rv;
     pthread_mutex_lock(&process->mutex);
@@ -498,7 +500,7 @@ static void leave_silent(void *arg, uint32_t node, uint32_t incarnation)
 int tr_process_attach(struct tr_process *process, struct tr_session *session,
                       struct tr_error *error)
 {
-    int rv = mine(process, error);
+    int rv = own_process_mine(process, error);
     if (rv == 0 && session != NULL)
         rv = session_mine(session, error);
     if (rv != 0)
@@ -520,15 +522,15 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
         session->silent_release = silent_release;
         session->silent_arg = process->silent;
     }
-    /* This is asked last, when orphan() would find the session too: one of the two interrupts
-     * it. */
+    /* This is asked last, when own_process_orphan() would find the session too: one of the two
+     * interrupts it. */
     if (session != NULL && tr_process_is_orphaned(process))
         tr_session_interrupt(session);
     pthread_mutex_unlock(&process->mutex);
     return 0;
 }
 
-static int say(int written, struct tr_error *error)
+static int own_process_say(int written, struct tr_error *error)
 {
     if (written >= 0 && fflush(stdout) == 0)
         return 0;
@@ -537,28 +539,30 @@ static int say(int written, struct tr_error *error)
 
 int tr_process_say_ready(const struct tr_process *process, struct tr_error *error)
 {
-    int rv = mine(process, error);
+    int rv = own_process_mine(process, error);
     return rv != 0 ? rv
-                   : say(printf("%s process %u of %s\n", NOTICE_READY, process->info.process,
-                                process->info.name),
-                         error);
+                   : own_process_say(printf("%s process %u of %s\n", NOTICE_READY,
+                                            process->info.process, process->info.name),
+                                     error);
 }
 
 int tr_process_say_kernels(const char *kernels, struct tr_error *error)
 {
     if (kernels == NULL || strchr(kernels, '\n') != NULL)
         return tr_error_set(error, TR_EINVAL, "kernels: they are no line of text");
-    return tr_process_is_launched() ? say(printf("%s %s\n", NOTICE_KERNELS, kernels), error) : 0;
+    return tr_process_is_launched()
+               ? own_process_say(printf("%s %s\n", NOTICE_KERNELS, kernels), error)
+               : 0;
 }
 
 int tr_process_say_checkpoint(uint64_t step, struct tr_error *error)
 {
     return tr_process_is_launched()
-               ? say(printf("%s %" PRIu64 "\n", NOTICE_CHECKPOINT, step), error)
+               ? own_process_say(printf("%s %" PRIu64 "\n", NOTICE_CHECKPOINT, step), error)
                : 0;
 }
 
 int tr_process_say_complete(struct tr_error *error)
 {
-    return tr_process_is_launched() ? say(printf("%s\n", NOTICE_COMPLETE), error) : 0;
+    return tr_process_is_launched() ? own_process_say(printf("%s\n", NOTICE_COMPLETE), error) : 0;
 }

@@ -18,7 +18,8 @@ int process_identity_check(const struct plan *plan, uint32_t process, enum launc
                      process, launcher_role_name(is), COMMANDS[is]);
 }
 
-static const char *say(const struct process_identity_wanted *wanted, const char *name)
+static const char *process_identity_say(const struct process_identity_wanted *wanted,
+                                        const char *name)
 {
     const char *value = wanted->environment != NULL ? wanted->environment(wanted->arg, name) : NULL;
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -43,7 +44,7 @@ bool process_identity_read_number(const char *text, uint32_t *number)
 static int say_number(const struct process_identity_wanted *wanted, const char *name,
                       uint32_t *number, struct error *error)
 {
-    const char *text = say(wanted, name);
+    const char *text = process_identity_say(wanted, name);
     if (!process_identity_read_number(text, number))
         return error_set(error, TR_EINVAL, "%s=%s in the environment is no number", name, text);
     return 0;
@@ -140,7 +141,7 @@ static int by_slurm(const struct cluster_plan *plan, const struct process_identi
         *process = task;
         return 0;
     }
-    uint32_t host = find_host(plan->cluster, say(wanted, "SLURMD_NODENAME"));
+    uint32_t host = find_host(plan->cluster, process_identity_say(wanted, "SLURMD_NODENAME"));
     if (host == PROCESS_IDENTITY_NONE)
         return 0;
     return on_host(plan, host, wanted->role, wanted->index, process, error);
@@ -166,7 +167,7 @@ static int by_rank(const struct cluster_plan *plan, const struct process_identit
 }
 
 /* "name-3", where no host is called that. */
-static uint32_t ordinal(const char *name)
+static uint32_t process_identity_ordinal(const char *name)
 {
     size_t length = strcspn(name, ".");
     size_t at = length;
@@ -184,7 +185,8 @@ static int by_own_name(const struct cluster_plan *plan,
     uint32_t found, host = find_host(plan->cluster, wanted->host_name);
     if (host != PROCESS_IDENTITY_NONE)
         return on_host(plan, host, wanted->role, wanted->index, process, error);
-    uint32_t index = wanted->host_name != NULL ? ordinal(wanted->host_name) : PROCESS_IDENTITY_NONE;
+    uint32_t index = wanted->host_name != NULL ? process_identity_ordinal(wanted->host_name)
+                                               : PROCESS_IDENTITY_NONE;
     if (index == PROCESS_IDENTITY_NONE)
         return 0;
     const struct plan_range all = { 0, plan->plan.num_processes };
@@ -209,7 +211,7 @@ static int from_surroundings(const struct cluster_plan *plan,
         return rv;
     if (*process != PROCESS_IDENTITY_NONE)
         return check_number(plan, *process, "TROUPE_PROCESS", error);
-    const char *host = say(wanted, "TROUPE_HOST");
+    const char *host = process_identity_say(wanted, "TROUPE_HOST");
     if (host != NULL)
         return by_host_name(plan, wanted, host, process, error);
     rv = by_slurm(plan, wanted, process, error);

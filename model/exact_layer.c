@@ -187,7 +187,7 @@ static void aggregate_products(void *arg, size_t block, size_t worker)
     }
 }
 
-static void transpose(const float *weight, size_t in, size_t out, float *to)
+static void exact_layer_transpose(const float *weight, size_t in, size_t out, float *to)
 {
     for (size_t o = 0; o < out; o++) {
         for (size_t i = 0; i < in; i++)
@@ -205,14 +205,14 @@ static int transpose_weights(const struct exact_layer *layer)
     int rc = tensor_resize(layer->transposed, 2, count);
     if (rc != 0)
         return rc;
-    transpose(weights + p->neigh, p->in, p->out, layer->transposed->data);
+    exact_layer_transpose(weights + p->neigh, p->in, p->out, layer->transposed->data);
     if (p->has_self)
-        transpose(weights + p->self, p->in, p->out, tensor_row(layer->transposed, 1));
+        exact_layer_transpose(weights + p->self, p->in, p->out, tensor_row(layer->transposed, 1));
     return 0;
 }
 
 /* Scratch: a block of aggregates and one of own rows, as far as this layer needs them. */
-static int reserve(const struct exact_layer *layer)
+static int exact_layer_reserve(const struct exact_layer *layer)
 {
     const struct layer_params *p = layer->params;
     bool multiplies_first = exact_multiplies_first(p);
@@ -235,7 +235,7 @@ static int run_pass(struct exact_layer *layer, void (*body)(void *arg, size_t bl
 
 int exact_layer_run(struct exact_layer *layer)
 {
-    int rc = reserve(layer);
+    int rc = exact_layer_reserve(layer);
     if (rc == 0 && layer->in.sparse != NULL)
         rc = transpose_weights(layer);
     if (rc != 0)

@@ -33,23 +33,24 @@ static bool is_cancelled(void *arg)
     return tr_task_is_cancelled(arg);
 }
 
-static void interrupt(void *arg)
+static void infer_task_interrupt(void *arg)
 {
     live_session_interrupt(&((struct inference *)arg)->events.live);
 }
 
-static void opened(void *arg, struct tr_session *session)
+static void infer_task_opened(void *arg, struct tr_session *session)
 {
     live_session_set(&((struct inference *)arg)->events.live, session);
 }
 
-static void stuck(void *arg, const struct error *error)
+static void infer_task_stuck(void *arg, const struct error *error)
 {
     task_events_say(&((struct inference *)arg)->events, TR_MODEL_STUCK, error->code == TR_ENOMEM,
                     "%s", error->text);
 }
 
-static int infer(struct inference *inference, struct tr_task *task, struct error *error)
+static int infer_task_compute(struct inference *inference, struct tr_task *task,
+                              struct error *error)
 {
     const struct tr_infer_options *options = &inference->options;
     const struct run_job_layout layout = { .threads = options->threads,
@@ -58,9 +59,10 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
                                            .log = options->log,
                                            .verify_files = options->verify_files };
     inference->cancel = (struct cancel){ .asked = is_cancelled, .arg = task };
-    const struct run_job_hooks hooks = {
-        .cancel = &inference->cancel, .stuck = stuck, .opened = opened, .arg = inference
-    };
+    const struct run_job_hooks hooks = { .cancel = &inference->cancel,
+                                         .stuck = infer_task_stuck,
+                                         .opened = infer_task_opened,
+                                         .arg = inference };
     tr_task_report(task, "load", "", 0, 0);
     /* The folder comes before the graph: a run that is missing is found at once, and its
      * configuration says what the job needs. */
@@ -83,11 +85,11 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
                             : run_job_infer(&inference->job, error);
 }
 
-static int run(struct tr_task *task, void *arg, struct tr_error *error)
+static int infer_task_run(struct tr_task *task, void *arg, struct tr_error *error)
 {
     struct inference *inference = arg;
     struct error why = { 0 };
-    int rv = infer(inference, task, &why);
+    int rv = infer_task_compute(inference, task, &why);
     task_events_end(&inference->events);
     if (rv != 0)
         return tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
@@ -99,7 +101,7 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     return 0;
 }
 
-static void destroy(void *arg)
+static void infer_task_destroy(void *arg)
 {
     struct inference *inference = arg;
     /* The job goes first: it borrows the configuration. */
@@ -144,19 +146,21 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
     inference->graph = strdup(read.graph);
     inference->run = strdup(read.run);
     if (inference->graph == NULL || inference->run == NULL) {
-        destroy(inference);
+        infer_task_destroy(inference);
         return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
     }
     work.name = TASK_INFER;
-    work.run = run;
-    work.interrupt = interrupt;
-    work.destroy = destroy;
+    work.run = infer_task_run;
+    work.interrupt = infer_task_interrupt;
+    work.destroy = infer_task_destroy;
     work.closing = task_events_closing;
     return tr_task_start(&work, inference, out, error);
 }
 
-/* Begins a call and locks what the task found; leave() ends both. After a failure neither is so. */
-static int enter(const struct tr_task *task, struct inference **inference, struct tr_error *error)
+/* Begins a call and locks what the task found; infer_task_leave() ends both. After a failure
+ * neither is so. */
+static int infer_task_enter(const struct tr_task *task, struct inference **inference,
+                            struct tr_error *error)
 {
     void *arg;
     /* The task is entered before the mutex is taken, which lives as long as it. */
@@ -172,8 +176,8 @@ static int enter(const struct tr_task *task, struct inference **inference, struc
     return tr_error_set(error, TR_EEND, "there are no outputs yet: tr_task_wait() waits for them");
 }
 
-static int leave(const struct tr_task *task, struct inference *inference, int rv,
-                 const struct error *why, struct tr_error *error)
+static int infer_task_leave(const struct tr_task *task, struct inference *inference, int rv,
+                            const struct error *why, struct tr_error *error)
 {
     /* The mutex is given up before the task is left, whose closing may free both. */
     pthread_mutex_unlock(&inference->mutex);
@@ -185,7 +189,7 @@ int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                          struct tr_error *error)
 {
     struct inference *inference;
-    int rv = enter(task, &inference, error);
+    int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
     const struct tensor *logits = &inference->job.logits;
@@ -195,7 +199,7 @@ int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                                    .width = logits->cols,
                                    .row_bytes = logits->cols * sizeof(float),
                                    .rows = logits->data };
-    rv = leave(task, inference, 0, NULL, error);
+    rv = infer_task_leave(task, inference, 0, NULL, error);
     return rv == 0 ? sized_write(outputs, &shown, sizeof shown, "tr_rows", error) : rv;
 }
 
@@ -219,12 +223,12 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
     struct error why = { 0 };
     struct scores found;
     struct run_job_split nodes;
-    int rv = enter(task, &inference, error);
+    int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
     const char *mask = mask_of(&inference->config, split);
     if (mask == NULL) {
-        leave(task, inference, 0, NULL, NULL);
+        infer_task_leave(task, inference, 0, NULL, NULL);
         return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
     }
     rv = run_job_split_open(&inference->job, mask, &nodes, &why);
@@ -232,7 +236,7 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         rv = run_job_score(&inference->job, &nodes, &found, &why);
         run_job_split_close(&nodes);
     }
-    rv = leave(task, inference, rv, &why, error);
+    rv = infer_task_leave(task, inference, rv, &why, error);
     return rv == 0 ? public_scores_write(scores, &found, error) : rv;
 }
 
@@ -240,9 +244,9 @@ int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error
 {
     struct inference *inference;
     struct error why = { 0 };
-    int rv = enter(task, &inference, error);
+    int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
     rv = run_job_write_logits(&inference->job, path, &why);
-    return leave(task, inference, rv, &why, error);
+    return infer_task_leave(task, inference, rv, &why, error);
 }

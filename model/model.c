@@ -275,8 +275,8 @@ static struct dropout layer_dropout(const struct mini_batch *batch, uint64_t see
     return dropout_make(rate, key_base(&key));
 }
 
-static int forward(struct model *model, const struct mini_batch *batch, bool training,
-                   const float **rows)
+static int model_forward_layers(struct model *model, const struct mini_batch *batch, bool training,
+                                const float **rows)
 {
     const struct model_config *config = &model->config;
     struct dropout dropout = layer_dropout(batch, config->seed,
@@ -294,7 +294,7 @@ static int forward(struct model *model, const struct mini_batch *batch, bool tra
     return rc;
 }
 
-static int backward(struct model *model, const float *rows)
+static int model_backward_layers(struct model *model, const float *rows)
 {
     int rc = 0;
     const struct layer *above = NULL;
@@ -326,7 +326,7 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
     if (rc != 0)
         return rc;
     const float *rows;
-    rc = forward(model, batch, false, &rows);
+    rc = model_forward_layers(model, batch, false, &rows);
     if (rc != 0)
         return no_memory(batch, rc, error);
     *logits = model->layers[model->config.layers - 1].out.data;
@@ -349,14 +349,14 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
     if (rc != 0)
         return rc;
     const float *rows;
-    rc = forward(model, batch, true, &rows);
+    rc = model_forward_layers(model, batch, true, &rows);
     if (rc == 0)
         rc = tensor_resize(&model->logit_grads, seeds, config->classes);
     if (rc == 0)
         rc = loss_compute(config, model->tools.parallel, last->out.data, seeds,
                           &batch->nodes->labels, batch->step_seeds, model->logit_grads.data, loss);
     if (rc == 0)
-        rc = backward(model, rows);
+        rc = model_backward_layers(model, rows);
     return rc == 0 ? 0 : no_memory(batch, rc, error);
 }
 

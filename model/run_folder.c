@@ -186,7 +186,7 @@ int run_folder_write_config(struct run_folder *folder, json_t *config, struct er
 }
 
 /* Half of the lines may be written before the disk is full: the next try begins where this did. */
-static int flush(struct run_folder *folder, struct error *error)
+static int run_folder_flush(struct run_folder *folder, struct error *error)
 {
     if (folder->pending_bytes == 0)
         return 0;
@@ -203,7 +203,8 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
     size_t length = strlen(text);
-    if (folder->pending_bytes + length >= RUN_FOLDER_PENDING_MAX && flush(folder, error) != 0) {
+    if (folder->pending_bytes + length >= RUN_FOLDER_PENDING_MAX &&
+        run_folder_flush(folder, error) != 0) {
         free(text);
         return error_set(error, TR_EFULL,
                          "%s: the disk took nothing for so long that %zu bytes of "
@@ -223,18 +224,18 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     folder->pending_bytes = before + length + 1;
     free(text);
     /* The line is pending before it is written, so that a refusal keeps it. */
-    int rv = flush(folder, error);
+    int rv = run_folder_flush(folder, error);
     failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_LINE_WRITTEN);
     return rv;
 }
 
 int run_folder_sync(struct run_folder *folder, struct error *error)
 {
-    int rv = flush(folder, error);
+    int rv = run_folder_flush(folder, error);
     return rv == 0 ? file_sync(&folder->metrics, error) : rv;
 }
 
-static json_t *number(double value)
+static json_t *run_folder_number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
@@ -242,15 +243,18 @@ static json_t *number(double value)
 json_t *run_scores_to_json(const struct scores *scores)
 {
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "labelled", (json_int_t)scores->labelled, "loss",
-                     number(scores->loss), "accuracy", number(scores->accuracy), "macro_f1",
-                     number(scores->macro_f1), "roc_auc", number(scores->roc_auc));
+                     run_folder_number(scores->loss), "accuracy",
+                     run_folder_number(scores->accuracy), "macro_f1",
+                     run_folder_number(scores->macro_f1), "roc_auc",
+                     run_folder_number(scores->roc_auc));
 }
 
 json_t *run_epoch_to_json(const struct epoch_report *report)
 {
     return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch", (json_int_t)report->epoch,
                      "steps", (json_int_t)report->steps, "seeds", (json_int_t)report->seeds, "rate",
-                     number(report->rate), "train_loss", number(report->train_loss), "val",
+                     run_folder_number(report->rate), "train_loss",
+                     run_folder_number(report->train_loss), "val",
                      report->evaluated ? run_scores_to_json(&report->scores) : json_null(), "best",
-                     report->best, "seconds", number(report->seconds));
+                     report->best, "seconds", run_folder_number(report->seconds));
 }

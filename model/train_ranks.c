@@ -47,14 +47,14 @@ static bool is_over(void *arg)
            cancel_asked(ranks->cancel);
 }
 
-static bool cancelled(void *arg)
+static bool rank_cancelled(void *arg)
 {
     return is_over(((struct train_rank *)arg)->all);
 }
 
 /* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
  * notifies it. */
-static int reduce(void *arg, float *values, size_t count, struct error *error)
+static int rank_reduce(void *arg, float *values, size_t count, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
@@ -64,7 +64,8 @@ static int reduce(void *arg, float *values, size_t count, struct error *error)
 
 /* The lines that the mark counts must be there when the checkpoint is. Without them this rank has
  * no part, and says so: the others wait for it. */
-static int save(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
+static int rank_save(void *arg, uint64_t steps, const void *bytes, size_t count,
+                     struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
@@ -76,7 +77,7 @@ static int save(void *arg, uint64_t steps, const void *bytes, size_t count, stru
     return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
 }
 
-static uint64_t mark(void *arg)
+static uint64_t rank_mark(void *arg)
 {
     struct train_rank *r = arg;
     return r->rank == 0 ? run_folder_mark(r->all->folder) : 0;
@@ -103,7 +104,7 @@ static int find_other(struct train_rank *r, uint64_t hash, uint32_t *other, stru
         return error_set(error, TR_ENOMEM, "no memory to compare %u trainers", world);
     for (uint32_t i = 0; i < DIGITS; i++)
         all[r->rank * DIGITS + i] = (float)(hash >> (8 * i) & 0xff);
-    int rv = reduce(r, all, (size_t)world * DIGITS, error);
+    int rv = rank_reduce(r, all, (size_t)world * DIGITS, error);
     for (*other = 1; *other < world; (*other)++)
         if (memcmp(all, &all[*other * DIGITS], DIGITS * sizeof *all) != 0)
             break;
@@ -164,7 +165,7 @@ static int rewind_run(void *arg, uint64_t to, struct error *error)
 }
 
 /* The hooks of rank 0 get the arg that they know. */
-static int evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
+static int rank_evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
 {
     const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
     return hooks->evaluate(hooks->arg, model, scores, error);
@@ -194,14 +195,14 @@ static int keep_best(void *arg, struct model *model, const float *weights, struc
     return hooks->keep_best(hooks->arg, model, weights, error);
 }
 
-static int keep(void *arg, const struct trainer_result *result, struct error *error)
+static int rank_keep(void *arg, const struct trainer_result *result, struct error *error)
 {
     const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
     return hooks->keep(hooks->arg, result, error);
 }
 
-static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
-                    struct error *error)
+static void rank_refused(void *arg, enum training_operation operation, uint64_t left_ns,
+                         bool given_up, struct error *error)
 {
     struct train_ranks *all = ((struct train_rank *)arg)->all;
     pthread_mutex_lock(&all->refusing);
@@ -209,7 +210,7 @@ static void refused(void *arg, enum training_operation operation, uint64_t left_
     pthread_mutex_unlock(&all->refusing);
 }
 
-static void computing(void *arg, bool begins)
+static void rank_computing(void *arg, bool begins)
 {
     struct train_rank *r = arg;
     if (begins)
@@ -220,12 +221,12 @@ static void computing(void *arg, bool begins)
 
 static bool wait_some(void *arg, uint64_t ns)
 {
-    for (uint64_t waited = 0; waited < ns && !cancelled(arg); waited += LOOK_NS)
+    for (uint64_t waited = 0; waited < ns && !rank_cancelled(arg); waited += LOOK_NS)
         nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
-    return !cancelled(arg);
+    return !rank_cancelled(arg);
 }
 
-static int restore(void *arg, const void **bytes, size_t *count, struct error *error)
+static int rank_restore(void *arg, const void **bytes, size_t *count, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
@@ -236,7 +237,7 @@ static int restore(void *arg, const void **bytes, size_t *count, struct error *e
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
-static int meet(void *arg, struct error *error)
+static int rank_meet(void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
@@ -247,7 +248,7 @@ static int meet(void *arg, struct error *error)
 /* The trainers here have done all that the job wants of them; the others may still need this
  * process's servers and samplers. Rank 0 may have much to do before it comes, and has then written
  * the job's result: that ends the job, whichever process dies. */
-static int finish(void *arg, struct error *error)
+static int rank_finish(void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
@@ -268,34 +269,34 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
 {
     const struct train_ranks *all = r->all;
     struct trainer_hooks hooks = { .arg = r,
-                                   .restore = restore,
+                                   .restore = rank_restore,
                                    /* All know of the evaluation, rank 0 does it. */
-                                   .evaluate = all->hooks->evaluate == NULL ? NULL : evaluate,
-                                   .meet = meet,
-                                   .finish = all->finishes ? finish : NULL,
-                                   .refused = refused,
-                                   .computing = computing,
-                                   .cancelled = cancelled,
+                                   .evaluate = all->hooks->evaluate == NULL ? NULL : rank_evaluate,
+                                   .meet = rank_meet,
+                                   .finish = all->finishes ? rank_finish : NULL,
+                                   .refused = rank_refused,
+                                   .computing = rank_computing,
+                                   .cancelled = rank_cancelled,
                                    .wait = wait_some,
                                    .now_ns = now_ns,
                                    .rewind = rewind_run };
     if (all->world > 1)
-        hooks.reduce = reduce;
+        hooks.reduce = rank_reduce;
     if (all->save_every > 0) {
-        hooks.save = save;
-        hooks.mark = mark;
+        hooks.save = rank_save;
+        hooks.mark = rank_mark;
     }
     if (r->rank == all->first) /* the progress of the process is that of its first trainer */
         hooks.step_done = step_done;
     if (r->rank == 0) {
         hooks.epoch_done = epoch_done;
         hooks.keep_best = keep_best;
-        hooks.keep = keep;
+        hooks.keep = rank_keep;
     }
     return hooks;
 }
 
-static void train(struct train_rank *r)
+static void rank_train(struct train_rank *r)
 {
     const struct train_ranks *all = r->all;
     if (all->job->watched)
@@ -327,7 +328,7 @@ static void train(struct train_rank *r)
 static void *run_thread(void *arg)
 {
     struct train_rank *r = arg;
-    train(r);
+    rank_train(r);
     atomic_store(&r->ended, true);
     return NULL;
 }
@@ -458,7 +459,7 @@ int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, st
     if (ranks->grouped) {
         rv = run_all(ranks, error);
     } else {
-        train(&ranks->ranks[0]);
+        rank_train(&ranks->ranks[0]);
         rv = find_cause(ranks, ranks->count, error);
     }
     watchdog_stop(&ranks->watchdog);

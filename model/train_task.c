@@ -17,7 +17,7 @@
 #define END_LOOK_NS 100000000
 #define SECOND_NS UINT64_C(1000000000)
 
-static bool asked(void *arg)
+static bool train_task_asked(void *arg)
 {
     const struct training *t = arg;
     return tr_task_is_cancelled(t->task) ||
@@ -27,22 +27,22 @@ static bool asked(void *arg)
 static bool asked_at_work(void *arg)
 {
     watchdog_beat(&((struct training *)arg)->ranks.watchdog);
-    return asked(arg);
+    return train_task_asked(arg);
 }
 
-static void interrupt(void *arg)
+static void train_task_interrupt(void *arg)
 {
     live_session_interrupt(&((struct training *)arg)->events.live);
 }
 
-static void place(void *arg, struct tr_session_options *options)
+static void train_task_place(void *arg, struct tr_session_options *options)
 {
     const struct training *t = arg;
     if (training_in_cluster(t))
         (void)tr_process_session(t->options.process, options, NULL);
 }
 
-static void opened(void *arg, struct tr_session *session)
+static void train_task_opened(void *arg, struct tr_session *session)
 {
     struct training *t = arg;
     if (training_in_cluster(t))
@@ -50,13 +50,13 @@ static void opened(void *arg, struct tr_session *session)
     live_session_set(&t->events.live, session);
 }
 
-static void stuck(void *arg, const struct error *error)
+static void train_task_stuck(void *arg, const struct error *error)
 {
     task_events_say(&((struct training *)arg)->events, TR_MODEL_STUCK, error->code == TR_ENOMEM,
                     "%s", error->text);
 }
 
-static void stalled(void *arg, const struct watchdog_stall *stall)
+static void train_task_stalled(void *arg, const struct watchdog_stall *stall)
 {
     struct training *t = arg;
     char text[100];
@@ -67,7 +67,7 @@ static void stalled(void *arg, const struct watchdog_stall *stall)
                             stall->num_threads, text);
 }
 
-static void saved(void *arg, uint64_t steps)
+static void train_task_saved(void *arg, uint64_t steps)
 {
     task_events_say(&((struct training *)arg)->events, TR_MODEL_CHECKPOINT, steps, "%s", "");
 }
@@ -101,11 +101,11 @@ static int open_ranks(struct training *t, struct error *error)
         .finishes = training_in_cluster(t),
         .save_every = t->save_every,
         .watchdog = { .limit_ns = (uint64_t)t->options.step_limit_ns,
-                      .stalled = stalled,
+                      .stalled = train_task_stalled,
                       .arg = t },
         .patience_ns = (uint64_t)t->options.disk_wait_ns,
         .hooks = &t->hooks,
-        .saved = saved,
+        .saved = train_task_saved,
         .cancel = &t->cancel,
     };
     /* The hash comes last: it covers the deal, which is known when the splits are open. */
@@ -144,9 +144,11 @@ static int serve_metrics(struct training *t, struct error *error)
  * said once the process is of use to others. */
 static int open_all(struct training *t, struct error *error)
 {
-    const struct run_job_hooks around = {
-        .cancel = &t->working, .stuck = stuck, .place = place, .opened = opened, .arg = t
-    };
+    const struct run_job_hooks around = { .cancel = &t->working,
+                                          .stuck = train_task_stuck,
+                                          .place = train_task_place,
+                                          .opened = train_task_opened,
+                                          .arg = t };
     tr_task_report(t->task, "load", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
@@ -174,13 +176,13 @@ static int wait_for_end(struct training *t, struct error *error)
     int rv;
     do
         rv = tr_graph_wait_end(t->job.graph, END_LOOK_NS, &why);
-    while (rv == TR_ETIMEDOUT && !asked(t));
+    while (rv == TR_ETIMEDOUT && !train_task_asked(t));
     /* The job's end is known here: that the coordinator died since takes nothing back. */
     bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN || rv == TR_ECANCELED;
     return done ? 0 : session_failed(&why, rv, error);
 }
 
-static int train(struct training *t, struct error *error)
+static int train_task_work(struct training *t, struct error *error)
 {
     struct trainer_result result = { 0 };
     training_begin_epoch(t, 0);
@@ -211,16 +213,16 @@ static void close_all(struct training *t)
     t->checkpoints = NULL;
 }
 
-static int run(struct tr_task *task, void *arg, struct tr_error *error)
+static int train_task_run(struct tr_task *task, void *arg, struct tr_error *error)
 {
     struct training *t = arg;
     struct error why = { 0 };
     t->task = task;
-    t->cancel = (struct cancel){ .asked = asked, .arg = t };
+    t->cancel = (struct cancel){ .asked = train_task_asked, .arg = t };
     t->working = (struct cancel){ .asked = asked_at_work, .arg = t };
     int rv = open_all(t, &why);
     if (rv == 0)
-        rv = train(t, &why);
+        rv = train_task_work(t, &why);
     /* This comes before close_all: whether there are checkpoints is asked of the graph. */
     if (rv != 0)
         training_forget_untrained(t);
@@ -233,7 +235,7 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
                : tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
 }
 
-static void destroy(void *arg)
+static void train_task_destroy(void *arg)
 {
     struct training *t = arg;
     training_free_options(t);
@@ -256,8 +258,8 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     struct training *t = calloc(1, sizeof *t);
     if (t == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a training");
-    /* The events come first, the only step of these that can fail: from then on destroy() takes all
-     * down. */
+    /* The events come first, the only step of these that can fail: from then on
+     * train_task_destroy() takes all down. */
     rv = task_events_init(&t->events, error);
     if (rv != 0) {
         free(t);
@@ -267,13 +269,13 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     deadline_init_cond(&t->changed);
     rv = training_read_options(t, &read, error);
     if (rv != 0) {
-        destroy(t);
+        train_task_destroy(t);
         return rv;
     }
     work.name = TASK_TRAIN;
-    work.run = run;
-    work.interrupt = interrupt;
-    work.destroy = destroy;
+    work.run = train_task_run;
+    work.interrupt = train_task_interrupt;
+    work.destroy = train_task_destroy;
     work.closing = task_events_closing;
     return tr_task_start(&work, t, out, error);
 }

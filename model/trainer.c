@@ -33,8 +33,8 @@ static uint32_t world_of(const struct trainer *trainer)
 }
 
 /* Everybody's numbers, by rank: all[world][count]. Each adds zero to the others' places. */
-static int gather(struct trainer *trainer, const uint64_t *mine, size_t count, uint64_t *all,
-                  struct error *error)
+static int trainer_gather(struct trainer *trainer, const uint64_t *mine, size_t count,
+                          uint64_t *all, struct error *error)
 {
     size_t places = (size_t)world_of(trainer) * count;
     float *values = calloc(places * DIGITS, sizeof *values);
@@ -78,7 +78,7 @@ static int sum_losses(struct trainer *trainer, struct loss_sum *total, struct er
     const uint64_t mine[2] = { bits_of(total->sum), total->labelled };
     uint64_t *all = calloc(world, sizeof mine);
     int rc = all == NULL ? error_set(error, TR_ENOMEM, "training: out of memory")
-                         : gather(trainer, mine, 2, all, error);
+                         : trainer_gather(trainer, mine, 2, all, error);
     *total = (struct loss_sum){ 0 };
     for (uint32_t rank = 0; rank < world && rc == 0; rank++) {
         total->sum += value_of(all[2 * rank]);
@@ -97,7 +97,7 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
                                bits_of(scores->macro_f1), bits_of(scores->roc_auc) };
     uint64_t *all = calloc(world_of(trainer), sizeof mine);
     int rc = all == NULL ? error_set(error, TR_ENOMEM, "training: out of memory")
-                         : gather(trainer, mine, 5, all, error);
+                         : trainer_gather(trainer, mine, 5, all, error);
     if (rc == 0)
         *scores = (struct scores){ all[0], value_of(all[1]), value_of(all[2]), value_of(all[3]),
                                    value_of(all[4]) };
@@ -105,7 +105,7 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
     return rc;
 }
 
-static void compute(const struct trainer *trainer, bool begins)
+static void trainer_compute(const struct trainer *trainer, bool begins)
 {
     if (trainer->hooks->computing != NULL)
         trainer->hooks->computing(trainer->hooks->arg, begins);
@@ -125,9 +125,9 @@ static int take_step(struct trainer *trainer, struct error *error)
     if (rc != 0)
         return rc;
     /* The wait for the batch lies outside of what is watched: it may be long without any fault. */
-    compute(trainer, true);
+    trainer_compute(trainer, true);
     rc = model_step(trainer->model, batch, &trainer->step_loss, error);
-    compute(trainer, false);
+    trainer_compute(trainer, false);
     if (rc == 0 && !isfinite(trainer->step_loss.sum))
         rc = error_set(error, TR_ERANGE,
                        "training: the loss of epoch %u step %llu is not finite; use a smaller "
@@ -138,7 +138,7 @@ static int take_step(struct trainer *trainer, struct error *error)
     return rc;
 }
 
-static int reduce(struct trainer *trainer, struct error *error)
+static int trainer_reduce(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     size_t count;
@@ -149,9 +149,9 @@ static int reduce(struct trainer *trainer, struct error *error)
     if (rc < 0)
         return rc;
     /* The wait for other trainers lies outside of what is watched, too. */
-    compute(trainer, true);
+    trainer_compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
-    compute(trainer, false);
+    trainer_compute(trainer, false);
     /* The loss counts with the step that is applied: a step that a rollback ends is taken again. */
     trainer->at.loss.sum += trainer->step_loss.sum;
     trainer->at.loss.labelled += trainer->step_loss.labelled;
@@ -162,7 +162,7 @@ static int reduce(struct trainer *trainer, struct error *error)
     return 0;
 }
 
-static int save(struct trainer *trainer, struct error *error)
+static int trainer_save(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     trainer->at.result = *trainer->result;
@@ -179,7 +179,7 @@ static int save(struct trainer *trainer, struct error *error)
     return rc;
 }
 
-static uint64_t now(const struct trainer *trainer)
+static uint64_t trainer_now(const struct trainer *trainer)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     return hooks->now_ns == NULL ? 0 : hooks->now_ns(hooks->arg);
@@ -195,7 +195,7 @@ static int begin_epoch(struct trainer *trainer, struct error *error)
         .rate = model_config_rate(model_configuration(trainer->model), epoch),
         .scores = { 0, none, none, none, none },
     };
-    trainer->began_ns = now(trainer);
+    trainer->began_ns = trainer_now(trainer);
     /* The loss of an epoch that is gone on with stays: it is that of the steps before. */
     if (trainer->at.step == 0) {
         trainer->at.loss = (struct loss_sum){ 0 };
@@ -217,19 +217,19 @@ static int sum_epoch(struct trainer *trainer, struct error *error)
     return rc;
 }
 
-static int evaluate(struct trainer *trainer, struct error *error)
+static int trainer_evaluate_split(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     if (trainer->plan->rank != 0)
         return 0;
-    compute(trainer, true);
+    trainer_compute(trainer, true);
     int rc = hooks->evaluate(hooks->arg, trainer->model, &trainer->report.scores, error);
-    compute(trainer, false);
+    trainer_compute(trainer, false);
     return rc;
 }
 
 /* All trainers know the scores, so all keep the same best weights and stop together. */
-static int share(struct trainer *trainer, struct error *error)
+static int trainer_share(struct trainer *trainer, struct error *error)
 {
     struct epoch_report *report = &trainer->report;
     struct trainer_result *result = trainer->result;
@@ -256,14 +256,14 @@ static int report_epoch(struct trainer *trainer, struct error *error)
     const struct trainer_hooks *hooks = trainer->hooks;
     struct epoch_report *report = &trainer->report;
     if (hooks->now_ns != NULL)
-        report->seconds = (double)(now(trainer) - trainer->began_ns) * 1e-9;
+        report->seconds = (double)(trainer_now(trainer) - trainer->began_ns) * 1e-9;
     trainer->result->epochs_run++;
     trainer->result->last_train_loss = report->train_loss;
     return hooks->epoch_done == NULL ? 0 : hooks->epoch_done(hooks->arg, report, error);
 }
 
 /* To the start, or to where the saved bytes were saved. */
-static int restore(struct trainer *trainer, struct error *error)
+static int trainer_restore(struct trainer *trainer, struct error *error)
 {
     const struct trainer_plan *plan = trainer->plan;
     const struct trainer_hooks *hooks = trainer->hooks;
@@ -300,7 +300,7 @@ static int restore(struct trainer *trainer, struct error *error)
 }
 
 /* The model has the weights of the best evaluation, or the last ones where there is none. */
-static void settle(struct trainer *trainer)
+static void trainer_settle(struct trainer *trainer)
 {
     trainer->result->stopped_early = trainer->loop.stopped_early;
     if (trainer->result->has_best)
@@ -308,12 +308,12 @@ static void settle(struct trainer *trainer)
                trainer->best_weights.cols * sizeof(float));
 }
 
-static int perform(struct trainer *trainer, struct error *error)
+static int trainer_perform(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
     switch (trainer->loop.operation) {
     case TRAINING_RESTORE:
-        return restore(trainer, error);
+        return trainer_restore(trainer, error);
     case TRAINING_REWIND:
         return hooks->rewind == NULL ? 0 : hooks->rewind(hooks->arg, trainer->at.mark, error);
     case TRAINING_BEGIN:
@@ -321,15 +321,15 @@ static int perform(struct trainer *trainer, struct error *error)
     case TRAINING_STEP:
         return take_step(trainer, error);
     case TRAINING_REDUCE:
-        return reduce(trainer, error);
+        return trainer_reduce(trainer, error);
     case TRAINING_SAVE:
-        return save(trainer, error);
+        return trainer_save(trainer, error);
     case TRAINING_SUM:
         return sum_epoch(trainer, error);
     case TRAINING_EVALUATE:
-        return evaluate(trainer, error);
+        return trainer_evaluate_split(trainer, error);
     case TRAINING_SHARE:
-        return share(trainer, error);
+        return trainer_share(trainer, error);
     case TRAINING_KEEP_BEST:
         return hooks->keep_best(hooks->arg, trainer->model, trainer->best_weights.data, error);
     case TRAINING_REPORT:
@@ -337,7 +337,7 @@ static int perform(struct trainer *trainer, struct error *error)
     case TRAINING_MEET:
         /* The best weights are put in place before others are waited for, so that KEEP finds them;
          * a barrier that is tried again does this once more, and a rollback reads others in. */
-        settle(trainer);
+        trainer_settle(trainer);
         return hooks->meet == NULL ? 0 : hooks->meet(hooks->arg, error);
     case TRAINING_KEEP:
         return hooks->keep == NULL ? 0 : hooks->keep(hooks->arg, trainer->result, error);
@@ -365,8 +365,8 @@ static void go_on(struct trainer *trainer, struct error *error)
     if (loop->wait_ns != 0 && hooks->wait != NULL && !hooks->wait(hooks->arg, loop->wait_ns))
         rc = error_set(error, TR_ECANCELED, "training: cancelled");
     if (rc == 0)
-        rc = perform(trainer, error);
-    uint64_t now_ns = now(trainer);
+        rc = trainer_perform(trainer, error);
+    uint64_t now_ns = trainer_now(trainer);
     training_loop_done(loop, rc, now_ns);
     if (files_is_refusal(rc) && hooks->refused != NULL)
         hooks->refused(hooks->arg, operation, left_ns(loop, now_ns),

@@ -49,7 +49,8 @@ static void step_done(void *arg, uint32_t epoch, uint64_t step)
     report_step(t, step + 1);
 }
 
-static int evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
+static int training_keeper_evaluate(void *arg, struct model *model, struct scores *scores,
+                                    struct error *error)
 {
     struct training *t = arg;
     (void)model;
@@ -84,7 +85,8 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
 static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
 {
     struct training *t = arg;
-    /* Until it is written the folder has an older model, and keep() writes this one once more. */
+    /* Until it is written the folder has an older model, and training_keeper_keep() writes this one
+     * once more. */
     t->model_kept = false;
     int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
     t->model_kept = rv == 0;
@@ -123,8 +125,8 @@ static void say_lost(struct training *t, enum training_operation operation, stru
 
 /* Each of the two has at most a line a minute, however many ranks there are and however often they
  * try. */
-static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
-                    struct error *error)
+static void training_keeper_refused(void *arg, enum training_operation operation, uint64_t left_ns,
+                                    bool given_up, struct error *error)
 {
     struct training *t = arg;
     bool gone_on = operation == TRAINING_SAVE || operation == TRAINING_KEEP_BEST ||
@@ -150,7 +152,7 @@ static void refused(void *arg, enum training_operation operation, uint64_t left_
                         error->text, (unsigned long long)(left_ns / SECOND_NS));
 }
 
-static int test(struct training *t, struct error *error)
+static int training_keeper_test(struct training *t, struct error *error)
 {
     struct scores scores;
     if (t->config.evaluation == RUN_EVALUATE_NONE || t->tested)
@@ -159,8 +161,8 @@ static int test(struct training *t, struct error *error)
                               &scores, error);
     if (rv != 0)
         return rv;
-    /* The scores are noted before the line is written: a try that repeats keep() does not compute
-     * them again, and run_folder_sync writes a line that was refused. */
+    /* The scores are noted before the line is written: a try that repeats training_keeper_keep()
+     * does not compute them again, and run_folder_sync writes a line that was refused. */
     training_set_tested(t, &scores);
     return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
                              error);
@@ -169,14 +171,14 @@ static int test(struct training *t, struct error *error)
 /* The model first, for it is worth most; what is done is not done again when the disk refuses the
  * rest. The program passes the result on, and the launcher is notified, before anybody learns of
  * the end: it must know that the job is complete when the first process ends because of that. */
-static int keep(void *arg, const struct trainer_result *result, struct error *error)
+static int training_keeper_keep(void *arg, const struct trainer_result *result, struct error *error)
 {
     struct training *t = arg;
     int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
     t->model_kept = t->model_kept || rv == 0;
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_MODEL_SAVED);
     if (rv == 0)
-        rv = test(t, error);
+        rv = training_keeper_test(t, error);
     if (rv == 0)
         rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
@@ -195,13 +197,13 @@ struct trainer_hooks training_hooks(struct training *t)
 {
     return (struct trainer_hooks){
         .arg = t,
-        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
+        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : training_keeper_evaluate,
         .epoch_done = epoch_done,
         .step_done = step_done,
         .rewind = rewind_run,
         .keep_best = keep_best,
-        .keep = keep,
-        .refused = refused,
+        .keep = training_keeper_keep,
+        .refused = training_keeper_refused,
         .now_ns = training_now_ns,
     };
 }

@@ -64,7 +64,7 @@ static enum training_operation end_epoch(struct training_loop *loop)
 }
 
 /* Returns what follows an operation that succeeded, or is gone on without. */
-static enum training_operation follow(struct training_loop *loop)
+static enum training_operation training_loop_follow(struct training_loop *loop)
 {
     const struct training_loop_plan *plan = &loop->plan;
     switch (loop->operation) {
@@ -109,16 +109,16 @@ static enum training_operation follow(struct training_loop *loop)
     }
 }
 
-static void enter(struct training_loop *loop, enum training_operation operation)
+static void training_loop_enter(struct training_loop *loop, enum training_operation operation)
 {
     loop->operation = operation;
     loop->refused = false;
 }
 
-static void fail(struct training_loop *loop, int code)
+static void training_loop_fail(struct training_loop *loop, int code)
 {
     loop->code = code;
-    enter(loop, TRAINING_FAILED);
+    training_loop_enter(loop, TRAINING_FAILED);
 }
 
 static bool waits_for_others(const struct training_loop *loop)
@@ -145,22 +145,22 @@ static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
     case TRAINING_SAVE:
     case TRAINING_KEEP_BEST:
     case TRAINING_REPORT:
-        enter(loop, follow(loop));
+        training_loop_enter(loop, training_loop_follow(loop));
         return;
     case TRAINING_RESTORE:
     case TRAINING_REWIND:
     case TRAINING_KEEP:
-        /* The time is that of the first refusal: enter() clears the flag when another operation
-         * begins. */
+        /* The time is that of the first refusal: training_loop_enter() clears the flag when another
+         * operation begins. */
         loop->refused_ns = loop->refused ? loop->refused_ns : now_ns;
         loop->refused = true;
         if (now_ns - loop->refused_ns < loop->plan.patience_ns)
             loop->wait_ns = TRAINING_AGAIN_NS;
         else
-            fail(loop, code);
+            training_loop_fail(loop, code);
         return;
     default:
-        fail(loop, code);
+        training_loop_fail(loop, code);
     }
 }
 
@@ -172,20 +172,20 @@ void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
      * are no failures of their operations; refusals before all other failures, which they are some
      * of. */
     if (code == TR_EROLLBACK && loop->plan.grouped) {
-        enter(loop, TRAINING_RESTORE);
+        training_loop_enter(loop, TRAINING_RESTORE);
     } else if (code == TR_ETIMEDOUT && waits_for_others(loop)) {
         return; /* again at once: the call itself has waited */
     } else if (code == TR_EEND && loop->operation == TRAINING_STEP) {
-        enter(loop, TRAINING_SUM);
+        training_loop_enter(loop, TRAINING_SUM);
     } else if (files_is_refusal(code)) {
         be_refused(loop, code, now_ns);
     } else if (code < 0) {
-        fail(loop, code);
+        training_loop_fail(loop, code);
     } else {
         if (loop->operation == TRAINING_KEEP_BEST || loop->operation == TRAINING_KEEP)
             loop->best_unkept = false;
-        /* follow() reads `best_unkept`, which is therefore settled above. */
-        enter(loop, follow(loop));
+        /* training_loop_follow() reads `best_unkept`, which is therefore settled above. */
+        training_loop_enter(loop, training_loop_follow(loop));
     }
 }
 

@@ -51,8 +51,9 @@ void tr_train_options_init_sized(struct tr_train_options *options, size_t size)
 }
 
 /* *value: the number behind a name. */
-static int parse(const char *option, const char *name, int (*number_of)(const char *name),
-                 int *value, struct tr_error *error)
+static int training_options_parse(const char *option, const char *name,
+                                  int (*number_of)(const char *name), int *value,
+                                  struct tr_error *error)
 {
     *value = name == NULL ? -1 : number_of(name);
     return *value >= 0 ? 0
@@ -85,17 +86,19 @@ static int read_names(struct run_config *config, const struct tr_train_options *
                       struct tr_error *error)
 {
     int kind, loss, metric, optimiser, schedule, evaluation;
-    int rv = parse("model", from->model, model_kind_parse, &kind, error);
+    int rv = training_options_parse("model", from->model, model_kind_parse, &kind, error);
     if (rv == 0)
-        rv = parse("loss", from->loss, model_loss_parse, &loss, error);
+        rv = training_options_parse("loss", from->loss, model_loss_parse, &loss, error);
     if (rv == 0)
-        rv = parse("metric", from->metric, model_metric_parse, &metric, error);
+        rv = training_options_parse("metric", from->metric, model_metric_parse, &metric, error);
     if (rv == 0)
-        rv = parse("optimiser", from->optimiser, model_optimiser_parse, &optimiser, error);
+        rv = training_options_parse("optimiser", from->optimiser, model_optimiser_parse, &optimiser,
+                                    error);
     if (rv == 0)
-        rv = parse("schedule", from->schedule, parse_schedule, &schedule, error);
+        rv = training_options_parse("schedule", from->schedule, parse_schedule, &schedule, error);
     if (rv == 0)
-        rv = parse("evaluation", from->evaluation, parse_evaluation, &evaluation, error);
+        rv = training_options_parse("evaluation", from->evaluation, parse_evaluation, &evaluation,
+                                    error);
     if (rv != 0)
         return rv;
     config->model.kind = (enum model_kind)kind;
@@ -204,7 +207,8 @@ void training_free_options(struct training *t)
     run_config_fini(&t->config);
 }
 
-static int check(const struct tr_train_options *from, const char *graph, struct tr_error *error)
+static int training_options_check(const struct tr_train_options *from, const char *graph,
+                                  struct tr_error *error)
 {
     if (graph == NULL || from->run == NULL || from->features == NULL || from->labels == NULL ||
         from->train_mask == NULL || from->val_mask == NULL || from->test_mask == NULL)
@@ -252,7 +256,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
     asked.disk_wait_ns = choose_limit(from->disk_wait_ns, t->process.disk_wait_s);
     /* The graph is checked when the cluster file has had its say. */
     if (rv == 0)
-        rv = check(from, asked.graph, error);
+        rv = training_options_check(from, asked.graph, error);
     if (rv != 0)
         return rv;
     if (copy_texts(&t->options, &asked) != 0 ||

@@ -54,6 +54,15 @@ check_copy
 expect "and a tag that is defined twice" says_only '^runtime/core/[a-z_]*.h:[0-9]*: the tag actor is also that of model/loss.c:[0-9]*$'
 restore model/loss.c
 
+{ echo "$licence"; yes '' | head -n 199; echo 'static int *take(void)'; } >"$copy/model/long.c"
+check_copy
+expect "and a static function that does not name its object in a long file" \
+    says_only '^model/long.c:201: take() does not name its object'
+sed -i 2d "$copy/model/long.c"
+check_copy
+expect "with 200 lines it may have one word" exited 0
+rm "$copy/model/long.c"
+
 mkdir "$copy/runtime/attic"
 echo "$licence" >"$copy/runtime/attic/old.c"
 check_copy

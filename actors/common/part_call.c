@@ -11,8 +11,8 @@
  *     memory (RESERVING), an open call (SENT) or a started timer (PAUSED). `state` says which.
  *  2. Memory for the reply is held in SENT alone, and between RESERVING and SENT.
  *  3. Each thing under way ends at the deadline of the whole (an open call: and its grace) or
- *     before, so the deadline needs no timer of its own: whichever ends last leads to attempt(),
- *     which looks at the clock first.
+ *     before, so the deadline needs no timer of its own: whichever ends last leads to
+ *     part_call_attempt(), which looks at the clock first.
  *  4. A call becomes IDLE before done runs, so done may send it again, cancel it or free it;
  *     nothing here touches the call after done.
  *  5. Cancelling makes the call IDLE first; what the cancelled thing reports then finds it IDLE.
@@ -36,7 +36,7 @@
  * times as long. */
 #define PATIENCE_DOUBLINGS_MAX 10u
 
-static void attempt(struct part_call *call);
+static void part_call_attempt(struct part_call *call);
 
 bool part_call_peer_recovers(int code)
 {
@@ -82,7 +82,7 @@ static void keep_why(struct part_call *call, const struct error *why)
     call->why_process_1 = why->process_1;
 }
 
-static void ended(struct actor *self, void *arg)
+static void part_call_ended(struct actor *self, void *arg)
 {
     struct part_call *call = arg;
     struct error error;
@@ -94,7 +94,7 @@ static void ended(struct actor *self, void *arg)
     call->ops->done(call, call->status, NULL, &error);
 }
 
-static void end(struct part_call *call, int status, const struct error *error)
+static void part_call_end(struct part_call *call, int status, const struct error *error)
 {
     /* The call is idle before `done` (4), which waits for a timer while the call is being sent
      * (6). */
@@ -106,22 +106,22 @@ static void end(struct part_call *call, int status, const struct error *error)
     keep_why(call, error);
     call->state = PART_CALL_ENDING;
     call->status = status;
-    timer_start(call->self, &call->timer, actor_now_ns(call->self), ended, call);
+    timer_start(call->self, &call->timer, actor_now_ns(call->self), part_call_ended, call);
 }
 
-static void expire(struct part_call *call)
+static void part_call_expire(struct part_call *call)
 {
     struct error error;
     error_set(&error, TR_ETIMEDOUT, "no answer until the deadline%s%s",
               call->why[0] != '\0' ? "; the last attempt failed: " : "", call->why);
     error.process_1 = call->why_process_1;
-    end(call, TR_ETIMEDOUT, &error);
+    part_call_end(call, TR_ETIMEDOUT, &error);
 }
 
-static void paused(struct actor *self, void *arg)
+static void part_call_paused(struct actor *self, void *arg)
 {
     (void)self;
-    attempt(arg);
+    part_call_attempt(arg);
 }
 
 /* Half of each pause is random, so that those that were refused together do not come back so. */
@@ -136,11 +136,11 @@ static void pause_then_attempt(struct part_call *call)
     /* The memory is given back for the pause (2): replies to other calls may have it meanwhile. */
     reply_budget_release(&call->room);
     timer_start(call->self, &call->timer, at_ns < call->deadline_ns ? at_ns : call->deadline_ns,
-                paused, call);
+                part_call_paused, call);
 }
 
 /* why may have no text: the peer had no memory for one, or it is our own failure. */
-static void fail(struct part_call *call, int status, struct error *why)
+static void part_call_fail(struct part_call *call, int status, struct error *why)
 {
     /* The process is kept, since setting an error clears it. */
     uint32_t process_1 = why->process_1;
@@ -150,7 +150,7 @@ static void fail(struct part_call *call, int status, struct error *why)
         error_set(why, status, "%s", tr_strerror(status));
     why->process_1 = process_1;
     if (!part_call_is_transient(status) || (call->one_life && is_of_a_life(status))) {
-        end(call, status, why);
+        part_call_end(call, status, why);
         return;
     }
     /* The call is paused before `failed` runs, which may cancel it: that stops the pause. The other
@@ -166,10 +166,10 @@ static void fail_plainly(struct part_call *call, int status)
     struct error why;
     why.text[0] = '\0';
     why.process_1 = 0;
-    fail(call, status, &why);
+    part_call_fail(call, status, &why);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void part_call_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct part_call *call = arg;
     struct error why;
@@ -201,48 +201,48 @@ static void answered(struct actor *self, void *arg, int status, struct message *
      * has the number of its process. */
     if (why.process_1 == 0)
         why.process_1 = call->to.node + 1;
-    fail(call, said, &why);
+    part_call_fail(call, said, &why);
 }
 
-static void found(struct part_locator_wait *wait, int status)
+static void part_call_found(struct part_locator_wait *wait, int status)
 {
     part_call_located(wait->arg, status);
 }
 
 /* 0, or 1: part_call_located follows. */
-static int locate(struct part_call *call)
+static int part_call_locate(struct part_call *call)
 {
     if (call->owners == NULL)
         return call->ops->locate(call, &call->to);
     call->to = part_locator_address(call->owners, call->part);
     if (!address_is_none(call->to))
         return 0;
-    call->wait.found = found;
+    call->wait.found = part_call_found;
     call->wait.arg = call;
     part_locator_find(call->owners, call->part, call->deadline_ns, &call->wait);
     return 1;
 }
 
-static void granted(struct actor *self, void *arg, int status)
+static void part_call_granted(struct actor *self, void *arg, int status)
 {
     struct part_call *call = arg;
     (void)self;
     if (status == 0)
-        attempt(call); /* the owner may be another by now */
+        part_call_attempt(call); /* the owner may be another by now */
     else
         fail_plainly(call, status);
 }
 
 /* 0: held, or not needed; 1: granted follows. */
-static int reserve(struct part_call *call)
+static int part_call_reserve(struct part_call *call)
 {
     if (call->replies == NULL || !reply_budget_is_needed(call->self, call->to))
         return 0;
     return reply_budget_reserve(&call->room, call->replies, call->self, call->reply_bytes,
-                                call->deadline_ns, granted, call);
+                                call->deadline_ns, part_call_granted, call);
 }
 
-static int send(struct part_call *call, uint64_t now_ns)
+static int part_call_send_request(struct part_call *call, uint64_t now_ns)
 {
     uint64_t call_ns = call->call_ns != 0 ? call->call_ns : PART_CALL_NS;
     bool ends = call->grace_ns <= UINT64_MAX - call->deadline_ns;
@@ -251,32 +251,32 @@ static int send(struct part_call *call, uint64_t now_ns)
     uint64_t until_ns = now_ns + (fits ? call_ns << call->timeouts : left_ns);
     struct message *request;
     int rv = call->ops->make(call, &request);
-    return rv != 0
-               ? rv
-               : actor_call(call->self, call->to, request, until_ns, answered, call, &call->call);
+    return rv != 0 ? rv
+                   : actor_call(call->self, call->to, request, until_ns, part_call_answered, call,
+                                &call->call);
 }
 
-static void attempt(struct part_call *call)
+static void part_call_attempt(struct part_call *call)
 {
     uint64_t now_ns = actor_now_ns(call->self);
     /* The clock is asked first (3): whatever ended last, nothing is begun after the deadline. */
     if (now_ns >= call->deadline_ns) {
-        expire(call);
+        part_call_expire(call);
         return;
     }
     /* The address is located before memory is reserved: a reply from this process needs none. The
      * request is made last: one that waited for memory would hold memory too. */
     call->state = PART_CALL_LOCATING;
-    int rv = locate(call);
+    int rv = part_call_locate(call);
     if (rv == 1)
         reply_budget_release(&call->room); /* others may be answered while nobody is there to ask */
     if (rv == 0) {
         call->state = PART_CALL_RESERVING;
-        rv = reserve(call);
+        rv = part_call_reserve(call);
     }
     if (rv == 0) {
         call->state = PART_CALL_SENT;
-        rv = send(call, now_ns);
+        rv = part_call_send_request(call, now_ns);
     }
     if (rv < 0)
         fail_plainly(call, rv);
@@ -296,7 +296,7 @@ void part_call_send(struct part_call *call, uint64_t deadline_ns)
     /* `sending` holds for the first attempt alone (6): the failure of a later one calls `done` at
      * once. */
     call->sending = true;
-    attempt(call);
+    part_call_attempt(call);
     call->sending = false;
 }
 
@@ -306,14 +306,14 @@ void part_call_located(struct part_call *call, int status)
     if (call->state != PART_CALL_LOCATING)
         return;
     if (status == 0) {
-        attempt(call);
+        part_call_attempt(call);
         return;
     }
     struct error why;
     error_set(&why, status, "partition %" PRIu32 ": nobody serves it now", call->part);
     if (call->owners == NULL)
         error_set(&why, status, "nobody is there to ask");
-    fail(call, status, &why);
+    part_call_fail(call, status, &why);
 }
 
 void part_call_cancel(struct part_call *call)

@@ -28,7 +28,7 @@ static uint64_t patience_ns(const struct process_member *member, bool first)
     return ns != 0 ? ns : first ? MEMBER_FIRST_JOIN_NS : MEMBER_JOIN_NS;
 }
 
-static void down(struct actor *self, void *arg, struct address who, int reason)
+static void process_member_down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct process_member *member = arg;
     (void)who, (void)reason;
@@ -39,7 +39,8 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
     look_for_coordinator(self, member);
 }
 
-static void watch(struct actor *self, struct process_member *member, const struct message *reply)
+static void process_member_watch(struct actor *self, struct process_member *member,
+                                 const struct message *reply)
 {
     /* The address and the era are set before `joined`, which asks the coordinator what waited for
      * it. */
@@ -47,7 +48,7 @@ static void watch(struct actor *self, struct process_member *member, const struc
     member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
     /* The coordinator is watched before `joined` asks it for anything: one that cannot be watched
      * is not used at all. */
-    int rv = actor_monitor(self, member->coordinator, down, member, NULL);
+    int rv = actor_monitor(self, member->coordinator, process_member_down, member, NULL);
     if (rv != 0)
         actor_exit(self, rv);
     else if (member->joined != NULL)
@@ -129,7 +130,7 @@ static void try_again_or_exit(struct actor *self, struct process_member *member,
     give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
 }
 
-static void joined(struct actor *self, void *arg, int status, struct message *reply)
+static void process_member_joined(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct process_member *member = arg;
     struct error why = { 0 };
@@ -141,14 +142,14 @@ static void joined(struct actor *self, void *arg, int status, struct message *re
     if (status == 0 && reply->frame.kind != MSG_JOINED)
         status = TR_EFORMAT;
     if (status == 0)
-        watch(self, member, reply);
+        process_member_watch(self, member, reply);
     else
         try_again_or_exit(self, member, status, &why);
     /* The reply is released last: the address and the era are read from it. */
     message_release(self, reply);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void process_member_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct process_member *member = arg;
     struct message *request = status == 0 ? message_create(self, MSG_JOIN) : NULL;
@@ -167,7 +168,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
             .over_name = member->over_name,
             .over_sequence = member->over_sequence,
         };
-        status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
+        status = actor_call(self, address, request, member->until_ns, process_member_joined, member,
+                            NULL);
         actor_failpoint(self, FAILPOINT_START_JOINING);
     }
     /* The search, the request and the call fail alike: the member begins with a search again. */
@@ -175,16 +177,17 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         try_again_or_exit(self, member, status, NULL);
 }
 
-static int find(struct actor *self, struct process_member *member)
+static int process_member_find(struct actor *self, struct process_member *member)
 {
     uint32_t node = member->plan != NULL ? member->plan->coordinator : actor_address(self).node;
-    return directory_wait_at(self, node, COORDINATOR_NAME, member->until_ns, found, member);
+    return directory_wait_at(self, node, COORDINATOR_NAME, member->until_ns, process_member_found,
+                             member);
 }
 
 static void look_for_coordinator(struct actor *self, void *arg)
 {
     struct process_member *member = arg;
-    int rv = find(self, member);
+    int rv = process_member_find(self, member);
     if (rv != 0)
         try_again_or_exit(self, member, rv, NULL);
 }

@@ -58,7 +58,7 @@ struct flat_nodes {
     struct flat_rows features, labels;
 };
 
-static void put(struct flat *f, const void *from, uint64_t bytes, uint64_t align)
+static void flat_put(struct flat *f, const void *from, uint64_t bytes, uint64_t align)
 {
     uint64_t begin = (f->at + align - 1) / align * align;
     memset(f->to + f->at, 0, begin - f->at);
@@ -68,7 +68,7 @@ static void put(struct flat *f, const void *from, uint64_t bytes, uint64_t align
 }
 
 /* count elements from or to memory that is there already. */
-static void plain(struct flat *f, void *data, uint64_t count, uint64_t size)
+static void flat_plain(struct flat *f, void *data, uint64_t count, uint64_t size)
 {
     const void *bytes;
     if (f->rv != 0)
@@ -76,14 +76,14 @@ static void plain(struct flat *f, void *data, uint64_t count, uint64_t size)
     if (f->mode == FLAT_SIZE)
         f->rv = body_grow(&f->at, count, size, 8);
     else if (f->mode == FLAT_WRITE)
-        put(f, data, count * size, 8);
+        flat_put(f, data, count * size, 8);
     else if ((f->rv = body_take(&f->reader, count, size, 8, &bytes)) == 0 && count > 0)
         memcpy(data, bytes, count * size);
 }
 
 /* An array of the batch; reading makes room for it once it is known to be there. */
-static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t count, uint64_t size,
-                   bool wanted)
+static void *flat_array(struct flat *f, struct vec *vec, const void *data, uint64_t count,
+                        uint64_t size, bool wanted)
 {
     const void *bytes;
     if (f->rv != 0 || !wanted)
@@ -91,7 +91,7 @@ static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t c
     if (f->mode == FLAT_SIZE)
         f->rv = body_grow(&f->at, count, size, 64);
     else if (f->mode == FLAT_WRITE)
-        put(f, data, count * size, 64);
+        flat_put(f, data, count * size, 64);
     else if ((f->rv = body_take(&f->reader, count, size, 64, &bytes)) == 0 &&
              (f->rv = vec_reserve(vec, count, size, 0)) == 0 && count * size > 0)
         memcpy(vec->data, bytes, count * size);
@@ -101,7 +101,7 @@ static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t c
 static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space *space)
 {
     struct flat_edges head = { e->num_dst, e->num_edges, e->edge_ids != NULL, e->index == NULL };
-    plain(f, &head, 1, sizeof head);
+    flat_plain(f, &head, 1, sizeof head);
     if (f->rv != 0 || head.absent != 0) {
         f->rv = f->rv == 0 && head.num_edges != 0 ? TR_EFORMAT : f->rv;
         if (f->mode == FLAT_READ)
@@ -109,9 +109,10 @@ static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space 
         return;
     }
     struct block_edges out = { .num_dst = head.num_dst, .num_edges = head.num_edges };
-    out.index = array(f, &space->index, e->index, head.num_dst + UINT64_C(1), 4, true);
-    out.sources = array(f, &space->sources, e->sources, head.num_edges, 4, true);
-    out.edge_ids = array(f, &space->edge_ids, e->edge_ids, head.num_edges, 8, head.edge_ids != 0);
+    out.index = flat_array(f, &space->index, e->index, head.num_dst + UINT64_C(1), 4, true);
+    out.sources = flat_array(f, &space->sources, e->sources, head.num_edges, 4, true);
+    out.edge_ids = flat_array(f, &space->edge_ids, e->edge_ids, head.num_edges, 8,
+                              head.edge_ids != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *e = out;
 }
@@ -127,7 +128,7 @@ static void walk_rows(struct flat *f, struct batch_rows *r, struct vec *vec,
 {
     struct batch_rows out = { (enum tr_dtype)head->dtype, head->num_rows, head->width,
                               (size_t)head->row_bytes, NULL };
-    out.rows = array(f, vec, r->rows, head->num_rows, head->row_bytes, head->fetched != 0);
+    out.rows = flat_array(f, vec, r->rows, head->num_rows, head->row_bytes, head->fetched != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *r = out;
 }
@@ -142,17 +143,18 @@ static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space 
                                0,
                                rows_head(&n->features),
                                rows_head(&n->labels) };
-    plain(f, &head, 1, sizeof head);
+    flat_plain(f, &head, 1, sizeof head);
     if (f->rv != 0)
         return;
     struct batch_nodes out = { .num_nodes = head.num_nodes, .num_seeds = head.num_seeds };
     uint32_t count = head.num_nodes;
-    out.ids = array(f, &space->ids, n->ids, count, 8, true);
-    out.original_ids = array(f, &space->original_ids, n->original_ids, count, 8,
-                             head.original_ids != 0);
-    out.in_degrees = array(f, &space->in_degrees, n->in_degrees, count, 4, head.in_degrees != 0);
-    out.out_degrees = array(f, &space->out_degrees, n->out_degrees, count, 4,
-                            head.out_degrees != 0);
+    out.ids = flat_array(f, &space->ids, n->ids, count, 8, true);
+    out.original_ids = flat_array(f, &space->original_ids, n->original_ids, count, 8,
+                                  head.original_ids != 0);
+    out.in_degrees = flat_array(f, &space->in_degrees, n->in_degrees, count, 4,
+                                head.in_degrees != 0);
+    out.out_degrees = flat_array(f, &space->out_degrees, n->out_degrees, count, 4,
+                                 head.out_degrees != 0);
     walk_rows(f, &n->features, &space->features, &head.features);
     walk_rows(f, &n->labels, &space->labels, &head.labels);
     out.features = n->features;
@@ -164,7 +166,7 @@ static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space 
 static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
 {
     struct flat_table head = { t->table, t->of, t->type, t->layer, rows_head(&t->rows) };
-    plain(f, &head, 1, sizeof head);
+    flat_plain(f, &head, 1, sizeof head);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *t = (struct batch_table){ head.table, head.of, head.type, head.layer, { 0 } };
     walk_rows(f, &t->rows, space, &head.rows);
@@ -173,22 +175,22 @@ static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
 static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space *space)
 {
     struct flat_pairs head = { p->etype, p->count, p->edge_ids != NULL, 0 };
-    plain(f, &head, 1, sizeof head);
+    flat_plain(f, &head, 1, sizeof head);
     struct batch_pairs out = { .given = 1, .etype = head.etype, .count = head.count };
-    out.sources = array(f, &space->sources, p->sources, head.count, 4, true);
-    out.destinations = array(f, &space->destinations, p->destinations, head.count, 4, true);
-    out.edge_ids = array(f, &space->edge_ids, p->edge_ids, head.count, 8, head.edge_ids != 0);
+    out.sources = flat_array(f, &space->sources, p->sources, head.count, 4, true);
+    out.destinations = flat_array(f, &space->destinations, p->destinations, head.count, 4, true);
+    out.edge_ids = flat_array(f, &space->edge_ids, p->edge_ids, head.count, 8, head.edge_ids != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *p = out;
 }
 
-static void walk(struct flat *f, struct batch_space *s)
+static void flat_walk(struct flat *f, struct batch_space *s)
 {
     struct mini_batch *m = &s->batch;
     struct flat_head head = { m->seed,       m->index,      m->epoch,      m->rank,
                               m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers,
                               m->num_tables, m->pairs.given };
-    plain(f, &head, 1, sizeof head);
+    flat_plain(f, &head, 1, sizeof head);
     /* The shape is compared before the arrays are walked: the batch that reads them has places
      * by its own shape. */
     if (f->rv == 0 &&
@@ -205,8 +207,8 @@ static void walk(struct flat *f, struct batch_space *s)
         m->step_seeds = head.step_seeds;
     }
     size_t cells = (size_t)m->num_layers * m->num_ntypes;
-    plain(f, s->num_src, cells, sizeof *s->num_src);
-    plain(f, s->num_dst, cells, sizeof *s->num_dst);
+    flat_plain(f, s->num_src, cells, sizeof *s->num_src);
+    flat_plain(f, s->num_dst, cells, sizeof *s->num_dst);
     for (size_t i = 0; i < (size_t)m->num_layers * m->num_etypes && f->rv == 0; i++)
         walk_edges(f, &s->edges[i], &s->edge_space[i]);
     for (uint32_t t = 0; t < m->num_ntypes && f->rv == 0; t++)
@@ -285,7 +287,7 @@ static bool pairs_fit(const struct mini_batch *m, const struct graph_types *type
     return true;
 }
 
-static bool fits(const struct batch_space *s, const struct graph_types *types)
+static bool flat_fits(const struct batch_space *s, const struct graph_types *types)
 {
     const struct mini_batch *m = &s->batch;
     if (!pairs_fit(m, types))
@@ -309,7 +311,7 @@ static bool fits(const struct batch_space *s, const struct graph_types *types)
 int batch_flat_bytes(const struct sampled_batch *batch, uint64_t *bytes)
 {
     struct flat f = { .mode = FLAT_SIZE };
-    walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
+    flat_walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
     *bytes = f.at;
     return f.rv;
 }
@@ -317,7 +319,7 @@ int batch_flat_bytes(const struct sampled_batch *batch, uint64_t *bytes)
 void batch_flatten(const struct sampled_batch *batch, void *to)
 {
     struct flat f = { .mode = FLAT_WRITE, .to = to };
-    walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
+    flat_walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
 }
 
 int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types, const void *bytes,
@@ -329,9 +331,9 @@ int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types
         return TR_EFORMAT;
     for (uint32_t e = 0; e < types->num_etypes; e++)
         s->etype_src[e] = types->etypes[e].src;
-    walk(&f, s);
+    flat_walk(&f, s);
     /* The parts are held against each other only when all of them are read. */
-    if (f.rv == 0 && (f.reader.at != length || !fits(s, types)))
+    if (f.rv == 0 && (f.reader.at != length || !flat_fits(s, types)))
         f.rv = TR_EFORMAT;
     return f.rv;
 }

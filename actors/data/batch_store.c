@@ -72,7 +72,7 @@ const struct fork_mark *batch_store_mark(const struct batch_store *store)
     return store->mark;
 }
 
-static struct batch_store *acquire(struct batch_store *store)
+static struct batch_store *batch_store_acquire(struct batch_store *store)
 {
     atomic_fetch_add_explicit(&store->references, 1, memory_order_relaxed);
     return store;
@@ -92,7 +92,7 @@ void batch_store_release(struct batch_store *store)
     free(store);
 }
 
-static struct store_loader *find(struct batch_store *store, uint64_t loader)
+static struct store_loader *batch_store_find(struct batch_store *store, uint64_t loader)
 {
     struct store_loader *l = store->loaders;
     while (l != NULL && l->id != loader)
@@ -100,7 +100,7 @@ static struct store_loader *find(struct batch_store *store, uint64_t loader)
     return l;
 }
 
-static void uncharge(struct batch_store *store, struct sampled_batch *batch)
+static void loader_uncharge(struct batch_store *store, struct sampled_batch *batch)
 {
     if (batch->charged_bytes != 0)
         account_release(&store->account, batch->charged_bytes);
@@ -108,7 +108,7 @@ static void uncharge(struct batch_store *store, struct sampled_batch *batch)
 }
 
 /* Puts one on the list of those that the caller destroys after it let go of the mutex. */
-static void discard(struct sampled_batch **list, struct sampled_batch *batch)
+static void batch_store_discard(struct sampled_batch **list, struct sampled_batch *batch)
 {
     batch->next = *list;
     *list = batch;
@@ -131,14 +131,14 @@ static void drop_idle(struct batch_store *store, struct sampled_batch **list)
     while (store->idle != NULL) {
         struct sampled_batch *batch = store->idle;
         store->idle = batch->next;
-        uncharge(store, batch);
-        discard(list, batch);
+        loader_uncharge(store, batch);
+        batch_store_discard(list, batch);
     }
     store->num_idle = 0;
 }
 
-static void unreserve(struct batch_store *store, struct store_loader *l, uint32_t epoch,
-                      uint64_t index)
+static void loader_unreserve(struct batch_store *store, struct store_loader *l, uint32_t epoch,
+                             uint64_t index)
 {
     uint32_t i = 0;
     while (i < l->num_reserved && (l->reserved[i].index != index || l->reserved[i].epoch != epoch))
@@ -158,11 +158,11 @@ static void drop_ready(struct batch_store *store, struct store_loader *l,
     while (l->ready != NULL) {
         struct sampled_batch *batch = l->ready;
         l->ready = batch->next;
-        uncharge(store, batch);
-        discard(list, batch);
+        loader_uncharge(store, batch);
+        batch_store_discard(list, batch);
     }
     while (l->num_reserved > 0)
-        unreserve(store, l, l->reserved[0].epoch, l->reserved[0].index);
+        loader_unreserve(store, l, l->reserved[0].epoch, l->reserved[0].index);
     l->starving = false;
 }
 
@@ -195,7 +195,7 @@ int batch_store_open_loader(struct batch_store *store, uint64_t loader, size_t e
     l->id = loader;
     l->estimate_bytes = estimate_bytes;
     pthread_mutex_lock(&store->mutex);
-    bool refused = store->closed || find(store, loader) != NULL;
+    bool refused = store->closed || batch_store_find(store, loader) != NULL;
     if (!refused) {
         l->next = store->loaders;
         store->loaders = l;
@@ -211,7 +211,7 @@ void batch_store_set_epoch(struct batch_store *store, uint64_t loader, uint32_t 
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     if (l != NULL) {
         drop_ready(store, l, &list);
         l->epoch = epoch;
@@ -239,7 +239,7 @@ void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t ep
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     struct sampled_batch **link = l != NULL ? &l->ready : NULL;
     /* The position moves first: is_past() measures by it. */
     if (l != NULL)
@@ -251,8 +251,8 @@ void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t ep
             continue;
         }
         *link = batch->next;
-        uncharge(store, batch);
-        discard(&list, batch);
+        loader_uncharge(store, batch);
+        batch_store_discard(&list, batch);
     }
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);
@@ -272,7 +272,7 @@ void batch_store_close_loader(struct batch_store *store, uint64_t loader)
 }
 
 /* An eighth more than the largest so far, since the next may be a little larger. */
-static size_t estimate(const struct store_loader *l)
+static size_t loader_estimate(const struct store_loader *l)
 {
     if (l->largest_bytes == 0)
         return l->estimate_bytes;
@@ -280,8 +280,8 @@ static size_t estimate(const struct store_loader *l)
 }
 
 /* Room for a batch that the client waits for, or will. */
-static int reserve(struct batch_store *store, struct store_loader *l, size_t *bytes,
-                   struct sampled_batch **list)
+static int loader_reserve(struct batch_store *store, struct store_loader *l, size_t *bytes,
+                          struct sampled_batch **list)
 {
     /* Idle batches give way first, for they only save making new ones. Then a loader that is alone
      * gets all there is: with less than its estimate, batches that do fit would never be made. */
@@ -311,14 +311,14 @@ int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epo
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
-    size_t bytes = l == NULL ? 0 : estimate(l);
+    struct store_loader *l = batch_store_find(store, loader);
+    size_t bytes = l == NULL ? 0 : loader_estimate(l);
     /* Whether it can be noted is asked before any room is taken, which would have to be given
      * back. */
     int rv = l == NULL                                     ? TR_ECANCELED
              : l->num_reserved == BATCH_STORE_RESERVED_MAX ? TR_EFULL
              : epoch > l->epoch                            ? reserve_spare(store, bytes)
-                                                           : reserve(store, l, &bytes, &list);
+                                : loader_reserve(store, l, &bytes, &list);
     if (rv == 0)
         l->reserved[l->num_reserved++] = (struct reservation){ epoch, index, bytes };
     pthread_mutex_unlock(&store->mutex);
@@ -330,16 +330,16 @@ void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t 
                            uint64_t index)
 {
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     if (l != NULL)
-        unreserve(store, l, epoch, index);
+        loader_unreserve(store, l, epoch, index);
     pthread_mutex_unlock(&store->mutex);
 }
 
 bool batch_store_is_starving(struct batch_store *store, uint64_t loader)
 {
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     bool starving = l != NULL && l->starving;
     pthread_mutex_unlock(&store->mutex);
     return starving;
@@ -364,7 +364,7 @@ struct sampled_batch *batch_store_take(struct batch_store *store, uint32_t num_n
         *link = batch->next;
         store->num_idle--;
         /* The reservation of its requester stands for it from now on. */
-        uncharge(store, batch);
+        loader_uncharge(store, batch);
     }
     pthread_mutex_unlock(&store->mutex);
     if (batch != NULL) {
@@ -373,7 +373,7 @@ struct sampled_batch *batch_store_take(struct batch_store *store, uint32_t num_n
     }
     batch = sampled_batch_create(num_ntypes, num_etypes, num_layers);
     if (batch != NULL)
-        batch->store = acquire(store);
+        batch->store = batch_store_acquire(store);
     return batch;
 }
 
@@ -386,10 +386,10 @@ static struct sampled_batch **find_ready(struct store_loader *l, uint32_t epoch,
     return link;
 }
 
-static int deposit(struct batch_store *store, struct sampled_batch *batch,
-                   struct sampled_batch **list)
+static int loader_deposit(struct batch_store *store, struct sampled_batch *batch,
+                          struct sampled_batch **list)
 {
-    struct store_loader *l = find(store, batch->loader);
+    struct store_loader *l = batch_store_find(store, batch->loader);
     uint32_t epoch = batch->space.batch.epoch;
     uint64_t index = batch->space.batch.index;
     if (store->closed || l == NULL || is_past(l, epoch, index) || epoch - l->epoch > 1)
@@ -399,7 +399,7 @@ static int deposit(struct batch_store *store, struct sampled_batch *batch,
     size_t bytes = sampled_batch_bytes(batch);
     /* The reservation goes before the bytes are charged: an account that has room for one of them
      * need not have it for both. */
-    unreserve(store, l, epoch, index);
+    loader_unreserve(store, l, epoch, index);
     int rv = account_reserve(&store->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(store, list);
@@ -418,7 +418,7 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
-    int rv = deposit(store, batch, &list);
+    int rv = loader_deposit(store, batch, &list);
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);
     /* The release comes after the mutex is unlocked: it gives the batch back to this store,
@@ -448,7 +448,7 @@ bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t e
                           uint64_t index)
 {
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     bool taken = l != NULL && is_past(l, epoch, index);
     pthread_mutex_unlock(&store->mutex);
     return taken;
@@ -459,7 +459,7 @@ struct sampled_batch *batch_store_collect(struct batch_store *store, uint64_t lo
 {
     struct sampled_batch *batch = NULL;
     pthread_mutex_lock(&store->mutex);
-    struct store_loader *l = find(store, loader);
+    struct store_loader *l = batch_store_find(store, loader);
     if (l != NULL) {
         struct sampled_batch **link = find_ready(l, epoch, index);
         batch = *link;
@@ -505,7 +505,7 @@ void batch_store_give_back(struct batch_store *store, struct sampled_batch *batc
     pthread_mutex_lock(&store->mutex);
     /* The old charge goes first: an account that is nearly full has room for the idle batch by
      * that alone. */
-    uncharge(store, batch);
+    loader_uncharge(store, batch);
     size_t bytes = sampled_batch_bytes(batch);
     bool keep = !store->closed && store->num_idle < BATCH_STORE_IDLE_MAX &&
                 account_reserve(&store->account, bytes, NULL) == 0;
@@ -515,7 +515,7 @@ void batch_store_give_back(struct batch_store *store, struct sampled_batch *batc
         store->idle = batch;
         store->num_idle++;
     } else {
-        discard(&list, batch);
+        batch_store_discard(&list, batch);
     }
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);

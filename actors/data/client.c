@@ -7,8 +7,8 @@
  * Invariants: they begin in the order in which they came; the first that finds no room keeps those
  * behind it waiting, so a large one is not starved by small ones. The memory of an operation is
  * charged from before it begins until it has been answered. Any step may end an operation; it is
- * freed by work() alone, when the crew is not busy with it, so the code that ends it may still read
- * it.
+ * freed by client_work() alone, when the crew is not busy with it, so the code that ends it may
+ * still read it.
  */
 #include "actors/data/client_state.h"
 
@@ -26,15 +26,15 @@
 /* Longer than any clock runs, and far from its end. */
 #define TIMEOUT_NS_MAX (UINT64_C(1) << 60)
 
-static void work(struct actor *self, void *arg);
+static void client_work(struct actor *self, void *arg);
 
 void client_schedule(struct client *c)
 {
     if (!timer_is_started(&c->work))
-        timer_start(c->self, &c->work, actor_now_ns(c->self), work, c);
+        timer_start(c->self, &c->work, actor_now_ns(c->self), client_work, c);
 }
 
-static void again(struct actor *self, void *arg)
+static void client_again(struct actor *self, void *arg)
 {
     (void)self;
     client_schedule(arg);
@@ -77,7 +77,7 @@ void operation_expire(struct operation *op)
     operation_end_about(op, TR_ETIMEDOUT, text, op->error.process_1);
 }
 
-static void expire(struct actor *self, void *arg)
+static void client_expire(struct actor *self, void *arg)
 {
     (void)self;
     operation_expire(arg);
@@ -97,7 +97,7 @@ static void stop_running(struct operation *op)
 }
 
 /* Answers, and frees all but the request, which the answer consumed. */
-static void settle(struct operation *op)
+static void client_settle(struct operation *op)
 {
     struct client *c = op->client;
     struct message *reply = op->reply;
@@ -127,13 +127,13 @@ static void settle_ended(struct client *c)
         }
         /* It leaves the list before it is settled, which frees it. */
         *link = op->next;
-        settle(op);
+        client_settle(op);
     }
     c->last = last;
 }
 
 /* False: it waits, and with it all that came later. */
-static bool begin(struct client *c, struct operation *op)
+static bool client_begin(struct client *c, struct operation *op)
 {
     struct error error = { 0 };
     size_t bytes = 0;
@@ -168,7 +168,7 @@ static bool begin(struct client *c, struct operation *op)
         return true;
     }
     op->error = error;
-    timer_start(c->self, &c->retry, actor_now_ns(c->self) + RETRY_NS, again, c);
+    timer_start(c->self, &c->retry, actor_now_ns(c->self) + RETRY_NS, client_again, c);
     return false;
 }
 
@@ -176,7 +176,7 @@ static void begin_waiting(struct client *c)
 {
     uint32_t most = c->options->running_max != 0 ? c->options->running_max : CLIENT_RUNNING_MAX;
     for (struct operation *op = c->first; op != NULL && c->num_running < most; op = op->next)
-        if (op->state == OPERATION_WAITING && !begin(c, op))
+        if (op->state == OPERATION_WAITING && !client_begin(c, op))
             break;
 }
 
@@ -195,7 +195,7 @@ static bool read_slice(struct client *c)
     return false;
 }
 
-static void work(struct actor *self, void *arg)
+static void client_work(struct actor *self, void *arg)
 {
     struct client *c = arg;
     (void)self;
@@ -207,8 +207,8 @@ static void work(struct actor *self, void *arg)
         client_schedule(c);
 }
 
-static void add(struct client *c, struct message *request, const struct operation_ops *ops,
-                uint64_t timeout_ns)
+static void client_add(struct client *c, struct message *request, const struct operation_ops *ops,
+                       uint64_t timeout_ns)
 {
     bool full = c->num_waiting == CLIENT_WAITING_MAX;
     struct operation *op = full ? NULL : calloc(1, ops->state_bytes);
@@ -226,24 +226,24 @@ static void add(struct client *c, struct message *request, const struct operatio
         c->first = op;
     c->last = op;
     c->num_waiting++;
-    /* The deadline begins here and not in begin(): the requester is patient from now on, however
-     * long the operation waits. */
+    /* The deadline begins here and not in client_begin(): the requester is patient from now on,
+     * however long the operation waits. */
     uint64_t wait_ns = timeout_ns < TIMEOUT_NS_MAX ? timeout_ns : TIMEOUT_NS_MAX;
-    timer_start(c->self, &op->deadline, actor_now_ns(c->self) + wait_ns, expire, op);
+    timer_start(c->self, &op->deadline, actor_now_ns(c->self) + wait_ns, client_expire, op);
     client_schedule(c);
 }
 
-static int receive(struct actor *self, struct message *message)
+static int client_receive(struct actor *self, struct message *message)
 {
     struct client *c = actor_state(self);
     const struct msg_fetch_request *fetch = message_head(message);
     const struct msg_nodes_request *nodes = message_head(message);
     switch (message->frame.kind) {
     case MSG_FETCH_REQUEST:
-        add(c, message, &fetch_ops, fetch->timeout_ns);
+        client_add(c, message, &fetch_ops, fetch->timeout_ns);
         break;
     case MSG_NODES_REQUEST:
-        add(c, message, &nodes_ops, nodes->timeout_ns);
+        client_add(c, message, &nodes_ops, nodes->timeout_ns);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
@@ -252,7 +252,7 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static int start(struct actor *self, const void *arg)
+static int client_start(struct actor *self, const void *arg)
 {
     struct client *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -269,7 +269,7 @@ static int start(struct actor *self, const void *arg)
 }
 
 /* Calls, timers and jobs are over: requests that are left are answered TR_EPEERDOWN. */
-static void fini(struct actor *self)
+static void client_fini(struct actor *self)
 {
     struct client *c = actor_state(self);
     if (c == NULL)
@@ -290,7 +290,7 @@ static void fini(struct actor *self)
 
 const struct actor_ops graph_client_ops = {
     .name = "client",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = client_start,
+    .receive = client_receive,
+    .fini = client_fini,
 };

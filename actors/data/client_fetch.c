@@ -22,7 +22,7 @@ struct client_fetch {
     unsigned char *out;
 };
 
-static struct client_fetch *of(struct operation *op)
+static struct client_fetch *fetch_operation(struct operation *op)
 {
     return (struct client_fetch *)(void *)op;
 }
@@ -58,8 +58,8 @@ static int check_type(const struct book *book, const struct msg_fetch_request *h
                            edges ? "edge" : "node", head->ntype, count);
 }
 
-static int size(const struct client *client, const struct message *request, size_t *bytes,
-                struct error *error)
+static int fetch_size(const struct client *client, const struct message *request, size_t *bytes,
+                      struct error *error)
 {
     const struct msg_fetch_request *head = (const void *)request->head;
     const struct book *book = client->options->book;
@@ -143,7 +143,8 @@ static int count_owners(struct client_fetch *f, const uint64_t *ids, uint32_t *o
 }
 
 /* A counting sort by owner. */
-static int group(struct client_fetch *f, const uint64_t *ids, uint32_t *owners, struct error *error)
+static int fetch_group(struct client_fetch *f, const uint64_t *ids, uint32_t *owners,
+                       struct error *error)
 {
     const struct book *book = f->op.client->options->book;
     int rv = count_owners(f, ids, owners, error);
@@ -178,9 +179,9 @@ static int make_reply(struct client_fetch *f)
     return f->out == NULL && bytes > 0 ? TR_ENOMEM : 0;
 }
 
-static int begin(struct operation *op, struct error *error)
+static int fetch_begin(struct operation *op, struct error *error)
 {
-    struct client_fetch *f = of(op);
+    struct client_fetch *f = fetch_operation(op);
     f->head = message_head(op->request);
     size_t room = (size_t)f->head->count + 1;
     f->starts = calloc(op->client->options->book->num_parts + (size_t)2, sizeof *f->starts);
@@ -192,31 +193,31 @@ static int begin(struct operation *op, struct error *error)
                  ? TR_ENOMEM
                  : make_reply(f);
     if (rv == 0)
-        rv = group(f, message_body(op->request), owners, error);
+        rv = fetch_group(f, message_body(op->request), owners, error);
     else
         error_set(error, rv, "no memory to fetch %" PRIu32 " rows", f->head->count);
     free(owners);
     return rv;
 }
 
-static bool wants(const struct operation *op, uint32_t part)
+static bool fetch_wants(const struct operation *op, uint32_t part)
 {
     const struct client_fetch *f = (const void *)op;
     return f->starts[part + 1] > f->starts[part];
 }
 
-static size_t choose(struct lane *lane)
+static size_t fetch_choose(struct lane *lane)
 {
-    const struct client_fetch *f = of(lane->op);
+    const struct client_fetch *f = fetch_operation(lane->op);
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     lane->piece = piece_rows(f->head->row_bytes, client_piece_bytes(lane->op->client),
                              f->starts[lane->part + 1] - begin);
     return (size_t)(lane->piece * f->head->row_bytes);
 }
 
-static int make(struct lane *lane, struct message **out)
+static int fetch_make(struct lane *lane, struct message **out)
 {
-    struct client_fetch *f = of(lane->op);
+    struct client_fetch *f = fetch_operation(lane->op);
     struct client *client = lane->op->client;
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct message *request = message_create(client->self, MSG_ROWS_REQUEST);
@@ -261,9 +262,9 @@ static void hand_on(struct client_fetch *f, struct message *reply)
     f->out = message_body(f->op.reply);
 }
 
-static int take(struct lane *lane, struct message *reply, struct error *error)
+static int fetch_take(struct lane *lane, struct message *reply, struct error *error)
 {
-    struct client_fetch *f = of(lane->op);
+    struct client_fetch *f = fetch_operation(lane->op);
     struct body_reader reader;
     const void *rows;
     int rv = reply->frame.kind != MSG_ROWS_REPLY
@@ -288,7 +289,7 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
 
 static int read_rows(struct lane *lane, struct error *error)
 {
-    struct client_fetch *f = of(lane->op);
+    struct client_fetch *f = fetch_operation(lane->op);
     const struct graph_part *part = snapshot_part(lane->snapshot);
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct local_table table;
@@ -310,14 +311,14 @@ static int read_rows(struct lane *lane, struct error *error)
     return step_on(f, lane);
 }
 
-static void finish(struct operation *op)
+static void fetch_finish(struct operation *op)
 {
     operation_end(op, 0, "");
 }
 
-static void fini(struct operation *op)
+static void fetch_fini(struct operation *op)
 {
-    struct client_fetch *f = of(op);
+    struct client_fetch *f = fetch_operation(op);
     free(f->starts);
     free(f->rows);
     free(f->places);
@@ -327,13 +328,13 @@ static void fini(struct operation *op)
 
 const struct operation_ops fetch_ops = {
     .state_bytes = sizeof(struct client_fetch),
-    .size = size,
-    .begin = begin,
-    .wants = wants,
-    .choose = choose,
-    .make = make,
-    .take = take,
+    .size = fetch_size,
+    .begin = fetch_begin,
+    .wants = fetch_wants,
+    .choose = fetch_choose,
+    .make = fetch_make,
+    .take = fetch_take,
     .read = read_rows,
-    .finish = finish,
-    .fini = fini,
+    .finish = fetch_finish,
+    .fini = fetch_fini,
 };

@@ -28,13 +28,13 @@ struct nodes {
     struct timer retry;
 };
 
-static struct nodes *of(struct operation *op)
+static struct nodes *node_reads_operation(struct operation *op)
 {
     return (struct nodes *)(void *)op;
 }
 
-static int size(const struct client *client, const struct message *request, size_t *bytes,
-                struct error *error)
+static int node_reads_size(const struct client *client, const struct message *request,
+                           size_t *bytes, struct error *error)
 {
     const struct msg_nodes_request *head = (const void *)request->head;
     const struct book *book = client->options->book;
@@ -45,15 +45,15 @@ static int size(const struct client *client, const struct message *request, size
     return 0;
 }
 
-static int begin(struct operation *op, struct error *error)
+static int node_reads_begin(struct operation *op, struct error *error)
 {
-    struct nodes *n = of(op);
+    struct nodes *n = node_reads_operation(op);
     n->head = message_head(op->request);
     op->reply = message_create(op->client->self, MSG_NODES_REPLY);
     return op->reply != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a set of nodes");
 }
 
-static bool wants(const struct operation *op, uint32_t part)
+static bool node_reads_wants(const struct operation *op, uint32_t part)
 {
     (void)op, (void)part; /* empty ones too: they know whether the table is a mask */
     return true;
@@ -66,14 +66,14 @@ static uint32_t rows_max(const struct client *client)
     return fit < SELECT_ROWS ? (uint32_t)fit : SELECT_ROWS;
 }
 
-static size_t choose(struct lane *lane)
+static size_t node_reads_choose(struct lane *lane)
 {
     return rows_max(lane->op->client) * 2 * sizeof(uint64_t);
 }
 
-static int make(struct lane *lane, struct message **out)
+static int node_reads_make(struct lane *lane, struct message **out)
 {
-    struct nodes *n = of(lane->op);
+    struct nodes *n = node_reads_operation(lane->op);
     struct client *client = lane->op->client;
     struct message *request = message_create(client->self, MSG_SELECT_REQUEST);
     if (request == NULL)
@@ -91,7 +91,7 @@ static int make(struct lane *lane, struct message **out)
 }
 
 /* Room for more pairs, and the place of all of them in the answer. */
-static int grow(struct nodes *n, size_t more, struct error *error)
+static int node_reads_grow(struct nodes *n, size_t more, struct error *error)
 {
     if (more <= n->capacity - n->count)
         return 0;
@@ -109,10 +109,10 @@ static int grow(struct nodes *n, size_t more, struct error *error)
     return 0;
 }
 
-static int add(struct nodes *n, const uint64_t *ids, const uint64_t *original_ids, uint32_t count,
-               struct error *error)
+static int node_reads_add(struct nodes *n, const uint64_t *ids, const uint64_t *original_ids,
+                          uint32_t count, struct error *error)
 {
-    int rv = grow(n, count, error);
+    int rv = node_reads_grow(n, count, error);
     if (rv != 0)
         return rv;
     for (uint32_t i = 0; i < count; i++)
@@ -120,7 +120,7 @@ static int add(struct nodes *n, const uint64_t *ids, const uint64_t *original_id
     return 0;
 }
 
-static int take(struct lane *lane, struct message *reply, struct error *error)
+static int node_reads_take(struct lane *lane, struct message *reply, struct error *error)
 {
     const struct msg_select_reply *head = message_head(reply);
     const uint64_t *ids = message_body(reply);
@@ -132,14 +132,16 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
                          "partition %" PRIu32 " answered with a selection of "
                          "the wrong shape",
                          lane->part);
-    int rv = head->count == 0 ? 0 : add(of(lane->op), ids, ids + head->count, head->count, error);
+    int rv = head->count == 0 ? 0
+                              : node_reads_add(node_reads_operation(lane->op), ids,
+                                               ids + head->count, head->count, error);
     lane->at = head->next;
     return rv != 0 ? rv : head->done ? LANE_DONE : LANE_MORE;
 }
 
 static int read_mask(struct lane *lane, struct error *error)
 {
-    struct nodes *n = of(lane->op);
+    struct nodes *n = node_reads_operation(lane->op);
     struct local_mask mask;
     uint32_t count;
     int rv = local_mask_find(snapshot_part(lane->snapshot), n->head->ntype, n->head->table, &mask,
@@ -151,7 +153,7 @@ static int read_mask(struct lane *lane, struct error *error)
     if (ids == NULL)
         return error_set(error, TR_ENOMEM, "no memory to select nodes");
     local_mask_read(&mask, lane->at, end, ids, ids + count);
-    rv = add(n, ids, ids + count, count, error);
+    rv = node_reads_add(n, ids, ids + count, count, error);
     free(ids);
     lane->at = end;
     return rv != 0 ? rv : end == mask.table.num_rows ? LANE_DONE : LANE_MORE;
@@ -175,7 +177,7 @@ static int sort_piece(struct job *job)
     return CREW_DONE;
 }
 
-static void sorted(struct actor *self, struct job *job, int status)
+static void node_reads_sorted(struct actor *self, struct job *job, int status)
 {
     struct nodes *n = job->arg;
     (void)self;
@@ -184,19 +186,19 @@ static void sorted(struct actor *self, struct job *job, int status)
     client_schedule(n->op.client); /* it may have ended before, and waited for this */
 }
 
-static void finish(struct operation *op);
+static void node_reads_finish(struct operation *op);
 
 static void finish_again(struct actor *self, void *arg)
 {
     struct operation *op = arg;
     (void)self;
     if (op->state == OPERATION_RUNNING)
-        finish(op);
+        node_reads_finish(op);
 }
 
-static void finish(struct operation *op)
+static void node_reads_finish(struct operation *op)
 {
-    struct nodes *n = of(op);
+    struct nodes *n = node_reads_operation(op);
     struct actor *self = op->client->self;
     ((struct msg_nodes_reply *)message_head(op->reply))->count = n->count;
     if (n->count == 0) {
@@ -212,14 +214,14 @@ static void finish(struct operation *op)
         return;
     }
     n->sort = (struct node_sort){ .from = n->pairs, .to = body, .count = n->count };
-    n->job = (struct job){ .piece = sort_piece, .done = sorted, .arg = n };
+    n->job = (struct job){ .piece = sort_piece, .done = node_reads_sorted, .arg = n };
     op->busy = true; /* before the crew has it: until it is done nothing of it is freed */
     crew_submit(self, &n->job);
 }
 
-static void fini(struct operation *op)
+static void node_reads_fini(struct operation *op)
 {
-    struct nodes *n = of(op);
+    struct nodes *n = node_reads_operation(op);
     timer_stop(&n->retry);
     free(n->pairs);
     n->pairs = NULL;
@@ -228,13 +230,13 @@ static void fini(struct operation *op)
 
 const struct operation_ops nodes_ops = {
     .state_bytes = sizeof(struct nodes),
-    .size = size,
-    .begin = begin,
-    .wants = wants,
-    .choose = choose,
-    .make = make,
-    .take = take,
+    .size = node_reads_size,
+    .begin = node_reads_begin,
+    .wants = node_reads_wants,
+    .choose = node_reads_choose,
+    .make = node_reads_make,
+    .take = node_reads_take,
     .read = read_mask,
-    .finish = finish,
-    .fini = fini,
+    .finish = node_reads_finish,
+    .fini = node_reads_fini,
 };

@@ -28,7 +28,7 @@ enum proxy_call_end proxy_call_end(int status)
     return part_call_peer_recovers(status) ? PROXY_CALL_AGAIN : PROXY_CALL_FAILED;
 }
 
-static struct proxy_loader *find(struct proxy *p, uint64_t id)
+static struct proxy_loader *proxy_find(struct proxy *p, uint64_t id)
 {
     struct proxy_loader *l = p->loaders;
     while (l != NULL && l->open.loader != id)
@@ -110,8 +110,8 @@ static int add_loader(struct proxy *p, const struct msg_loader_open *open, struc
 }
 
 /* The samplers say what kinds there are: they may be of another version. */
-static int check(const struct proxy *p, const struct msg_loader_open *open,
-                 const struct message *request)
+static int proxy_check(const struct proxy *p, const struct msg_loader_open *open,
+                       const struct message *request)
 {
     struct epoch_plan epochs;
     struct sample_spec spec;
@@ -127,8 +127,8 @@ static int check(const struct proxy *p, const struct msg_loader_open *open,
 static void open_loader(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
-    struct proxy_loader *l = find(p, open->loader);
-    int rv = check(p, open, request);
+    struct proxy_loader *l = proxy_find(p, open->loader);
+    int rv = proxy_check(p, open, request);
     if (rv == 0 && l == NULL)
         rv = add_loader(p, open, request, &l);
     /* A loader that could not be answered stays: the call comes again and finds it. */
@@ -203,7 +203,7 @@ static void ask_batch(struct proxy *p, struct message *request)
 {
     const struct msg_batch_request *asked = message_head(request);
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
-    struct proxy_loader *l = find(p, asked->loader);
+    struct proxy_loader *l = proxy_find(p, asked->loader);
     /* Only a call must name a batch of the epoch: a notice may name its end, or none. */
     if (l == NULL || (waits && asked->batch >= l->num_steps)) {
         actor_refuse(p->self, request, l == NULL ? TR_ECLOSED : TR_ERANGE);
@@ -228,12 +228,12 @@ static void ask_batch(struct proxy *p, struct message *request)
 
 /* The waiter is the request itself; a repeated one, whose first answer nobody waits for any more,
  * takes its place. The requester closes it when the batch is collected, or not wanted any more. */
-static void draw(struct proxy *p, struct message *request)
+static void proxy_draw(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open open = draw_as_loader(message_head(request));
-    struct proxy_loader *l = find(p, open.loader);
+    struct proxy_loader *l = proxy_find(p, open.loader);
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
-    int rv = waits ? check(p, &open, request) : TR_EINVAL;
+    int rv = waits ? proxy_check(p, &open, request) : TR_EINVAL;
     if (rv == 0 && l == NULL)
         rv = add_loader(p, &open, request, &l);
     if (rv != 0) {
@@ -248,7 +248,7 @@ static void draw(struct proxy *p, struct message *request)
     proxy_fill(l);
 }
 
-static int receive(struct actor *self, struct message *message)
+static int proxy_receive(struct actor *self, struct message *message)
 {
     struct proxy *p = actor_state(self);
     switch (message->frame.kind) {
@@ -259,7 +259,7 @@ static int receive(struct actor *self, struct message *message)
         ask_batch(p, message);
         break;
     case MSG_DRAW_REQUEST:
-        draw(p, message);
+        proxy_draw(p, message);
         break;
     case MSG_LOADER_CLOSE:
         close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);
@@ -279,7 +279,7 @@ static struct plan_range own_samplers(const struct proxy_options *o)
     return plan_trainer_samplers(o->plan, o->rank);
 }
 
-static int start(struct actor *self, const void *arg)
+static int proxy_start(struct actor *self, const void *arg)
 {
     struct proxy *p = calloc(1, sizeof *p);
     if (p == NULL)
@@ -306,13 +306,13 @@ static int start(struct actor *self, const void *arg)
     return rv == 0 && p->options->join ? process_member_join(self, &p->member) : rv;
 }
 
-static void stop(struct actor *self)
+static void proxy_stop(struct actor *self)
 {
     struct proxy *proxy = actor_state(self);
     process_member_stop(self, &proxy->member);
 }
 
-static void fini(struct actor *self)
+static void proxy_fini(struct actor *self)
 {
     struct proxy *p = actor_state(self);
     if (p == NULL)
@@ -341,8 +341,8 @@ static void fini(struct actor *self)
 
 const struct actor_ops proxy_ops = {
     .name = "proxy",
-    .start = start,
-    .receive = receive,
-    .stop = stop,
-    .fini = fini,
+    .start = proxy_start,
+    .receive = proxy_receive,
+    .stop = proxy_stop,
+    .fini = proxy_fini,
 };

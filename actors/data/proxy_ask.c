@@ -19,7 +19,7 @@
 /* Slots that found no room, or whose batch was lost on its way, are looked at again after this. */
 #define RETRY_NS UINT64_C(1000000)
 
-static void retry(struct actor *self, void *arg)
+static void proxy_ask_retry(struct actor *self, void *arg)
 {
     (void)self;
     proxy_fill(arg);
@@ -29,10 +29,10 @@ void proxy_retry_later(struct proxy_loader *l)
 {
     struct actor *self = l->proxy->self;
     if (!timer_is_started(&l->retry))
-        timer_start(self, &l->retry, actor_now_ns(self) + RETRY_NS, retry, l);
+        timer_start(self, &l->retry, actor_now_ns(self) + RETRY_NS, proxy_ask_retry, l);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void proxy_ask_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct sampler_link *link = arg;
     (void)self;
@@ -59,7 +59,7 @@ static void find_sampler(struct proxy *p, uint32_t sampler)
     sampler_name(sampler, name, sizeof name);
     uint64_t until = actor_now_ns(p->self) + p->options->recovery_ns;
     uint32_t node = plan != NULL ? plan_sampler_node(plan, sampler) : actor_address(p->self).node;
-    link->finding = directory_wait_at(p->self, node, name, until, found, link) == 0;
+    link->finding = directory_wait_at(p->self, node, name, until, proxy_ask_found, link) == 0;
 }
 
 void proxy_find_samplers(struct proxy *p, bool all)

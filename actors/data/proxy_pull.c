@@ -41,7 +41,7 @@ struct proxy_pull {
     int read;
 };
 
-static void ask(struct pulled_piece *piece);
+static void pull_ask(struct pulled_piece *piece);
 
 static uint32_t piece_bytes(const struct proxy_options *o)
 {
@@ -109,14 +109,15 @@ void proxy_pull_fini(struct proxy_slot *slot)
 }
 
 /* A batch that the sampler keeps no more, or lost with its life, is made again. */
-static void finish(struct proxy_slot *slot, int status, const struct error *error)
+static void pull_finish(struct proxy_slot *slot, int status, const struct error *error)
 {
     /* The pull ends before the slot is asked for again, which begins another. */
     proxy_pull_end(slot);
     proxy_settle(slot, status == TR_ENOENT ? TR_ECLOSED : status, error);
 }
 
-static int take(struct proxy_pull *pull, struct pulled_piece *piece, const struct message *reply)
+static int pull_take(struct proxy_pull *pull, struct pulled_piece *piece,
+                     const struct message *reply)
 {
     const struct msg_batch_piece *head = (const void *)reply->head;
     if (reply->frame.kind != MSG_BATCH_PIECE || head->offset != piece->offset ||
@@ -134,7 +135,7 @@ static int read_piece(struct job *job)
     return CREW_DONE;
 }
 
-static void deposit(struct proxy_pull *pull)
+static void pull_deposit(struct proxy_pull *pull)
 {
     struct error error = { 0 };
     struct sampled_batch *batch = pull->batch;
@@ -158,7 +159,7 @@ static void read_done(struct actor *self, struct job *job, int status)
     if (pull->slot == NULL)
         free_pull(pull);
     else if (status == 0)
-        deposit(pull);
+        pull_deposit(pull);
     else /* the proxy ends, and frees it with its loader */
         pull->read = status;
 }
@@ -174,12 +175,12 @@ static void read_all(struct proxy_pull *pull)
     pull->batch = proxy_take_batch(pull->slot);
     pull->job = (struct job){ .piece = read_piece, .done = read_done, .arg = pull };
     if (pull->batch == NULL) {
-        finish(pull->slot, TR_ENOMEM, &(struct error){ 0 });
+        pull_finish(pull->slot, TR_ENOMEM, &(struct error){ 0 });
     } else if (pull->total > (at_once != 0 ? at_once : PROXY_AT_ONCE_BYTES)) {
         crew_submit(p->self, &pull->job);
     } else {
         (void)read_piece(&pull->job);
-        deposit(pull);
+        pull_deposit(pull);
     }
 }
 
@@ -205,10 +206,10 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     struct proxy_pull *pull = slot->pull;
     struct error error = { 0 };
     if (status != 0) {
-        finish(slot, status, why);
+        pull_finish(slot, status, why);
         return;
     }
-    int rv = take(pull, piece, reply);
+    int rv = pull_take(pull, piece, reply);
     /* The reply is released before the next piece is asked for, whose reply takes the same
      * memory. */
     message_release(call->self, reply);
@@ -217,9 +218,9 @@ static void piece_done(struct part_call *call, int status, struct message *reply
                   "batch %" PRIu64 " of sampler %" PRIu32 " came in pieces that "
                   "were not asked for",
                   slot->step, slot->sampler);
-        finish(slot, rv, &error);
+        pull_finish(slot, rv, &error);
     } else if (pull->taken < pull->total) {
-        ask(piece);
+        pull_ask(piece);
     } else {
         read_all(pull);
     }
@@ -230,7 +231,7 @@ static const struct part_call_ops piece_ops = { .locate = locate_sampler_of_batc
                                                 .done = piece_done };
 
 /* The next piece of the batch, if one is left. */
-static void choose(struct proxy_pull *pull, struct pulled_piece *piece, uint32_t most)
+static void pull_choose(struct proxy_pull *pull, struct pulled_piece *piece, uint32_t most)
 {
     uint64_t left = pull->total - pull->next;
     piece->offset = pull->next;
@@ -254,17 +255,17 @@ static void init_piece(struct pulled_piece *piece, struct proxy_slot *slot)
                                       .one_life = true };
 }
 
-static void ask(struct pulled_piece *piece)
+static void pull_ask(struct pulled_piece *piece)
 {
     struct proxy_slot *slot = piece->slot;
-    choose(slot->pull, piece, piece_bytes(slot->loader->proxy->options));
+    pull_choose(slot->pull, piece, piece_bytes(slot->loader->proxy->options));
     if (piece->count == 0)
         return;
     piece->call.reply_bytes = piece->count;
     part_call_send(&piece->call, slot->until_ns);
 }
 
-static struct proxy_pull *make(struct proxy_slot *slot, struct address from, uint64_t total)
+static struct proxy_pull *pull_make(struct proxy_slot *slot, struct address from, uint64_t total)
 {
     struct proxy_pull *pull = calloc(1, sizeof *pull);
     if (pull == NULL)
@@ -293,11 +294,11 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
                          slot->step, slot->sampler, total);
     if (total > batch_store_bound(o->store))
         return batch_store_say_full(o->store, total, error);
-    slot->pull = make(slot, from, total);
+    slot->pull = pull_make(slot, from, total);
     if (slot->pull == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);
     slot->state = SLOT_PULLED; /* before the first piece, whose failure settles the slot */
     for (uint32_t i = 0; i < PIECES_MAX; i++)
-        ask(&slot->pull->pieces[i]);
+        pull_ask(&slot->pull->pieces[i]);
     return 0;
 }

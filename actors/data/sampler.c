@@ -11,9 +11,9 @@
  *
  * Invariants: a task that has a request answers it exactly once, and is idle afterwards; it holds
  * its snapshots, its batch and its asks until then. It waits only for what it asked of others
- * (asks_open) or for room to keep its batch; everything else is done a slice at a time by work(),
- * which is scheduled whenever something can go on. Servers are asked before what is here is read,
- * for seeds, in each hop and for rows, so that the answers travel meanwhile.
+ * (asks_open) or for room to keep its batch; everything else is done a slice at a time by
+ * sampler_work(), which is scheduled whenever something can go on. Servers are asked before what is
+ * here is read, for seeds, in each hop and for rows, so that the answers travel meanwhile.
  */
 #include "actors/data/sampler.h"
 
@@ -39,12 +39,12 @@ void sampler_fail_request(struct sampler *s, struct message *request, int code,
     error_reply_send(s->self, request, &error);
 }
 
-static void work(struct actor *self, void *arg);
+static void sampler_work(struct actor *self, void *arg);
 
 void sampler_schedule(struct sampler *s)
 {
     if (!timer_is_started(&s->work))
-        timer_start(s->self, &s->work, actor_now_ns(s->self), work, s);
+        timer_start(s->self, &s->work, actor_now_ns(s->self), sampler_work, s);
 }
 
 /* Releases the snapshots that this task pinned and, unless it was handed over, its batch. */
@@ -86,7 +86,7 @@ struct msg_batch_request sampler_asked(const struct message *request)
     return *(const struct msg_batch_request *)(const void *)request->head;
 }
 
-static void answer(struct sampler *s, struct message *request, uint64_t bytes, bool full)
+static void sampler_reply(struct sampler *s, struct message *request, uint64_t bytes, bool full)
 {
     const struct msg_batch_request asked = sampler_asked(request);
     struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
@@ -107,7 +107,7 @@ static void answer(struct sampler *s, struct message *request, uint64_t bytes, b
 /* bytes 0: the batch lies in the store. */
 void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
 {
-    answer(s, request, bytes, false);
+    sampler_reply(s, request, bytes, false);
 }
 
 /* The requester shares no batch store with this sampler: it pulls the batch by messages. */
@@ -131,7 +131,7 @@ static void put_in_store(struct task *task)
     }
     if (rv == 0)
         batch_store_note_made(s->options->store);
-    answer(s, task->request, rv == 0 ? 0 : bytes, rv != 0);
+    sampler_reply(s, task->request, rv == 0 ? 0 : bytes, rv != 0);
     finish_task(task);
 }
 
@@ -351,7 +351,7 @@ static struct task *idle_task(struct sampler *s)
     return NULL;
 }
 
-static void work(struct actor *self, void *arg)
+static void sampler_work(struct actor *self, void *arg)
 {
     struct sampler *s = arg;
     struct task *task = next_task(s);
@@ -400,7 +400,7 @@ static void drop_requests(struct sampler *s, const struct dropped *dropped)
             s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
     }
     /* Queue and tasks go in any order: a task that ends here takes no other request before
-     * work(). */
+     * sampler_work(). */
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         if (s->tasks[i].request != NULL && is_of(dropped, s->tasks[i].request))
             sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
@@ -424,7 +424,7 @@ static void close_loader(struct sampler *s, const struct message *message)
         sampler_close_loader(l);
 }
 
-static void pull(struct sampler *s, struct message *message)
+static void sampler_take_pull(struct sampler *s, struct message *message)
 {
     const struct msg_batch_pull *head = message_head(message);
     if (head->offset != MSG_PULL_NONE) {
@@ -447,7 +447,7 @@ static void queue_request(struct sampler *s, struct message *request)
     sampler_schedule(s);
 }
 
-static int receive(struct actor *self, struct message *message)
+static int sampler_receive(struct actor *self, struct message *message)
 {
     struct sampler *s = actor_state(self);
     switch (message->frame.kind) {
@@ -463,7 +463,7 @@ static int receive(struct actor *self, struct message *message)
         message_release(self, message);
         break;
     case MSG_BATCH_PULL:
-        pull(s, message);
+        sampler_take_pull(s, message);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
@@ -521,7 +521,7 @@ static void fini_task(struct task *task)
     free(task->asks);
 }
 
-static int start(struct actor *self, const void *arg)
+static int sampler_start(struct actor *self, const void *arg)
 {
     const struct sampler_options *options = arg;
     struct sampler *s = calloc(1, sizeof *s);
@@ -548,13 +548,13 @@ static int start(struct actor *self, const void *arg)
     return rv == 0 && options->join ? process_member_join(self, &s->member) : rv;
 }
 
-static void stop(struct actor *self)
+static void sampler_stop(struct actor *self)
 {
     struct sampler *sampler = actor_state(self);
     process_member_stop(self, &sampler->member);
 }
 
-static void fini(struct actor *self)
+static void sampler_fini(struct actor *self)
 {
     struct sampler *s = actor_state(self);
     if (s == NULL)
@@ -576,8 +576,8 @@ static void fini(struct actor *self)
 
 const struct actor_ops sampler_ops = {
     .name = "sampler",
-    .start = start,
-    .receive = receive,
-    .stop = stop,
-    .fini = fini,
+    .start = sampler_start,
+    .receive = sampler_receive,
+    .stop = sampler_stop,
+    .fini = sampler_fini,
 };

@@ -12,7 +12,7 @@
 #include "actors/data/batch_flat.h"
 #include "actors/data/sampler_state.h"
 
-static struct kept_batch **find(struct loader_state *l, uint32_t epoch, uint64_t batch)
+static struct kept_batch **sampler_keep_find(struct loader_state *l, uint32_t epoch, uint64_t batch)
 {
     struct kept_batch **link = &l->kept;
     while (*link != NULL && ((*link)->epoch != epoch || (*link)->batch != batch))
@@ -30,7 +30,7 @@ static void free_kept(struct kept_batch *kept)
     free(kept);
 }
 
-static void drop(struct kept_batch **link)
+static void sampler_keep_drop(struct kept_batch **link)
 {
     struct kept_batch *kept = *link;
     if (kept == NULL)
@@ -48,12 +48,12 @@ static void drop(struct kept_batch **link)
 void sampler_drop_kept(struct loader_state *l)
 {
     while (l->kept != NULL)
-        drop(&l->kept);
+        sampler_keep_drop(&l->kept);
 }
 
 uint64_t sampler_offer_kept(struct loader_state *l, uint32_t epoch, uint64_t batch)
 {
-    struct kept_batch *kept = *find(l, epoch, batch);
+    struct kept_batch *kept = *sampler_keep_find(l, epoch, batch);
     if (kept == NULL || kept->from != NULL)
         return 0;
     kept->pulled = 0;
@@ -66,7 +66,7 @@ bool sampler_has_room(const struct task *task)
     return task->flat_bytes <= kept->bound_bytes - kept->used_bytes;
 }
 
-static void expire(struct actor *self, void *arg)
+static void sampler_keep_expire(struct actor *self, void *arg)
 {
     (void)self;
     sampler_fail_task(arg, TR_ETIMEDOUT,
@@ -80,7 +80,7 @@ int sampler_measure(struct task *task, struct error *error)
     int rv = batch_flat_bytes(task->out, &task->flat_bytes);
     if (rv == 0 && task->flat_bytes <= MSG_BATCH_BYTES_MAX &&
         task->flat_bytes <= s->kept.bound_bytes) {
-        timer_start(s->self, &task->keep, task->recover_until_ns, expire, task);
+        timer_start(s->self, &task->keep, task->recover_until_ns, sampler_keep_expire, task);
         return 0;
     }
     uint64_t most = s->kept.bound_bytes;
@@ -102,7 +102,7 @@ static int flatten_piece(struct job *job)
     return CREW_DONE;
 }
 
-static void flattened(struct kept_batch *kept)
+static void sampler_keep_flattened(struct kept_batch *kept)
 {
     struct message *request = kept->request;
     /* The batch goes back before the answer, which brings pulls: they are refused while `from`
@@ -126,7 +126,7 @@ static void flatten_done(struct actor *self, struct job *job, int status)
         free_kept(kept);
         sampler_schedule(s);
     } else if (status == 0) {
-        flattened(kept);
+        sampler_keep_flattened(kept);
     } else { /* the sampler ends, and frees it with its loader */
         sampled_batch_release(kept->from);
         kept->from = NULL;
@@ -134,7 +134,7 @@ static void flatten_done(struct actor *self, struct job *job, int status)
 }
 
 /* Takes over the task's batch and request. */
-static struct kept_batch *make(struct task *task, struct msg_batch_request asked)
+static struct kept_batch *sampler_keep_make(struct task *task, struct msg_batch_request asked)
 {
     struct sampler *s = task->sampler;
     /* The account is charged last, so that a failure leaves nothing to give back to it; batch
@@ -164,8 +164,8 @@ int sampler_keep(struct task *task, struct error *error)
     struct loader_state *l = task->loader;
     const struct msg_batch_request asked = sampler_asked(task->request);
     /* One that a repeat makes anew gives its room back first. */
-    drop(find(l, asked.epoch, asked.batch));
-    struct kept_batch *kept = make(task, asked);
+    sampler_keep_drop(sampler_keep_find(l, asked.epoch, asked.batch));
+    struct kept_batch *kept = sampler_keep_make(task, asked);
     if (kept == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes",
                          task->flat_bytes);
@@ -177,7 +177,7 @@ int sampler_keep(struct task *task, struct error *error)
         crew_submit(s->self, &kept->job);
     } else {
         flatten_now(kept);
-        flattened(kept);
+        sampler_keep_flattened(kept);
     }
     return 0;
 }
@@ -209,7 +209,7 @@ void sampler_pull(struct sampler *s, struct message *request)
 {
     const struct msg_batch_pull *asked = message_head(request);
     struct loader_state *l = sampler_find_loader(s, request->frame.from, asked->loader);
-    struct kept_batch **link = l == NULL ? NULL : find(l, asked->epoch, asked->batch);
+    struct kept_batch **link = l == NULL ? NULL : sampler_keep_find(l, asked->epoch, asked->batch);
     if (link == NULL || *link == NULL || (*link)->from != NULL) {
         actor_refuse(s->self, request, TR_ENOENT);
         return;
@@ -225,7 +225,7 @@ void sampler_pull(struct sampler *s, struct message *request)
     /* The end of the batch may overtake a piece that our mailbox refused, which comes again. */
     kept->pulled += count;
     if (kept->pulled >= kept->bytes) {
-        drop(link);
+        sampler_keep_drop(link);
         sampler_schedule(s); /* there is room for another */
     }
 }
@@ -235,6 +235,6 @@ void sampler_unwanted(struct sampler *s, const struct message *notice)
     const struct msg_batch_pull *head = (const void *)notice->head;
     struct loader_state *l = sampler_find_loader(s, notice->frame.from, head->loader);
     if (l != NULL)
-        drop(find(l, head->epoch, head->batch));
+        sampler_keep_drop(sampler_keep_find(l, head->epoch, head->batch));
     sampler_schedule(s);
 }

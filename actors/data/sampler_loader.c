@@ -30,7 +30,7 @@ static void opener_down(struct actor *self, void *arg, struct address who, int r
 
 /* A proxy in another process may be gone without a word. One of ours opens its loaders again when
  * it was started again. */
-static int watch(struct sampler *s, struct loader_state *l, struct address opener)
+static int sampler_loader_watch(struct sampler *s, struct loader_state *l, struct address opener)
 {
     if (opener.node == actor_address(s->self).node || address_equal(opener, l->opener)) {
         l->opener = opener;
@@ -89,7 +89,7 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
     return epoch_plan_init(&epochs, open, error);
 }
 
-static struct message *opened(struct sampler *s, const struct loader_state *l)
+static struct message *sampler_loader_opened(struct sampler *s, const struct loader_state *l)
 {
     struct message *reply = message_create(s->self, MSG_LOADER_OPENED);
     if (reply == NULL)
@@ -194,11 +194,11 @@ void sampler_open_loader(struct sampler *s, struct message *request)
             return;
         }
     }
-    int rv = watch(s, l, request->frame.from);
+    int rv = sampler_loader_watch(s, l, request->frame.from);
     /* A new one alone is removed: one that was open before is watched as it was. */
     if (rv != 0 && address_is_none(l->opener))
         sampler_remove_loader(s, l);
-    struct message *reply = rv == 0 ? opened(s, l) : NULL;
+    struct message *reply = rv == 0 ? sampler_loader_opened(s, l) : NULL;
     if (reply == NULL)
         actor_refuse(s->self, request, TR_ENOMEM);
     else
@@ -224,7 +224,7 @@ int sampler_open_draw(struct sampler *s, struct message *request, struct loader_
     /* The loader counts as a draw before it is watched: its removal takes both back. */
     l->once = true;
     s->num_draws++;
-    rv = watch(s, l, request->frame.from);
+    rv = sampler_loader_watch(s, l, request->frame.from);
     if (rv != 0) {
         sampler_remove_loader(s, l);
         return error_set(error, rv, "no memory to watch whoever draws");

@@ -18,7 +18,7 @@ static const struct work_ops *const kinds[] = {
     &server_meta_ops,
 };
 
-static bool owns(const struct server_options *options, uint32_t part)
+static bool server_owns(const struct server_options *options, uint32_t part)
 {
     for (uint32_t i = 0; i < options->num_parts; i++)
         if (options->parts[i] == part)
@@ -31,7 +31,7 @@ int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct
     const struct server_options *options = work->server->options;
     /* This is asked first: the snapshots are the whole process's, and may have a partition of
      * another server. */
-    if (!owns(options, part))
+    if (!server_owns(options, part))
         return error_set(error, TR_ENOENT,
                          "partition %" PRIu32 " is not served here; server %" PRIu32 " has %" PRIu32
                          " others of %" PRIu32,
@@ -82,7 +82,7 @@ static void free_work(struct actor *self, struct server_work *work)
 }
 
 /* Answers, unless there is more to do. */
-static int step(struct actor *self, struct server_work *work)
+static int server_step(struct actor *self, struct server_work *work)
 {
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
@@ -114,7 +114,7 @@ static void step_first(struct actor *self, void *arg)
     /* The fields that are needed afterwards are read first: a step that ends it frees it. */
     struct server_work *work = server->first, *next = work->next;
     uint64_t body_bytes = work->body_bytes;
-    if (step(self, work) == WORK_DONE) {
+    if (server_step(self, work) == WORK_DONE) {
         server->first = next;
         server->num_works--;
         server->waiting_bytes -= body_bytes;
@@ -125,7 +125,7 @@ static void step_first(struct actor *self, void *arg)
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
 }
 
-static void push(struct actor *self, struct server *server, struct server_work *work)
+static void server_push(struct actor *self, struct server *server, struct server_work *work)
 {
     /* `last` means nothing without a first: step_first() leaves it as it was. */
     if (server->first == NULL)
@@ -152,8 +152,8 @@ static bool is_full(const struct server *server, const struct message *request)
 }
 
 /* Takes the request over. */
-static void serve(struct actor *self, struct server *server, const struct work_ops *ops,
-                  struct message *request)
+static void server_serve(struct actor *self, struct server *server, const struct work_ops *ops,
+                         struct message *request)
 {
     struct error error = { 0 };
     int rv = 0;
@@ -185,22 +185,22 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     /* The work begins at once, but for a second slice in one turn: a mailbox may hold many
      * requests. */
     bool waits = server->first != NULL || server->worked_ns == actor_now_ns(self);
-    if (waits || step(self, work) == WORK_MORE)
-        push(self, server, work);
+    if (waits || server_step(self, work) == WORK_MORE)
+        server_push(self, server, work);
 }
 
-static int receive(struct actor *self, struct message *message)
+static int server_receive(struct actor *self, struct message *message)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (message->frame.kind == kinds[i]->kind) {
-            serve(self, actor_state(self), kinds[i], message);
+            server_serve(self, actor_state(self), kinds[i], message);
             return 0;
         }
     actor_refuse(self, message, TR_EUNSUPPORTED);
     return 0;
 }
 
-static int start(struct actor *self, const void *arg)
+static int server_start(struct actor *self, const void *arg)
 {
     struct server *server = calloc(1, sizeof *server);
     if (server == NULL)
@@ -224,13 +224,13 @@ static int start(struct actor *self, const void *arg)
     return rv;
 }
 
-static void stop(struct actor *self)
+static void server_stop(struct actor *self)
 {
     struct server *server = actor_state(self);
     process_member_stop(self, &server->member);
 }
 
-static void fini(struct actor *self)
+static void server_fini(struct actor *self)
 {
     struct server *server = actor_state(self);
     if (server == NULL)
@@ -246,8 +246,8 @@ static void fini(struct actor *self)
 
 const struct actor_ops server_ops = {
     .name = "server",
-    .start = start,
-    .receive = receive,
-    .stop = stop,
-    .fini = fini,
+    .start = server_start,
+    .receive = server_receive,
+    .stop = server_stop,
+    .fini = server_fini,
 };

@@ -65,8 +65,9 @@ static struct local_sample rows_of(const struct sample_work *state, const struct
                                   .num_rows = count };
 }
 
-static int prepare(const struct sample_work *state, const struct section_plan *plan, uint32_t first,
-                   uint32_t count, struct sample_request *request, struct error *error)
+static int server_sample_prepare(const struct sample_work *state, const struct section_plan *plan,
+                                 uint32_t first, uint32_t count, struct sample_request *request,
+                                 struct error *error)
 {
     const struct draw_key key = draw_key_of(&state->head->draw);
     const struct local_sample what = rows_of(state, plan, &key, first, count);
@@ -110,7 +111,7 @@ static int read_sections(struct sample_work *state, struct error *error)
     return 0;
 }
 
-static int begin(struct actor *self, struct server_work *work, struct error *error)
+static int server_sample_begin(struct actor *self, struct server_work *work, struct error *error)
 {
     (void)self;
     struct sample_work *state = (struct sample_work *)work;
@@ -138,7 +139,7 @@ static int plan_one_row(struct sample_work *state, struct section_plan *plan, st
     struct sample_request request;
     uint64_t edges = 0;
     if (plan->rows_left > 0) {
-        int rv = prepare(state, plan, 0, 1, &request, error);
+        int rv = server_sample_prepare(state, plan, 0, 1, &request, error);
         if (rv != 0)
             return rv;
         edges = local_sample_count(&request, 0);
@@ -164,7 +165,7 @@ static int plan_rows(struct sample_work *state, struct section_plan *plan, uint3
 {
     struct sample_request request;
     uint64_t edges, per_edge = edge_bytes(state, plan), edges_max;
-    int rv = prepare(state, plan, plan->num_rows, count, &request, error);
+    int rv = server_sample_prepare(state, plan, plan->num_rows, count, &request, error);
     if (rv != 0)
         return rv;
     if (sample_fanout(&request) != SAMPLE_ALL) {
@@ -255,7 +256,7 @@ static int start_filling(struct actor *self, struct sample_work *state, struct e
 }
 
 /* Zeroes up to the next multiple of 8: what is sent was written. */
-static uint64_t pad(struct sample_work *state, uint64_t at)
+static uint64_t server_sample_pad(struct sample_work *state, uint64_t at)
 {
     unsigned char *body = state->body->data;
     uint64_t end = (at + 7) & ~UINT64_C(7);
@@ -265,10 +266,10 @@ static uint64_t pad(struct sample_work *state, uint64_t at)
 
 static void begin_section(struct sample_work *state, const struct section_plan *plan)
 {
-    state->filled = pad(state, state->filled);
+    state->filled = server_sample_pad(state, state->filled);
     state->head_at = (unsigned char *)state->body->data + state->filled;
     uint64_t at = state->filled + sizeof(struct msg_sample_answer) + plan->num_rows * COUNT_BYTES;
-    at = pad(state, at);
+    at = server_sample_pad(state, at);
     state->columns_at = (unsigned char *)state->body->data + at;
     at += (plan->edges_bound * plan->column_bytes + 7) & ~UINT64_C(7);
     state->edge_ids_at = (unsigned char *)state->body->data + at;
@@ -290,7 +291,7 @@ static void end_section(struct sample_work *state, const struct section_plan *pl
         /* Fewer edges than bounded: the IDs close up before the gap is padded. */
         uint64_t ids_at = (at + 7) & ~UINT64_C(7), bytes = state->edges_done * sizeof(uint64_t);
         memmove(body + ids_at, state->edge_ids_at, bytes);
-        pad(state, at);
+        server_sample_pad(state, at);
         at = ids_at + bytes;
     }
     state->filled = at;
@@ -305,8 +306,8 @@ static int fill_rows(struct sample_work *state, const struct section_plan *plan,
     struct sample_request request;
     uint64_t edges, per_turn = *budget;
     uint32_t left = plan->num_rows - state->rows_done;
-    int rv = prepare(state, plan, state->rows_done, left < PLAN_ROWS ? left : PLAN_ROWS, &request,
-                     error);
+    int rv = server_sample_prepare(state, plan, state->rows_done,
+                                   left < PLAN_ROWS ? left : PLAN_ROWS, &request, error);
     if (rv != 0)
         return rv;
     uint32_t rows = local_sample_fit(&request, per_turn, &edges);
@@ -357,7 +358,7 @@ static int fill_slice(struct sample_work *state, struct error *error)
     return 0;
 }
 
-static int finish(struct actor *self, struct sample_work *state, struct error *error)
+static int server_sample_finish(struct actor *self, struct sample_work *state, struct error *error)
 {
     int rv = server_make_reply(self, &state->work, MSG_SAMPLE_REPLY, error);
     if (rv != 0)
@@ -367,13 +368,14 @@ static int finish(struct actor *self, struct sample_work *state, struct error *e
     head->num_sections = last;
     head->done = last == state->num_plans &&
                  (last == 0 || state->plans[last - 1].num_rows == state->plans[last - 1].rows_left);
-    /* The body is attached last: where no reply could be made, it is still fini()'s to release. */
+    /* The body is attached last: where no reply could be made, it is still server_sample_fini()'s
+     * to release. */
     message_body_attach(state->work.reply, state->body, state->filled);
     state->body = NULL;
     return WORK_DONE;
 }
 
-static int step(struct actor *self, struct server_work *work, struct error *error)
+static int server_sample_step(struct actor *self, struct server_work *work, struct error *error)
 {
     struct sample_work *state = (struct sample_work *)work;
     int rv = 0;
@@ -386,11 +388,12 @@ static int step(struct actor *self, struct server_work *work, struct error *erro
         rv = fill_slice(state, error);
     if (rv != 0)
         return rv;
-    return state->body != NULL && state->at == state->num_answered ? finish(self, state, error)
-                                                                   : WORK_MORE;
+    return state->body != NULL && state->at == state->num_answered
+               ? server_sample_finish(self, state, error)
+               : WORK_MORE;
 }
 
-static void fini(struct actor *self, struct server_work *work)
+static void server_sample_fini(struct actor *self, struct server_work *work)
 {
     struct sample_work *state = (struct sample_work *)work;
     buffer_release(self, state->body);
@@ -400,7 +403,7 @@ static void fini(struct actor *self, struct server_work *work)
 const struct work_ops server_sample_ops = {
     .kind = MSG_SAMPLE_REQUEST,
     .state_bytes = sizeof(struct sample_work),
-    .begin = begin,
-    .step = step,
-    .fini = fini,
+    .begin = server_sample_begin,
+    .step = server_sample_step,
+    .fini = server_sample_fini,
 };

@@ -179,8 +179,8 @@ static int write_manifest(struct files *files, const char *aside,
 }
 
 /* The one that stood there was damaged, or is of an era that was rolled back. */
-static int replace(struct files *files, const char *folder, const char *aside, const char *final,
-                   struct error *error)
+static int checkpoint_replace(struct files *files, const char *folder, const char *aside,
+                              const char *final, struct error *error)
 {
     /* A folder that is not empty cannot be renamed over. A kill in between leaves none of this
      * step, but the one before it, which is pruned only when this one has its name. */
@@ -230,7 +230,7 @@ int checkpoint_make(struct files *files, const char *folder,
     int rv = aside == NULL || final == NULL ? no_memory(folder, error)
                                             : write_manifest(files, aside, manifest, error);
     if (rv == 0)
-        rv = replace(files, folder, aside, final, error);
+        rv = checkpoint_replace(files, folder, aside, final, error);
     /* It is made, whatever becomes of older ones; what stays is removed after the next. */
     if (rv == 0)
         (void)checkpoint_prune(files, folder, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);

@@ -39,7 +39,7 @@ bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era)
            end > 0 && name[end] == '\0';
 }
 
-static int visit(void *arg, const char *name)
+static int checkpoint_visit(void *arg, const char *name)
 {
     struct listing *listing = arg;
     uint64_t step;
@@ -59,13 +59,13 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static int list(struct listing *listing, struct files *files, const char *folder,
-                struct error *error)
+static int checkpoint_list_folder(struct listing *listing, struct files *files, const char *folder,
+                                  struct error *error)
 {
     *listing = (struct listing){ .files = files, .folder = folder };
     if (!files_exists(files, folder))
         return 0;
-    int rv = files->list(files, folder, visit, listing);
+    int rv = files->list(files, folder, checkpoint_visit, listing);
     if (rv < 0)
         return error_set(error, rv == TR_ENOMEM ? rv : TR_EIO, "%s: cannot be listed", folder);
     if (listing->num_steps > 1)
@@ -79,7 +79,7 @@ int checkpoint_list(struct files *files, const char *folder, uint64_t **steps, s
     struct listing listing;
     *steps = NULL;
     *count = 0;
-    int rv = list(&listing, files, folder, error);
+    int rv = checkpoint_list_folder(&listing, files, folder, error);
     size_t bytes = listing.num_steps * sizeof **steps;
     if (rv == 0)
         *steps = malloc(bytes + 1);
@@ -96,7 +96,7 @@ int checkpoint_list(struct files *files, const char *folder, uint64_t **steps, s
 bool checkpoint_is_any(struct files *files, const char *folder)
 {
     struct listing listing;
-    bool any = list(&listing, files, folder, NULL) != 0 || listing.num_steps > 0;
+    bool any = checkpoint_list_folder(&listing, files, folder, NULL) != 0 || listing.num_steps > 0;
     vec_fini(&listing.steps);
     return any;
 }
@@ -119,7 +119,7 @@ int checkpoint_remove(struct files *files, const char *path, struct error *error
 int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
 {
     struct listing listing;
-    int rv = list(&listing, files, folder, error);
+    int rv = checkpoint_list_folder(&listing, files, folder, error);
     const uint64_t *steps = listing.steps.data;
     /* The list begins with the newest, so those behind `keep` are the oldest. */
     for (size_t i = keep; i < listing.num_steps && rv == 0; i++) {
@@ -151,8 +151,8 @@ static int remove_unfinished(void *arg, const char *name)
     return 0;
 }
 
-static int check(struct files *files, const char *folder, uint64_t step,
-                 struct checkpoint_manifest *manifest, struct error *error)
+static int checkpoint_check_named(struct files *files, const char *folder, uint64_t step,
+                                  struct checkpoint_manifest *manifest, struct error *error)
 {
     int rv = checkpoint_find(files, folder, step, manifest, error);
     if (rv != 0)
@@ -163,13 +163,13 @@ static int check(struct files *files, const char *folder, uint64_t step,
     return rv;
 }
 
-static int choose(struct listing *listing, struct checkpoint_manifest *manifest,
-                  struct error *damaged, struct error *error)
+static int checkpoint_pick(struct listing *listing, struct checkpoint_manifest *manifest,
+                           struct error *damaged, struct error *error)
 {
     const uint64_t *steps = listing->steps.data;
     for (size_t i = 0; i < listing->num_steps; i++) {
         struct error why = { 0 };
-        int rv = check(listing->files, listing->folder, steps[i], manifest, &why);
+        int rv = checkpoint_check_named(listing->files, listing->folder, steps[i], manifest, &why);
         /* Memory that is short ends the search, for it says nothing of the checkpoint, which would
          * be passed over. */
         if (rv == 0 || rv == TR_ENOMEM) {
@@ -197,9 +197,9 @@ int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
     struct listing listing = { .files = files, .folder = folder };
     /* Unfinished checkpoints go before the list is made, which then has none of them. */
     (void)files->list(files, folder, remove_unfinished, &listing);
-    int rv = list(&listing, files, folder, error);
+    int rv = checkpoint_list_folder(&listing, files, folder, error);
     if (rv == 0)
-        rv = choose(&listing, manifest, damaged, error);
+        rv = checkpoint_pick(&listing, manifest, damaged, error);
     vec_fini(&listing.steps);
     if (rv == 0 && manifest->world != world) {
         rv = error_set(error, TR_EMISMATCH,

@@ -20,7 +20,7 @@
 #include "runtime/base/files.h"
 #include "runtime/core/directory.h"
 
-static void drop(struct actor *self, struct errand *errand)
+static void checkpoint_store_drop(struct actor *self, struct errand *errand)
 {
     struct checkpoint_store *store = actor_state(self);
     *errand->link = errand->next;
@@ -108,7 +108,7 @@ static void begin_in_turn(struct actor *self, struct errand *errand)
         begin_next(self, id.rank);
 }
 
-static void worked(struct actor *self, struct job *job, int status)
+static void checkpoint_store_worked(struct actor *self, struct job *job, int status)
 {
     struct errand *errand = job->arg;
     struct message *request = errand->request, *reply = errand->reply;
@@ -130,7 +130,7 @@ static void worked(struct actor *self, struct job *job, int status)
         actor_refuse(self, request, status);
     }
     /* The errand is off the list before the next of its rank is chosen: it is the oldest there. */
-    drop(self, errand);
+    checkpoint_store_drop(self, errand);
     if (in_turn && status != TR_ECANCELED) /* else self ends */
         begin_next(self, id.rank);
 }
@@ -227,7 +227,7 @@ static int note_save(struct checkpoint_store *store, const struct message *reque
     return 0;
 }
 
-static int prepare(struct actor *self, struct errand *errand)
+static int checkpoint_store_prepare(struct actor *self, struct errand *errand)
 {
     struct checkpoint_store *store = actor_state(self);
     const struct message *request = errand->request;
@@ -258,7 +258,7 @@ static size_t bytes_of(const struct message *request)
                : request->frame.body_bytes;
 }
 
-static int receive(struct actor *self, struct message *request)
+static int checkpoint_store_receive(struct actor *self, struct message *request)
 {
     struct checkpoint_store *store = actor_state(self);
     int (*piece)(struct job *) = checkpoint_store_work(request->frame.kind);
@@ -285,22 +285,22 @@ static int receive(struct actor *self, struct message *request)
     store->errands = errand;
     store->num_errands++;
     store->bytes += bytes;
-    int rv = prepare(self, errand);
+    int rv = checkpoint_store_prepare(self, errand);
     if (rv != 0) {
         errand->request = NULL;
         if (errand->error.code == rv)
             error_reply_send(self, request, &errand->error);
         else
             actor_refuse(self, request, rv);
-        drop(self, errand);
+        checkpoint_store_drop(self, errand);
         return 0;
     }
-    errand->job = (struct job){ .piece = piece, .done = worked, .arg = errand };
+    errand->job = (struct job){ .piece = piece, .done = checkpoint_store_worked, .arg = errand };
     begin_in_turn(self, errand);
     return 0;
 }
 
-static int start(struct actor *self, const void *arg)
+static int checkpoint_store_start(struct actor *self, const void *arg)
 {
     struct checkpoint_store *store = calloc(1, sizeof *store);
     if (store == NULL)
@@ -311,11 +311,11 @@ static int start(struct actor *self, const void *arg)
 }
 
 /* Its jobs are done, and with them the errands that had begun. */
-static void fini(struct actor *self)
+static void checkpoint_store_fini(struct actor *self)
 {
     struct checkpoint_store *store = actor_state(self);
     while (store != NULL && store->errands != NULL)
-        drop(self, store->errands);
+        checkpoint_store_drop(self, store->errands);
     if (store != NULL)
         free(store->saves);
     free(store);
@@ -323,7 +323,7 @@ static void fini(struct actor *self)
 
 const struct actor_ops checkpoint_store_ops = {
     .name = "checkpoints",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = checkpoint_store_start,
+    .receive = checkpoint_store_receive,
+    .fini = checkpoint_store_fini,
 };

@@ -42,7 +42,8 @@ static void unlink_call(struct checkpoint_store_call *k)
     k->request = NULL;
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void checkpoint_store_call_found(struct actor *self, void *arg, int status,
+                                        struct address address)
 {
     struct checkpoint_store_call *k = arg;
     (void)self;
@@ -65,8 +66,8 @@ static int locate_checkpoint_store(struct part_call *call, struct address *to)
     *to = k->store;
     if (!address_is_none(k->store))
         return 0;
-    int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns, found,
-                               k);
+    int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns,
+                               checkpoint_store_call_found, k);
     /* The search is noted once it has begun; its end, which clears the note, comes in a later
      * turn. */
     k->finding = rv == 0;

@@ -41,7 +41,7 @@ static uint64_t rejoin_ns(const struct coordinator *state)
 }
 
 /* Answers a report with itself; the report is over then. */
-static int acknowledge(struct actor *self, struct message *request, struct error *error)
+static int job_end_acknowledge(struct actor *self, struct message *request, struct error *error)
 {
     struct message *reply = message_copy(self, request);
     if (reply == NULL)
@@ -156,7 +156,7 @@ static void end_job(struct actor *self)
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
         struct message *request = state->dones[rank];
         state->dones[rank] = NULL;
-        if (request != NULL && acknowledge(self, request, NULL) != 0)
+        if (request != NULL && job_end_acknowledge(self, request, NULL) != 0)
             actor_refuse(self, request, TR_ENOMEM); /* it asks again */
     }
     actor_failpoint(self, FAILPOINT_END_OVER);
@@ -204,7 +204,7 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
      * which asks again, ends the job then. */
     int rv = 0;
     if (waits)
-        rv = acknowledge(self, request, error);
+        rv = job_end_acknowledge(self, request, error);
     else
         message_release(self, request);
     if (rv != 0)

@@ -283,7 +283,7 @@ static int choose_here(struct actor *self)
     return 0;
 }
 
-static void choose(struct actor *self)
+static void era_choose(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     const struct checkpoint_manifest none = { 0 };
@@ -310,7 +310,7 @@ static void restore_all(struct actor *self)
     const struct coordinator *state = actor_state(self);
     if (state->world != 0 && state->num_restores == state->world && state->choosing == NULL &&
         state->search == NULL && state->num_abandoned == 0)
-        choose(self);
+        era_choose(self);
 }
 
 int coordinator_restore(struct actor *self, struct message *request, struct error *error)

@@ -32,7 +32,7 @@ void reducer_name(uint32_t rank, char *name, size_t size)
 }
 
 /* Stops what the operation has under way; its request stays. */
-static void halt(struct actor *self)
+static void reducer_halt(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -78,12 +78,12 @@ static bool halt_or_mark(struct actor *self, int status)
         crew_cancel(&op->part.job);
         return false;
     }
-    halt(self);
+    reducer_halt(self);
     return true;
 }
 
 /* Ends the operation and forgets its outcome, whether or not a call waits for it. */
-static void withdraw(struct actor *self, int status)
+static void reducer_withdraw(struct actor *self, int status)
 {
     if (!halt_or_mark(self, status))
         return;
@@ -111,7 +111,7 @@ void reducer_reply(struct actor *self, struct message *reply)
     struct reducer_operation *op = &r->operation;
     assert(!op->working);
     /* The operation is halted first: it is over, and nothing of it may end it again. */
-    halt(self);
+    reducer_halt(self);
     /* A call that waits comes before the rest: it gets even a restore to an era that has ended
      * since, and hears of that at its next operation. The answer is noted before the request is
      * released (2). */
@@ -133,7 +133,7 @@ void reducer_end(struct actor *self, int status)
     /* Where nobody waits a failure is kept for the repeat, but for the two that a repeat is not to
      * have: it begins anew. */
     if (told)
-        withdraw(self, status);
+        reducer_withdraw(self, status);
     else if (halt_or_mark(self, status))
         error_set(&r->operation.failure, status, "%s", tr_strerror(status));
 }
@@ -178,7 +178,7 @@ void reducer_roll_back(struct actor *self, uint32_t era)
     sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);
     if (r->operation.request != NULL && !reducer_is_completing(r) &&
         (r->operation.kind != MSG_GROUP_RESTORE || r->operation.outcome != NULL))
-        withdraw(self, TR_EROLLBACK);
+        reducer_withdraw(self, TR_EROLLBACK);
 }
 
 static void step_again(struct actor *self, void *arg)
@@ -207,7 +207,7 @@ void reducer_again(struct actor *self)
 /* Ends the call that waits, and leaves the operation under way: false where there is no memory for
  * that, and the operation was withdrawn. The operands stay in a message of their own, since the
  * call's goes back with the answer. */
-static bool dismiss(struct actor *self, int status)
+static bool reducer_dismiss(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -216,7 +216,7 @@ static bool dismiss(struct actor *self, int status)
         return true;
     struct message *operands = waiting == op->request ? message_copy(self, waiting) : op->request;
     if (operands == NULL) {
-        withdraw(self, status);
+        reducer_withdraw(self, status);
         return false;
     }
     /* The operation has its own operands before the refusal goes, which gives the call's message
@@ -227,13 +227,13 @@ static bool dismiss(struct actor *self, int status)
     return true;
 }
 
-static void expire(struct actor *self, void *arg)
+static void reducer_expire(struct actor *self, void *arg)
 {
     const struct reducer_operation *op = arg;
     if (op->kind == MSG_GROUP_BARRIER)
         reducer_end(self, TR_ETIMEDOUT);
     else
-        (void)dismiss(self, TR_ETIMEDOUT);
+        (void)reducer_dismiss(self, TR_ETIMEDOUT);
 }
 
 static void set_deadline(struct actor *self, struct reducer_operation *op, uint64_t timeout_ns)
@@ -243,7 +243,7 @@ static void set_deadline(struct actor *self, struct reducer_operation *op, uint6
     /* A barrier's deadline is the coordinator's to see. */
     uint64_t late = op->kind == MSG_GROUP_BARRIER ? 2 * REDUCER_OUTCOME_NS : 0;
     uint64_t at_ns = op->deadline_ns < UINT64_MAX - late ? op->deadline_ns + late : UINT64_MAX;
-    timer_start(self, &op->expire, at_ns, expire, op);
+    timer_start(self, &op->expire, at_ns, reducer_expire, op);
 }
 
 /* The same call again, for an operation that is under way or whose outcome nobody has had. */
@@ -259,7 +259,7 @@ static bool is_repeat(const struct reducer_operation *op, const struct msg_group
 /* The repeat gets the operation's answer. Its own operands are those of the first, but for the
  * number: where a call between the two failed before it came here, the trainer counts from that on,
  * and a repeat of this one has this one's number. */
-static void join(struct actor *self, struct message *request)
+static void reducer_join(struct actor *self, struct message *request)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -309,7 +309,7 @@ static int answer_again(struct actor *self, struct message *request, struct erro
     return 0;
 }
 
-static int begin(struct actor *self, struct error *error)
+static int reducer_begin(struct actor *self, struct error *error)
 {
     struct reducer *r = actor_state(self);
     switch (r->operation.kind) {
@@ -330,7 +330,8 @@ static int begin(struct actor *self, struct error *error)
     }
 }
 
-static int check(const struct reducer *r, const struct msg_group_request *head, struct error *error)
+static int reducer_check(const struct reducer *r, const struct msg_group_request *head,
+                         struct error *error)
 {
     /* The kind comes first, since the rest goes by it; the others may stand in any order. */
     if (head->operation > MSG_GROUP_SKIP)
@@ -355,7 +356,7 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     return 0;
 }
 
-static int operate(struct actor *self, struct message *request, struct error *error)
+static int reducer_operate(struct actor *self, struct message *request, struct error *error)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *head = message_head(request);
@@ -363,7 +364,7 @@ static int operate(struct actor *self, struct message *request, struct error *er
     /* The thread that waits was interrupted. Its operation goes on, for the repeat to join: so this
      * comes before all that withdraws it. */
     if (head->operation == MSG_GROUP_DISMISS) {
-        (void)dismiss(self, TR_ECANCELED);
+        (void)reducer_dismiss(self, TR_ECANCELED);
         message_release(self, request);
         return 0;
     }
@@ -374,12 +375,12 @@ static int operate(struct actor *self, struct message *request, struct error *er
         return answer_again(self, request, error);
     /* The call before this one is not waited for any more: the trainer has one at a time. It ends
      * before the repeat takes its place, or nobody would answer it. */
-    if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
-        join(self, request);
+    if (is_repeat(op, head) && reducer_dismiss(self, TR_ECANCELED)) {
+        reducer_join(self, request);
         return 0;
     }
     if (op->request != NULL)
-        withdraw(self, TR_ECANCELED);
+        reducer_withdraw(self, TR_ECANCELED);
     if (head->operation == MSG_GROUP_CANCEL) {
         message_release(self, request);
         return 0;
@@ -393,7 +394,7 @@ static int operate(struct actor *self, struct message *request, struct error *er
                          r->options->rank);
     /* The check comes after the withdrawal: whatever becomes of this operation, the trainer does
      * not wait for the last one any more. */
-    int rv = check(r, head, error);
+    int rv = reducer_check(r, head, error);
     if (rv != 0)
         return rv;
     *op = (struct reducer_operation){ .request = request,
@@ -407,34 +408,34 @@ static int operate(struct actor *self, struct message *request, struct error *er
     if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
         reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */
     /* A beginning may end the operation: nothing of it is looked at below, but where it failed. */
-    rv = begin(self, error);
+    rv = reducer_begin(self, error);
     if (rv != 0) {
-        halt(self);
+        reducer_halt(self);
         op->waiting = NULL; /* the caller answers it */
         op->request = NULL;
     }
     return rv;
 }
 
-static int hear(struct actor *self, struct message *message)
+static int reducer_hear(struct actor *self, struct message *message)
 {
     reducer_roll_back(self, ((const struct msg_era *)message_head(message))->era);
     message_release(self, message);
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int reducer_receive(struct actor *self, struct message *message)
 {
     struct error error = { 0 };
     int rv;
     switch (message->frame.kind) {
     case MSG_ERA:
-        return hear(self, message);
+        return reducer_hear(self, message);
     case MSG_REDUCE:
         rv = reducer_add(self, message, &error);
         break;
     case MSG_GROUP_REQUEST:
-        rv = operate(self, message, &error);
+        rv = reducer_operate(self, message, &error);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
@@ -471,7 +472,7 @@ static void tell_outcome(struct actor *self, const struct reducer *r)
     (void)actor_send(self, r->member.coordinator, message);
 }
 
-static void joined(struct actor *self, struct process_member *member)
+static void reducer_joined(struct actor *self, struct process_member *member)
 {
     struct reducer *r = actor_state(self);
     /* The coordinator's era comes first: of an older one there is nothing left to say or to ask.
@@ -483,7 +484,7 @@ static void joined(struct actor *self, struct process_member *member)
         reducer_ask(self);
 }
 
-static int start(struct actor *self, const void *arg)
+static int reducer_start(struct actor *self, const void *arg)
 {
     struct reducer *r = calloc(1, sizeof *r);
     if (r == NULL)
@@ -497,7 +498,7 @@ static int start(struct actor *self, const void *arg)
                                          .rank = r->options->rank,
                                          .plan = r->options->plan,
                                          .root = r->options->root,
-                                         .joined = joined };
+                                         .joined = reducer_joined };
     const char *given = r->options->checkpoints;
     r->folder = given == NULL ? NULL : checkpoint_folder(given, r->options->host);
     if (given != NULL && r->folder == NULL)
@@ -508,13 +509,13 @@ static int start(struct actor *self, const void *arg)
     return rv != 0 ? rv : process_member_join(self, &r->member);
 }
 
-static void stop(struct actor *self)
+static void reducer_stop(struct actor *self)
 {
     struct reducer *reducer = actor_state(self);
     process_member_stop(self, &reducer->member);
 }
 
-static void fini(struct actor *self)
+static void reducer_fini(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     if (r == NULL)
@@ -544,8 +545,8 @@ int reducer_call_failed(uint32_t operation, bool completes, int status)
 
 const struct actor_ops reducer_ops = {
     .name = "reducer",
-    .start = start,
-    .receive = receive,
-    .stop = stop,
-    .fini = fini,
+    .start = reducer_start,
+    .receive = reducer_receive,
+    .stop = reducer_stop,
+    .fini = reducer_fini,
 };

@@ -14,7 +14,7 @@
 #include "actors/common/job_progress.h"
 #include "actors/job/reducer_state.h"
 
-static struct message *make(struct actor *self, const struct reducer *r)
+static struct message *wish_make(struct actor *self, const struct reducer *r)
 {
     const struct reducer_operation *op = &r->operation;
     const struct msg_group_request *asked = message_head(op->request);
@@ -78,7 +78,7 @@ static void reply_done(struct actor *self, uint64_t step)
 }
 
 /* This rank is in the era from here on. */
-static void enter(struct actor *self, const struct message *reply)
+static void wish_enter(struct actor *self, const struct message *reply)
 {
     struct reducer *r = actor_state(self);
     const struct msg_restored *head = (const void *)reply->head;
@@ -112,7 +112,7 @@ static void enter(struct actor *self, const struct message *reply)
 }
 
 /* The barrier is over here, whatever its outcome; with those up to `sequence` it timed out. */
-static void pass(struct actor *self, uint64_t sequence, int status)
+static void wish_pass(struct actor *self, uint64_t sequence, int status)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
@@ -143,7 +143,7 @@ void reducer_barrier_begin(struct actor *self)
         reducer_ask(self);
 }
 
-static void finish(struct actor *self)
+static void wish_finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
@@ -155,7 +155,7 @@ static void finish(struct actor *self)
     reply_done(self, 0);
 }
 
-static void saved(struct actor *self)
+static void wish_saved(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     uint64_t step = r->operation.part.step;
@@ -194,7 +194,7 @@ static void handle_refusal(struct actor *self, int status, const struct error *e
          * known, and the next call asks for the same again. */
         bool told = actor_now_ns(self) < op->until_ns;
         if (op->asks_outcome && told) {
-            pass(self, r->barriers + 1, TR_ETIMEDOUT);
+            wish_pass(self, r->barriers + 1, TR_ETIMEDOUT);
         } else if (op->asks_outcome) {
             reducer_end(self, TR_ETIMEDOUT);
         } else {
@@ -217,12 +217,12 @@ static void heard_outcome(struct actor *self, const struct message *reply)
     const struct reducer *r = actor_state(self);
     const struct msg_barrier_done *head = (const void *)reply->head;
     if (head->status == 0)
-        pass(self, r->barriers + 1, 0);
+        wish_pass(self, r->barriers + 1, 0);
     else
-        pass(self, head->sequence, TR_ETIMEDOUT);
+        wish_pass(self, head->sequence, TR_ETIMEDOUT);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void wish_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct reducer_operation *op = arg;
     struct error error = { 0 };
@@ -238,13 +238,13 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status != 0)
         handle_refusal(self, status, &error);
     else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)
-        enter(self, reply);
+        wish_enter(self, reply);
     else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
         heard_outcome(self, reply);
     else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
-        saved(self);
+        wish_saved(self);
     else if (op->kind == MSG_GROUP_FINISH && reply->frame.kind == MSG_JOB_DONE)
-        finish(self);
+        wish_finish(self);
     else
         reducer_end(self, TR_EFORMAT);
     /* The reply is released last: an era and a barrier's outcome are read from it. */
@@ -259,7 +259,7 @@ void reducer_ask(struct actor *self)
     if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
         op->working || op->away || address_is_none(r->member.coordinator))
         return;
-    struct message *request = make(self, r);
+    struct message *request = wish_make(self, r);
     /* A question that is no barrier has no deadline here: a repeat takes the answer of
      * this attempt. */
     op->until_ns = op->kind != MSG_GROUP_BARRIER ? UINT64_MAX
@@ -270,7 +270,7 @@ void reducer_ask(struct actor *self)
      * of both. */
     op->calling = rv == 0;
     if (rv == 0)
-        rv = actor_call(self, r->member.coordinator, request, op->until_ns, answered, op,
+        rv = actor_call(self, r->member.coordinator, request, op->until_ns, wish_answered, op,
                         &op->call);
     if (rv == 0 && op->kind == MSG_GROUP_RESTORE)
         actor_failpoint(self, FAILPOINT_ERA_ASKED);

@@ -82,7 +82,8 @@ static struct message *make_look(struct actor *self, const struct reducer *r)
 }
 
 /* The call has no deadline: the operation may outlive its own, and its end cancels the call. */
-static void send(struct actor *self, struct message *request, checkpoint_store_done *done)
+static void reducer_send_copy(struct actor *self, struct message *request,
+                              checkpoint_store_done *done)
 {
     struct reducer *r = actor_state(self);
     if (request == NULL || checkpoint_store_call(self, &r->checkpoint_store_calls, second_node(r),
@@ -93,8 +94,8 @@ static void send(struct actor *self, struct message *request, checkpoint_store_d
 /* True: the answer is one of that kind. Else the operation goes on later, or ends: a failure after
  * which it begins anew, or which may pass, comes first; a save that fails for good is reported, for
  * the other ranks wait for it; only then is the failure the trainer's. */
-static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind,
-                 const struct error *why)
+static bool reducer_take_copy(struct actor *self, int status, const struct message *reply,
+                              uint32_t kind, const struct error *why)
 {
     struct reducer *r = actor_state(self);
     struct error error = { 0 };
@@ -132,23 +133,23 @@ static void finish_copy(struct actor *self)
     reducer_ask(self);
 }
 
-static void copied(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error);
+static void reducer_copied(struct actor *self, void *arg, int status, struct message *reply,
+                           const struct error *error);
 
 /* From here on the other host may have something of this save. */
 static void send_copy(struct actor *self, struct reducer *r)
 {
     r->operation.copies = true;
-    send(self, make_copy(self, r), copied);
+    reducer_send_copy(self, make_copy(self, r), reducer_copied);
 }
 
-static void copied(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void reducer_copied(struct actor *self, void *arg, int status, struct message *reply,
+                           const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     (void)arg;
-    if (take(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
+    if (reducer_take_copy(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
         /* The piece is counted before the next one is made, which begins behind it. */
         op->copied = pieces_end(op);
         if (op->copied == op->part.bytes)
@@ -159,12 +160,12 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void reducer_looked(struct actor *self, void *arg, int status, struct message *reply,
+                           const struct error *error)
 {
     struct reducer *r = actor_state(self);
     (void)arg;
-    if (take(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
+    if (reducer_take_copy(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
         if (((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0)
             finish_copy(self);
         else
@@ -173,13 +174,13 @@ static void looked(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-static void pulled(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void reducer_pulled(struct actor *self, void *arg, int status, struct message *reply,
+                           const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     (void)arg;
-    if (take(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
+    if (reducer_take_copy(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
         const struct msg_checkpoint_piece *piece = (const void *)reply->head;
         uint64_t end = pieces_end(op);
         /* The piece is checked before a byte of it is taken: the part has room for what was asked
@@ -220,9 +221,9 @@ void reducer_copy_again(struct actor *self)
     if (op->kind == MSG_GROUP_SAVE && op->copied > 0)
         send_copy(self, r);
     else if (op->kind == MSG_GROUP_SAVE)
-        send(self, make_look(self, r), looked);
+        reducer_send_copy(self, make_look(self, r), reducer_looked);
     else if (op->copied < op->part.bytes)
-        send(self, make_fetch(self, r), pulled);
+        reducer_send_copy(self, make_fetch(self, r), reducer_pulled);
     else
         finish_pull(self);
 }

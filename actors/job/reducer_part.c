@@ -22,8 +22,8 @@ static struct files *files_of(const struct reducer *r)
     return r->options->files != NULL ? r->options->files : files_posix;
 }
 
-static void work(struct actor *self, int (*piece)(struct job *),
-                 void (*done)(struct actor *, struct job *, int))
+static void reducer_part_work(struct actor *self, int (*piece)(struct job *),
+                              void (*done)(struct actor *, struct job *, int))
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -85,7 +85,7 @@ void reducer_save_refused(struct actor *self, const struct error *error)
     reducer_ask(self);
 }
 
-static void written(struct actor *self, struct job *job, int status)
+static void reducer_part_written(struct actor *self, struct job *job, int status)
 {
     struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job;
@@ -115,7 +115,7 @@ void reducer_save_begin(struct actor *self)
     op->part.era = r->era;
     op->part.bytes = head->count;
     op->part.data = message_body(op->request);
-    work(self, write_part, written);
+    reducer_part_work(self, write_part, reducer_part_written);
 }
 
 void reducer_skip_begin(struct actor *self)
@@ -143,7 +143,7 @@ static int drop_part(struct job *job)
     return 0;
 }
 
-static void dropped(struct actor *self, struct job *job, int status)
+static void reducer_part_dropped(struct actor *self, struct job *job, int status)
 {
     struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job, (void)status;
@@ -167,7 +167,7 @@ void reducer_drop_begin(struct actor *self, const struct error *error)
     /* These two may stand in any order: the other host and the crew drop what each has, and only
      * the crew is waited for. */
     reducer_copy_drop(self, r->saves);
-    work(self, drop_part, dropped);
+    reducer_part_work(self, drop_part, reducer_part_dropped);
 }
 
 static int read_part(struct job *job)
@@ -237,7 +237,7 @@ void reducer_keep_begin(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     r->operation.part.error = (struct error){ 0 };
-    work(self, keep_part, was_kept);
+    reducer_part_work(self, keep_part, was_kept);
 }
 
 void reducer_load_begin(struct actor *self, const struct msg_restored *head)
@@ -260,5 +260,5 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head)
     op->part.era = head->saved;
     op->part.bytes = head->bytes;
     op->part.crc32c = head->crc32c;
-    work(self, read_part, was_read);
+    reducer_part_work(self, read_part, was_read);
 }

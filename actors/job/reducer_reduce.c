@@ -53,7 +53,7 @@ static struct message *make_piece(struct actor *self, const struct reducer *r, u
 }
 
 /* All sums are there: they go back in the buffer that the values came in. */
-static void finish(struct actor *self)
+static void reducer_reduce_finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -83,7 +83,7 @@ static bool is_sum(const struct reducer *r, const struct slot *slot, const struc
            head->count == piece_count(&r->operation.reduction, slot->piece);
 }
 
-static void store(struct actor *self, struct slot *slot, const struct message *reply)
+static void reducer_reduce_store(struct actor *self, struct slot *slot, const struct message *reply)
 {
     struct reducer *r = actor_state(self);
     struct reduction *reduction = &r->operation.reduction;
@@ -121,7 +121,7 @@ static void piece_done(struct part_call *call, int status, struct message *reply
      * sent. The answer itself goes last: its sums and its reason are read from it. */
     slot->state = SLOT_FREE;
     if (status == 0 && is_sum(r, slot, reply))
-        store(self, slot, reply);
+        reducer_reduce_store(self, slot, reply);
     else if (status == 0)
         reducer_end(self, TR_EFORMAT);
     else if (status == TR_EROLLBACK)
@@ -137,7 +137,7 @@ static const struct part_call_ops piece_ops = { .locate = locate_owner,
 
 /* Without a deadline: the reduction outlives the call that asked for it, and a piece that was
  * sent once is not sent again behind itself. It ends with the owner, or with the era. */
-static void send(struct slot *slot, uint32_t piece)
+static void reducer_reduce_send(struct slot *slot, uint32_t piece)
 {
     /* The slot is set before the call, which makes its request of it at once. */
     slot->piece = piece;
@@ -159,14 +159,14 @@ void reducer_reduce_pump(struct actor *self)
     }
     /* After the end nothing more is sent: the operation, which the slots are of, is over. */
     if (reduction->first == reduction->num_pieces) {
-        finish(self);
+        reducer_reduce_finish(self);
         return;
     }
     for (uint32_t i = 0; i < REDUCER_WINDOW && i < reduction->num_pieces - reduction->first; i++) {
         uint32_t piece = reduction->first + i;
         struct slot *slot = &slots[piece % REDUCER_WINDOW];
         if (slot->state == SLOT_FREE)
-            send(slot, piece);
+            reducer_reduce_send(slot, piece);
     }
 }
 

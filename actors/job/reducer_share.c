@@ -69,7 +69,8 @@ void reducer_drop_shares(struct actor *self, int status)
     }
 }
 
-static int check(const struct reducer *r, const struct msg_reduce *head, struct error *error)
+static int reducer_share_check(const struct reducer *r, const struct msg_reduce *head,
+                               struct error *error)
 {
     const struct reducer_options *o = r->options;
     /* The era before the rest: what an older one says is not compared with this one. */
@@ -157,7 +158,8 @@ static int open_piece(struct actor *self, struct share *share, const struct msg_
     return 0;
 }
 
-static void answer(struct actor *self, struct message *request, const struct share_piece *piece)
+static void reducer_share_answer(struct actor *self, struct message *request,
+                                 const struct share_piece *piece)
 {
     const struct msg_reduce *head = message_head(request);
     struct message *reply = message_create(self, MSG_REDUCED);
@@ -179,7 +181,7 @@ static void add_values(float *sums, const float *values, size_t count)
 }
 
 /* Adds what has come, as far as ranks are there in their order. */
-static void advance(struct actor *self, const struct share *share, uint32_t owned)
+static void reducer_share_advance(struct actor *self, const struct share *share, uint32_t owned)
 {
     struct reducer *r = actor_state(self);
     struct share_piece *piece = share->pieces[owned];
@@ -203,7 +205,7 @@ static void advance(struct actor *self, const struct share *share, uint32_t owne
         const struct sequenced_id id = id_of(r, share, owned, rank);
         struct message *request = sequenced_release(&r->adders, &id);
         if (request != NULL)
-            answer(self, request, piece);
+            reducer_share_answer(self, request, piece);
     }
 }
 
@@ -214,7 +216,7 @@ int reducer_add(struct actor *self, struct message *request, struct error *error
     struct share *share = NULL;
     /* The table takes the request last, when there is a piece to add it to: until then a failure
      * leaves it with the sender, which asks again. */
-    int rv = check(r, head, error);
+    int rv = reducer_share_check(r, head, error);
     if (rv == 0)
         rv = find_share(self, head, &share, error);
     if (rv == 0)
@@ -226,6 +228,6 @@ int reducer_add(struct actor *self, struct message *request, struct error *error
     rv = sequenced_take(&r->adders, self, &id, request, error);
     if (rv < 0)
         return rv;
-    advance(self, share, owned);
+    reducer_share_advance(self, share, owned);
     return 0;
 }

@@ -96,22 +96,22 @@ static uint64_t is_up(const struct links_status *link)
     return link->state == LINKS_UP;
 }
 
-static uint64_t sent(const struct links_status *link)
+static uint64_t text_sent(const struct links_status *link)
 {
     return link->bytes_sent;
 }
 
-static uint64_t received(const struct links_status *link)
+static uint64_t text_received(const struct links_status *link)
 {
     return link->bytes_received;
 }
 
-static uint64_t queued(const struct links_status *link)
+static uint64_t text_queued(const struct links_status *link)
 {
     return link->queued_bytes;
 }
 
-static uint64_t credit(const struct links_status *link)
+static uint64_t text_credit(const struct links_status *link)
 {
     return link->credit_bytes;
 }
@@ -127,13 +127,13 @@ static void put_all_links(FILE *out, struct node *node)
     links_status(node, links, count);
     put_links(out, links, count, "troupe_link_up", "gauge", NULL, "The link is up.", is_up);
     put_links(out, links, count, "troupe_link_sent_bytes", "counter", "bytes",
-              "Written to the peer.", sent);
+              "Written to the peer.", text_sent);
     put_links(out, links, count, "troupe_link_received_bytes", "counter", "bytes",
-              "Read from the peer.", received);
+              "Read from the peer.", text_received);
     put_links(out, links, count, "troupe_link_queued_bytes", "gauge", "bytes",
-              "Waiting for the connection or credit.", queued);
+              "Waiting for the connection or credit.", text_queued);
     put_links(out, links, count, "troupe_link_credit_bytes", "gauge", "bytes",
-              "Granted by the peer.", credit);
+              "Granted by the peer.", text_credit);
     free(links);
 }
 

@@ -28,7 +28,7 @@ void report_fini(struct report *report)
     memset(report, 0, sizeof *report);
 }
 
-static bool reserve(struct report *report)
+static bool report_reserve(struct report *report)
 {
     if (report->num_fields < report->max_fields)
         return true;
@@ -42,12 +42,12 @@ static bool reserve(struct report *report)
 }
 
 /* Takes value, whatever the result. */
-static void add(struct report *report, const char *key, const char *label, const char *text,
-                bool number, json_t *value)
+static void report_add(struct report *report, const char *key, const char *label, const char *text,
+                       bool number, json_t *value)
 {
     json_t *owner = report->row != NULL ? report->row : report->object;
     if (value == NULL || owner == NULL || json_object_set_new(owner, key, value) != 0 ||
-        !reserve(report)) {
+        !report_reserve(report)) {
         report->failed = true;
         return;
     }
@@ -63,18 +63,19 @@ void report_text(struct report *report, const char *key, const char *label, cons
 {
     /* A path need not be UTF-8, JSON must: such a text is given as far as it can be. */
     json_t *value = json_string(text);
-    add(report, key, label, text, false, value != NULL ? value : json_string("(not UTF-8)"));
+    report_add(report, key, label, text, false, value != NULL ? value : json_string("(not UTF-8)"));
 }
 
 void report_flag(struct report *report, const char *key, const char *label, bool flag)
 {
-    add(report, key, label, flag ? "yes" : "no", false, json_boolean(flag));
+    report_add(report, key, label, flag ? "yes" : "no", false, json_boolean(flag));
 }
 
 void report_count(struct report *report, const char *key, const char *label, uint64_t count)
 {
     char text[QUANTITY_TEXT_MAX];
-    add(report, key, label, quantity_whole(text, count), true, json_integer((json_int_t)count));
+    report_add(report, key, label, quantity_whole(text, count), true,
+               json_integer((json_int_t)count));
 }
 
 void report_counts(struct report *report, const char *key, const char *label,
@@ -92,19 +93,20 @@ void report_counts(struct report *report, const char *key, const char *label,
     }
     if (at < sizeof text - 1)
         snprintf(text + at, sizeof text - at, "]");
-    add(report, key, label, text, false, array);
+    report_add(report, key, label, text, false, array);
 }
 
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes)
 {
     char text[QUANTITY_TEXT_MAX];
-    add(report, key, label, quantity_bytes(text, bytes), true, json_integer((json_int_t)bytes));
+    report_add(report, key, label, quantity_bytes(text, bytes), true,
+               json_integer((json_int_t)bytes));
 }
 
 void report_seconds(struct report *report, const char *key, const char *label, double seconds)
 {
     char text[QUANTITY_TEXT_MAX];
-    add(report, key, label, quantity_seconds(text, seconds), true, json_real(seconds));
+    report_add(report, key, label, quantity_seconds(text, seconds), true, json_real(seconds));
 }
 
 void report_real(struct report *report, const char *key, const char *label, double number)
@@ -113,7 +115,7 @@ void report_real(struct report *report, const char *key, const char *label, doub
     snprintf(text, sizeof text, "%.4g", number);
     /* JSON has no NaN: an absent figure is null. */
     json_t *value = json_real(number);
-    add(report, key, label, text, true, value != NULL ? value : json_null());
+    report_add(report, key, label, text, true, value != NULL ? value : json_null());
 }
 
 void report_share(struct report *report, const char *key, const char *label, double share)
@@ -121,7 +123,7 @@ void report_share(struct report *report, const char *key, const char *label, dou
     char text[QUANTITY_TEXT_MAX];
     snprintf(text, sizeof text, "%.2f %%", share * 100);
     json_t *value = json_real(share);
-    add(report, key, label, text, true, value != NULL ? value : json_null());
+    report_add(report, key, label, text, true, value != NULL ? value : json_null());
 }
 
 void report_row(struct report *report, const char *key)
@@ -145,7 +147,7 @@ void report_rows_end(struct report *report)
     report->row = NULL;
 }
 
-static int width(const char *text)
+static int report_width(const char *text)
 {
     return (int)strlen(text);
 }
@@ -154,8 +156,8 @@ static void print_lines(const struct report_field *fields, uint32_t count)
 {
     int label_width = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (width(fields[i].label) > label_width)
-            label_width = width(fields[i].label);
+        if (report_width(fields[i].label) > label_width)
+            label_width = report_width(fields[i].label);
     for (uint32_t i = 0; i < count; i++)
         printf("%-*s  %s\n", label_width, fields[i].label, fields[i].text);
 }
@@ -188,10 +190,10 @@ static void print_table(const struct report_field *fields, uint32_t count)
     if (columns > COLUMNS_MAX)
         columns = COLUMNS_MAX;
     for (uint32_t c = 0; c < columns; c++) {
-        widths[c] = width(fields[c].label);
+        widths[c] = report_width(fields[c].label);
         for (uint32_t i = c; i < count; i += columns)
-            if (width(fields[i].text) > widths[c])
-                widths[c] = width(fields[i].text);
+            if (report_width(fields[i].text) > widths[c])
+                widths[c] = report_width(fields[i].text);
     }
     print_cells(fields, widths, columns, true);
     for (uint32_t i = 0; i + columns <= count; i += columns)

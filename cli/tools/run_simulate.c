@@ -102,7 +102,7 @@ static void append_failure(struct seeds_tally *tally, const struct sim_result *r
         tally->path_errno = why != 0 ? why : EIO;
 }
 
-static void note(void *arg, const struct sim_result *result)
+static void simulate_note(void *arg, const struct sim_result *result)
 {
     struct seeds_tally *tally = arg;
     tally->runs++;
@@ -125,8 +125,8 @@ static int by_seed(const void *a, const void *b)
     return (x->seed > y->seed) - (x->seed < y->seed);
 }
 
-static int print(const struct simulate_values *values, struct seeds_tally *tally, uint64_t first,
-                 double seconds, struct error *error)
+static int simulate_print(const struct simulate_values *values, struct seeds_tally *tally,
+                          uint64_t first, double seconds, struct error *error)
 {
     struct report report;
     report_init(&report, values->json);
@@ -184,9 +184,9 @@ static void print_failpoints(void)
                failpoint_is_simulated(point) ? "" : " (in commands, not simulated)");
 }
 
-static int simulate(const struct simulate_values *values, uint64_t first, uint64_t count,
-                    const struct sim_failpoints *die_at, struct seeds_tally *tally,
-                    struct error *error)
+static int simulate_seeds(const struct simulate_values *values, uint64_t first, uint64_t count,
+                          const struct sim_failpoints *die_at, struct seeds_tally *tally,
+                          struct error *error)
 {
     double begun = now_seconds(CLOCK_MONOTONIC);
     const struct seed_workers_options options = {
@@ -201,9 +201,9 @@ static int simulate(const struct simulate_values *values, uint64_t first, uint64
     tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
     int rv = tally->failures == NULL ? error_set(error, TR_ENOMEM, "no memory for failures") : 0;
     if (rv == 0)
-        rv = seed_workers_run(&options, note, tally, error);
+        rv = seed_workers_run(&options, simulate_note, tally, error);
     if (rv == 0)
-        rv = print(values, tally, first, now_seconds(CLOCK_MONOTONIC) - begun, error);
+        rv = simulate_print(values, tally, first, now_seconds(CLOCK_MONOTONIC) - begun, error);
     if (rv == 0 && tally->path_errno != 0)
         rv = error_set_errno(error, tally->path_errno, "writing what failed to %s", tally->path);
     free(tally->failures);
@@ -244,7 +244,7 @@ int run_simulate(const struct invocation *invocation, const void *opaque)
     if (choose_seeds(values, &first, &count, &error) != 0 ||
         parse_failpoints(values->die_at, &die_at, &error) != 0)
         return fail_usage_inside(invocation, &error);
-    if (simulate(values, first, count, &die_at, &tally, &error) != 0)
+    if (simulate_seeds(values, first, count, &die_at, &tally, &error) != 0)
         return fail_inside(invocation, &error);
     return tally.failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }

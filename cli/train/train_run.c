@@ -77,7 +77,7 @@ static void end_epoch(struct command_training *t, const char *text)
         fprintf(t->progress.out, "%s\n", text);
 }
 
-static void warn(const struct command_training *t, const char *text)
+static void train_run_warn(const struct command_training *t, const char *text)
 {
     if (t->progress.terminal)
         fputc('\n', stderr);
@@ -130,11 +130,11 @@ static void end_training(struct command_training *t)
     (void)tr_train_confirm(t->task, NULL);
 }
 
-static void show(struct command_training *t, const struct tr_model_event *event)
+static void train_run_show(struct command_training *t, const struct tr_model_event *event)
 {
     switch (event->kind) {
     case TR_MODEL_WARNING:
-        warn(t, event->text);
+        train_run_warn(t, event->text);
         break;
     case TR_MODEL_UNCHECKED:
         fprintf(stderr, "troupe: %s\n", event->text);
@@ -175,13 +175,13 @@ static void show_progress(struct command_training *t)
         progress_step(&t->progress, now.phase, now.unit, now.done, now.total);
 }
 
-static int follow(struct command_training *t, struct tr_error *error)
+static int train_run_follow(struct command_training *t, struct tr_error *error)
 {
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
     int rv;
     while ((rv = tr_model_next_event(t->task, LOOK_NS, &event, NULL)) == 0 || rv == TR_ETIMEDOUT)
         if (rv == 0)
-            show(t, &event);
+            train_run_show(t, &event);
         else
             show_progress(t);
     progress_end(&t->progress);
@@ -193,7 +193,7 @@ static int follow(struct command_training *t, struct tr_error *error)
     return rv;
 }
 
-static int train(struct command_training *t, struct tr_error *error)
+static int train_run_task(struct command_training *t, struct tr_error *error)
 {
     /* The handler comes before the first thread that may be asked for its stack, since by
      * default the signal would end the process; the watch comes before the task, so that a
@@ -206,14 +206,14 @@ static int train(struct command_training *t, struct tr_error *error)
     if (rv != 0)
         return rv;
     canceller_watch(&t->canceller, t->task);
-    rv = follow(t, error);
+    rv = train_run_follow(t, error);
     /* The canceller lets go before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(&t->canceller, NULL);
     tr_task_close(t->task);
     return rv;
 }
 
-static void dump(struct tr_task *task)
+static void train_run_dump(struct tr_task *task)
 {
     (void)tr_model_dump(task, NULL);
 }
@@ -231,9 +231,9 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
     /* The printer starts before all that logs, and runs until that has ended. */
     t->options.log = t->printer.log;
     progress_init(&t->progress, t->values->quiet);
-    rv = canceller_begin(&t->canceller, dump, error);
+    rv = canceller_begin(&t->canceller, train_run_dump, error);
     if (rv == 0) {
-        rv = train(t, error);
+        rv = train_run_task(t, error);
         canceller_end(&t->canceller);
     }
     log_printer_stop(&t->printer);

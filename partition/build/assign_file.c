@@ -45,7 +45,7 @@ struct filling {
 };
 
 /* TR_EEND when all nodes are assigned. */
-static int put(struct filling *filling, uint64_t part)
+static int assign_file_put(struct filling *filling, uint64_t part)
 {
     while (filling->type < filling->last_type &&
            filling->node == filling->num_nodes[filling->type]) {
@@ -87,7 +87,7 @@ static int read_npy(struct filling *filling, struct partition_job *job, const ch
             rv = check_part(path, "element", begin + i, ids[i], filling->assignment->num_parts,
                             error);
             if (rv == 0)
-                put(filling, ids[i]);
+                assign_file_put(filling, ids[i]);
         }
     }
     free(ids);
@@ -117,7 +117,7 @@ static int put_line(struct filling *filling, const char *path, const char *text,
     int rv = parse_line(path, line, text, length, &part, error);
     if (rv == 0)
         rv = check_part(path, "line", line, part, filling->assignment->num_parts, error);
-    if (rv == 0 && put(filling, part) == TR_EEND)
+    if (rv == 0 && assign_file_put(filling, part) == TR_EEND)
         rv = error_set(error, TR_EMISMATCH,
                        "%s: line %" PRIu64 " is one more than the %" PRIu64 " nodes of the graph",
                        path, line, expected);

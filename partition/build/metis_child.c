@@ -192,8 +192,8 @@ static int explain_signal(int number, struct error *error)
                      number, strsignal(number));
 }
 
-static int explain(const char *program, struct ending ending, const struct metis_exchange *head,
-                   struct error *error)
+static int metis_child_explain(const char *program, struct ending ending,
+                               const struct metis_exchange *head, struct error *error)
 {
     /* The surest reason comes first: how the process ended, what it said by its exit, then what
      * METIS answered, which it may not have got to. */
@@ -258,7 +258,7 @@ static int read_answer(const char *program, const struct exchange *exchange, str
     bool ended_well = !ending.known ||
                       (WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 0);
     if (!ended_well || head.answered != 1 || head.status != METIS_STATUS_OK)
-        return explain(program, ending, &head, error);
+        return metis_child_explain(program, ending, &head, error);
     *answer = (struct metis_answer){ .seconds = head.seconds,
                                      .objective = head.objective,
                                      .peak_bytes = head.peak_bytes };

@@ -20,7 +20,8 @@
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/hotmem.h"
 
-static int assign(struct assignment *assignment, struct partition_job *job, struct error *error)
+static int partition_assign(struct assignment *assignment, struct partition_job *job,
+                            struct error *error)
 {
     int rv = assignment_init(assignment, job, error);
     if (rv != 0)
@@ -304,7 +305,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
     if (rv != 0)
         return rv;
     job.folder = folder.path;
-    rv = assign(&assignment, &job, error);
+    rv = partition_assign(&assignment, &job, error);
     if (rv == 0)
         rv = report_classes(&job, &assignment, error);
     if (rv == 0)

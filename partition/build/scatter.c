@@ -109,8 +109,8 @@ struct tile {
 };
 
 /* The edges of [begin, end) whose destination is this task's. */
-static void pick(struct tile *tile, const struct scatter *scatter, const uint64_t *dst,
-                 uint64_t begin, uint64_t end, size_t task)
+static void scatter_pick(struct tile *tile, const struct scatter *scatter, const uint64_t *dst,
+                         uint64_t begin, uint64_t end, size_t task)
 {
     uint64_t mask = scatter->tasks - 1;
     uint32_t count = 0;
@@ -134,7 +134,7 @@ static void fill_block(void *arg, const struct edge_block *block, size_t task)
     struct tile tile;
     for (uint64_t begin = 0; begin < block->count; begin += TILE) {
         uint64_t end = block->count - begin < TILE ? block->count : begin + TILE;
-        pick(&tile, scatter, dst, begin, end, task);
+        scatter_pick(&tile, scatter, dst, begin, end, task);
         for (uint32_t j = 0; j < tile.count; j++) {
             __builtin_prefetch(&scatter->next[dst[tile.edges[j]]], 1);
             if (map32 != NULL)

@@ -134,7 +134,7 @@ static void clean_rows(void *arg, size_t index, size_t worker)
 }
 
 /* Closes the gaps that dropped duplicates left. */
-static void compact(struct symmetric *graph, const int32_t *kept)
+static void symmetric_compact(struct symmetric *graph, const int32_t *kept)
 {
     int32_t to = 0;
     for (uint64_t row = 0; row < graph->num_nodes; row++) {
@@ -149,8 +149,8 @@ static void compact(struct symmetric *graph, const int32_t *kept)
 }
 
 /* kept: an array of num_nodes that is no longer used. */
-static int clean(struct symmetric *graph, struct partition_job *job, int32_t *kept,
-                 struct error *error)
+static int symmetric_clean(struct symmetric *graph, struct partition_job *job, int32_t *kept,
+                           struct error *error)
 {
     size_t workers = job->parallel->workers, bytes = graph->num_nodes * sizeof(uint32_t);
     struct cleaning cleaning = { .graph = graph, .kept = kept };
@@ -168,7 +168,7 @@ static int clean(struct symmetric *graph, struct partition_job *job, int32_t *ke
     if (rv == 0) {
         parallel_for(job->parallel, (size_t)((graph->num_nodes + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
                      clean_rows, &cleaning);
-        compact(graph, kept);
+        symmetric_compact(graph, kept);
     }
     for (size_t w = 0; cleaning.marks != NULL && w < workers; w++)
         hotmem_free(cleaning.marks[w], bytes);
@@ -176,8 +176,8 @@ static int clean(struct symmetric *graph, struct partition_job *job, int32_t *ke
     return rv;
 }
 
-static int build(struct symmetric *graph, struct building *building, struct partition_job *job,
-                 struct error *error)
+static int symmetric_build(struct symmetric *graph, struct building *building,
+                           struct partition_job *job, struct error *error)
 {
     int rv = stream_all(building, job, "count edges for METIS", count_block, error);
     if (rv != 0)
@@ -187,7 +187,7 @@ static int build(struct symmetric *graph, struct building *building, struct part
     if (graph->adjacency == NULL)
         return job_no_memory(error, "the symmetric graph", graph->room * 4);
     rv = stream_all(building, job, "place edges for METIS", place_block, error);
-    return rv == 0 ? clean(graph, job, building->next[0], error) : rv;
+    return rv == 0 ? symmetric_clean(graph, job, building->next[0], error) : rv;
 }
 
 int symmetric_init(struct symmetric *graph, struct partition_job *job, struct error *error)
@@ -210,7 +210,7 @@ int symmetric_init(struct symmetric *graph, struct partition_job *job, struct er
     int rv = graph->index == NULL || graph->in_degrees == NULL || building.out_degrees == NULL ||
                      building.next[0] == NULL || building.next[1] == NULL
                  ? job_no_memory(error, "the symmetric graph", 5 * bytes)
-                 : build(graph, &building, job, error);
+                 : symmetric_build(graph, &building, job, error);
     hotmem_free(building.out_degrees, bytes);
     hotmem_free(building.next[0], bytes);
     hotmem_free(building.next[1], bytes);

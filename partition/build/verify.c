@@ -201,7 +201,7 @@ static int check_all(struct verification *verification)
     return rv;
 }
 
-static void unload(struct verification *verification)
+static void verify_unload(struct verification *verification)
 {
     const struct book *book = verification->book;
     for (uint32_t p = 0; verification->parts != NULL && p < book->num_parts; p++)
@@ -273,7 +273,7 @@ int verify_directory(const char *path, struct raw_graph *raw, struct parallel *p
                                &checked, error);
     if (rv == TR_ECANCELED) /* the steps speak of partitioning */
         error_set(error, rv, "verifying was cancelled");
-    unload(&verification);
+    verify_unload(&verification);
     store_close(verification.store);
     verification.report->seconds = job_seconds() - begin;
     return rv;

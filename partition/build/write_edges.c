@@ -18,8 +18,8 @@
 enum { COLUMNS, EDGE_IDS, NUM_KINDS };
 
 /* Takes one kind of number out of cells [begin, begin + count). */
-static size_t take(const struct scatter *scatter, int kind, uint64_t begin, uint64_t count,
-                   const struct columns *columns, void *piece)
+static size_t edges_take(const struct scatter *scatter, int kind, uint64_t begin, uint64_t count,
+                         const struct columns *columns, void *piece)
 {
     const struct scatter_narrow *narrow = scatter->cells;
     const struct scatter_wide *wide = scatter->cells;
@@ -45,7 +45,7 @@ static int write_piecewise(struct scatter *scatter, int kind, uint64_t begin, ui
     int rv = piece == NULL ? job_no_memory(error, "a piece of edges", PIECE * 8) : 0;
     for (uint64_t done = 0; done < count && rv == 0; done += PIECE) {
         uint64_t n = count - done < PIECE ? count - done : PIECE;
-        size_t item = take(scatter, kind, begin + done, n, columns, piece);
+        size_t item = edges_take(scatter, kind, begin + done, n, columns, piece);
         rv = npy_append(writer, piece, n * item, error);
     }
     free(piece);

@@ -104,8 +104,8 @@ static void close_sources(struct sources *sources)
 }
 
 /* Marks the sources of edges [begin, end) that are new. Returns edges from unowned nodes. */
-static int mark(struct halo *halo, struct sources *sources, uint32_t ntype, uint64_t begin,
-                uint64_t end, uint32_t *piece, uint64_t *unowned)
+static int halos_mark(struct halo *halo, struct sources *sources, uint32_t ntype, uint64_t begin,
+                      uint64_t end, uint32_t *piece, uint64_t *unowned)
 {
     const struct id_plan *plan = halo->job->plan;
     size_t cell = (size_t)ntype * plan->num_parts + halo->part;
@@ -137,8 +137,8 @@ static int first_hop(struct halo *halo, uint32_t *piece)
         struct sources sources;
         rv = open_sources(halo, halo->part, etype, &sources);
         if (rv == 0)
-            rv = mark(halo, &sources, raw->types.etypes[etype].src, 0, sources.indices.num_rows,
-                      piece, &halo->cut_edges);
+            rv = halos_mark(halo, &sources, raw->types.etypes[etype].src, 0,
+                            sources.indices.num_rows, piece, &halo->cut_edges);
         close_sources(&sources);
     }
     return rv;
@@ -166,8 +166,8 @@ static int next_hop_from(struct halo *halo, uint32_t owner, uint32_t etype, uint
         if (word == 0)
             id |= 63; /* nothing in the rest of this word */
         else if (word & 1)
-            rv = mark(halo, &sources, type->src, bounds[id - begin], bounds[id - begin + 1], piece,
-                      &unowned);
+            rv = halos_mark(halo, &sources, type->src, bounds[id - begin], bounds[id - begin + 1],
+                            piece, &unowned);
     }
     close_sources(&sources);
     npy_close(&index);
@@ -215,7 +215,7 @@ static int write_bits(struct halo *halo, uint32_t ntype, uint32_t hop)
 }
 
 /* This hop becomes the one before: its nodes are seen, the next frontier is empty. */
-static void advance(struct halo *halo)
+static void halos_advance(struct halo *halo)
 {
     const struct id_plan *plan = halo->job->plan;
     uint64_t **frontier = halo->previous;
@@ -243,11 +243,11 @@ static void find_halo(void *arg, size_t index, size_t worker)
                  : 0;
     for (uint32_t hop = 1; rv == 0 && (hop == 1 || hop <= hops); hop++) {
         rv = hop == 1 ? first_hop(halo, piece) : next_hop(halo, piece);
-        /* The hop is written while it is the frontier: advance() makes it the one before. */
+        /* The hop is written while it is the frontier: halos_advance() makes it the one before. */
         for (uint32_t t = 0; t < plan->num_ntypes && rv == 0; t++)
             rv = write_bits(halo, t, hop);
         if (rv == 0)
-            advance(halo);
+            halos_advance(halo);
     }
     halo->error.code = rv;
     free_bits(plan, halo->seen);

@@ -116,7 +116,7 @@ static void fill_masks(const struct fill *fill, uint64_t begin, uint64_t count, 
 }
 
 /* Four 16-bit uniforms added: bell-shaped enough for noise, one draw a feature. Variance 1. */
-static float noise(uint64_t key, uint64_t draw)
+static float generate_noise(uint64_t key, uint64_t draw)
 {
     uint64_t bits = key_draw(key, draw);
     int32_t sum = (int32_t)(bits & 0xffff) + (int32_t)(bits >> 16 & 0xffff) +
@@ -136,7 +136,7 @@ static void fill_features(const struct fill *fill, uint64_t begin, uint64_t coun
             centroid = fill->centroids +
                        (size_t)label_of(fill->kind, fill->draws, begin + i) * width;
         for (uint32_t f = 0; f < width; f++)
-            row[f] = noise(key, f) + (centroid != NULL ? centroid[f] : 0);
+            row[f] = generate_noise(key, f) + (centroid != NULL ? centroid[f] : 0);
     }
 }
 
@@ -173,7 +173,7 @@ static float *make_centroids(const struct generate_draws *draws)
     for (size_t c = 0; centroids != NULL && c < classes; c++) {
         uint64_t key = key_node(draws->centroid_base, c);
         for (size_t f = 0; f < width; f++)
-            centroids[c * width + f] = (float)draws->options->signal * noise(key, f);
+            centroids[c * width + f] = (float)draws->options->signal * generate_noise(key, f);
     }
     return centroids;
 }
@@ -202,9 +202,9 @@ static int write_tables(struct raw_writer *writer, const struct generator *kind,
     return rv;
 }
 
-static int generate(const char *path, const struct generator *kind,
-                    const struct generate_options *options, const struct raw_write_options *write,
-                    struct error *error)
+static int generate_graph(const char *path, const struct generator *kind,
+                          const struct generate_options *options,
+                          const struct raw_write_options *write, struct error *error)
 {
     struct graph_types types;
     struct raw_writer *writer;
@@ -249,7 +249,7 @@ int generate_rmat(const char *path, const struct generate_options *options,
     int rv = check_sizes(&filled, error);
     if (rv == 0)
         rv = check_quadrants(&filled, error);
-    return rv != 0 ? rv : generate(path, &kind, &filled, write, error);
+    return rv != 0 ? rv : generate_graph(path, &kind, &filled, write, error);
 }
 
 int generate_sbm(const char *path, const struct generate_options *options,
@@ -260,7 +260,7 @@ int generate_sbm(const char *path, const struct generate_options *options,
     int rv = check_sizes(&filled, error);
     if (rv == 0)
         rv = check_blocks(&filled, error);
-    return rv != 0 ? rv : generate(path, &kind, &filled, write, error);
+    return rv != 0 ? rv : generate_graph(path, &kind, &filled, write, error);
 }
 
 int generate_skew(const char *path, const struct generate_options *options,
@@ -269,5 +269,5 @@ int generate_skew(const char *path, const struct generate_options *options,
     static const struct generator kind = { "skew", draw_skew, false };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
-    return rv != 0 ? rv : generate(path, &kind, &filled, write, error);
+    return rv != 0 ? rv : generate_graph(path, &kind, &filled, write, error);
 }

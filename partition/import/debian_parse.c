@@ -73,7 +73,7 @@ static int append_value(struct parser *parser, const char *text, size_t length)
 }
 
 /* Names of the archive that are new have neither package nor provider. */
-static int intern(struct parser *parser, const char *text, size_t length, uint32_t *name)
+static int debian_intern(struct parser *parser, const char *text, size_t length, uint32_t *name)
 {
     struct archive *archive = parser->archive;
     int rv = names_intern(&archive->names, text, length, name);
@@ -132,7 +132,7 @@ static int add_lists(struct parser *parser, uint32_t package)
             uint32_t name;
             if (length == 0)
                 continue;
-            int rv = intern(parser, text, length, &name);
+            int rv = debian_intern(parser, text, length, &name);
             if (rv != 0)
                 return rv;
             uint32_t *provider = &parser->archive->provider_of[name];
@@ -146,7 +146,7 @@ static int add_lists(struct parser *parser, uint32_t package)
 }
 
 /* A value without the blanks around it. */
-static const char *trim(const struct value *value, size_t *length)
+static const char *debian_trim(const struct value *value, size_t *length)
 {
     const char *text = value->size > 0 ? value->text : "";
     while (isspace((unsigned char)*text))
@@ -160,7 +160,7 @@ static const char *trim(const struct value *value, size_t *length)
 static int add_section(struct parser *parser, struct package *package)
 {
     size_t length;
-    const char *text = trim(&parser->values[FIELD_SECTION], &length);
+    const char *text = debian_trim(&parser->values[FIELD_SECTION], &length);
     const char *slash = memrchr(text, '/', length);
     if (slash != NULL) {
         length -= (size_t)(slash + 1 - text);
@@ -177,7 +177,7 @@ static int add_description(struct parser *parser, struct package *package)
 {
     struct archive *archive = parser->archive;
     size_t length;
-    const char *text = trim(&parser->values[FIELD_DESCRIPTION], &length);
+    const char *text = debian_trim(&parser->values[FIELD_DESCRIPTION], &length);
     if (length + 1 > archive->texts_room - archive->texts_size) {
         size_t room = 2 * archive->texts_room + length + 1;
         char *grown = realloc(archive->texts, room);
@@ -198,12 +198,12 @@ static int add_package(struct parser *parser)
     struct archive *archive = parser->archive;
     struct package package;
     size_t length, room = archive->packages_room;
-    const char *text = trim(&parser->values[FIELD_PACKAGE], &length);
+    const char *text = debian_trim(&parser->values[FIELD_PACKAGE], &length);
     if (length == 0)
         return error_set(parser->error, TR_EFORMAT,
                          "%s: line %" PRIu64 ": the stanza that ends here has no Package field",
                          parser->input_name, parser->line);
-    int rv = intern(parser, text, length, &package.name);
+    int rv = debian_intern(parser, text, length, &package.name);
     if (rv != 0 || archive->package_of[package.name] != NO_PACKAGE)
         return rv;
     void *items = archive->packages;

@@ -7,7 +7,7 @@
 #include "partition/import/debian_archive.h"
 
 /* The package that a depended name stands for, or NO_PACKAGE. */
-static uint32_t resolve(const struct archive *archive, uint32_t name)
+static uint32_t debian_resolve(const struct archive *archive, uint32_t name)
 {
     uint32_t package = archive->package_of[name];
     return package != NO_PACKAGE ? package : archive->provider_of[name];
@@ -19,7 +19,7 @@ static void count_edges(const struct archive *archive, struct debian_facts *fact
                                     .num_sections = archive->sections.count };
     for (size_t i = 0; i < archive->num_dependencies; i++) {
         const struct dependency *dependency = &archive->dependencies[i];
-        if (resolve(archive, dependency->name) == NO_PACKAGE) {
+        if (debian_resolve(archive, dependency->name) == NO_PACKAGE) {
             facts->num_unresolved++;
             continue;
         }
@@ -40,7 +40,7 @@ static int write_edges(const struct archive *archive, struct raw_writer *writer,
         rv = error_set(error, TR_ENOMEM, "no memory for %zu edges", room);
     for (size_t i = 0; rv == 0 && i < archive->num_dependencies; i++) {
         const struct dependency *dependency = &archive->dependencies[i];
-        uint32_t needed = resolve(archive, dependency->name);
+        uint32_t needed = debian_resolve(archive, dependency->name);
         if (needed == NO_PACKAGE)
             continue;
         src[count] = dst[count + 1] = dependency->package;

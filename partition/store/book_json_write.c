@@ -28,7 +28,7 @@ static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, ui
     return ranges;
 }
 
-static uint64_t sum(const uint64_t *counts, uint32_t count)
+static uint64_t book_sum(const uint64_t *counts, uint32_t count)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -162,10 +162,11 @@ static json_t *make_root(const struct book_file *file)
     set_types(edge_map, etypes, book, true);
     json_t *root = json_pack(
         "{s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o}", "graph_name", book->graph_name, "num_nodes",
-        (json_int_t)sum(book->num_nodes, book->types.num_ntypes), "num_edges",
-        (json_int_t)sum(book->num_edges, book->types.num_etypes), "part_method", book->part_method,
-        "num_parts", (json_int_t)book->num_parts, "halo_hops", (json_int_t)book->halo_hops,
-        "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes, "etypes", etypes);
+        (json_int_t)book_sum(book->num_nodes, book->types.num_ntypes), "num_edges",
+        (json_int_t)book_sum(book->num_edges, book->types.num_etypes), "part_method",
+        book->part_method, "num_parts", (json_int_t)book->num_parts, "halo_hops",
+        (json_int_t)book->halo_hops, "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes,
+        "etypes", etypes);
     for (uint32_t part = 0; root != NULL && part < book->num_parts; part++) {
         char key[32];
         const char *folder = file->part_folders[part];

@@ -22,7 +22,7 @@ static void skip_blanks(struct scan *scan)
         scan->at++;
 }
 
-static bool take(struct scan *scan, char c)
+static bool npy_take(struct scan *scan, char c)
 {
     skip_blanks(scan);
     if (scan->at == scan->end || *scan->at != c)
@@ -31,7 +31,7 @@ static bool take(struct scan *scan, char c)
     return true;
 }
 
-static int bad(const struct scan *scan, const char *what)
+static int npy_refuse(const struct scan *scan, const char *what)
 {
     int length = (int)(scan->end - scan->at < 24 ? scan->end - scan->at : 24);
     return error_set(scan->error, TR_EFORMAT,
@@ -45,18 +45,18 @@ static int take_word(struct scan *scan, const char **word, size_t *length)
 {
     skip_blanks(scan);
     if (scan->at == scan->end || (*scan->at != '\'' && *scan->at != '"'))
-        return bad(scan, "a quoted word");
+        return npy_refuse(scan, "a quoted word");
     char quote = *scan->at++;
     const char *stop = memchr(scan->at, quote, (size_t)(scan->end - scan->at));
     if (stop == NULL)
-        return bad(scan, "a closing quote");
+        return npy_refuse(scan, "a closing quote");
     *word = scan->at;
     *length = (size_t)(stop - scan->at);
     scan->at = stop + 1;
     return 0;
 }
 
-static bool same(const char *word, size_t length, const char *text)
+static bool npy_same(const char *word, size_t length, const char *text)
 {
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
@@ -103,7 +103,7 @@ static int parse_order(struct scan *scan, bool *fortran)
         scan->at += 4;
         return 0;
     }
-    return bad(scan, "True or False");
+    return npy_refuse(scan, "True or False");
 }
 
 static int parse_extent(struct scan *scan, uint64_t *extent)
@@ -118,15 +118,15 @@ static int parse_extent(struct scan *scan, uint64_t *extent)
             return error_set(scan->error, TR_EFORMAT,
                              "%s: shape: an extent above 2^64; the header is damaged", scan->path);
     }
-    return scan->at == first ? bad(scan, "an extent of the shape") : 0;
+    return scan->at == first ? npy_refuse(scan, "an extent of the shape") : 0;
 }
 
 static int parse_shape(struct scan *scan, struct npy_header *header)
 {
-    if (!take(scan, '('))
-        return bad(scan, "'(' of the shape");
+    if (!npy_take(scan, '('))
+        return npy_refuse(scan, "'(' of the shape");
     header->ndim = 0;
-    while (!take(scan, ')')) {
+    while (!npy_take(scan, ')')) {
         if (header->ndim == NPY_NDIM_MAX)
             return error_set(scan->error, TR_EUNSUPPORTED,
                              "%s: shape has more than %d dimensions; reshape it", scan->path,
@@ -134,8 +134,8 @@ static int parse_shape(struct scan *scan, struct npy_header *header)
         int rv = parse_extent(scan, &header->shape[header->ndim++]);
         if (rv != 0)
             return rv;
-        if (!take(scan, ',') && (skip_blanks(scan), scan->at < scan->end) && *scan->at != ')')
-            return bad(scan, "',' or ')' in the shape");
+        if (!npy_take(scan, ',') && (skip_blanks(scan), scan->at < scan->end) && *scan->at != ')')
+            return npy_refuse(scan, "',' or ')' in the shape");
     }
     return 0;
 }
@@ -149,12 +149,12 @@ static int parse_pair(struct scan *scan, struct npy_header *header, bool *fortra
     int rv = take_word(scan, &word, &length);
     if (rv != 0)
         return rv;
-    if (!take(scan, ':'))
-        return bad(scan, "':'");
-    int key = same(word, length, "descr")           ? KEY_DESCR
-              : same(word, length, "fortran_order") ? KEY_ORDER
-              : same(word, length, "shape")         ? KEY_SHAPE
-                                                    : 0;
+    if (!npy_take(scan, ':'))
+        return npy_refuse(scan, "':'");
+    int key = npy_same(word, length, "descr")           ? KEY_DESCR
+              : npy_same(word, length, "fortran_order") ? KEY_ORDER
+              : npy_same(word, length, "shape")         ? KEY_SHAPE
+                                                        : 0;
     if (key == 0 || (*seen & key))
         return error_set(scan->error, TR_EFORMAT, "%s: .npy header: key '%.*s' is %s", scan->path,
                          (int)(length < 32 ? length : 32), word, key == 0 ? "unknown" : "repeated");
@@ -168,18 +168,18 @@ static int parse_dictionary(struct scan *scan, struct npy_header *header)
 {
     bool fortran = false;
     int seen = 0;
-    if (!take(scan, '{'))
-        return bad(scan, "'{'");
-    while (!take(scan, '}')) {
+    if (!npy_take(scan, '{'))
+        return npy_refuse(scan, "'{'");
+    while (!npy_take(scan, '}')) {
         int rv = parse_pair(scan, header, &fortran, &seen);
         if (rv != 0)
             return rv;
-        if (!take(scan, ',') && (skip_blanks(scan), scan->at < scan->end) && *scan->at != '}')
-            return bad(scan, "',' or '}'");
+        if (!npy_take(scan, ',') && (skip_blanks(scan), scan->at < scan->end) && *scan->at != '}')
+            return npy_refuse(scan, "',' or '}'");
     }
     skip_blanks(scan);
     if (scan->at != scan->end)
-        return bad(scan, "the end");
+        return npy_refuse(scan, "the end");
     if (seen != KEYS_ALL)
         return error_set(scan->error, TR_EFORMAT, "%s: .npy header lacks '%s'", scan->path,
                          !(seen & KEY_DESCR)   ? "descr"

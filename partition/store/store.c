@@ -74,8 +74,8 @@ static int load_numbers(struct part_loading *loading, char *name, uint8_t item_b
 }
 
 /* A value that is not what it must be, in the array of that name. Frees name. */
-static int lie(struct part_loading *loading, char *name, uint64_t at, uint64_t value,
-               const char *rule)
+static int store_refuse(struct part_loading *loading, char *name, uint64_t at, uint64_t value,
+                        const char *rule)
 {
     char *path = store_path(loading->store, loading->part, name);
     int rv = error_set(loading->error, TR_EFORMAT,
@@ -92,8 +92,8 @@ static int check_original_ids(struct part_loading *loading, uint32_t ntype)
     const uint64_t *ids = nodes->original_ids;
     for (uint64_t i = 0; i < nodes->num_nodes; i++) {
         if (ids[i] >= book->num_nodes[ntype] || (i > 0 && ids[i] <= ids[i - 1]))
-            return lie(loading, part_file_node(&book->types, ntype, PART_ORIGINAL_IDS), i, ids[i],
-                       "original IDs increase and stay below the number of nodes");
+            return store_refuse(loading, part_file_node(&book->types, ntype, PART_ORIGINAL_IDS), i,
+                                ids[i], "original IDs increase and stay below the number of nodes");
     }
     return 0;
 }
@@ -165,16 +165,16 @@ static int check_index(struct part_loading *loading, uint32_t etype, const struc
 {
     const struct graph_types *types = &loading->store->file.book.types;
     if (csc->index[0] != 0)
-        return lie(loading, part_file_edge(types, etype, PART_INDEX), 0, csc->index[0],
-                   "an index begins with 0");
+        return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), 0, csc->index[0],
+                            "an index begins with 0");
     for (uint64_t row = 0; row < csc->num_rows; row++) {
         if (csc->index[row + 1] < csc->index[row])
-            return lie(loading, part_file_edge(types, etype, PART_INDEX), row + 1,
-                       csc->index[row + 1], "an index never decreases");
+            return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), row + 1,
+                                csc->index[row + 1], "an index never decreases");
     }
     if (csc->index[csc->num_rows] != csc->num_edges)
-        return lie(loading, part_file_edge(types, etype, PART_INDEX), csc->num_rows,
-                   csc->index[csc->num_rows], "an index ends with the number of edges");
+        return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), csc->num_rows,
+                            csc->index[csc->num_rows], "an index ends with the number of edges");
     return 0;
 }
 
@@ -196,8 +196,9 @@ static int check_columns(struct part_loading *loading, uint32_t etype, const str
         uint64_t at = 0;
         while (piece[at] < limit)
             at++;
-        return lie(loading, part_file_edge(&loading->store->file.book.types, etype, PART_INDICES),
-                   begin + at, piece[at], "columns stay below the number of source nodes");
+        return store_refuse(loading,
+                            part_file_edge(&loading->store->file.book.types, etype, PART_INDICES),
+                            begin + at, piece[at], "columns stay below the number of source nodes");
     }
     return 0;
 }
@@ -227,8 +228,8 @@ static int load_columns(struct part_loading *loading, uint32_t etype, struct csc
     uint64_t num_nodes = store->file.book.num_nodes[types->etypes[etype].src];
     for (uint64_t i = 0; i < *num_columns; i++) {
         if (csc->column_global[i] >= num_nodes)
-            return lie(loading, part_file_edge(types, etype, PART_COLUMN_GLOBAL), i,
-                       csc->column_global[i], "global IDs stay below the number of nodes");
+            return store_refuse(loading, part_file_edge(types, etype, PART_COLUMN_GLOBAL), i,
+                                csc->column_global[i], "global IDs stay below the number of nodes");
     }
     return 0;
 }
@@ -263,16 +264,17 @@ static int check_runs(struct part_loading *loading, uint32_t etype, const struct
     const struct edge_run *runs = slice->runs;
     uint64_t num_edges = book->num_edges[etype], bad = edge_runs_check(slice, num_edges);
     if (slice->num_ranks > 0 && slice->num_runs == 0)
-        return lie(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 0, 0,
-                   "a slice that has edges has runs of them");
+        return store_refuse(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 0, 0,
+                            "a slice that has edges has runs of them");
     if (bad == slice->num_runs)
         return 0;
     bool rank = bad == 0 ? runs[0].rank != slice->first_rank : runs[bad].rank <= runs[bad - 1].rank;
     rank = rank || runs[bad].rank >= slice->first_rank + slice->num_ranks;
-    return lie(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 2 * bad + !rank,
-               rank ? runs[bad].rank : runs[bad].edge,
-               rank ? "the ranks of a slice's runs begin with it, increase and stay inside of it"
-                    : "the edges of a run are below the number of edges");
+    return store_refuse(
+        loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 2 * bad + !rank,
+        rank ? runs[bad].rank : runs[bad].edge,
+        rank ? "the ranks of a slice's runs begin with it, increase and stay inside of it"
+             : "the edges of a run are below the number of edges");
 }
 
 /* Runs are mapped also where all else is copied: they take memory only where loaders ask for edges
@@ -360,8 +362,8 @@ static int load_slice(struct part_loading *loading, const struct rank_table *tab
     slice->ids = data;
     for (uint64_t i = 0; i < slice->num_ranks && rv == 0; i++) {
         if (slice->ids[i] >= book->num_nodes[table->ntype])
-            rv = lie(loading, part_file_ranks(&book->types, table), i, slice->ids[i],
-                     "global IDs stay below the number of nodes");
+            rv = store_refuse(loading, part_file_ranks(&book->types, table), i, slice->ids[i],
+                              "global IDs stay below the number of nodes");
     }
     return rv;
 }

@@ -56,7 +56,7 @@ static bool has_room(const struct account *account, size_t bytes)
     return bytes <= account->bound_bytes && account->used_bytes <= account->bound_bytes - bytes;
 }
 
-static void charge(struct account *account, size_t bytes)
+static void account_charge(struct account *account, size_t bytes)
 {
     account->used_bytes += bytes;
     if (account->used_bytes > account->peak_bytes)
@@ -70,7 +70,7 @@ int account_reserve(struct account *account, size_t bytes, struct error *error)
     bool fits = account->first == NULL && has_room(account, bytes);
     size_t used_bytes = account->used_bytes;
     if (fits)
-        charge(account, bytes);
+        account_charge(account, bytes);
     else
         account->refusals++;
     pthread_mutex_unlock(&account->mutex);
@@ -95,11 +95,11 @@ static void leave_line(struct account_wait *wait)
 
 /* Under the mutex: grants the first in line as long as it fits. One that does not fit holds up
  * those behind it, which would else overtake it for ever. */
-static void grant(struct account *account)
+static void account_grant(struct account *account)
 {
     while (account->first != NULL && has_room(account, account->first->bytes)) {
         struct account_wait *wait = account->first;
-        charge(account, wait->bytes);
+        account_charge(account, wait->bytes);
         leave_line(wait);
         wait->state = WAIT_GRANTED;
         /* The post is the last touch: the waiter's loop frees the wait, and takes no mutex for
@@ -113,7 +113,7 @@ void account_release(struct account *account, size_t bytes)
     pthread_mutex_lock(&account->mutex);
     assert(account->used_bytes >= bytes);
     account->used_bytes -= bytes;
-    grant(account);
+    account_grant(account);
     pthread_mutex_unlock(&account->mutex);
 }
 
@@ -135,7 +135,7 @@ static void link_to_actor(struct actor *actor, struct account_wait *wait)
     actor->waits = wait;
 }
 
-static struct actor *granted(struct loop *loop, struct post *post)
+static struct actor *account_granted(struct loop *loop, struct post *post)
 {
     struct account_wait *wait = (struct account_wait *)(void *)post;
     (void)loop;
@@ -164,13 +164,13 @@ static bool try_leave(struct account_wait *wait)
     bool waiting = wait->state == WAIT_IN_LINE;
     if (waiting) {
         leave_line(wait);
-        grant(account); /* those behind may fit */
+        account_grant(account); /* those behind may fit */
     }
     pthread_mutex_unlock(&account->mutex);
     return waiting;
 }
 
-static void expired(struct actor *self, void *arg)
+static void account_expired(struct actor *self, void *arg)
 {
     struct account_wait *wait = arg;
     /* A wait that was granted meanwhile is left alone: its post, on the way, notifies the actor,
@@ -228,7 +228,7 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         return TR_ENOMEM;
     /* All fields are set before the wait stands in line: any thread that releases bytes may grant
      * it at once. */
-    wait->post.run = granted;
+    wait->post.run = account_granted;
     wait->account = account;
     wait->loop = self->loop;
     wait->actor = self;
@@ -238,7 +238,7 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
     pthread_mutex_lock(&account->mutex);
     bool now = account->first == NULL && has_room(account, bytes);
     if (now)
-        charge(account, bytes);
+        account_charge(account, bytes);
     else
         join_line(account, wait);
     pthread_mutex_unlock(&account->mutex);
@@ -249,7 +249,7 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
     /* The wait may be granted already, but its post runs on this loop, after this function, so
      * these need no mutex. */
     link_to_actor(self, wait);
-    timer_start(self, &wait->timer, deadline_ns, expired, wait);
+    timer_start(self, &wait->timer, deadline_ns, account_expired, wait);
     if (out != NULL)
         *out = wait;
     return 1;

@@ -39,13 +39,13 @@
 #include "runtime/core/stream_impl.h"
 
 /* Lives are counted, so that the node knows when it is empty. */
-static void born(struct node *node)
+static void actor_born(struct node *node)
 {
     atomic_fetch_add_explicit(&node->actors_live, 1, memory_order_relaxed);
 }
 
 /* The loops end when no actor lives, so the last one to go wakes the loops that sleep. */
-static void gone(struct node *node)
+static void actor_gone(struct node *node)
 {
     if (atomic_fetch_sub_explicit(&node->actors_live, 1, memory_order_acq_rel) != 1)
         return;
@@ -86,13 +86,13 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
              options->name != NULL ? options->name : options->ops->name);
     /* The actor is counted when nothing can fail any more: only the report of an end counts it
      * out. */
-    born(loop->node);
+    actor_born(loop->node);
     *out = actor;
     return 0;
 }
 
 /* Gives up one reference; any thread. */
-static void unref(struct actor *actor)
+static void actor_unref(struct actor *actor)
 {
     /* acq_rel: all uses by other holders happen before the one that frees. */
     if (atomic_fetch_sub_explicit(&actor->references, 1, memory_order_acq_rel) == 1)
@@ -104,7 +104,7 @@ static struct actor *of_post(struct post *post)
     return (struct actor *)(void *)((char *)post - offsetof(struct actor, post));
 }
 
-static struct actor *install(struct loop *loop, struct post *post)
+static struct actor *actor_install_posted(struct loop *loop, struct post *post)
 {
     struct actor *actor = of_post(post);
     pthread_mutex_lock(&loop->inbox.mutex);
@@ -116,9 +116,9 @@ static struct actor *install(struct loop *loop, struct post *post)
 
 void actor_install(struct actor *actor, struct loop *from)
 {
-    actor->post.run = install;
+    actor->post.run = actor_install_posted;
     if (actor->loop == from)
-        install(from, &actor->post);
+        actor_install_posted(from, &actor->post);
     else
         loop_post(actor->loop, &actor->post);
 }
@@ -142,7 +142,7 @@ static struct actor *run_stop_post(struct loop *loop, struct post *post)
      * memory. */
     if (!actor->finished)
         begin_stop(actor);
-    unref(actor);
+    actor_unref(actor);
     return NULL;
 }
 
@@ -157,7 +157,7 @@ static struct actor *run_kill_post(struct loop *loop, struct post *post)
         actor_be_killed(actor, TR_ECANCELED);
         actor_settle(actor);
     }
-    unref(actor);
+    actor_unref(actor);
     return NULL;
 }
 
@@ -185,13 +185,13 @@ static struct actor *report_end(struct loop *loop, struct post *post)
     if (actor->parent != NULL)
         supervisor_child_ended(actor->parent, actor);
     /* This comes after the parent, which reads the reason and finds the child by the pointer. */
-    unref(actor);
+    actor_unref(actor);
     /* The actor is counted out last: without actors the loops end, and the node's owner goes on. */
-    gone(loop->node);
+    actor_gone(loop->node);
     return NULL;
 }
 
-static void unqueue(struct loop *loop, struct actor *actor)
+static void actor_unqueue(struct loop *loop, struct actor *actor)
 {
     struct actor *before = NULL;
     for (struct actor *at = loop->run_first; at != actor; at = at->run_next)
@@ -200,7 +200,7 @@ static void unqueue(struct loop *loop, struct actor *actor)
 }
 
 /* Nothing is open any more: takes the state down and notifies callers, watchers and the parent. */
-static void finish(struct actor *actor)
+static void actor_finish(struct actor *actor)
 {
     struct loop *loop = actor->loop;
     /* This comes before the mailbox: fini releases the requests that the actor kept, which refuses
@@ -217,7 +217,7 @@ static void finish(struct actor *actor)
     supervisor_fini(actor);
     /* The actor leaves the queue while this loop still owns it: the post below gives it away. */
     if (actor->queued)
-        unqueue(loop, actor);
+        actor_unqueue(loop, actor);
     /* The slot is given up in the same turn as the answers: a monitor that reached the address
      * after monitor_answer() would be kept and never answered. With an empty slot it is DOWN at
      * once. */
@@ -259,11 +259,11 @@ bool actor_advance(struct actor *actor)
     }
     /* Jobs hold up fini alone, not `stop`: a draining actor may still want their results. The
      * question about children on their way comes last, since it also keeps others from being
-     * spawned: none may come between it and finish(). */
+     * spawned: none may come between it and actor_finish(). */
     if (actor->jobs != NULL ||
         (actor->parent_ops != NULL && actor->parent_ops->awaits_child(actor)))
         return true;
-    finish(actor);
+    actor_finish(actor);
     return false;
 }
 
@@ -304,7 +304,7 @@ void actor_be_killed(struct actor *actor, int reason)
     loop_queue(actor->loop, actor);
 }
 
-static void receive(struct actor *actor, struct message *message)
+static void actor_receive(struct actor *actor, struct message *message)
 {
     actor->received++;
     /* Replies come before the deadline check, which is meant for work: an answer that is here
@@ -332,7 +332,7 @@ static void receive(struct actor *actor, struct message *message)
         actor_exit(actor, rc);
 }
 
-static void start(struct actor *actor)
+static void actor_start(struct actor *actor)
 {
     actor->phase = ACTOR_RUNNING;
     actor->started = true;
@@ -345,7 +345,7 @@ bool actor_turn(struct actor *actor, uint32_t messages)
 {
     /* An actor that was killed before its first turn never starts. */
     if (actor->phase == ACTOR_STARTING && !actor->exiting)
-        start(actor);
+        actor_start(actor);
     while (!actor->exiting && messages-- > 0) {
         /* Only the message that begins the draining advances the actor: later ones find it begun,
          * and the ends of its children advance it themselves. */
@@ -353,14 +353,14 @@ bool actor_turn(struct actor *actor, uint32_t messages)
         struct message *message = mailbox_pop(actor);
         if (message == NULL)
             break;
-        receive(actor, message);
+        actor_receive(actor, message);
         if (!draining && actor->phase == ACTOR_DRAINING && !actor_advance(actor))
             return false;
     }
     /* This follows the callback that asked for the end: `exiting` ended the loop above. */
     if (!actor_settle(actor))
         return false;
-    /* An ending actor gets no more turns: finish() refuses what its mailbox holds. */
+    /* An ending actor gets no more turns: actor_finish() refuses what its mailbox holds. */
     return actor->phase < ACTOR_ENDING &&
            (actor->control.first != NULL || actor->data.first != NULL);
 }

@@ -31,7 +31,7 @@ void calls_fini(struct calls *calls)
     *calls = (struct calls){ 0 };
 }
 
-static int grow(struct calls *calls)
+static int call_grow(struct calls *calls)
 {
     if (calls->num_chunks * CALLS_CHUNK >= CALLS_MAX)
         return TR_EFULL;
@@ -56,7 +56,7 @@ static int grow(struct calls *calls)
 struct call *calls_open(struct actor *self, int *rc)
 {
     struct calls *calls = &self->loop->calls;
-    if (calls->free == NULL && (*rc = grow(calls)) < 0)
+    if (calls->free == NULL && (*rc = call_grow(calls)) < 0)
         return NULL;
     struct call *call = calls->free;
     calls->free = call->next;
@@ -141,7 +141,7 @@ void calls_answer(struct actor *self, struct message *reply)
     call_complete(call, reply->frame.status, reply);
 }
 
-static void expire(struct actor *self, void *arg)
+static void call_expire(struct actor *self, void *arg)
 {
     (void)self;
     call_complete(arg, TR_ETIMEDOUT, NULL);
@@ -160,7 +160,7 @@ int actor_call(struct actor *self, struct address to, struct message *request, u
     call->done = done;
     call->arg = arg;
     call->to = to;
-    timer_start(self, &call->timer, deadline_ns, expire, call);
+    timer_start(self, &call->timer, deadline_ns, call_expire, call);
     if (id != NULL)
         id->id = call_number(call);
     /* The entry and its timer come before the message: its number travels in the frame, and once

@@ -50,7 +50,7 @@ static uint32_t bucket_of(const char *name)
     return hash % BUCKETS;
 }
 
-static struct directory_entry **find(struct directory *directory, const char *name)
+static struct directory_entry **directory_find(struct directory *directory, const char *name)
 {
     struct directory_entry **at = &directory->buckets[bucket_of(name)];
     while (*at != NULL && strcmp((*at)->name, name) != 0)
@@ -58,7 +58,7 @@ static struct directory_entry **find(struct directory *directory, const char *na
     return at;
 }
 
-static void answer(struct actor *self, struct message *request, struct address address)
+static void directory_answer(struct actor *self, struct message *request, struct address address)
 {
     struct message *reply = message_create(self, RUNTIME_FOUND);
     if (reply == NULL) {
@@ -88,7 +88,7 @@ static void serve_waiters(struct actor *self, const char *name, struct address a
         directory->num_waiters--;
         directory->num_observer_waiters -= request->frame.from.node >= NODE_OBSERVERS;
         if (found && !expired)
-            answer(self, request, address);
+            directory_answer(self, request, address);
         else
             loop_free_message(self->loop, request);
     }
@@ -100,16 +100,16 @@ static void name_down(struct actor *self, void *arg, struct address who, int rea
     struct directory *directory = actor_state(self);
     (void)who;
     (void)reason;
-    struct directory_entry **at = find(directory, entry->name);
+    struct directory_entry **at = directory_find(directory, entry->name);
     *at = entry->next;
     directory->num_names--;
     free(entry);
 }
 
-static int add(struct actor *self, const char *name, struct address address)
+static int directory_add(struct actor *self, const char *name, struct address address)
 {
     struct directory *directory = actor_state(self);
-    struct directory_entry **at = find(directory, name);
+    struct directory_entry **at = directory_find(directory, name);
     /* The name comes before the bound: a name that is taken is reported as such by a full
      * directory, too. */
     if (*at != NULL)
@@ -137,13 +137,13 @@ static void serve_register(struct actor *self, struct message *request)
 {
     struct runtime_name name = *(struct runtime_name *)message_head(request);
     struct address who = request->frame.from;
-    int rc = add(self, name.name, who);
+    int rc = directory_add(self, name.name, who);
     if (rc < 0) {
         actor_refuse(self, request, rc);
         return;
     }
     /* In any order: the answers go to different actors. */
-    answer(self, request, who);
+    directory_answer(self, request, who);
     serve_waiters(self, name.name, who);
 }
 
@@ -151,11 +151,11 @@ static void serve_lookup(struct actor *self, struct message *request)
 {
     struct directory *directory = actor_state(self);
     const struct runtime_name *name = message_head(request);
-    struct directory_entry *entry = *find(directory, name->name);
+    struct directory_entry *entry = *directory_find(directory, name->name);
     /* This comes first: a name that is there needs no place among the waiters, and is found when
      * they are full. */
     if (entry != NULL) {
-        answer(self, request, entry->address);
+        directory_answer(self, request, entry->address);
         return;
     }
     if (name->wait == 0) {
@@ -179,7 +179,7 @@ static void serve_lookup(struct actor *self, struct message *request)
     directory->num_waiters++;
 }
 
-static int start(struct actor *self, const void *arg)
+static int directory_start(struct actor *self, const void *arg)
 {
     (void)arg;
     struct directory *directory = calloc(1, sizeof *directory);
@@ -187,7 +187,7 @@ static int start(struct actor *self, const void *arg)
     return directory != NULL ? 0 : TR_ENOMEM;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int directory_receive(struct actor *self, struct message *message)
 {
     bool is_name = message->frame.kind == RUNTIME_REGISTER || message->frame.kind == RUNTIME_LOOKUP;
     if (!is_name) {
@@ -205,7 +205,7 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static void fini(struct actor *self)
+static void directory_fini(struct actor *self)
 {
     struct directory *directory = actor_state(self);
     if (directory == NULL)
@@ -222,9 +222,9 @@ static void fini(struct actor *self)
 
 static const struct actor_ops directory_ops = {
     .name = "directory",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = directory_start,
+    .receive = directory_receive,
+    .fini = directory_fini,
 };
 
 const struct actor_options directory_options = { .ops = &directory_ops };
@@ -240,7 +240,7 @@ struct asking {
     struct runtime_name name;
 };
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply);
+static void directory_answered(struct actor *self, void *arg, int status, struct message *reply);
 
 /* The directory of that node, of whichever incarnation lives there now. */
 static struct address directory_of(const struct actor *self, uint32_t node)
@@ -258,10 +258,10 @@ static int send_ask(struct actor *self, uint32_t kind, struct asking *asking)
         return TR_ENOMEM;
     *(struct runtime_name *)message_head(request) = asking->name;
     return actor_call(self, directory_of(self, asking->node), request, asking->deadline_ns,
-                      answered, asking, NULL);
+                      directory_answered, asking, NULL);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void directory_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct asking asking = *(struct asking *)arg;
     struct address address = ADDRESS_NONE;
@@ -285,8 +285,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         actor_exit(self, status);
 }
 
-static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *name, bool wait,
-               struct asking asking)
+static int directory_ask(struct actor *self, uint32_t kind, uint32_t node, const char *name,
+                         bool wait, struct asking asking)
 {
     size_t length = strlen(name);
     if (length == 0 || length >= DIRECTORY_NAME_MAX)
@@ -302,7 +302,7 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
     memcpy(kept->name.name, name, length + 1);
     kept->name.wait = wait;
     int rc = send_ask(self, kind, kept);
-    /* A call that did not begin is never completed, so answered() does not free it. */
+    /* A call that did not begin is never completed, so directory_answered() does not free it. */
     if (rc < 0)
         free(kept);
     return rc;
@@ -310,10 +310,11 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
 
 int directory_register(struct actor *self, const char *name, directory_registered *done, void *arg)
 {
-    return ask(self, RUNTIME_REGISTER, self->loop->node->id, name, false,
-               (struct asking){ .registered = done,
-                                .arg = arg,
-                                .deadline_ns = actor_now_ns(self) + DIRECTORY_DEADLINE_NS });
+    return directory_ask(
+        self, RUNTIME_REGISTER, self->loop->node->id, name, false,
+        (struct asking){ .registered = done,
+                         .arg = arg,
+                         .deadline_ns = actor_now_ns(self) + DIRECTORY_DEADLINE_NS });
 }
 
 int directory_lookup(struct actor *self, const char *name, directory_found *done, void *arg)
@@ -331,13 +332,13 @@ int directory_wait(struct actor *self, const char *name, uint64_t deadline_ns,
 int directory_lookup_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,
                         directory_found *done, void *arg)
 {
-    return ask(self, RUNTIME_LOOKUP, node, name, false,
-               (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
+    return directory_ask(self, RUNTIME_LOOKUP, node, name, false,
+                         (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
 }
 
 int directory_wait_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,
                       directory_found *done, void *arg)
 {
-    return ask(self, RUNTIME_LOOKUP, node, name, true,
-               (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
+    return directory_ask(self, RUNTIME_LOOKUP, node, name, true,
+                         (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
 }

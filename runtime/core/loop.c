@@ -60,7 +60,7 @@ void loop_fini(struct loop *loop)
     pthread_mutex_destroy(&loop->inbox.mutex);
 }
 
-static void reclaim(struct loop *loop, struct messages *returned, struct buffer *buffers)
+static void loop_reclaim(struct loop *loop, struct messages *returned, struct buffer *buffers)
 {
     counter_add(&loop->messages.given, returned->count);
     for (struct message *m = messages_pop(returned); m != NULL; m = messages_pop(returned))
@@ -102,7 +102,7 @@ static void take_inbox(struct loop *loop)
 
     /* The memory that came home goes first: the posts and messages below may take it from the
      * pools. */
-    reclaim(loop, &returned, buffers);
+    loop_reclaim(loop, &returned, buffers);
     while (post != NULL) {
         /* This is read before the post runs, which may free it or put it into an inbox again. */
         struct post *next = post->next;

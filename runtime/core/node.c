@@ -221,7 +221,7 @@ struct adoption {
 
 /* The mutex makes it wait until the spawning thread has sent the child to its loop: what the root
  * asks of the child, its end above all, comes there later. */
-static struct actor *adopt(struct loop *loop, struct post *post)
+static struct actor *node_adopt(struct loop *loop, struct post *post)
 {
     struct adoption *adoption = (struct adoption *)(void *)post;
     struct node *node = loop->node;
@@ -238,8 +238,8 @@ static struct actor *adopt(struct loop *loop, struct post *post)
     return NULL;
 }
 
-static int spawn(struct node *node, const struct actor_options *options, bool first,
-                 struct address *address, struct actor **out)
+static int node_spawn_root(struct node *node, const struct actor_options *options, bool first,
+                           struct address *address, struct actor **out)
 {
     if (options->loop >= node->num_loops)
         return TR_ERANGE;
@@ -248,7 +248,7 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
     struct child *child = child_create(options);
     if (adoption == NULL || child == NULL)
         goto err_after_memory;
-    adoption->post.run = adopt;
+    adoption->post.run = node_adopt;
     adoption->child = child;
     adoption->first = first;
     pthread_mutex_lock(&node->mutex);
@@ -280,13 +280,13 @@ err_after_memory:
 int node_spawn(struct node *node, const struct actor_options *options, struct address *address)
 {
     struct actor *actor;
-    return spawn(node, options, false, address, &actor);
+    return node_spawn_root(node, options, false, address, &actor);
 }
 
 int node_spawn_first(struct node *node, const struct actor_options *options,
                      struct address *address, struct actor **actor)
 {
-    return spawn(node, options, true, address, actor);
+    return node_spawn_root(node, options, true, address, actor);
 }
 
 static void kill_now(struct actor *root, void *arg)
@@ -325,7 +325,7 @@ void node_stop(struct node *node, uint64_t deadline_ns)
  * come earlier in the round see it in the next. */
 #define DRAIN_ROUNDS 4
 
-static void drain(struct node *node)
+static void node_drain(struct node *node)
 {
     for (int round = 0; round < DRAIN_ROUNDS; round++)
         for (uint32_t i = 0; i < node->num_loops; i++)
@@ -339,7 +339,7 @@ bool node_is_stopped(struct node *node)
     /* The loops are drained here only where no threads run them; else node_join does it after their
      * ends. */
     if (node->env->simulated)
-        drain(node);
+        node_drain(node);
     return true;
 }
 
@@ -358,7 +358,7 @@ int node_join(struct node *node)
         loop->driver = NULL;
     }
     /* This comes after all threads: it touches each loop as if it were its own. */
-    drain(node);
+    node_drain(node);
     return node_failure(node);
 }
 
@@ -384,7 +384,7 @@ void node_destroy(struct node *node)
      * may hold credit of the router: so neither is freed before both are drained. */
     if (node->router != NULL)
         node->router->ops->drop_leftovers(node->router);
-    drain(node);
+    node_drain(node);
     if (node->router != NULL)
         node->router->ops->destroy(node->router);
     for (uint32_t i = 0; i < node->num_loops; i++)

@@ -63,19 +63,19 @@ static void unref_and_unlock(struct port *port)
     free(port);
 }
 
-static int start(struct actor *self, const void *arg)
+static int port_start(struct actor *self, const void *arg)
 {
     actor_set_state(self, (void *)(uintptr_t)arg);
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int port_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void port_fini(struct actor *self)
 {
     /* This reads the argument, not the state: start never ran if the node stopped before. */
     struct port *port = (void *)(uintptr_t)self->arg;
@@ -87,9 +87,9 @@ static void fini(struct actor *self)
 
 static const struct actor_ops port_ops = {
     .name = "port",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = port_start,
+    .receive = port_receive,
+    .fini = port_fini,
 };
 
 int port_open(struct node *node, uint32_t loop, struct port **out)
@@ -158,7 +158,8 @@ static void end_errand(struct port *port)
 }
 
 /* On the loop: the call is over. The thread is notified, unless it had given the call up. */
-static void finish(struct loop *loop, struct port_errand *errand, int status, struct message *reply)
+static void port_finish(struct loop *loop, struct port_errand *errand, int status,
+                        struct message *reply)
 {
     struct port *port = errand->port;
     pthread_mutex_lock(&port->mutex);
@@ -179,9 +180,9 @@ static void finish(struct loop *loop, struct port_errand *errand, int status, st
         loop_free_message(loop, reply);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void port_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    finish(self->loop, arg, status, reply);
+    port_finish(self->loop, arg, status, reply);
 }
 
 static struct actor *run_call(struct loop *loop, struct post *post)
@@ -193,10 +194,11 @@ static struct actor *run_call(struct loop *loop, struct post *post)
     if (actor == NULL || actor->phase == ACTOR_ENDING)
         loop_free_message(loop, request);
     else
-        rc = actor_call(actor, errand->to, request, errand->deadline_ns, answered, errand, NULL);
+        rc = actor_call(actor, errand->to, request, errand->deadline_ns, port_answered, errand,
+                        NULL);
     /* A call that did not begin is never completed, so the errand ends here. */
     if (rc < 0)
-        finish(loop, errand, rc, NULL);
+        port_finish(loop, errand, rc, NULL);
     return NULL;
 }
 

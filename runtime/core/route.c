@@ -23,7 +23,7 @@
 #include "runtime/core/run_queue.h"
 
 /* The head through its bytes and back, as a link would do it. */
-static int recode(const struct kind *kind, struct message *message)
+static int route_recode(const struct kind *kind, struct message *message)
 {
     unsigned char bytes[KIND_ENCODED_BYTES_MAX];
     int count = kind->encode(message->head, bytes, sizeof bytes);
@@ -47,7 +47,7 @@ int loop_check(struct loop *loop, struct message *message)
     assert(kind != NULL && kind->head_bytes == message->frame.head_bytes);
     if (message->frame.body_bytes > kind->body_bytes_max)
         return TR_ETOOBIG;
-    return loop->codec && kind->encode != NULL ? recode(kind, message) : 0;
+    return loop->codec && kind->encode != NULL ? route_recode(kind, message) : 0;
 }
 
 int loop_send(struct actor *self, struct address to, struct message *message)

@@ -56,8 +56,8 @@ static bool is_client(const struct sequenced_entry *entry, const struct sequence
            entry->client.stream == client->stream;
 }
 
-static struct sequenced_entry *find(const struct sequenced *table,
-                                    const struct sequenced_client *client)
+static struct sequenced_entry *sequenced_find_entry(const struct sequenced *table,
+                                                    const struct sequenced_client *client)
 {
     if (table->num_buckets == 0)
         return NULL;
@@ -70,12 +70,12 @@ static struct sequenced_entry *find(const struct sequenced *table,
 static struct sequenced_entry *find_work(const struct sequenced *table,
                                          const struct sequenced_id *id)
 {
-    struct sequenced_entry *entry = find(table, &id->client);
+    struct sequenced_entry *entry = sequenced_find_entry(table, &id->client);
     bool same = entry != NULL && entry->era == id->era && entry->sequence == id->sequence;
     return same && entry->under_way ? entry : NULL;
 }
 
-static int grow(struct sequenced *table)
+static int sequenced_grow(struct sequenced *table)
 {
     uint32_t num_buckets = table->num_buckets == 0 ? BUCKETS_FIRST : 2 * table->num_buckets;
     struct sequenced_entry **buckets = calloc(num_buckets, sizeof *buckets);
@@ -95,13 +95,13 @@ static int grow(struct sequenced *table)
     return 0;
 }
 
-static int add(struct sequenced *table, const struct sequenced_client *client,
-               struct sequenced_entry **out, struct error *error)
+static int sequenced_add(struct sequenced *table, const struct sequenced_client *client,
+                         struct sequenced_entry **out, struct error *error)
 {
     if (table->count >= table->clients_max)
         return error_set(error, TR_EFULL, "%" PRIu32 " clients have sequenced requests already",
                          table->count);
-    int rv = table->count >= table->num_buckets ? grow(table) : 0;
+    int rv = table->count >= table->num_buckets ? sequenced_grow(table) : 0;
     if (rv != 0)
         return error_set(error, rv, "no memory for a client's requests");
     /* The account comes behind the steps that need none of it: their failures have nothing to give
@@ -159,10 +159,10 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
 {
     const struct kind *kind = kinds_find(&self->loop->node->kinds, request->frame.kind);
     assert(kind->class == KIND_SEQUENCED);
-    struct sequenced_entry *entry = find(table, &id->client);
+    struct sequenced_entry *entry = sequenced_find_entry(table, &id->client);
     /* The entry comes before the checks: a new client's has era 0 and sequence 0, which pass
      * them. */
-    int rv = entry == NULL ? add(table, &id->client, &entry, error) : 0;
+    int rv = entry == NULL ? sequenced_add(table, &id->client, &entry, error) : 0;
     if (rv != 0)
         return rv;
     /* The era comes before the sequence: sequences of different eras are not compared. */

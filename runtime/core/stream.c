@@ -13,7 +13,7 @@
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/loop.h"
 
-static void enqueue(struct stream_queue *queue, struct stream *stream)
+static void stream_enqueue(struct stream_queue *queue, struct stream *stream)
 {
     stream->queued = true;
     stream->ready_next = NULL;
@@ -26,7 +26,7 @@ static void enqueue(struct stream_queue *queue, struct stream *stream)
     queue->count++;
 }
 
-static void dequeue(struct stream_queue *queue, struct stream *stream)
+static void stream_dequeue(struct stream_queue *queue, struct stream *stream)
 {
     if (!stream->queued)
         return;
@@ -49,7 +49,7 @@ void stream_tell(struct stream *stream, unsigned what)
         return;
     stream->told |= what;
     if (!stream->queued)
-        enqueue(&actor->loop->streams, stream);
+        stream_enqueue(&actor->loop->streams, stream);
 }
 
 struct actor *stream_fire_next(struct loop *loop)
@@ -59,7 +59,7 @@ struct actor *stream_fire_next(struct loop *loop)
     struct actor *actor = stream->actor;
     unsigned what = stream->told & (stream->want | STREAM_FAILED);
     /* The stream leaves the queue before its callback, so that events during it queue it again. */
-    dequeue(queue, stream);
+    stream_dequeue(queue, stream);
     stream->told = 0;
     /* An event that is not told is not lost: when it is wanted again, the stream reports what still
      * holds. An actor that exits hears nothing more. */
@@ -76,7 +76,7 @@ struct actor *stream_fire_next(struct loop *loop)
     return actor;
 }
 
-static void own(struct stream *stream, struct actor *self, stream_ready *ready, void *arg)
+static void stream_own(struct stream *stream, struct actor *self, stream_ready *ready, void *arg)
 {
     stream->actor = self;
     stream->ready = ready;
@@ -88,11 +88,11 @@ static void own(struct stream *stream, struct actor *self, stream_ready *ready, 
     self->streams = stream;
 }
 
-static void disown(struct stream *stream)
+static void stream_disown(struct stream *stream)
 {
     struct actor *actor = stream->actor;
     struct stream_queue *queue = &actor->loop->streams;
-    dequeue(queue, stream);
+    stream_dequeue(queue, stream);
     stream->told = 0;
     /* stream_fire_next must not touch the stream any more when its callback returns. */
     if (queue->firing == stream)
@@ -121,7 +121,7 @@ static int settle_in(struct stream *stream, struct actor *self, unsigned want, s
 }
 
 /* May self have a new stream? */
-static int check(struct actor *self)
+static int stream_check(struct actor *self)
 {
     struct loop *loop = self->loop;
     if (self->phase >= ACTOR_ENDING)
@@ -135,7 +135,7 @@ int stream_listen(struct actor *self, const struct endpoint *endpoint, stream_re
     char text[ENDPOINT_TEXT_MAX];
     struct stream *stream = NULL;
     endpoint_format(endpoint, text, sizeof text);
-    int rc = check(self);
+    int rc = stream_check(self);
     if (rc < 0)
         return error_set(error, rc, "%s: cannot listen: %s", text, tr_strerror(rc));
     rc = self->loop->env->streams->listen(self->loop, endpoint, &stream, error);
@@ -155,7 +155,7 @@ int stream_accept(struct actor *self, struct stream *listener, stream_ready *rea
 {
     struct stream *stream = NULL;
     *out = NULL;
-    int rc = check(self);
+    int rc = stream_check(self);
     if (rc == 0)
         rc = listener->ops->accept(listener, &stream);
     if (rc < 0 || stream == NULL)
@@ -167,7 +167,7 @@ int stream_connect(struct actor *self, const struct endpoint *endpoint, stream_r
                    void *arg, struct stream **out)
 {
     struct stream *stream = NULL;
-    int rc = check(self);
+    int rc = stream_check(self);
     if (rc == 0)
         rc = self->loop->env->streams->connect(self->loop, endpoint, &stream);
     return rc < 0 ? rc : settle_in(stream, self, STREAM_WRITABLE, ready, arg, out);
@@ -177,7 +177,7 @@ int stream_watch(struct actor *self, int fd, stream_ready *ready, void *arg, str
 {
     const struct stream_ops *ops = self->loop->env->streams;
     struct stream *stream = NULL;
-    int rc = check(self);
+    int rc = stream_check(self);
     if (rc == 0)
         rc = ops->watch != NULL ? ops->watch(self->loop, fd, &stream) : TR_EUNSUPPORTED;
     return rc < 0 ? rc : settle_in(stream, self, STREAM_READABLE, ready, arg, out);
@@ -228,7 +228,7 @@ void stream_detach(struct stream *stream)
         return;
     /* In any order: a stream without an actor tells nothing. */
     stream->ops->detach(stream);
-    disown(stream);
+    stream_disown(stream);
 }
 
 int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready, void *arg)
@@ -237,10 +237,10 @@ int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready,
     if (self->phase >= ACTOR_ENDING)
         return TR_ECLOSED;
     /* The owner comes first: attaching needs its loop, and may have something to tell at once. */
-    own(stream, self, ready, arg);
+    stream_own(stream, self, ready, arg);
     int rc = stream->ops->attach(stream);
     if (rc < 0)
-        disown(stream);
+        stream_disown(stream);
     else
         stream->ops->want(stream);
     return rc;
@@ -257,7 +257,7 @@ void stream_close(struct stream *stream)
 void stream_quiet_all(struct actor *actor)
 {
     for (struct stream *stream = actor->streams; stream != NULL; stream = stream->actor_next) {
-        dequeue(&actor->loop->streams, stream);
+        stream_dequeue(&actor->loop->streams, stream);
         /* This is set before the system is asked: `ops->want` reads it. */
         stream->told = stream->want = 0;
         stream->ops->want(stream);

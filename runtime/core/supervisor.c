@@ -80,7 +80,7 @@ void supervisor_adopt(struct actor *parent, struct child *child, bool first)
     parent->youngest = child;
 }
 
-static void forget(struct actor *parent, struct child *child)
+static void supervisor_forget(struct actor *parent, struct child *child)
 {
     if (child->older != NULL)
         child->older->younger = child->younger;
@@ -96,7 +96,7 @@ static void forget(struct actor *parent, struct child *child)
 void supervisor_fini(struct actor *parent)
 {
     while (parent->youngest != NULL)
-        forget(parent, parent->youngest);
+        supervisor_forget(parent, parent->youngest);
     free(parent->supervision);
     parent->supervision = NULL;
 }
@@ -123,7 +123,7 @@ int actor_spawn(struct actor *self, const struct actor_options *options, struct 
     return 0;
 }
 
-static void tell(struct child *child, bool kill)
+static void supervisor_tell(struct child *child, bool kill)
 {
     if (child->actor == NULL)
         return;
@@ -142,7 +142,7 @@ bool supervisor_dismiss(struct actor *parent, struct address who)
     for (struct child *child = parent->oldest; child != NULL; child = child->younger)
         if (child->actor != NULL && address_equal(child->actor->address, who)) {
             child->dismissed = true;
-            tell(child, false);
+            supervisor_tell(child, false);
             return true;
         }
     return false;
@@ -153,7 +153,7 @@ bool supervisor_stop_children(struct actor *parent, bool kill)
     /* Only the youngest that lives is asked: the next one follows when its end is reported. */
     for (struct child *child = parent->youngest; child != NULL; child = child->older)
         if (child->actor != NULL) {
-            tell(child, kill);
+            supervisor_tell(child, kill);
             return true;
         }
     return false;
@@ -181,7 +181,7 @@ static bool may_restart(struct supervision *supervision, uint64_t now_ns)
 }
 
 /* A restart that finds no memory counts as one more failure of the child. */
-static int restart(struct actor *parent, struct child *child, int reason)
+static int supervisor_restart(struct actor *parent, struct child *child, int reason)
 {
     struct loop *loop = &parent->loop->node->loops[child->options.loop];
     do {
@@ -199,8 +199,8 @@ static int restart(struct actor *parent, struct child *child, int reason)
 /* One for all: the rest ends, youngest first; then all start again, oldest first. */
 static int restart_all(struct actor *parent, int reason)
 {
-    /* The mark comes first: by it decide() leads each end that follows back here, until no child
-     * lives. */
+    /* The mark comes first: by it supervisor_decide() leads each end that follows back here, until
+     * no child lives. */
     parent->supervision->restarting_all = true;
     if (supervisor_stop_children(parent, true))
         return 0;
@@ -222,14 +222,14 @@ static int restart_all(struct actor *parent, int reason)
     return 0;
 }
 
-static int decide(struct actor *parent, struct child *child, int reason)
+static int supervisor_decide(struct actor *parent, struct child *child, int reason)
 {
     enum actor_restart policy = child->options.restart;
     if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
         return TR_ENOMEM;
     /* The parent's wish comes before the policy; a restart of all goes on without this child. */
     if (child->dismissed) {
-        forget(parent, child);
+        supervisor_forget(parent, child);
         return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
     }
     /* This comes before the policy: the restart of all ended the child, which starts again with the
@@ -239,14 +239,14 @@ static int decide(struct actor *parent, struct child *child, int reason)
     /* This comes before the strategy: a child that is not to start again ends none of its
      * siblings. */
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
-        forget(parent, child);
+        supervisor_forget(parent, child);
         if (parent->parent_ops != NULL)
             parent->parent_ops->child_ended(parent, reason);
         return 0;
     }
     if (parent->supervision->options.strategy == SUPERVISOR_ONE_FOR_ALL)
         return restart_all(parent, reason);
-    return restart(parent, child, reason < 0 ? reason : TR_ECANCELED);
+    return supervisor_restart(parent, child, reason < 0 ? reason : TR_ECANCELED);
 }
 
 void supervisor_child_ended(struct actor *parent, struct actor *ended)
@@ -259,11 +259,11 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     child->actor = NULL;
     /* An ending parent only waits for this end: it starts no child, whatever the policy. */
     if (parent->phase >= ACTOR_DRAINING || parent->exiting) {
-        forget(parent, child);
+        supervisor_forget(parent, child);
         actor_advance(parent);
         return;
     }
-    int rc = decide(parent, child, ended->reason);
+    int rc = supervisor_decide(parent, child, ended->reason);
     if (rc < 0) {
         actor_exit(parent, rc);
         /* The parent's own turn settles it: this post returns no actor for the loop to settle. */

@@ -97,8 +97,8 @@ static void forget_visit(struct http *http, struct visit *visit)
     free(visit);
 }
 
-static void visited(void *arg, struct MHD_Connection *connection, void **context,
-                    enum MHD_ConnectionNotificationCode what)
+static void http_visited(void *arg, struct MHD_Connection *connection, void **context,
+                         enum MHD_ConnectionNotificationCode what)
 {
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
         begin_visit(arg, connection, context);
@@ -107,8 +107,8 @@ static void visited(void *arg, struct MHD_Connection *connection, void **context
 }
 
 /* Takes the body. */
-static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status, const char *type,
-                             char *body, enum MHD_ResponseMemoryMode mode)
+static enum MHD_Result http_reply(struct MHD_Connection *connection, unsigned status,
+                                  const char *type, char *body, enum MHD_ResponseMemoryMode mode)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(strlen(body), body, mode);
     enum MHD_Result result = MHD_NO;
@@ -125,16 +125,18 @@ static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status,
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
+static enum MHD_Result http_refuse(struct MHD_Connection *connection, unsigned status,
+                                   const char *why)
 {
-    return reply(connection, status, "text/plain", (char *)(uintptr_t)why, MHD_RESPMEM_PERSISTENT);
+    return http_reply(connection, status, "text/plain", (char *)(uintptr_t)why,
+                      MHD_RESPMEM_PERSISTENT);
 }
 
 /* Called when the headers have come, and again when the body has: a GET has none to wait for, and
  * what is no GET is refused before it. */
-static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *path,
-                              const char *method, const char *version, const char *upload,
-                              size_t *upload_bytes, void **context)
+static enum MHD_Result http_request(void *arg, struct MHD_Connection *connection, const char *path,
+                                    const char *method, const char *version, const char *upload,
+                                    size_t *upload_bytes, void **context)
 {
     static char seen;
     struct http *http = arg;
@@ -142,7 +144,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
     (void)version;
     (void)upload;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
-        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is served\n");
+        return http_refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is served\n");
     if (*context == NULL) {
         *context = &seen;
         return MHD_YES;
@@ -150,29 +152,29 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
     *upload_bytes = 0;
     http->asked(http->self, http->arg, path, &made);
     if (made.body == NULL)
-        return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
-    return reply(connection, made.status, made.type, made.body, MHD_RESPMEM_MUST_FREE);
+        return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+    return http_reply(connection, made.status, made.type, made.body, MHD_RESPMEM_MUST_FREE);
 }
 
-static void run(struct http *http);
+static void http_run(struct http *http);
 
 static void run_late(struct actor *self, void *arg)
 {
     (void)self;
-    run(arg);
+    http_run(arg);
 }
 
-static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void http_ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     (void)self;
     (void)stream;
     (void)what;
-    run(arg);
+    http_run(arg);
 }
 
 /* Does what is due, and looks when the next is: those that are too old end, and are gone in a
  * further run. */
-static void run(struct http *http)
+static void http_run(struct http *http)
 {
     uint64_t now_ns = http->self->loop->now_ns, next_ns = UINT64_MAX;
     MHD_UNSIGNED_LONG_LONG wait_ms;
@@ -198,14 +200,14 @@ static void run(struct http *http)
 }
 
 /* Takes the socket over, whatever the result. */
-static int begin(struct http *http, int fd)
+static int http_begin(struct http *http, int fd)
 {
     const union MHD_DaemonInfo *info;
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL, 0, NULL, NULL, answer, http, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_USE_EPOLL, 0, NULL, NULL, http_request, http, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
         SILENT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES,
-        MHD_OPTION_NOTIFY_CONNECTION, visited, http, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, http_visited, http, MHD_OPTION_END);
     if (http->daemon == NULL) {
         close(fd);
         return TR_ENOMEM;
@@ -213,7 +215,7 @@ static int begin(struct http *http, int fd)
     /* The daemon has the socket from here on, and http_close() ends both. */
     info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info == NULL ? TR_EUNSUPPORTED
-                        : stream_watch(http->self, info->epoll_fd, ready, http, &http->watch);
+                        : stream_watch(http->self, info->epoll_fd, http_ready, http, &http->watch);
 }
 
 int http_listen(struct actor *self, const struct endpoint *endpoint, http_asked *asked, void *arg,
@@ -229,13 +231,13 @@ int http_listen(struct actor *self, const struct endpoint *endpoint, http_asked 
     if (http == NULL)
         return error_set(error, TR_ENOMEM, "%s: cannot listen: out of memory", text);
     *http = (struct http){ .self = self, .asked = asked, .arg = arg };
-    /* The socket comes last, when nothing but begin() is left to fail, which takes it over. */
+    /* The socket comes last, when nothing but http_begin() is left to fail, which takes it over. */
     int rc = socket_listen(endpoint, &listener, error);
     if (rc < 0) {
         free(http);
         return rc;
     }
-    rc = begin(http, listener.fd);
+    rc = http_begin(http, listener.fd);
     if (rc < 0) {
         http_close(http);
         return error_set(error, rc, "%s: cannot serve HTTP: %s", text, tr_strerror(rc));

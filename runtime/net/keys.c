@@ -90,8 +90,8 @@ static int save_one(const char *path, const struct pair *pair, bool secret, stru
     return rc;
 }
 
-static int save(const char *folder, const struct paths *paths, const struct pair *pair,
-                struct error *error)
+static int keys_save(const char *folder, const struct paths *paths, const struct pair *pair,
+                     struct error *error)
 {
     /* The two may go in any order: half a pair, or one that does not match, is found by its reader
      * (load, provide_host). */
@@ -101,7 +101,7 @@ static int save(const char *folder, const struct paths *paths, const struct pair
     return rc < 0 ? rc : files_sync_folder(files_posix, folder, error);
 }
 
-static int load(const struct paths *paths, struct pair *pair, struct error *error)
+static int keys_load(const struct paths *paths, struct pair *pair, struct error *error)
 {
     STACK_OF(X509) *certificates = NULL;
     *pair = (struct pair){ 0 };
@@ -137,7 +137,7 @@ static int open_authority(const struct keys_options *options, int64_t begin_s,
         return rc;
     *made = !files_exists(files_posix, paths.certificate) && !files_exists(files_posix, paths.key);
     if (!*made) {
-        rc = load(&paths, authority, error);
+        rc = keys_load(&paths, authority, error);
         return rc < 0 ? error_prefix(error, "the authority is incomplete or damaged; put back its "
                                             "ca.pem and ca.key, or remove both to begin anew")
                       : 0;
@@ -146,7 +146,7 @@ static int open_authority(const struct keys_options *options, int64_t begin_s,
     struct validity validity = { begin_s, begin_s + days * DAY_S };
     rc = pair_make_authority(&validity, authority, error);
     if (rc == 0)
-        rc = save(options->folder, &paths, authority, error);
+        rc = keys_save(options->folder, &paths, authority, error);
     return rc;
 }
 
@@ -166,7 +166,7 @@ static int make_host(const struct keys_options *options, const struct pair *auth
     struct pair pair;
     int rc = pair_make_host(authority, host->name, host->address, &validity, &pair, error);
     if (rc == 0)
-        rc = save(options->folder, paths, &pair, error);
+        rc = keys_save(options->folder, paths, &pair, error);
     pair_free(&pair);
     return rc;
 }
@@ -174,7 +174,7 @@ static int make_host(const struct keys_options *options, const struct pair *auth
 static int keep_host(const struct paths *paths, struct error *error)
 {
     struct pair pair;
-    int rc = load(paths, &pair, error);
+    int rc = keys_load(paths, &pair, error);
     pair_free(&pair);
     return rc < 0 ? error_prefix(error, "give options.replace to make it anew") : 0;
 }

@@ -25,7 +25,7 @@
 #include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
 
-static bool dials(const struct link *link)
+static bool link_dials(const struct link *link)
 {
     return link->peer != NULL && link->links->node->id > link->node &&
            link->peer->endpoint.kind != ENDPOINT_NONE;
@@ -42,15 +42,15 @@ void link_mark(struct link *link)
     link->loop->router_due |= ROUTER_FLUSH;
 }
 
-static void dial(struct actor *self, void *arg);
+static void link_dial(struct actor *self, void *arg);
 
-static void retry(struct link *link)
+static void link_retry(struct link *link)
 {
-    if (!dials(link) || link->leaving)
+    if (!link_dials(link) || link->leaving)
         return;
     /* Half to one and a half of it, so that nodes that lost one peer don't come back in step. */
     uint64_t wait_ns = link->retry_ns / 2 + actor_random(link->self) % link->retry_ns;
-    timer_start(link->self, &link->dial_timer, link->loop->now_ns + wait_ns, dial, link);
+    timer_start(link->self, &link->dial_timer, link->loop->now_ns + wait_ns, link_dial, link);
     link->retry_ns *= 2;
     if (link->retry_ns > LINK_RETRY_MOST_NS)
         link->retry_ns = LINK_RETRY_MOST_NS;
@@ -82,7 +82,7 @@ static void note_end(struct link *link, const char *why)
         link->links->apart(link->links->apart_arg, link->node, why);
     /* warn_apart last: it writes to the log itself, and only an attempt of a side that dials
      * counts. */
-    if (!greeting || !dials(link) || link->leaving || !warn_apart(link, why))
+    if (!greeting || !link_dials(link) || link->leaving || !warn_apart(link, why))
         log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
                   "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
 }
@@ -106,7 +106,7 @@ void link_disconnect(struct link *link, const char *why)
     link->phase = LINK_IDLE;
     link->stalled = link->ack_due = false;
     link_update_seen(link);
-    retry(link);
+    link_retry(link);
     /* This is only a note (actor_exit), so callers may go on with the link. */
     if (link->stopping)
         actor_exit(link->self, 0);
@@ -139,7 +139,7 @@ static void be_fenced(struct link *link)
     node_fail(node, TR_EPEERDOWN);
 }
 
-static void refused(struct link *link, uint32_t refusal)
+static void link_refused(struct link *link, uint32_t refusal)
 {
     char who[32];
     snprintf(who, sizeof who, "node %u", link->node);
@@ -160,14 +160,14 @@ static bool is_sound(const struct link *link, const struct wire_hello *hello)
            hello->schema_hash == links->schema_hash && strcmp(hello->cluster, links->cluster) == 0;
 }
 
-static void answered(struct link *link)
+static void link_answered(struct link *link)
 {
     struct wire_hello hello;
     uint32_t refusal = LINKS_REFUSED_MALFORMED;
     /* A refusal is asked for first: as "no welcome" it would lose its reason, and this node would
      * not hear that it is fenced. */
     if (greeting_refusal(link->greeting, &refusal) == 0) {
-        refused(link, refusal);
+        link_refused(link, refusal);
         return;
     }
     if (greeting_type(link->greeting) != WIRE_WELCOME ||
@@ -212,10 +212,10 @@ static void go_on_greeting(struct link *link)
              !link->links->insecure_network)
         link_disconnect(link, "it is not encrypted");
     else if (rc > 0)
-        answered(link);
+        link_answered(link);
 }
 
-static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void link_ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     struct link *link = arg;
     (void)self;
@@ -237,7 +237,7 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
     }
 }
 
-static void dial(struct actor *self, void *arg)
+static void link_dial(struct actor *self, void *arg)
 {
     struct link *link = arg;
     const struct links *links = link->links;
@@ -252,10 +252,10 @@ static void dial(struct actor *self, void *arg)
      * its next one must not answer in between. Each step takes over what the one before made,
      * whatever its result, so there is nothing to free here. */
     if (atomic_load(&link->downs_open) != 0 ||
-        stream_connect(self, endpoint, ready, link, &stream) < 0 ||
+        stream_connect(self, endpoint, link_ready, link, &stream) < 0 ||
         transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
         (link->greeting = greeting_create(transport, &link->links->connection_account)) == NULL) {
-        retry(link);
+        link_retry(link);
         return;
     }
     link_hello(link, &hello);
@@ -271,7 +271,7 @@ static void drop_parting(struct link *link)
     link->parting = NULL;
 }
 
-static void part(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void link_write_parting(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     struct link *link = arg;
     (void)self;
@@ -297,14 +297,15 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
     if (link->parting == NULL)
         return;
     greeting_refuse(link->parting, refusal);
-    if (transport_adopt(link->self, transport, part, link) < 0 ||
+    if (transport_adopt(link->self, transport, link_write_parting, link) < 0 ||
         greeting_write(link->parting) != 0)
         drop_parting(link);
     else
         transport_want(transport, STREAM_WRITABLE);
 }
 
-static void welcome(struct link *link, struct transport *transport, const struct wire_hello *hello)
+static void link_welcome(struct link *link, struct transport *transport,
+                         const struct wire_hello *hello)
 {
     struct wire_hello answer;
     /* The session begins before the WELCOME, which names its life and what was received in it. */
@@ -324,9 +325,10 @@ static void welcome(struct link *link, struct transport *transport, const struct
         link_read(link);
 }
 
-static void arrive(struct link *link, struct transport *transport, const struct wire_hello *hello)
+static void link_take_arrival(struct link *link, struct transport *transport,
+                              const struct wire_hello *hello)
 {
-    if (transport_adopt(link->self, transport, ready, link) < 0 || link->leaving) {
+    if (transport_adopt(link->self, transport, link_ready, link) < 0 || link->leaving) {
         transport_destroy(transport);
         return;
     }
@@ -343,7 +345,7 @@ static void arrive(struct link *link, struct transport *transport, const struct 
         hello->peer_incarnation == link->links->node->incarnation)
         refusal = LINKS_REFUSED_FENCED; /* it goes on with a session that is over here */
     if (refusal == LINKS_REFUSED_NONE)
-        welcome(link, transport, hello);
+        link_welcome(link, transport, hello);
     else
         turn_away(link, transport, refusal);
     /* Last, so that the other side still gets its answer. */
@@ -360,7 +362,7 @@ struct actor *link_arrive(struct loop *loop, struct post *post)
     if (self == NULL || self->exiting)
         transport_destroy(arrival->transport);
     else
-        arrive(link, arrival->transport, &arrival->hello);
+        link_take_arrival(link, arrival->transport, &arrival->hello);
     /* The actor is settled before the reference goes: its fini uses the link, and this may be the
      * last reference to that of an observer. */
     if (self != NULL)
@@ -379,7 +381,7 @@ static void leave_over(struct actor *self, void *arg)
 
 /* The link begins to leave: the goodbye follows what is queued (fill), and the other side then
  * closes. This is called again when the actor is stopped after the links have begun to leave. */
-static void leave(struct link *link)
+static void link_leave(struct link *link)
 {
     if (!link->leaving) {
         /* The flag is set first: link_disconnect below would dial again otherwise. */
@@ -399,7 +401,7 @@ static void leave(struct link *link)
 }
 
 /* Another loop has credit for us, or all links leave. */
-static struct actor *noted(struct loop *loop, struct post *post)
+static struct actor *link_noted(struct loop *loop, struct post *post)
 {
     struct link *link = (struct link *)(void *)((char *)post - offsetof(struct link, note));
     struct actor *self = link->self;
@@ -412,7 +414,7 @@ static struct actor *noted(struct loop *loop, struct post *post)
         link_take_returned(link);
         link->ack_due |= link->data_released != link->released_told;
         if (atomic_load(&link->links->leaving))
-            leave(link);
+            link_leave(link);
         link_mark(link);
         actor_settle(self);
     }
@@ -428,7 +430,7 @@ void link_note(struct link *link)
         return;
     /* The reference is taken before the post, which gives it up on another thread. */
     atomic_fetch_add(&link->references, 1);
-    link->note.run = noted;
+    link->note.run = link_noted;
     loop_post(link->loop, &link->note);
 }
 
@@ -462,7 +464,7 @@ static void count_silence(struct link *link)
     }
 }
 
-static void tick(struct actor *self, void *arg)
+static void link_tick(struct actor *self, void *arg)
 {
     struct link *link = arg;
     uint64_t now_ns = link->loop->now_ns;
@@ -483,10 +485,10 @@ static void tick(struct actor *self, void *arg)
     /* The flags are cleared when both were looked at: they speak of the tick that ends here. */
     link->heard = link->spoke = false;
     link->last_tick_ns = now_ns;
-    timer_start(self, &link->tick_timer, now_ns + link->links->heartbeat_ns, tick, link);
+    timer_start(self, &link->tick_timer, now_ns + link->links->heartbeat_ns, link_tick, link);
 }
 
-static int start(struct actor *self, const void *arg)
+static int link_start(struct actor *self, const void *arg)
 {
     struct link *link = (void *)(uintptr_t)arg;
     actor_set_state(self, link);
@@ -494,7 +496,7 @@ static int start(struct actor *self, const void *arg)
     link->last_tick_ns = actor_now_ns(self);
     /* The link counts as heard now, so that its silence is seen from the beginning. */
     atomic_store_explicit(&link->seen.heard_ns, link->last_tick_ns, memory_order_relaxed);
-    timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
+    timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, link_tick,
                 link);
     if (link->peer == NULL) {
         struct links_loop *on = links_on(link->loop, link->links);
@@ -502,12 +504,12 @@ static int start(struct actor *self, const void *arg)
         on->observers = link;
     }
     /* The dial comes last: all that the end of a connection works on is there. */
-    if (dials(link))
-        dial(self, link);
+    if (link_dials(link))
+        link_dial(self, link);
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int link_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
@@ -523,16 +525,17 @@ static void leave_now(struct actor *self, void *arg)
     if (!atomic_exchange(&links->leaving, true))
         for (uint32_t i = 0; i < links->num_peers; i++)
             link_note(&links->table[i]);
-    leave(link);
+    link_leave(link);
 }
 
-static void stop(struct actor *self)
+static void link_stop(struct actor *self)
 {
     struct link *link = actor_state(self);
-    /* The flag is set before leave(), which ends the actor by it. */
+    /* The flag is set before link_leave(), which ends the actor by it. */
     link->stopping = true;
     if (link->leaving)
-        leave(link); /* since the first of the links was stopped, and the time it has runs on */
+        link_leave(
+            link); /* since the first of the links was stopped, and the time it has runs on */
     else
         timer_start(self, &link->leave_timer, actor_now_ns(self) + LINK_LEAVE_DELAY_NS, leave_now,
                     link);
@@ -547,7 +550,7 @@ static void forget_observer(struct link *link)
 }
 
 /* The listener, which is notified of an observer's end, may free its link before the turn ends. */
-static void unmark(struct link *link)
+static void link_unmark(struct link *link)
 {
     struct links_loop *on = links_on(link->loop, link->links);
     struct link **at = &on->dirty;
@@ -561,7 +564,7 @@ static void unmark(struct link *link)
     link->dirty = false;
 }
 
-static void fini(struct actor *self)
+static void link_fini(struct actor *self)
 {
     struct link *link = (void *)(uintptr_t)self->arg;
     if (link->self != NULL) {
@@ -578,14 +581,14 @@ static void fini(struct actor *self)
      * unmarked. */
     link->ended = true;
     link->self = NULL;
-    unmark(link);
+    link_unmark(link);
     link_turn_queue_around(link, true);
 }
 
 const struct actor_ops link_ops = {
     .name = "link",
-    .start = start,
-    .receive = receive,
-    .stop = stop,
-    .fini = fini,
+    .start = link_start,
+    .receive = link_receive,
+    .stop = link_stop,
+    .fini = link_fini,
 };

@@ -35,7 +35,7 @@
 
 enum step { STEP_MORE, STEP_GO_ON, STEP_STALL, STEP_CORRUPT, STEP_DENIED, STEP_ENDED };
 
-static uint32_t available(const struct link_wire *wire)
+static uint32_t receive_available(const struct link_wire *wire)
 {
     return wire->in_end - wire->in_begin;
 }
@@ -95,8 +95,8 @@ static bool is_allowed(const struct link *link, const struct frame *frame)
 }
 
 /* The message with its head and room for its body; NULL: *step says why. */
-static struct message *make(struct link *link, const struct frame *frame, const void *head,
-                            enum step *step)
+static struct message *receive_make(struct link *link, const struct frame *frame, const void *head,
+                                    enum step *step)
 {
     struct loop *loop = link->loop;
     const struct kind *kind = kinds_find(&loop->node->kinds, frame->kind);
@@ -165,12 +165,12 @@ static struct message *make_member(struct link *link, const struct frame *frame,
                                    uint64_t cost, enum step *step)
 {
     if (frame->flags & MESSAGE_DATA)
-        return make(link, frame, head, step);
+        return receive_make(link, frame, head, step);
     /* Room is asked for before memory: what has to wait allocates nothing. */
     *step = STEP_STALL;
     if (control_is_full(link, cost))
         return NULL;
-    struct message *message = make(link, frame, head, step);
+    struct message *message = receive_make(link, frame, head, step);
     if (message != NULL) {
         message->frame.flags |= MESSAGE_CREDIT;
         atomic_fetch_add_explicit(&link->control_held, cost, memory_order_relaxed);
@@ -189,7 +189,7 @@ static struct message *make_charged(struct link *link, const struct frame *frame
     /* Room is taken before memory, and given back where there is none. */
     if (account_reserve(account, cost, NULL) < 0)
         return NULL;
-    struct message *message = make(link, frame, head, step);
+    struct message *message = receive_make(link, frame, head, step);
     if (message != NULL)
         message->frame.flags |= MESSAGE_CREDIT;
     else
@@ -205,7 +205,7 @@ static enum step begin_message(struct link *link)
     struct link_in *in = &link->in[header->lane];
     const unsigned char *at = wire->in + wire->in_begin;
     struct frame frame;
-    if (available(wire) < sizeof frame)
+    if (receive_available(wire) < sizeof frame)
         return STEP_MORE;
     memcpy(&frame, at, sizeof frame);
     /* The frame is sound before all else: the kind is looked up below without asking whether there
@@ -217,7 +217,7 @@ static enum step begin_message(struct link *link)
     if (!is_allowed(link, &frame))
         return STEP_DENIED;
     uint32_t lead = (uint32_t)sizeof frame + frame.head_bytes;
-    if (available(wire) < lead)
+    if (receive_available(wire) < lead)
         return STEP_MORE;
     const struct kind *kind = kinds_find(&link->loop->node->kinds, frame.kind);
     uint64_t cost = wire_cost(kind, frame.body_bytes);
@@ -240,7 +240,7 @@ static enum step begin_message(struct link *link)
 }
 
 /* A whole message came: its body is checked, and it goes to its actor. */
-static enum step complete(struct link *link, uint8_t lane)
+static enum step receive_complete(struct link *link, uint8_t lane)
 {
     struct loop *loop = link->loop;
     struct link_in *in = &link->in[lane];
@@ -289,7 +289,7 @@ static enum step end_record(struct link *link)
     if (wire->checksums && wire->crc != wire->header.crc)
         return STEP_CORRUPT;
     if (has_body && link->in[lane].body_at == link->in[lane].partial->frame.body_bytes)
-        return complete(link, lane);
+        return receive_complete(link, lane);
     return STEP_GO_ON;
 }
 
@@ -310,7 +310,7 @@ static void take_body(struct link *link, const unsigned char *from, uint32_t cou
 static enum step read_body(struct link *link)
 {
     struct link_wire *wire = link->wire;
-    uint32_t count = available(wire) < wire->left ? available(wire) : wire->left;
+    uint32_t count = receive_available(wire) < wire->left ? receive_available(wire) : wire->left;
     if (count > 0) {
         take_body(link, wire->in + wire->in_begin, count);
         wire->in_begin += count;
@@ -322,7 +322,7 @@ static enum step read_small(struct link *link)
 {
     struct link_wire *wire = link->wire;
     const unsigned char *at = wire->in + wire->in_begin;
-    if (available(wire) < wire->header.bytes)
+    if (receive_available(wire) < wire->header.bytes)
         return STEP_MORE;
     wire->crc = wire->checksums ? crc32c(wire->crc, at, wire->header.bytes) : 0;
     wire->in_begin += wire->header.bytes;
@@ -344,7 +344,7 @@ static enum step read_small(struct link *link)
 static enum step begin_record(struct link *link)
 {
     struct link_wire *wire = link->wire;
-    if (available(wire) < WIRE_HEADER_BYTES)
+    if (receive_available(wire) < WIRE_HEADER_BYTES)
         return STEP_MORE;
     memcpy(&wire->header, wire->in + wire->in_begin, WIRE_HEADER_BYTES);
     const struct wire_header *header = &wire->header;
@@ -382,7 +382,7 @@ static void stall_over(struct actor *self, void *arg)
     link_read(link);
 }
 
-static void stall(struct link *link)
+static void receive_stall(struct link *link)
 {
     uint64_t now_ns = link->loop->now_ns;
     struct link_wire *wire = link->wire;
@@ -397,7 +397,7 @@ static void stall(struct link *link)
     timer_start(link->self, &link->stall_timer, now_ns + LINK_STALL_NS, stall_over, link);
 }
 
-static void corrupt(struct link *link)
+static void receive_corrupt(struct link *link)
 {
     atomic_fetch_add(&link->links->corrupt, 1);
     if (++link->corrupt_times >= LINK_CORRUPT_MAX)
@@ -407,7 +407,7 @@ static void corrupt(struct link *link)
 }
 
 /* Parses what the buffer has. False: reading does not go on now, or ever. */
-static bool parse(struct link *link)
+static bool receive_parse(struct link *link)
 {
     enum step step = STEP_GO_ON;
     while (step == STEP_GO_ON)
@@ -416,7 +416,7 @@ static bool parse(struct link *link)
     case STEP_MORE:
         return true;
     case STEP_STALL:
-        stall(link);
+        receive_stall(link);
         return false;
     case STEP_ENDED:
         link_peer_down(link, NULL);
@@ -426,7 +426,7 @@ static bool parse(struct link *link)
         link_peer_down(link, "it sent what observers may not");
         return false;
     default:
-        corrupt(link);
+        receive_corrupt(link);
         return false;
     }
 }
@@ -440,7 +440,7 @@ static ssize_t read_some(struct link *link, bool *all)
     bool direct = wire->in_record && wire->body_begun && wire->left > DIRECT_BYTES;
     /* Bytes that are left go to the beginning first, so that a record that is cut fits behind
      * it. */
-    memmove(wire->in, wire->in + wire->in_begin, available(wire));
+    memmove(wire->in, wire->in + wire->in_begin, receive_available(wire));
     wire->in_end -= wire->in_begin;
     wire->in_begin = 0;
     *all = false;
@@ -506,7 +506,7 @@ void link_read(struct link *link)
     bool all = false;
     /* Parses before it reads: bytes may be left of the last turn, or have come behind the greeting,
      * and no event tells of those. */
-    while (link->phase == LINK_UP && !link->stalled && parse(link) && !all) {
+    while (link->phase == LINK_UP && !link->stalled && receive_parse(link) && !all) {
         if (total >= LINK_TURN_BYTES) {
             if (transport_pending(link->wire->transport))
                 timer_start(link->self, &link->stall_timer, link->loop->now_ns, stall_over, link);

@@ -62,7 +62,7 @@ static enum wire_lane lane_of(const struct link *link, const struct message *mes
 }
 
 /* 0, or why this message can't go to the other side. */
-static int check(const struct link *link, const struct message *message)
+static int send_check(const struct link *link, const struct message *message)
 {
     const struct frame *frame = &message->frame;
     const struct node *node = link->loop->node;
@@ -106,8 +106,8 @@ static void make_failure(struct link *link, struct message *message, int status)
  * head can't be encoded. False: an answer, which stays in its place as a failure. One that is too
  * late goes all the same: the caller has a timer of its own, and a refusal would tell it that the
  * other actor said so. */
-static bool discard(struct link *link, struct link_out *out, struct message *message,
-                    struct message *before, int status)
+static bool send_discard(struct link *link, struct link_out *out, struct message *message,
+                         struct message *before, int status)
 {
     if ((message->frame.flags & MESSAGE_REPLY) && status != TR_ETIMEDOUT) {
         /* The bytes are taken off before make_failure, which takes the body and its size away. */
@@ -157,13 +157,13 @@ static void drop_late(struct link *link, enum wire_lane lane)
     }
     for (struct message *at = first, *next; at != NULL; at = next) {
         next = at->next;
-        if (!is_late(link, at) || !discard(link, out, at, before, TR_ETIMEDOUT))
+        if (!is_late(link, at) || !send_discard(link, out, at, before, TR_ETIMEDOUT))
             before = at;
     }
 }
 
 /* Pushes it; false: the lane is at its bound. */
-static bool push(struct link *link, enum wire_lane lane, struct message *message)
+static bool send_push(struct link *link, enum wire_lane lane, struct message *message)
 {
     struct link_out *out = &link->out[lane];
     uint64_t cost = wire_cost(kind_of(link, message), message->frame.body_bytes);
@@ -193,7 +193,7 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
 
 void link_send(struct link *link, struct message *message)
 {
-    int rc = check(link, message);
+    int rc = send_check(link, message);
     bool answer = (message->frame.flags & MESSAGE_REPLY) != 0;
     if (rc != 0 && rc != TR_EPEERDOWN)
         note_refused(link, message, rc);
@@ -203,7 +203,7 @@ void link_send(struct link *link, struct message *message)
         rc = 0;
     }
     enum wire_lane lane = rc == 0 ? lane_of(link, message) : WIRE_CONTROL;
-    if (rc == 0 && !push(link, lane, message)) {
+    if (rc == 0 && !send_push(link, lane, message)) {
         rc = TR_EFULL;
         note_refused(link, message, rc);
         /* The session ends in link_flush: the caller may be reading from this link. */
@@ -228,7 +228,7 @@ static bool has_room(const struct link_wire *wire)
            wire->out_used + RECORD_ROOM <= LINK_OUT_BYTES;
 }
 
-static void stage(struct link_wire *wire, const void *bytes, size_t count)
+static void send_stage(struct link_wire *wire, const void *bytes, size_t count)
 {
     wire->staged_bytes += count;
     if (wire->num_parts > wire->first_part) {
@@ -255,9 +255,9 @@ static void stage_record(struct link_wire *wire, struct wire_header *header, uin
     }
     memcpy(at, header, sizeof *header);
     wire->out_used += WIRE_HEADER_BYTES + put;
-    stage(wire, at, WIRE_HEADER_BYTES + put);
+    send_stage(wire, at, WIRE_HEADER_BYTES + put);
     if (body_bytes > 0)
-        stage(wire, body, body_bytes);
+        send_stage(wire, body, body_bytes);
 }
 
 static void stage_ack(struct link *link)
@@ -275,7 +275,7 @@ static void stage_ack(struct link *link)
     timer_stop(&link->ack_timer);
 }
 
-static void advance(struct link *link, enum wire_lane lane)
+static void send_advance(struct link *link, enum wire_lane lane)
 {
     struct link_out *out = &link->out[lane];
     uint64_t cost = wire_cost(kind_of(link, out->next), out->next->frame.body_bytes);
@@ -327,7 +327,7 @@ static void stage_message(struct link *link, enum wire_lane lane)
     /* The head is encoded first: it alone can fail, while nothing of the message is counted yet. */
     int lead = put_lead(link, message);
     if (lead < 0) {
-        discard(link, out, out->next, out->before, lead);
+        send_discard(link, out, out->next, out->before, lead);
         return;
     }
     struct wire_header header = { .type = WIRE_MESSAGE,
@@ -368,7 +368,7 @@ static void stage_next(struct link *link, enum wire_lane lane)
     else
         stage_message(link, lane);
     if (out->begun && out->body_at == out->next->frame.body_bytes)
-        advance(link, lane);
+        send_advance(link, lane);
 }
 
 static bool may_send(const struct link *link, enum wire_lane lane)
@@ -383,7 +383,7 @@ static bool may_send(const struct link *link, enum wire_lane lane)
 }
 
 /* Control first; the other two take turns. */
-static bool choose(struct link *link, enum wire_lane *lane)
+static bool send_choose(struct link *link, enum wire_lane *lane)
 {
     enum wire_lane other = link->last_large == WIRE_BULK ? WIRE_DATA : WIRE_BULK;
     if (may_send(link, WIRE_CONTROL))
@@ -405,14 +405,14 @@ static bool lanes_are_empty(const struct link *link)
     return true;
 }
 
-static void fill(struct link *link)
+static void send_fill(struct link *link)
 {
     struct link_wire *wire = link->wire;
     enum wire_lane lane;
     /* The acknowledgement first: it is small, frees memory on the other side and lets it send. */
     if (link->ack_due && has_room(wire))
         stage_ack(link);
-    while (has_room(wire) && choose(link, &lane))
+    while (has_room(wire) && send_choose(link, &lane))
         stage_next(link, lane);
     /* Anything else says as well that this side lives. */
     if (link->ping_due && wire->num_parts == 0)
@@ -436,7 +436,7 @@ static ssize_t write_parts(struct link_wire *wire)
 }
 
 /* The first n bytes of the parts are written. */
-static void consume(struct link *link, size_t n)
+static void send_consume(struct link *link, size_t n)
 {
     struct link_wire *wire = link->wire;
     wire->staged_bytes -= n;
@@ -472,7 +472,7 @@ void link_flush(struct link *link)
         return;
     struct link_wire *wire = link->wire;
     while (!wire->blocked) {
-        fill(link);
+        send_fill(link);
         if (wire->num_parts == 0)
             break;
         ssize_t n = write_parts(wire);
@@ -481,7 +481,7 @@ void link_flush(struct link *link)
             return;
         }
         wire->blocked = n == 0;
-        consume(link, (size_t)n);
+        send_consume(link, (size_t)n);
         counter_add(&link->seen.bytes_sent, (uint64_t)n);
         link->spoke |= n > 0;
         written += (size_t)n;

@@ -21,7 +21,7 @@ static struct link *find_on(struct loop *loop, uint32_t node)
     return observer;
 }
 
-static bool knows(const struct router *router, uint32_t node)
+static bool links_knows(const struct router *router, uint32_t node)
 {
     return node >= NODE_OBSERVERS || links_find(links_of_router(router), node) != NULL;
 }
@@ -45,7 +45,8 @@ static int check_peer(const struct node *node, const struct links_options *optio
     return 0;
 }
 
-static int check(const struct node *node, const struct links_options *options, struct error *error)
+static int links_check(const struct node *node, const struct links_options *options,
+                       struct error *error)
 {
     if (options->cluster == NULL || strlen(options->cluster) >= WIRE_CLUSTER_MAX)
         return error_set(error, TR_EINVAL, "cluster: the name is missing or has over %u bytes",
@@ -80,7 +81,7 @@ static int copy_peers(struct links *links, const struct links_options *options, 
     for (uint32_t i = 0; i < count; i++) {
         struct links_peer *peer = &links->peers[i];
         *peer = options->peers[i];
-        /* The name is cleared before anything may fail: what destroy() frees is never the
+        /* The name is cleared before anything may fail: what links_destroy() frees is never the
          * caller's. */
         peer->host = NULL;
         if (links_find(links, peer->node) != NULL)
@@ -146,7 +147,7 @@ static void drop_leftovers(struct router *router)
     }
 }
 
-static void destroy(struct router *router)
+static void links_destroy(struct router *router)
 {
     struct links *links = links_of_router(router);
     for (uint32_t i = 0; i < links->num_peers; i++) {
@@ -224,7 +225,7 @@ static void dump_one(struct node *node, const struct link *link)
               (unsigned long long)counter_get(&seen->connections));
 }
 
-static void dump(struct router *router)
+static void links_dump(struct router *router)
 {
     struct links *links = links_of_router(router);
     dump_account(links->node, &links->connection_account);
@@ -307,7 +308,7 @@ static void send_message(struct loop *loop, struct message *message)
     loop_bounce(loop, message, TR_EPEERDOWN);
 }
 
-static void flush(struct loop *loop)
+static void links_flush(struct loop *loop)
 {
     struct links_loop *on = links_on(loop, links_of(loop->node));
     struct link *link = on->dirty;
@@ -329,15 +330,15 @@ static void flush(struct loop *loop)
 }
 
 static const struct router_ops links_router_ops = {
-    .knows = knows,
+    .knows = links_knows,
     .send = send_message,
     .run_downs = links_run_downs,
-    .flush = flush,
+    .flush = links_flush,
     .deliver_downs = links_deliver_downs,
     .return_credit = return_credit,
-    .dump = dump,
+    .dump = links_dump,
     .drop_leftovers = drop_leftovers,
-    .destroy = destroy,
+    .destroy = links_destroy,
 };
 
 struct links *links_of(const struct node *node)
@@ -347,7 +348,7 @@ struct links *links_of(const struct node *node)
 }
 
 /* Comes up without injected failures, as the node does. */
-static int spawn(struct links *links, struct error *error)
+static int links_spawn(struct links *links, struct error *error)
 {
     struct loop *loop = &links->node->loops[0];
     struct actor_options actor = { .ops = &links_ops, .arg = links };
@@ -366,7 +367,7 @@ static int spawn(struct links *links, struct error *error)
 int links_create(struct node *node, const struct links_options *options, struct error *error)
 {
     assert(!node->started && node->router == NULL);
-    int rc = check(node, options, error);
+    int rc = links_check(node, options, error);
     if (rc < 0)
         return rc;
     struct links *links = calloc(1, sizeof *links);
@@ -377,7 +378,7 @@ int links_create(struct node *node, const struct links_options *options, struct 
     rc = copy_options(links, options, error);
     if (rc < 0)
         goto err_after_links;
-    rc = spawn(links, error);
+    rc = links_spawn(links, error);
     if (rc < 0)
         goto err_after_links;
     /* The router is the node's by now, so a failure from here on frees nothing: node_destroy
@@ -390,6 +391,6 @@ int links_create(struct node *node, const struct links_options *options, struct 
     return rc;
 
 err_after_links:
-    destroy(&links->router);
+    links_destroy(&links->router);
     return rc;
 }

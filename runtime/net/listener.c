@@ -38,7 +38,7 @@ static void want_connections(struct links *links, bool wanted)
         stream_want(links->listeners[i], wanted ? STREAM_READABLE : 0);
 }
 
-static void drop(struct half_open *it, bool unproved)
+static void listener_drop(struct half_open *it, bool unproved)
 {
     struct links *links = it->links;
     struct admission_place **at = &links->half_open;
@@ -62,10 +62,10 @@ static void too_late(struct actor *self, void *arg)
     (void)self;
     if (!it->refused)
         links_count_refusal(it->links, LINKS_REFUSED_TIMEOUT, "somebody", true);
-    drop(it, !it->refused);
+    listener_drop(it, !it->refused);
 }
 
-static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
+static void listener_refuse(struct half_open *it, uint32_t refusal, uint32_t node)
 {
     char who[TRANSPORT_IDENTITY_MAX + 32];
     char identity[TRANSPORT_IDENTITY_MAX];
@@ -81,15 +81,15 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
     struct error error;
     int rc = greeting_step(it->greeting, &error);
     if (rc < 0 || greeting_is_written(it->greeting))
-        drop(it, false);
+        listener_drop(it, false);
 }
 
 /* The judgements that need no state of the link. Whether the connection can be trusted comes first,
  * so that a stranger learns nothing of cluster, versions and members from the reasons below. The
  * name of the job stands before versions: a peer of another job has the wrong address, whatever its
  * version. Its number stands behind all that must hold for observers too. */
-static uint32_t judge(struct links *links, struct transport *transport,
-                      const struct wire_hello *hello)
+static uint32_t listener_judge(struct links *links, struct transport *transport,
+                               const struct wire_hello *hello)
 {
     const struct link *link = links_find(links, hello->node);
     if (!transport_is_trusted(transport) && !links->insecure_network)
@@ -178,7 +178,7 @@ static void hand_on(struct actor *self, struct half_open *it, const struct wire_
     struct link_arrival *arrival = calloc(1, sizeof *arrival);
     if (link == NULL || arrival == NULL) {
         free(arrival);
-        refuse(it, LINKS_REFUSED_FULL, hello->node);
+        listener_refuse(it, LINKS_REFUSED_FULL, hello->node);
         return;
     }
     atomic_fetch_add(&links->accepted, 1);
@@ -191,20 +191,20 @@ static void hand_on(struct actor *self, struct half_open *it, const struct wire_
     /* Off this loop before the post: the link's loop adopts it as soon as it runs that. */
     transport_detach(arrival->transport);
     /* The greeting goes without the transport, which was taken above. */
-    drop(it, false);
+    listener_drop(it, false);
     loop_post(link->loop, &arrival->post);
 }
 
-static void greeted(struct actor *self, struct half_open *it)
+static void listener_greeted(struct actor *self, struct half_open *it)
 {
     struct wire_hello hello;
     if (greeting_type(it->greeting) != WIRE_HELLO || greeting_hello(it->greeting, &hello) < 0) {
-        refuse(it, LINKS_REFUSED_MALFORMED, 0);
+        listener_refuse(it, LINKS_REFUSED_MALFORMED, 0);
         return;
     }
-    uint32_t refusal = judge(it->links, it->greeting->transport, &hello);
+    uint32_t refusal = listener_judge(it->links, it->greeting->transport, &hello);
     if (refusal != LINKS_REFUSED_NONE)
-        refuse(it, refusal, hello.node);
+        listener_refuse(it, refusal, hello.node);
     else
         hand_on(self, it, &hello);
 }
@@ -251,20 +251,20 @@ static void go_on(struct actor *self, struct half_open *it)
     /* A refused one is asked for first: what it still sends is no greeting any more. */
     if (it->refused) {
         if (rc < 0 || greeting_is_written(it->greeting))
-            drop(it, false);
+            listener_drop(it, false);
     } else if (rc < 0) {
         char who[160];
         snprintf(who, sizeof who, "somebody (%.140s)", error.text);
         links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, who, true);
-        drop(it, true);
+        listener_drop(it, true);
     } else if (rc > 0) {
-        greeted(self, it);
+        listener_greeted(self, it);
     } else {
         it->place.stage = greeting_stage(it->greeting);
     }
 }
 
-static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void listener_ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     struct half_open *it = arg;
     (void)stream;
@@ -274,8 +274,8 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
 
 /* Takes over the stream. Its first words have mostly come with it, and are read at once: it should
  * not wait as a silent one among silent ones. */
-static void admit(struct actor *self, struct links *links, struct half_open *it,
-                  struct stream *stream)
+static void listener_admit(struct actor *self, struct links *links, struct half_open *it,
+                           struct stream *stream)
 {
     struct transport *transport = NULL;
     struct stream_peer peer;
@@ -320,7 +320,7 @@ static bool free_place(struct links *links, const struct stream_peer *peer, uint
     /* The count comes before drop, which frees the connection. */
     if (!it->refused)
         links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
-    drop(it, !it->refused);
+    listener_drop(it, !it->refused);
     return true;
 }
 
@@ -361,13 +361,14 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
         /* Memory is taken before the connection is taken out of the system's queue, where it can
          * wait for some. Its source, by which a place is found, is known only afterwards. */
         struct half_open *it = calloc(1, sizeof *it);
-        if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 || stream == NULL) {
+        if (it == NULL || stream_accept(self, listener, listener_ready, it, &stream) < 0 ||
+            stream == NULL) {
             free(it);
             return;
         }
         stream_peer(stream, &peer);
         if (free_place(links, &peer, self->loop->now_ns)) {
-            admit(self, links, it, stream);
+            listener_admit(self, links, it, stream);
             continue;
         }
         stream_close(stream);
@@ -426,7 +427,7 @@ static void spawn_links(struct actor *self, void *arg)
     }
 }
 
-static int start(struct actor *self, const void *arg)
+static int listener_start(struct actor *self, const void *arg)
 {
     struct links *links = (void *)(uintptr_t)arg;
     actor_set_state(self, links);
@@ -434,20 +435,20 @@ static int start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int listener_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void listener_fini(struct actor *self)
 {
     struct links *links = (void *)(uintptr_t)self->arg;
     /* The flag is cleared first, so that drop does not have listeners accept that are closed
      * below. */
     links->accept_paused = false;
     while (links->half_open != NULL)
-        drop((struct half_open *)(void *)links->half_open, true);
+        listener_drop((struct half_open *)(void *)links->half_open, true);
     for (uint32_t i = 0; i < links->num_listen; i++) {
         stream_close(links->listeners[i]);
         links->listeners[i] = NULL;
@@ -459,7 +460,7 @@ static void fini(struct actor *self)
 
 const struct actor_ops links_ops = {
     .name = "links",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = listener_start,
+    .receive = listener_receive,
+    .fini = listener_fini,
 };

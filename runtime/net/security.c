@@ -25,7 +25,7 @@
 /* OpenSSL refuses sessions of another owner. */
 static const unsigned char OWNER[] = { 't', 'r', 'o', 'u', 'p', 'e' };
 
-static int complain(struct error *error, const char *what)
+static int security_complain(struct error *error, const char *what)
 {
     char reason[256] = "no reason given";
     unsigned long code = ERR_get_error();
@@ -51,7 +51,7 @@ static int derive_psk(struct security *security, const struct secret *key, struc
     int rc = 0;
     if (context == NULL ||
         EVP_KDF_derive(context, security->psk, sizeof security->psk, params) != 1)
-        rc = complain(error, "the shared key");
+        rc = security_complain(error, "the shared key");
     EVP_KDF_CTX_free(context);
     EVP_KDF_free(kdf);
     return rc;
@@ -98,7 +98,7 @@ static int create_context(struct security *security, struct error *error)
     char groups[] = GROUPS; /* not const: OpenSSL's macro takes a char * */
     SSL_CTX *context = SSL_CTX_new(TLS_method());
     if (context == NULL)
-        return complain(error, "no context");
+        return security_complain(error, "no context");
     security->context = context;
     SSL_CTX_set_app_data(context, security);
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION |
@@ -115,7 +115,7 @@ static int create_context(struct security *security, struct error *error)
         SSL_CTX_set_ciphersuites(context, SUITES) != 1 ||
         SSL_CTX_set1_groups_list(context, groups) != 1 ||
         SSL_CTX_set_num_tickets(context, 0) != 1 || SSL_CTX_set_max_early_data(context, 0) != 1)
-        return complain(error, "a setting");
+        return security_complain(error, "a setting");
     return 0;
 }
 
@@ -129,7 +129,7 @@ static int check_own(SSL_CTX *context, const char *path, const char *ca, struct 
     int rc = 0;
     if (check == NULL || X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(context),
                                              SSL_CTX_get0_certificate(context), chain) != 1) {
-        rc = complain(error, "checking the certificate");
+        rc = security_complain(error, "checking the certificate");
     } else if (X509_verify_cert(check) != 1) {
         int code = X509_STORE_CTX_get_error(check);
         if (code == X509_V_ERR_CERT_HAS_EXPIRED || code == X509_V_ERR_CERT_NOT_YET_VALID)
@@ -154,7 +154,7 @@ static int load_certificate(SSL_CTX *context, const char *path, struct error *er
         return rc;
     X509 *first = sk_X509_shift(chain);
     if (SSL_CTX_use_certificate(context, first) != 1 || SSL_CTX_set1_chain(context, chain) != 1)
-        rc = complain(error, path);
+        rc = security_complain(error, path);
     X509_free(first);
     sk_X509_pop_free(chain, X509_free);
     return rc;
@@ -167,7 +167,7 @@ static int load_authority(SSL_CTX *context, const char *path, struct error *erro
     for (int i = 0; rc == 0 && i < sk_X509_num(authorities); i++)
         if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), sk_X509_value(authorities, i)) !=
             1)
-            rc = complain(error, path);
+            rc = security_complain(error, path);
     sk_X509_pop_free(authorities, X509_free);
     return rc;
 }
@@ -183,7 +183,7 @@ static int load_key(SSL_CTX *context, const struct security_options *options, st
         rc = error_set(error, TR_EMISMATCH, "%s: not the key of the certificate in %s",
                        options->key, options->certificate);
     else if (SSL_CTX_use_PrivateKey(context, key) != 1)
-        rc = complain(error, options->key);
+        rc = security_complain(error, options->key);
     EVP_PKEY_free(key);
     ERR_clear_error();
     return rc;

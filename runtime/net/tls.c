@@ -50,7 +50,7 @@ static void keep_identity(struct tls *tls, X509 *certificate)
 }
 
 /* Runs for each certificate of the chain; keeps whose it is, for the message. */
-static int look(int valid, X509_STORE_CTX *check)
+static int tls_look(int valid, X509_STORE_CTX *check)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(check, SSL_get_ex_data_X509_STORE_CTX_idx());
     X509 *certificate = X509_STORE_CTX_get_current_cert(check);
@@ -75,7 +75,7 @@ static bool expect_host(SSL *ssl, const char *host)
                             : X509_VERIFY_PARAM_set1_host(param, host, 0) == 1;
 }
 
-static int begin(struct tls *tls, bool connects, const char *peer_host)
+static int tls_begin(struct tls *tls, bool connects, const char *peer_host)
 {
     tls->ssl = SSL_new(tls->security->context);
     if (tls->ssl == NULL ||
@@ -87,7 +87,7 @@ static int begin(struct tls *tls, bool connects, const char *peer_host)
     /* SSL takes the BIO over: from here on SSL_free() frees it. */
     SSL_set_bio(tls->ssl, bio, bio);
     SSL_set_app_data(tls->ssl, tls);
-    SSL_set_verify(tls->ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, look);
+    SSL_set_verify(tls->ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, tls_look);
     if (connects)
         SSL_set_connect_state(tls->ssl);
     else
@@ -109,7 +109,7 @@ int tls_create(struct stream *stream, const struct security *security, bool conn
         made->pipe.stream = stream;
         strcpy(made->identity, "nobody");
     }
-    if (made == NULL || begin(made, connects, peer_host) < 0) {
+    if (made == NULL || tls_begin(made, connects, peer_host) < 0) {
         tls_destroy(made);
         return error_set(error, TR_ENOMEM, "no memory for a connection through TLS");
     }
@@ -133,7 +133,7 @@ void tls_destroy(struct tls *tls)
     ERR_clear_error();
 }
 
-static int explain(struct tls *tls)
+static int tls_explain_failure(struct tls *tls)
 {
     struct tls_failure failure = {
         .status = tls->pipe.in_status != 0 ? tls->pipe.in_status : tls->pipe.out_status,
@@ -152,7 +152,7 @@ static int explain(struct tls *tls)
 }
 
 /* The key that both have is no certificate: that it was used is all there is to check. */
-static int finish(struct tls *tls)
+static int tls_finish(struct tls *tls)
 {
     X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
     if (tls->security->has_shared_key) {
@@ -181,11 +181,11 @@ int tls_handshake(struct tls *tls, struct error *error)
         /* This is asked at once: it reads OpenSSL's queue, which the next call changes. */
         int why = SSL_get_error(tls->ssl, result);
         if (result == 1)
-            rc = finish(tls);
+            rc = tls_finish(tls);
         else if (why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE)
             rc = 1;
         else
-            rc = explain(tls);
+            rc = tls_explain_failure(tls);
         /* The pipe is flushed after a failure too: the alert says the reason to the other side. */
         tls_pipe_flush(&tls->pipe);
     }
@@ -195,12 +195,12 @@ int tls_handshake(struct tls *tls, struct error *error)
 }
 
 /* The code that ended the connection; its message stays for transport_error. */
-static int fail(struct tls *tls, int result)
+static int tls_fail(struct tls *tls, int result)
 {
     if (tls->error.code == 0) {
         if (SSL_get_error(tls->ssl, result) == SSL_ERROR_ZERO_RETURN)
             tls->pipe.in_status = TR_EEND;
-        explain(tls);
+        tls_explain_failure(tls);
     }
     return tls->error.code;
 }
@@ -216,7 +216,7 @@ static ssize_t read_part(struct tls *tls, void *data, size_t size)
         tls->drained = true;
         return 0;
     }
-    return fail(tls, result);
+    return tls_fail(tls, result);
 }
 
 ssize_t tls_readv(struct tls *tls, const struct iovec *parts, int num_parts)
@@ -290,8 +290,8 @@ static ssize_t fail_writing(struct tls *tls)
     size_t got;
     int result = SSL_read_ex(tls->ssl, &byte, 1, &got);
     if (result != 1 && SSL_get_error(tls->ssl, result) == SSL_ERROR_SSL)
-        return fail(tls, result);
-    return fail(tls, -1);
+        return tls_fail(tls, result);
+    return tls_fail(tls, -1);
 }
 
 ssize_t tls_writev(struct tls *tls, const struct iovec *parts, int num_parts)
@@ -311,7 +311,7 @@ ssize_t tls_writev(struct tls *tls, const struct iovec *parts, int num_parts)
             break;
         int result = SSL_write_ex(tls->ssl, text, size, &put);
         if (result != 1)
-            return fail(tls, result);
+            return tls_fail(tls, result);
         total += (ssize_t)put;
     }
     tls_pipe_flush(&tls->pipe);
