@@ -199,6 +199,13 @@ static void features_tell_the_class(void **state)
             spread += pow(rows[i][f] - means[labels[i]][f] / counts[labels[i]], 2) / (1003 * 6);
     /* Around its class's mean a feature has the variance of the noise, 1. */
     assert_true(spread > 0.9 && spread < 1.1);
+    /* Each class has a mean of its own, drawn with a deviation of signal. */
+    double apart = 0;
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < a; b++)
+            for (int f = 0; f < 6; f++)
+                apart += pow(means[a][f] / counts[a] - means[b][f] / counts[b], 2) / (10 * 6);
+    assert_true(apart > 4 * 4 && apart < 8 * 8);
     raw_close(graph);
 }
 
