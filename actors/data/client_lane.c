@@ -4,7 +4,7 @@
  *
  * Invariants: lane 0 takes the partitions that are here, the others share those that are not; each
  * partition is taken once (`next_part`). A busy lane has a partition, and either a call under way
- * or a turn of work() to come. The lane that is the last to find no partition finishes the
+ * or a turn of client_work() to come. The lane that is the last to find no partition finishes the
  * operation.
  */
 #include "actors/data/client_state.h"
