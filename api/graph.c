@@ -7,8 +7,8 @@
  *     graph_stop sets `stopping` first, wakes all ports, and touches the node when no call is left.
  *   - `stopping` and `over` are read under the mutex under which a port is listed: a call that
  *     begins either finds them, or its port is found by the thread that sets them.
- *   - A graph of the session's list runs: it leaves the list (next_running, disown) before it is
- *     stopped.
+ *   - A graph of the session's list runs: it leaves the list (next_running, graph_disown) before it
+ *     is stopped.
  *   - Partitions are there before the actors that read them, and go behind them.
  */
 #include <troupe/graph.h>

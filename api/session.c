@@ -275,8 +275,8 @@ void tr_session_close(struct tr_session *session)
     if (session == NULL || session_is_child(session))
         return;
     pthread_mutex_lock(&session->mutex);
-    /* The flag stands first: a graph that is being opened is refused by it (adopt), and none is
-     * listed behind the loop below. */
+    /* The flag stands first: a graph that is being opened is refused by it (graph_adopt), and none
+     * is listed behind the loop below. */
     session->closed = true;
     pthread_mutex_unlock(&session->mutex);
     for (struct tr_graph *g = next_running(session); g != NULL; g = next_running(session)) {

@@ -40,7 +40,7 @@ struct http {
     uint32_t num_open; /* that were not ended */
 };
 
-/* It sees the end of its connection in the next run, and tells of it by visited. */
+/* It sees the end of its connection in the next run, and tells of it by http_visited. */
 static void end_visit(struct http *http, struct visit *visit)
 {
     if (visit->ended)

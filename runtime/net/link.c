@@ -101,7 +101,7 @@ void link_disconnect(struct link *link, const char *why)
     /* The other side sends a message that came in part again from its beginning. */
     link_drop_partial(link);
     link_drop_wire(link);
-    /* The phase and the timer of retry may change in any order: the dial is made in a later
+    /* The phase and the timer of link_retry may change in any order: the dial is made in a later
      * turn. */
     link->phase = LINK_IDLE;
     link->stalled = link->ack_due = false;
@@ -287,7 +287,7 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
     char who[32];
     drop_parting(link);
     /* The transport is detached before greeting_create, which destroys it when memory is short, and
-     * adopted again below, with `part` for its events. */
+     * adopted again below, with link_write_parting for its events. */
     transport_detach(transport);
     link->parting = greeting_create(transport, &link->links->connection_account);
     snprintf(who, sizeof who, "node %u", link->node);
@@ -379,7 +379,7 @@ static void leave_over(struct actor *self, void *arg)
     link_disconnect(arg, "it did not take what was left in time");
 }
 
-/* The link begins to leave: the goodbye follows what is queued (fill), and the other side then
+/* The link begins to leave: the goodbye follows what is queued (send_fill), and the other side then
  * closes. This is called again when the actor is stopped after the links have begun to leave. */
 static void link_leave(struct link *link)
 {

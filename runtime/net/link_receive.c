@@ -2,7 +2,7 @@
 /*
  * Records in.
  *
- *     begin_record --MESSAGE--> begin_message --> read_body --> end_record --> complete
+ *     begin_record --MESSAGE--> begin_message --> read_body --> end_record --> receive_complete
  *                  --MORE---------------------------^              ^
  *                  --ACK, PING, GOODBYE--> read_small ------------/
  *

@@ -2,7 +2,7 @@
 /*
  * A link's queues, and records out.
  *
- * link_send queues by lane; at the end of the turn link_flush stages records (fill) and writes
+ * link_send queues by lane; at the end of the turn link_flush stages records (send_fill) and writes
  * them. Staged records are parts: what is small is copied into `out`, large bodies are pointed at.
  *
  * Invariants:

@@ -317,7 +317,7 @@ static bool free_place(struct links *links, const struct stream_peer *peer, uint
     if (place == NULL)
         return false;
     struct half_open *it = (struct half_open *)(void *)place;
-    /* The count comes before drop, which frees the connection. */
+    /* The count comes before listener_drop, which frees the connection. */
     if (!it->refused)
         links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
     listener_drop(it, !it->refused);
@@ -331,7 +331,7 @@ static void accept_again(struct actor *self, void *arg)
 }
 
 /* While no place can be taken, those that want one wait in the system's queue: until the first one
- * can, or is given back (drop). */
+ * can, or is given back (listener_drop). */
 static bool may_accept(struct actor *self, struct links *links)
 {
     if (links->num_half_open < LINKS_HALF_OPEN_MAX)
@@ -444,8 +444,8 @@ static int listener_receive(struct actor *self, struct message *message)
 static void listener_fini(struct actor *self)
 {
     struct links *links = (void *)(uintptr_t)self->arg;
-    /* The flag is cleared first, so that drop does not have listeners accept that are closed
-     * below. */
+    /* The flag is cleared first, so that listener_drop does not have listeners accept that are
+     * closed below. */
     links->accept_paused = false;
     while (links->half_open != NULL)
         listener_drop((struct half_open *)(void *)links->half_open, true);
