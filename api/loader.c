@@ -162,7 +162,8 @@ static uint64_t num_listed(const struct tr_nodes *nodes)
     return listed;
 }
 
-/* The list goes to the proxy whole, and what a batch has of it to a sampler, which may be elsewhere. */
+/* The list goes to the proxy whole, and what a batch has of it to a sampler, which may be
+ * elsewhere. */
 static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_options *o,
                         struct tr_error *error)
 {

@@ -130,6 +130,8 @@ int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_
         return rv;
     const char *name = tr_graph_etype_name(graph, etype);
     uint64_t num_edges = graph->book->num_edges[etype];
+    /* The number is asked for before the runs, which are not written beyond it: to partition again
+     * alone would not help. */
     if (!edge_runs_may_be(num_edges, graph->book->num_parts))
         return tr_error_set(
             error, TR_ETOOBIG,

@@ -363,7 +363,7 @@ static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_e
                         graph->process);
 }
 
-/* What is left of a timeout. */
+/* The rest of a timeout. */
 static int64_t timeout_left(const struct deadline *deadline)
 {
     struct timespec left;
@@ -455,6 +455,7 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
             return rv;
         d.seeds = listed;
     }
+    /* The list of edges took some of the time: the draw has the rest. */
     rv = draw_once(&d, timeout_left(&deadline), &batch, error);
     free(listed);
     *out = (struct tr_batch *)(void *)batch;

@@ -155,8 +155,8 @@ static int trainer_reduce(struct trainer *trainer, struct error *error)
     /* The loss counts with the step that is applied: a step that a rollback ends is taken again. */
     trainer->at.loss.sum += trainer->step_loss.sum;
     trainer->at.loss.labelled += trainer->step_loss.labelled;
-    /* The hook comes when the step is applied: the loop counts it only behind this, so the number is
-     * its own. */
+    /* The hook comes when the step is applied: the loop counts it only behind this, so the number
+     * is its own. */
     if (hooks->step_done != NULL)
         hooks->step_done(hooks->arg, trainer->at.epoch, trainer->at.step);
     return 0;
