@@ -536,6 +536,8 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
         *out = batch_store_collect(store, l->open.loader, l->epoch, l->next);
         if (*out != NULL)
             break;
+        /* The cancel comes before the failure, which may be its own effect (the question ends with
+         * another code): tr_loader_next() drops the epoch for TR_ECANCELED alone. */
         if (is_cancelled(l))
             return TR_ECANCELED;
         if (rv != 0)

@@ -188,6 +188,8 @@ static void close_loader(struct proxy *p, uint64_t id)
     p->closing = l;
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
         proxy_close_at(&l->samplers[i]);
+    /* This comes last: it takes the loader off that list and frees it, unless a call is under way,
+     * whose end closes the loader at its sampler and comes here again. */
     proxy_forget(l);
 }
 

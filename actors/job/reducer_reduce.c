@@ -58,7 +58,8 @@ static void reducer_reduce_finish(struct actor *self)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     /* The reply is made first: where there is no memory for it nothing has changed, and this comes
-     * again. */
+     * again. Detached or counted before, the sums would be lost and the second try would answer
+     * without any. */
     struct message *reply = message_create(self, MSG_GROUP_REPLY);
     if (reply == NULL) {
         reducer_again(self);

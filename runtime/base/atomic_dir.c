@@ -216,8 +216,10 @@ static int folder_swap(struct atomic_dir *dir, struct error *error)
     char *old = name_aside(dir->final_path, "old", 0);
     if (old == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to replace it", dir->final_path);
-    /* rename(2) replaces no folder that has something in it, so the older one makes way first. It
-     * is removed last: until the new one has its place it may have to come back. */
+    /* rename(2) replaces no folder that has something in it. So what a killed process of the same
+     * number left under the name `old` is removed first, while the folder at the path is untouched
+     * and a failure changes nothing; then that folder makes way. It is removed last: until the new
+     * one has its place it may have to come back. */
     int rv = files_remove_tree(dir->files, old, error);
     if (rv == 0)
         rv = files_rename(dir->files, dir->final_path, old, error);

@@ -75,7 +75,8 @@ static int save_one(const char *path, const struct pair *pair, bool secret, stru
         return rc;
     }
     /* The file is written, synced and closed before it is renamed: its name never stands for half a
-     * key. */
+     * key. The close comes before it too, since close(2) may be the first to report a failed write
+     * (a network's file system, a quota), and after the rename the old key is gone. */
     errno = 0;
     int rc = write_pem(file, pair, secret) == 0
                  ? 0

@@ -176,6 +176,8 @@ static void hand_on(struct actor *self, struct half_open *it, const struct wire_
     struct links *links = it->links;
     struct link *link = link_for(self, links, hello->node);
     struct link_arrival *arrival = calloc(1, sizeof *arrival);
+    /* All that may fail comes before the transport leaves the greeting: a refusal is written over
+     * it there. */
     if (link == NULL || arrival == NULL) {
         free(arrival);
         listener_refuse(it, LINKS_REFUSED_FULL, hello->node);

@@ -191,7 +191,9 @@ static void end_connecting(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
     struct sim_stream *listener = sim_stream_find(net, &self->endpoint);
-    /* A name without an address fails before any host is asked. */
+    /* A name without an address fails before any host is asked, as a system looks it up first. The
+     * listener is asked behind it: there is none at such a name either, and its error would hide
+     * this one. */
     if (has_no_address(self->endpoint.host)) {
         sim_stream_fail(self, TR_ENOENT, "the host has no address");
         return;
