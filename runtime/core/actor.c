@@ -18,7 +18,8 @@
  *     turn in which the mailbox and the watchers were answered.
  *   - A caller that also watches sees its call end before the actor does, whether the actor kept
  *     the request or never took it: releasing a request refuses it, and refusals and DOWNs leave in
- *     one lane, which keeps order. So finish runs fini, empties the mailbox, and then sends DOWNs.
+ *     one lane, which keeps order. So actor_finish runs fini, empties the mailbox, and then sends
+ *     DOWNs.
  *   - The struct lives until the parent's loop has taken note of the end and no post for it is
  *     under way (`references`).
  */

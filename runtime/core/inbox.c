@@ -92,7 +92,7 @@ void loop_post(struct loop *loop, struct post *post)
     post->next = NULL;
     pthread_mutex_lock(&inbox->mutex);
     /* The post goes behind those that are there: posters count on their order (node_stop,
-     * spawn). */
+     * node_spawn_root). */
     if (inbox->posts == NULL)
         inbox->posts = post;
     else
