@@ -394,12 +394,13 @@ static int loader_deposit(struct batch_store *store, struct sampled_batch *batch
     uint64_t index = batch->space.batch.index;
     if (store->closed || l == NULL || is_past(l, epoch, index) || epoch - l->epoch > 1)
         return TR_ECANCELED;
+    /* The reservation goes first: this is the batch that it was made for, even if another of the
+     * step is there already (a slot that failed is asked again, and both come). It goes before the
+     * bytes are charged, too: an account that has room for one of them need not have it for both. */
+    loader_unreserve(store, l, epoch, index);
     if (*find_ready(l, epoch, index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
-    /* The reservation goes before the bytes are charged: an account that has room for one of them
-     * need not have it for both. */
-    loader_unreserve(store, l, epoch, index);
     int rv = account_reserve(&store->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(store, list);

@@ -45,8 +45,13 @@ static void a_batch_is_collected_once_and_charged_until_released(void **state)
     size_t bytes = sampled_batch_bytes(batch);
     assert_int_equal(batch_store_deposit(store, batch), 0);
     assert_int_equal(batch_store_used(store), bytes);
-    /* A second one of the same step is released, one of another epoch is not wanted. */
+    /* A second one of the same step is released, with the room that was kept for it; one of another
+     * epoch is not wanted. */
     assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 3, 0, 10)), 0);
+    size_t used = batch_store_used(store);
+    assert_int_equal(batch_store_reserve(store, 1, 3, 0), 0);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 3, 0, 10)), 0);
+    assert_int_equal(batch_store_used(store), used);
     assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 2, 0, 10)), TR_ECANCELED);
     assert_int_equal(batch_store_deposit(store, make_batch(store, 9, 3, 0, 10)), TR_ECANCELED);
     assert_null(batch_store_collect(store, 1, 2, 0));
