@@ -3,7 +3,8 @@
  * Which seeds a test of many seeds runs.
  *
  * A test gives the number that suits `make check`; TROUPE_SEEDS asks for more, TROUPE_SEED for
- * one alone, to replay what failed. Tests that use this stand in SEED_TESTS (Makefile.am), so
+ * one alone, to replay what failed. A test whose seeds take seconds each runs a tenth of
+ * TROUPE_SEEDS. Tests that use this stand in SEED_TESTS (Makefile.am), so
  * that ./check runs them with 200.
  */
 #ifndef TESTS_SEEDS_H
@@ -28,6 +29,15 @@ static inline struct seeds seeds_wanted(uint64_t count)
         return (struct seeds){ seed, seed + 1 };
     }
     return (struct seeds){ 0, many != NULL ? strtoull(many, NULL, 10) : count };
+}
+
+/* Of a test whose seeds take seconds each. */
+static inline struct seeds seeds_wanted_tenth(uint64_t count)
+{
+    struct seeds seeds = seeds_wanted(10 * count);
+    if (getenv("TROUPE_SEED") == NULL)
+        seeds.end = (seeds.end + 9) / 10;
+    return seeds;
 }
 
 /* Says in the log which seed runs, so that the last one before a failure is the one to replay. */

@@ -382,7 +382,7 @@ static uint64_t longest_recovery_ns(uint64_t seed, enum attack attack, uint32_t 
 static void a_crowd_does_not_delay_who_comes_back(void **state)
 {
     (void)state;
-    struct seeds seeds = seeds_wanted(SEEDS);
+    struct seeds seeds = seeds_wanted_tenth(SEEDS);
     uint64_t longest_ns[ATTACKS] = { 0 };
     for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
         seeds_note(seed);
