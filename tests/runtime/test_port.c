@@ -396,7 +396,7 @@ static void a_port_without_memory_is_refused(void **state)
     }
     assert_int_equal(rv, 0);
     assert_true(tries > 1);
-    port_close(port);
+    port_destroy(port);
     assert_int_equal(port_open(house->node, 2, &port), TR_ERANGE);
 }
 
