@@ -110,11 +110,15 @@ int book_add_ranks(struct book *book, const struct rank_table *table)
 {
     if (book->num_ranks == BOOK_RANKS_MAX)
         return TR_ETOOBIG;
-    struct rank_table *grown = realloc(book->ranks, (book->num_ranks + 1) * sizeof *grown);
-    if (grown == NULL)
-        return TR_ENOMEM;
-    book->ranks = grown;
-    struct rank_table *added = &grown[book->num_ranks];
+    /* The room is the next power of two, and doubles where the tables fill it. */
+    if ((book->num_ranks & (book->num_ranks - 1)) == 0) {
+        size_t room = book->num_ranks == 0 ? 1 : 2 * (size_t)book->num_ranks;
+        struct rank_table *grown = realloc(book->ranks, room * sizeof *grown);
+        if (grown == NULL)
+            return TR_ENOMEM;
+        book->ranks = grown;
+    }
+    struct rank_table *added = &book->ranks[book->num_ranks];
     *added = *table;
     added->mask = table->mask == NULL ? NULL : strdup(table->mask);
     if (table->mask != NULL && added->mask == NULL)
