@@ -48,7 +48,8 @@ static int remove_dead(void *arg, const char *name)
     char *path = is_token(name) ? files_join(arg, name) : NULL;
     /* For writing: some file systems lock only so. */
     int fd = path != NULL ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    /* The lock comes last: nothing is locked that would not be removed. */
+    /* The lock comes last: nothing is locked that would not be removed. It comes before the unlink:
+     * a launcher that lives holds the lock, and its token stays. */
     if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
         facts.st_size == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         (void)unlink(path);

@@ -242,7 +242,9 @@ static void proxy_draw(struct proxy *p, struct message *request)
         actor_refuse(p->self, request, rv);
         return;
     }
-    /* The window moves before the request waits, as in ask_batch(). */
+    /* The window moves before the request waits, as in ask_batch(). The request waits before the
+     * window is filled: proxy_fill() answers who waits where the batch is ready or has failed already
+     * (the request may be a repeat), and nothing else would come to answer it. */
     proxy_move_to(l, 0, 0, true);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
