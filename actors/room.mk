@@ -40,7 +40,6 @@ libtr_actors_la_SOURCES = \
     actors/data/local_select.h \
     actors/data/server.c \
     actors/data/server.h \
-    actors/data/server_meta.c \
     actors/data/server_rows.c \
     actors/data/server_sample.c \
     actors/data/server_select.c \

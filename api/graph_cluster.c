@@ -41,7 +41,7 @@ int graph_make_plan(struct tr_graph *graph, struct error *error)
 {
     int rv = make_plan(graph, error);
     if (rv == 0)
-        plan_mark(&graph->placing.plan, server_book_hash(graph->book));
+        plan_mark(&graph->placing.plan, book_hash(graph->book));
     return rv;
 }
 

@@ -54,6 +54,7 @@ libtr_partition_la_SOURCES = \
     partition/metis/metis_exchange.c \
     partition/metis/metis_exchange.h \
     partition/store/book.c \
+    partition/store/book_hash.c \
     partition/store/book.h \
     partition/store/book_json.h \
     partition/store/book_json_read.c \

@@ -434,7 +434,6 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
     case MSG_GROUP_REQUEST:
         return verify_group(head, length);
     case MSG_ROWS_REPLY:
-    case MSG_META_REPLY:
     case MSG_ERROR_REPLY:
     case MSG_GROUP_REPLY:
         return 0;

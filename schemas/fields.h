@@ -24,8 +24,6 @@
 #define FIELDS_msg_fetch_reply(S, D) S(row_bytes) S(count)
 #define FIELDS_msg_nodes_request(S, D) S(timeout_ns) S(ntype) S(table)
 #define FIELDS_msg_nodes_reply(S, D) S(count)
-#define FIELDS_msg_meta_request(S, D) S(part)
-#define FIELDS_msg_meta_reply(S, D) S(part) S(version) S(book_hash)
 #define FIELDS_msg_error_reply(S, D) S(code) S(process_1)
 #define FIELDS_msg_loader_open(S, D) \
     S(loader) S(seed) S(num_seeds) S(ntype) S(batch_size) S(rank) S(world) S(features) \

@@ -19,8 +19,7 @@
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||     \
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                              \
          ? MSG_REPLY_BYTES_MAX                                                               \
-     : (id) == MSG_META_REPLY || (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY         \
-         ? TEXT_BYTES_MAX                                                                    \
+     : (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY ? TEXT_BYTES_MAX                  \
      : (id) == MSG_LOADER_OPEN || (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY ||     \
              (id) == MSG_GROUP_REQUEST || (id) == MSG_GROUP_REPLY                            \
          ? BULK_BYTES_MAX                                                                    \

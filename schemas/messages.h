@@ -34,8 +34,6 @@
     X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)                  \
     X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)              \
     X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)                  \
-    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)             \
-    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)                 \
     X(MSG_ERROR_REPLY, msg_error_reply, CONTROL, PURE)               \
     X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)                  \
     X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE)           \
@@ -236,17 +234,6 @@ struct msg_nodes_request {
 /* Body: uint64_t global_ids[count], original_ids[count], in the order of original IDs. */
 struct msg_nodes_reply {
     uint64_t count;
-};
-
-struct msg_meta_request {
-    uint32_t part;
-};
-
-/* Body: JSON text: what the server owns (types, counts, feature tables). */
-struct msg_meta_reply {
-    uint32_t part;
-    uint32_t version;
-    uint64_t book_hash; /* equal for partitions of one graph */
 };
 
 /* The reply to any request that could not be served. Body: the text, not terminated. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "actors/common/part_locator.h"
+#include "actors/data/snapshot.h"
 #include "actors/job/coordinator.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
@@ -118,15 +119,19 @@ static struct checker_ticket *ticket_create(struct world *world, int what)
 static void call_one(struct runtime_checker *p, struct address who)
 {
     struct checker_ticket *ticket = ticket_create(p->world, TICKET_CALL);
-    struct message *request = message_create(p->self, MSG_META_REQUEST);
+    struct message *request = message_create(p->self, MSG_SELECT_REQUEST);
     struct call_id id;
     if (ticket == NULL || request == NULL) {
         message_release(p->self, request);
         free(ticket);
         return;
     }
-    ((struct msg_meta_request *)message_head(request))->part = (uint32_t)draws_below(
-        &p->draws, p->world->scenario.parts);
+    *(struct msg_select_request *)message_head(request) = (struct msg_select_request){
+        .part = (uint32_t)draws_below(&p->draws, p->world->scenario.parts),
+        .version = SNAPSHOT_NEWEST,
+        .table = MSG_MASK_ALL,
+        .rows_max = 1,
+    };
     uint64_t deadline_ns = actor_now_ns(p->self) + draws_below(&p->draws, REACH_NS);
     if (actor_call(p->self, who, request, deadline_ns, runtime_checker_called, ticket, &id) != 0) {
         free(ticket);

@@ -15,7 +15,6 @@ static const struct work_ops *const kinds[] = {
     &server_sample_ops,
     &server_rows_ops,
     &server_select_ops,
-    &server_meta_ops,
 };
 
 static bool server_owns(const struct server_options *options, uint32_t part)

@@ -3,7 +3,7 @@
  * The server: owns partitions and answers for them.
  *
  * A pure state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
- * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST, MSG_SELECT_REQUEST and MSG_META_REQUEST; what it
+ * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST and MSG_SELECT_REQUEST; what it
  * can't serve is answered with MSG_ERROR_REPLY and a message that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
@@ -48,8 +48,5 @@ struct server_options {
 
 /* arg: struct server_options. */
 extern const struct actor_ops server_ops;
-
-/* Tells graphs apart: equal for the partitions of one graph (name, types, extents). */
-uint64_t server_book_hash(const struct book *book);
 
 #endif

@@ -51,7 +51,6 @@ struct server_work {
 extern const struct work_ops server_sample_ops;
 extern const struct work_ops server_rows_ops;
 extern const struct work_ops server_select_ops;
-extern const struct work_ops server_meta_ops;
 
 /* Pins that version of a partition (SNAPSHOT_NEWEST: the newest) in work->snapshot and ->part. */
 int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error);

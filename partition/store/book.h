@@ -76,6 +76,10 @@ int book_find_ranks(const struct book *book, enum rank_set set, uint32_t ntype, 
 /* Whether the edges of a type have runs: very many have none. */
 bool book_has_edge_runs(const struct book *book, uint32_t etype);
 
+/* Tells graphs apart: equal for the partitions of one graph (name, types, extents, tables of
+ * ranks). */
+uint64_t book_hash(const struct book *book);
+
 /* The partition that owns a per-type global ID, or TR_ERANGE. */
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);
 int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id);

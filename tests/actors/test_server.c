@@ -547,25 +547,6 @@ static void selections_list_the_set_rows_in_order(void **unused)
     close_fixture(&f);
 }
 
-static void meta_says_what_is_owned(void **unused)
-{
-    (void)unused;
-    struct fixture f;
-    struct msg_meta_request head = { .part = 1 };
-    open_fixture(&f, 5, 0, true);
-    asker_ask(&f.asker, MSG_META_REQUEST, &head, sizeof head, NULL, 0);
-    assert_int_equal(f.asker.reply_kind, MSG_META_REPLY);
-    const struct msg_meta_reply *reply = (const void *)f.asker.reply_head;
-    assert_int_equal(reply->version, 3);
-    assert_true(reply->book_hash == server_book_hash(&f.graph.book));
-    f.asker.reply[f.asker.reply_bytes] = '\0';
-    assert_non_null(strstr((const char *)f.asker.reply, "\"name\":\"user:buys:item\""));
-    assert_non_null(strstr((const char *)f.asker.reply, "\"dtype\":\"float32\",\"shape\":[5]"));
-    f.graph.book.node_extents[0][1].end++;
-    assert_true(reply->book_hash != server_book_hash(&f.graph.book));
-    close_fixture(&f);
-}
-
 static void an_expired_request_is_dropped_in_the_middle(void **unused)
 {
     (void)unused;
@@ -586,8 +567,10 @@ static void an_expired_request_is_dropped_in_the_middle(void **unused)
     node_counters(f.asker.node, &counters);
     assert_int_equal(counters.buffers_live, 0);
     f.asker.timeout_ns = 0;
-    struct msg_meta_request meta = { .part = 0 };
-    assert_int_equal(asker_ask(&f.asker, MSG_META_REQUEST, &meta, sizeof meta, NULL, 0), 0);
+    struct msg_select_request next = {
+        .part = 0, .version = 3, .table = MSG_MASK_ALL, .rows_max = 1
+    };
+    assert_int_equal(asker_ask(&f.asker, MSG_SELECT_REQUEST, &next, sizeof next, NULL, 0), 0);
     close_fixture(&f);
 }
 
@@ -631,7 +614,6 @@ int main(void)
         cmocka_unit_test(gaps_between_rows_are_zero),
         cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),
         cmocka_unit_test(selections_list_the_set_rows_in_order),
-        cmocka_unit_test(meta_says_what_is_owned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static json_t *ask(struct node *node)
     json_t *document = json_loadb(message_body(reply), head->count, 0, NULL);
     assert_non_null(document);
     port_release(port, reply);
-    request = port_message(port, MSG_META_REQUEST);
+    request = port_message(port, MSG_SELECT_REQUEST);
     assert_non_null(request);
     assert_int_equal(port_call(port, status, request, deadline_ns, &reply), TR_EUNSUPPORTED);
     port_close(port);

@@ -303,6 +303,57 @@ static void books_end_at_their_bounds(void **state)
     free(counts);
 }
 
+/* Whatever says where a node or edge is, or how it is asked for, changes the hash, and nothing else. */
+static void a_hash_tells_books_apart(void **state)
+{
+    (void)state;
+    struct graph_types types = { 0 };
+    struct error error = { 0 };
+    const uint64_t nodes[] = { 2, 3, 1, 4 }, edges[] = { 5, 6 };
+    struct book book, twin;
+    assert_int_equal(graph_types_add_ntype(&types, "a", &error), 0);
+    assert_int_equal(graph_types_add_ntype(&types, "b", &error), 0);
+    assert_int_equal(graph_types_add_etype(&types, "a:to:b", &error), 0);
+    assert_int_equal(book_init(&book, "g", &types, 2, nodes, edges), 0);
+    assert_int_equal(book_init(&twin, "g", &types, 2, nodes, edges), 0);
+    const struct rank_table all = { .set = RANKS_ALL, .ntype = 1, .num_ranks = 5 };
+    assert_int_equal(book_add_ranks(&book, &all), 0);
+    const uint64_t hash = book_hash(&book);
+    assert_true(book_hash(&twin) != hash);
+    assert_int_equal(book_add_ranks(&twin, &all), 0);
+    assert_true(book_hash(&twin) == hash);
+
+    uint64_t *const wide[] = { &twin.node_extents[0][1].end, &twin.node_extents[1][0].begin,
+                               &twin.edge_extents[0][1].end, &twin.edge_extents[0][1].begin,
+                               &twin.ranks[0].num_ranks };
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+        ++*wide[i];
+        assert_true(book_hash(&twin) != hash);
+        --*wide[i];
+    }
+    uint32_t *const narrow[] = { &twin.types.etypes[0].src, &twin.types.etypes[0].dst,
+                                 &twin.ranks[0].ntype };
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        *narrow[i] ^= 1;
+        assert_true(book_hash(&twin) != hash);
+        *narrow[i] ^= 1;
+    }
+    char *const names[] = { twin.graph_name, twin.types.ntypes[1], twin.types.etypes[0].name };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        names[i][0]++;
+        assert_true(book_hash(&twin) != hash);
+        names[i][0]--;
+    }
+    twin.ranks[0].set = RANKS_DEAL;
+    assert_true(book_hash(&twin) != hash);
+    twin.ranks[0].set = RANKS_ALL;
+    twin.halo_hops++;
+    assert_true(book_hash(&twin) == hash);
+    book_fini(&twin);
+    book_fini(&book);
+    graph_types_fini(&types);
+}
+
 /* Numbers over all types go partition by partition, and in each type by type; both ways agree. */
 static void numbers_over_all_types_have_no_gaps(void **state)
 {
@@ -365,6 +416,7 @@ int main(void)
         SCRATCH(a_wrong_field_is_not_hidden_by_the_next),
         cmocka_unit_test(owners_skip_empty_partitions),
         cmocka_unit_test(books_end_at_their_bounds),
+        cmocka_unit_test(a_hash_tells_books_apart),
         cmocka_unit_test(numbers_over_all_types_have_no_gaps),
         SCRATCH(only_folders_of_the_kind_are_replaced),
     };
