@@ -42,7 +42,14 @@ struct tr_log {
     struct event_queue lines;
 };
 
-static const struct tr_log_options DEFAULTS = TR_LOG_OPTIONS_INIT;
+static const struct tr_log_options DEFAULTS = { .size = sizeof DEFAULTS,
+                                                .level = TR_LOG_INFO,
+                                                .lines_max = 4096 };
+
+void tr_log_options_init_sized(struct tr_log_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
 
 static struct queued_line *line_create(enum log_level level, const char *component,
                                        const char *text)

@@ -111,11 +111,26 @@ static int run_generate(struct tr_task *task, void *arg, struct error *error)
     return error_set(error, TR_EINVAL, "kind %d: there is no such generator", (int)making->kind);
 }
 
+static const struct tr_generate_options DEFAULTS = {
+    .size = sizeof DEFAULTS,
+    .kind = TR_GENERATE_SKEW,
+    .num_features = 16,
+    .num_classes = 8,
+    .signal = 0.5,
+    .inside = 0.8,
+    .quadrants = { 0.57, 0.19, 0.19, 0.05 },
+};
+
+void tr_generate_options_init_sized(struct tr_generate_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
+
 int tr_generate_start(const struct tr_generate_options *caller, struct tr_task **out,
                       struct tr_error *error)
 {
     static const struct task_work WORK = { "generate", run_generate, NULL, raw_task_destroy, NULL };
-    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    struct tr_generate_options options = DEFAULTS;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_generate_options", error);
     if (rv != 0)

@@ -199,6 +199,13 @@ int tr_plan_process(const struct tr_plan *plan, uint32_t process, struct tr_plan
     return sized_write(info, &known, sizeof known, "tr_plan_process_info", error);
 }
 
+static const struct tr_keys_options DEFAULTS = { .size = sizeof DEFAULTS, .days = 365 };
+
+void tr_keys_options_init_sized(struct tr_keys_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
+
 static int make_keys(const struct tr_keys_options *options, struct keys_report *made,
                      struct error *error)
 {
@@ -231,7 +238,7 @@ static int make_keys(const struct tr_keys_options *options, struct keys_report *
 int tr_keys_make(const struct tr_keys_options *caller, struct tr_keys_report *report,
                  struct tr_error *error)
 {
-    struct tr_keys_options options = TR_KEYS_OPTIONS_INIT;
+    struct tr_keys_options options = DEFAULTS;
     struct keys_report made = { 0 };
     struct error inner = { 0 };
     int rv = sized_read(&options, sizeof options, caller, "tr_keys_options", error);

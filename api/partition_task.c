@@ -25,6 +25,15 @@ _Static_assert(TR_PARTS_MAX == BOOK_PARTS_MAX && TR_HALO_HOPS_MAX == BOOK_HALO_H
                    TR_BALANCE_CLASSES_MAX == PARTITION_CLASSES_MAX,
                "callers and partitioning have the same bounds");
 
+static const struct tr_partition_options DEFAULTS = { .size = sizeof DEFAULTS,
+                                                      .halo_hops = 1,
+                                                      .method = "metis" };
+
+void tr_partition_options_init_sized(struct tr_partition_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
+
 struct partition_request {
     char *raw, *out, *name, *assignment, *train_mask;
     char **tables; /* [options.num_balance_tables] */
@@ -166,7 +175,7 @@ int tr_partition_start(const struct tr_partition_options *caller, struct tr_task
 {
     static const struct task_work WORK = { TASK_NAME, partition_task_run, NULL,
                                            partition_task_destroy, NULL };
-    struct tr_partition_options options = TR_PARTITION_OPTIONS_INIT;
+    struct tr_partition_options options = DEFAULTS;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_partition_options", error);
     if (rv == 0)

@@ -78,7 +78,8 @@ static int read_file(const char *path, struct named_hosts *hosts, struct tr_erro
 static int make_keys(const struct cluster_keys_values *values, const struct named_hosts *hosts,
                      struct tr_keys_report *result, struct tr_error *error)
 {
-    struct tr_keys_options options = TR_KEYS_OPTIONS_INIT;
+    struct tr_keys_options options;
+    tr_keys_options_init(&options);
     options.folder = values->out;
     options.hosts = hosts->names;
     options.addresses = hosts->addresses;

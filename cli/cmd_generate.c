@@ -125,7 +125,8 @@ static int start(const void *arg, struct tr_task **out, struct tr_error *error)
 static int make(const struct invocation *invocation, const struct generate_values *values,
                 enum tr_generate_kind kind)
 {
-    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    struct tr_generate_options options;
+    tr_generate_options_init(&options);
     options.kind = kind;
     options.out = values->out;
     options.replace = values->replace;

@@ -134,7 +134,8 @@ static const struct option_spec OPTIONS[] = {
 static struct tr_partition_options options_of(const char *raw,
                                               const struct partition_values *values)
 {
-    struct tr_partition_options options = TR_PARTITION_OPTIONS_INIT;
+    struct tr_partition_options options;
+    tr_partition_options_init(&options);
     options.raw = raw;
     options.out = values->out;
     options.replace = values->replace;

@@ -293,10 +293,20 @@ static void wake_thread(struct tr_process *process)
     (void)written; /* a counter that is full wakes as well */
 }
 
+static const struct tr_process_options DEFAULTS = { .size = sizeof DEFAULTS,
+                                                    .role = TR_ROLE_TRAINER,
+                                                    .process = TR_PROCESS_UNSAID,
+                                                    .index = TR_PROCESS_UNSAID };
+
+void tr_process_options_init_sized(struct tr_process_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
+
 int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
                     struct tr_process **out, struct tr_error *error)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options = DEFAULTS;
     struct error inner = { 0 };
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_process_options", error);

@@ -39,8 +39,9 @@ int process_find(struct process *process, const struct process_values *values, c
                  uint32_t role, struct tr_error *error)
 {
     *process = (struct process){ .values = values };
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
     const struct tr_process_info unknown = TR_PROCESS_INFO_INIT;
+    tr_process_options_init(&options);
     process->info = unknown;
     options.cluster = values->cluster;
     options.graph = graph;

@@ -49,14 +49,11 @@ struct tr_generate_options {
     double inside; /* TR_GENERATE_SBM: the share of edges inside blocks, 0 .. 1 */
     double quadrants[4]; /* TR_GENERATE_RMAT: probabilities of a, b, c, d; their sum is 1 */
 };
-#define TR_GENERATE_OPTIONS_INIT                                                                \
-    {                                                                                           \
-        sizeof(struct tr_generate_options), NULL, TR_GENERATE_SKEW, false, 0, 0, 16, 8, 0, 0.5, \
-            0.8,                                                                                \
-        {                                                                                       \
-            0.57, 0.19, 0.19, 0.05                                                              \
-        }                                                                                       \
-    }
+/* Fills it with the defaults: 16 features, 8 classes, a signal of 0.5, 0.8 of the edges inside blocks,
+ * and quadrants of 0.57, 0.19, 0.19 and 0.05. */
+#define tr_generate_options_init(options) \
+    tr_generate_options_init_sized((options), sizeof *(options))
+TR_API void tr_generate_options_init_sized(struct tr_generate_options *options, size_t size);
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be TR_EEXIST,
  * TR_EIO, TR_ENOSPC or TR_ECANCELED, and then nothing is left behind. *out is NULL after a

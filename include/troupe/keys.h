@@ -33,10 +33,9 @@ struct tr_keys_options {
     bool replace;  /* make the hosts' keys anew; the authority stays */
     unsigned char reserved[3];
 };
-#define TR_KEYS_OPTIONS_INIT                                                \
-    {                                                                       \
-        sizeof(struct tr_keys_options), NULL, NULL, NULL, 0, 365, false, "" \
-    }
+/* Fills it with the defaults: certificates of a year. */
+#define tr_keys_options_init(options) tr_keys_options_init_sized((options), sizeof *(options))
+TR_API void tr_keys_options_init_sized(struct tr_keys_options *options, size_t size);
 
 struct tr_keys_report {
     size_t size;

@@ -47,11 +47,9 @@ struct tr_log_options {
     enum tr_log_level level; /* lines of higher levels are not even made */
     uint32_t lines_max;      /* that wait to be taken, 1 .. 2^20; each takes 600 bytes at most */
 };
-/* Up to TR_LOG_INFO, 4096 lines. */
-#define TR_LOG_OPTIONS_INIT                               \
-    {                                                     \
-        sizeof(struct tr_log_options), TR_LOG_INFO, 4096u \
-    }
+/* Fills it with the defaults: up to TR_LOG_INFO, 4096 lines. */
+#define tr_log_options_init(options) tr_log_options_init_sized((options), sizeof *(options))
+TR_API void tr_log_options_init_sized(struct tr_log_options *options, size_t size);
 
 struct tr_log_line {
     size_t size;

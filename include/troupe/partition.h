@@ -53,11 +53,10 @@ struct tr_partition_options {
     char delimiter;
     uint64_t num_nodes;
 };
-#define TR_PARTITION_OPTIONS_INIT                                                                  \
-    {                                                                                              \
-        sizeof(struct tr_partition_options), NULL, NULL, false, 0, 1, NULL, "metis", false, false, \
-            NULL, 0, 0, NULL, 0, false, 0, false, 0, 0                                             \
-    }
+/* Fills it with the defaults: METIS, and neighbours one hop away are listed. */
+#define tr_partition_options_init(options) \
+    tr_partition_options_init_sized((options), sizeof *(options))
+TR_API void tr_partition_options_init_sized(struct tr_partition_options *options, size_t size);
 
 struct tr_partition_report {
     size_t size;

@@ -71,11 +71,9 @@ struct tr_process_options {
     uint32_t index;      /* which of the host's processes of that role, or TR_PROCESS_UNSAID */
     unsigned char reserved[4];
 };
-#define TR_PROCESS_OPTIONS_INIT                                                                  \
-    {                                                                                            \
-        sizeof(struct tr_process_options), NULL, NULL, TR_ROLE_TRAINER, TR_PROCESS_UNSAID, NULL, \
-            TR_PROCESS_UNSAID, ""                                                                \
-    }
+/* Fills it with the defaults: a trainer, and no number is given. */
+#define tr_process_options_init(options) tr_process_options_init_sized((options), sizeof *(options))
+TR_API void tr_process_options_init_sized(struct tr_process_options *options, size_t size);
 
 struct tr_process_info {
     size_t size;

@@ -5,9 +5,22 @@
 #   - no file of C's library, no bit field, no variable arguments, and nothing that is called back,
 #     but for what is said to be for libraries that stand on this one;
 #   - every number of an enumeration is written down;
-#   - the bound of an array in a struct is held to what it is.
+#   - the bound of an array in a struct is held to what it is;
+#   - a default of options that is not 0 is in the library, not in the programs that were compiled.
 . "${srcdir:-.}/tests/cli/tap.sh"
 source=${srcdir:-.}
+
+# defaults_outside FOLDER: a line for each initialiser of options that compiles a default into programs.
+defaults_outside() {
+    cat "$1"/*.h | sed -n 's/^ *\(TR_[A-Z0-9_]*\) = 0[, ].*/\1/p; s/^ *\(TR_[A-Z0-9_]*\) = 0$/\1/p' >"$work/zeros"
+    cat "$1"/*.h | sed -e ':join' -e '/\\$/N' -e 's/\\\n//' -e 'tjoin' |
+        sed -n 's/^#define \(TR_[A-Z0-9_]*_OPTIONS_INIT\) *{ *sizeof([^)]*),\(.*\)}.*/\1 \2/p' |
+        while read -r macro values; do
+            echo "$values" | tr ',{}' '\n\n\n' | sed -e 's/ //g' -e '/^$/d' |
+                grep -vxE 'NULL|0|false|""' | grep -vxFf "$work/zeros" |
+                sed "s/^/$macro: a default that belongs into the library: /"
+        done
+}
 
 # wrong FOLDER: a line for each thing that is wrong in the headers there.
 wrong() {
@@ -43,10 +56,11 @@ wrong() {
                 "$source"/launch ||
                 echo "$tag is not read or filled by its size"
         done
+    defaults_outside "$1"
 }
 
 wrong "$source/include/troupe" >"$work/out"
-expect "structs have sizes, numbers are written down, and nothing is called back" [ ! -s "$work/out" ]
+expect "structs have sizes, numbers are written down, defaults are in the library, and nothing is called back" [ ! -s "$work/out" ]
 
 # notices WHAT LINE: the headers with that line before their end are not in order.
 notices() {
@@ -67,6 +81,10 @@ notices "a bound that may change" 'struct tr_task_progress {
     size_t size;
     int no[TR_NO_MAX];
 };'
+notices "a default that programs were compiled with" '#define TR_NO_OPTIONS_INIT                 \
+    {                                          \
+        sizeof(struct tr_no_options), NULL, 16 \
+    }'
 notices "a file" 'int tr_no(FILE *file);'
 notices "a callback" 'int tr_no(void (*done)(void *arg));'
 notices "variable arguments" 'int tr_no(const char *format, ...);'

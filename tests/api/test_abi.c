@@ -125,12 +125,13 @@ static void a_job_is_launched_and_observed(void **state)
 {
     struct tr_launch_options options = TR_LAUNCH_OPTIONS_INIT;
     struct tr_observer_options observing = TR_OBSERVER_OPTIONS_INIT;
-    struct tr_process_options place = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options place;
     struct tr_launch *launch;
     struct tr_observer *observer;
     struct tr_process *process;
     char graph[256], file[128];
     (void)state;
+    tr_process_options_init(&place);
     world_partition(&world, PARTITION_RANDOM, 2, graph);
     snprintf(file, sizeof file, "%s/c.json", world.dir);
     FILE *to = fopen(file, "w");

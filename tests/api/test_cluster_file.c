@@ -147,10 +147,11 @@ static void keys_are_made_once(void **state)
     static const char *const HOSTS[] = { "a", "b" };
     static const char *const ADDRESSES[] = { "127.0.0.1", NULL };
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_keys_options options = TR_KEYS_OPTIONS_INIT;
+    struct tr_keys_options options;
     struct tr_keys_report report = TR_KEYS_REPORT_INIT;
     struct stat facts;
     char folder[200], key[220];
+    tr_keys_options_init(&options);
     assert_int_equal(tr_keys_make(&options, &report, &error), TR_EINVAL);
     snprintf(folder, sizeof folder, "%s/keys", (char *)*state);
     snprintf(key, sizeof key, "%s/a.key", folder);

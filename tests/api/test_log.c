@@ -39,8 +39,9 @@ static void ok(int rv)
 
 static struct tr_log *open_log(enum tr_log_level level, uint32_t lines_max)
 {
-    struct tr_log_options options = TR_LOG_OPTIONS_INIT;
+    struct tr_log_options options;
     struct tr_log *log;
+    tr_log_options_init(&options);
     options.level = level;
     options.lines_max = lines_max;
     ok(tr_log_open(&options, &log, &failure));
@@ -142,15 +143,16 @@ static void a_full_log_loses_the_oldest_and_says_so(void **state)
 static void wrong_options_are_named(void **state)
 {
     (void)state;
-    struct tr_log_options options = TR_LOG_OPTIONS_INIT;
+    struct tr_log_options options;
     struct tr_log *log;
+    tr_log_options_init(&options);
     options.lines_max = 0;
     assert_int_equal(tr_log_open(&options, &log, &failure), TR_ERANGE);
     assert_non_null(strstr(failure.message, "lines_max"));
     assert_null(log);
     options.lines_max = UINT32_MAX;
     assert_int_equal(tr_log_open(&options, &log, &failure), TR_ERANGE);
-    options = (struct tr_log_options)TR_LOG_OPTIONS_INIT;
+    tr_log_options_init(&options);
     options.level = (enum tr_log_level)4;
     assert_int_equal(tr_log_open(&options, &log, &failure), TR_ERANGE);
     assert_non_null(strstr(failure.message, "level"));

@@ -83,8 +83,9 @@ static void ok(int rv, const struct tr_error *error)
 static void generate(const char *out, enum tr_generate_kind kind, uint64_t edges)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    struct tr_generate_options options;
     struct tr_task *task;
+    tr_generate_options_init(&options);
     /* Options are the caller's again as soon as the task has begun. */
     char *copied = strdup(out);
     options.out = copied;
@@ -108,11 +109,12 @@ static void what_is_made_verifies(void **state)
          *book = in(state, "parts/g.json");
     for (int kind = TR_GENERATE_SKEW; kind <= TR_GENERATE_SBM; kind++) {
         struct tr_import_edges_options import = TR_IMPORT_EDGES_OPTIONS_INIT;
-        struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+        struct tr_partition_options partition;
         struct tr_import_edges_report imported = TR_IMPORT_EDGES_REPORT_INIT;
         struct tr_partition_report made = TR_PARTITION_REPORT_INIT;
         struct tr_verify_report found = TR_VERIFY_REPORT_INIT;
         char name[20];
+        tr_partition_options_init(&partition);
         snprintf(name, sizeof name, "raw%d", kind);
         free(raw);
         raw = in(state, name);
@@ -174,10 +176,11 @@ static void difference_is_found(void **state)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct tr_task *task;
-    struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+    struct tr_partition_options partition;
     struct tr_verify_options verify = TR_VERIFY_OPTIONS_INIT;
     struct tr_verify_report found = TR_VERIFY_REPORT_INIT;
     char command[300];
+    tr_partition_options_init(&partition);
     char *raw = in(state, "raw"), *other = in(state, "other"), *parts = in(state, "parts"),
          *book = in(state, "parts/g.json");
     generate(raw, TR_GENERATE_SBM, EDGES);
@@ -217,8 +220,9 @@ static void difference_is_found(void **state)
 static void cancelled_task_leaves_nothing(void **state)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    struct tr_generate_options options;
     char *out = in(state, "raw");
+    tr_generate_options_init(&options);
     options.out = out;
     options.num_nodes = NODES;
     options.num_edges = UINT64_C(1) << 40;
@@ -246,7 +250,8 @@ static void failures_have_a_message(void **state)
     struct tr_error error = TR_ERROR_INIT;
     struct tr_task *task;
     char *raw = in(state, "raw"), *parts = in(state, "parts"), *nowhere = in(state, "nowhere");
-    struct tr_generate_options gen = TR_GENERATE_OPTIONS_INIT;
+    struct tr_generate_options gen;
+    tr_generate_options_init(&gen);
     assert_int_equal(tr_generate_start(&gen, &task, &error), TR_EINVAL);
     assert_null(task);
     gen.size = 0;
@@ -264,8 +269,9 @@ static void failures_have_a_message(void **state)
     assert_int_equal(finish(task, &error), TR_EEXIST);
     assert_non_null(strstr(error.message, raw));
 
-    struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+    struct tr_partition_options partition;
     struct tr_partition_report made = TR_PARTITION_REPORT_INIT;
+    tr_partition_options_init(&partition);
     assert_int_equal(tr_partition_start(&partition, &task, &error), TR_EINVAL);
     partition.raw = nowhere;
     partition.out = parts;

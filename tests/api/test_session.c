@@ -400,10 +400,11 @@ static void batches_outlive_all(void **state)
 static void a_graph_that_is_closed_ends_in_order(void **state)
 {
     struct tr_loader_options lo = loader_options();
-    struct tr_log_options warnings = TR_LOG_OPTIONS_INIT;
+    struct tr_log_options warnings;
     struct tr_log_line line = TR_LOG_LINE_INIT;
     struct tr_session_options o;
     char path[256];
+    tr_log_options_init(&warnings);
     (void)state;
     warnings.level = TR_LOG_WARN;
     world_partition(&world, PARTITION_RANDOM, 2, path);

@@ -57,12 +57,13 @@ static void wait_for_input_end(void)
 /* A whole process of a job: it serves until its launcher ends it. */
 static int play_process(uint32_t role)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
     struct tr_session_options session_options;
     struct tr_process *process;
     struct tr_session *session;
     struct tr_graph *opened;
     struct tr_error error = TR_ERROR_INIT;
+    tr_process_options_init(&options);
     options.role = role;
     tr_session_options_init(&session_options);
     session_options.loops = 1;

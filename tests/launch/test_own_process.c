@@ -94,8 +94,9 @@ static int end(struct ends *child, char *text, size_t bytes)
 
 static struct tr_process *open_as(uint32_t number, uint32_t role)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
     struct tr_process *process;
+    tr_process_options_init(&options);
     options.cluster = cluster;
     options.process = number;
     options.role = role;
@@ -121,7 +122,8 @@ static void find_places(void)
     tr_process_close(process);
     tr_process_close(NULL);
     /* The environment counts where the options say nothing. */
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
+    tr_process_options_init(&options);
     setenv("TROUPE_CLUSTER", cluster, 1);
     setenv("TROUPE_PROCESS", "0", 1);
     setenv("TROUPE_LAUNCHED", "1", 1);
@@ -154,7 +156,8 @@ static int refusal(const struct tr_process_options *options)
 
 static void refuse(void)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
+    tr_process_options_init(&options);
     HOLDS(refusal(&options) == TR_EINVAL && strstr(why.message, "TROUPE_CLUSTER") != NULL);
     options.cluster = "/nowhere/c.json";
     HOLDS(refusal(&options) == TR_ENOENT);
@@ -208,7 +211,8 @@ static void read_key(void)
 
 static void miss_key(void)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
+    tr_process_options_init(&options);
     setenv("TROUPE_SHARED_KEY", "-", 1);
     options.cluster = cluster;
     struct tr_process *process;

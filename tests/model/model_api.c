@@ -311,11 +311,12 @@ static void check_model(const char *run)
 static int train_member(const char *cluster, const char *host, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_process_options asked = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options asked;
     struct tr_train_options options = options_of(NULL, run);
     struct tr_task_progress progress = TR_TASK_PROGRESS_INIT;
     struct tr_process *process;
     struct tr_task *task;
+    tr_process_options_init(&asked);
     asked.cluster = cluster;
     asked.host = host;
     CHECK(tr_process_open(&asked, TR_WAIT_FOREVER, &process, &error) == 0);
@@ -335,10 +336,11 @@ static int train_member(const char *cluster, const char *host, const char *run)
 static int cancel_member(const char *cluster, const char *host, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_process_options asked = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options asked;
     struct tr_train_options options = options_of(NULL, run);
     struct tr_process *process;
     struct tr_task *task;
+    tr_process_options_init(&asked);
     asked.cluster = cluster;
     asked.host = host;
     CHECK(tr_process_open(&asked, TR_WAIT_FOREVER, &process, &error) == 0);

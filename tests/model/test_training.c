@@ -48,10 +48,12 @@ static int finish(struct tr_task *task)
 
 static int set_up(void **state)
 {
-    struct tr_generate_options generate = TR_GENERATE_OPTIONS_INIT;
-    struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+    struct tr_generate_options generate;
+    struct tr_partition_options partition;
     struct tr_task *task;
     char raw[64], parts[64];
+    tr_generate_options_init(&generate);
+    tr_partition_options_init(&partition);
     (void)state;
     assert_non_null(mkdtemp(folder));
     in(raw, "raw");

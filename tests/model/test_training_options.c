@@ -25,10 +25,11 @@ static char graph[256];
 /* host, limits: fields of the host and of the limits, with a comma before them, or "". */
 static struct tr_process *open_process(const char *host, const char *limits)
 {
-    struct tr_process_options options = TR_PROCESS_OPTIONS_INIT;
+    struct tr_process_options options;
     struct tr_error error = TR_ERROR_INIT;
     struct tr_process *process;
     char path[128];
+    tr_process_options_init(&options);
     snprintf(path, sizeof path, "%s/c.json", world.dir);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
