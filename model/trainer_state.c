@@ -2,8 +2,7 @@
 /* The public view of a state's head (model/state.h). */
 #include <troupe/trainer_state.h>
 
-#include <string.h>
-
+#include "api/sized.h"
 #include "model/state.h"
 
 _Static_assert(STATE_HEAD_BYTES == TR_TRAINER_HEAD_BYTES, "callers read as much as a head has");
@@ -12,21 +11,14 @@ int tr_trainer_position_read(const void *head, struct tr_trainer_position *posit
                              struct tr_error *error)
 {
     struct state_facts facts;
-    size_t size = position->size;
-    if (size < sizeof size)
-        return tr_error_set(error, TR_EINVAL,
-                            "struct tr_trainer_position: its size is not set; initialise it");
     if (state_look(head, &facts) != 0)
         return tr_error_set(error, TR_EFORMAT,
                             "the part does not begin with a position of the built-in trainer");
-    const struct tr_trainer_position known = { .size = size,
+    const struct tr_trainer_position known = { .size = sizeof known,
                                                .job = facts.job,
                                                .parameters = facts.params,
                                                .epoch = facts.epoch,
                                                .step = facts.step,
                                                .steps = facts.steps };
-    size_t both = size < sizeof known ? size : sizeof known;
-    memcpy(position, &known, both);
-    memset((char *)position + both, 0, size - both);
-    return 0;
+    return sized_write(position, &known, sizeof known, "tr_trainer_position", error);
 }

@@ -70,6 +70,7 @@ struct tr_part_info {
         sizeof(struct tr_part_info), 0, 0, 0, 0, 0, 0 \
     }
 
+/* A plain value: it has no size, and never grows. */
 struct tr_range {
     uint64_t begin;
     uint64_t end; /* exclusive; == begin: none */

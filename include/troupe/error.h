@@ -24,7 +24,8 @@
  * (TR_EUNSUPPORTED) when it sets an option that the library does not know. TR_EINVAL: a struct was
  * not initialised. Since no initialiser writes padding, a struct ends without any: where its fields
  * leave bytes at its end they are named `reserved`, which is 0, means nothing and stays; what is
- * added follows it. The bound of an array in a struct never changes.
+ * added follows it. The bound of an array in a struct never changes. A value that is complete as it
+ * is has no size and never grows: struct tr_range (troupe/book.h), which is two bounds.
  *
  * Ownership: a struct tr_error is the caller's, and holds no memory. Thread rules: it belongs to
  * one thread at a time; the functions below may be called from any thread.

@@ -137,12 +137,15 @@ TESTS += tests/api/test_fork
 tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_fork_LDADD = $(api_libs) $(test_libs)
 
-# A later version of the library, whose structs have a field more; a program of today on it; and a
-# program of that version on the library of today.
-check_LTLIBRARIES += libtr_api_grown.la
+# A later version of both libraries, whose structs have a field more; a program of today on them; and a
+# program of that version on the libraries of today.
+check_LTLIBRARIES += libtr_api_grown.la libtr_model_grown.la
 libtr_api_grown_la_SOURCES = $(libtr_api_la_SOURCES) $(libtr_launch_la_SOURCES)
 libtr_api_grown_la_CPPFLAGS = -I$(top_builddir)/tests/api/grown $(AM_CPPFLAGS)
 libtr_api_grown_la_CFLAGS = $(AM_CFLAGS) -Wno-missing-field-initializers
+libtr_model_grown_la_SOURCES = $(libtr_model_la_SOURCES)
+libtr_model_grown_la_CPPFLAGS = $(libtr_api_grown_la_CPPFLAGS)
+libtr_model_grown_la_CFLAGS = $(libtr_api_grown_la_CFLAGS)
 tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk tests/api/list_structs.awk
 	$(AM_V_GEN)rm -rf tests/api/grown && $(MKDIR_P) tests/api/grown/troupe tests/api/grown/list && \
 	for header in $(troupeinclude_HEADERS); do \
@@ -151,7 +154,8 @@ tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk tests
 	done && \
 	for header in $(troupeinclude_HEADERS); do cat $(srcdir)/$$header || exit 1; done | \
 	    $(AWK) -f $(srcdir)/tests/api/list_structs.awk >tests/api/grown/list/structs.h && : >$@
-$(libtr_api_grown_la_OBJECTS) $(tests_api_test_abi_later_OBJECTS): tests/api/grown/stamp
+$(libtr_api_grown_la_OBJECTS) $(libtr_model_grown_la_OBJECTS): tests/api/grown/stamp
+$(tests_api_test_abi_OBJECTS) $(tests_api_test_abi_later_OBJECTS): tests/api/grown/stamp
 EXTRA_DIST += tests/api/grow_headers.awk tests/api/list_structs.awk
 clean-local: clean-grown
 clean-grown:
@@ -159,12 +163,13 @@ clean-grown:
 
 check_PROGRAMS += tests/api/test_abi tests/api/test_abi_later
 TESTS += tests/api/test_abi tests/api/test_abi_later
-tests_api_test_abi_SOURCES = tests/api/test_abi.c tests/api/api_world.c tests/api/api_world.h
-tests_api_test_abi_LDADD = libtr_api_grown.la $(actors_libs) $(test_libs)
+tests_api_test_abi_SOURCES = tests/api/test_abi.c tests/api/abi.h tests/api/abi_files.c \
+    tests/api/abi_model.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_abi_LDADD = libtr_model_grown.la libtr_api_grown.la $(actors_libs) $(BLAS_LIBS) $(test_libs)
 tests_api_test_abi_later_SOURCES = $(tests_api_test_abi_SOURCES)
 tests_api_test_abi_later_CPPFLAGS = -DOF_A_LATER_VERSION $(libtr_api_grown_la_CPPFLAGS)
 tests_api_test_abi_later_CFLAGS = $(libtr_api_grown_la_CFLAGS)
-tests_api_test_abi_later_LDADD = $(api_libs) $(test_libs)
+tests_api_test_abi_later_LDADD = $(model_libs) $(test_libs)
 
 # Where structs end in the headers as they are, and as those of a later version are.
 check_PROGRAMS += tests/api/test_struct_ends

@@ -367,6 +367,8 @@ static void the_head_of_a_part_says_where_its_run_stands(void **state)
     assert_int_equal(shorter.epoch, 9); /* an older program has no such field */
     shorter.size = sizeof(size_t) - 1;
     assert_int_equal(tr_trainer_position_read(head, &shorter, &error), TR_EINVAL);
+    shorter.size = SIZE_MAX; /* nobody initialised it */
+    assert_int_equal(tr_trainer_position_read(head, &shorter, &error), TR_EINVAL);
     shorter.size = sizeof(size_t);
     assert_int_equal(tr_trainer_position_read(head, &shorter, &error), 0);
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs and libraries of different versions (abi.h): libtroupe-model, and the checkpoints that a
+ * training leaves. */
+#include "abi.h"
+
+#define EPOCHS 2u
+
+static struct tr_task *train(const char *graph, const char *run, const char *checkpoints)
+{
+    struct tr_task *task;
+    int rv;
+    ABI_OPTIONS(tr_train_options, options);
+    assert_string_equal(options.it.model, "sage");
+    options.it.graph = graph;
+    options.it.run = run;
+    options.it.epochs = EPOCHS;
+    options.it.hidden = 4;
+    options.it.batch_size = WORLD_NODES;
+    options.it.threads = options.it.loops = 1;
+    options.it.checkpoints = checkpoints;
+    options.it.checkpoint_every = 1;
+    ABI_REFUSES(options, "tr_train_options", tr_train_start(&options.it, &task, &abi_failure));
+    abi_ok(tr_train_start(&options.it, &task, &abi_failure));
+    do {
+        ABI_OUT(tr_model_event, event, TR_MODEL_EVENT_INIT);
+        rv = tr_model_next_event(task, TR_WAIT_FOREVER, &event.it, &abi_failure);
+        if (rv == 0)
+            ABI_CHECK(event);
+    } while (rv == 0);
+    assert_int_equal(rv, TR_EEND);
+    abi_ok(tr_task_wait(task, TR_WAIT_FOREVER, &abi_failure));
+    return task;
+}
+
+static void check_results(struct tr_task *task)
+{
+    ABI_OUT(tr_train_epoch, epoch, TR_TRAIN_EPOCH_INIT);
+    ABI_OUT(tr_train_result, result, TR_TRAIN_RESULT_INIT);
+    ABI_OUT(tr_scores, validation, TR_SCORES_INIT);
+    ABI_OUT(tr_scores, test, TR_SCORES_INIT);
+    ABI_FILLS(epoch, tr_train_get_epoch(task, 1, &epoch.it, &validation.it, &abi_failure));
+    ABI_CHECK(validation);
+    ABI_FILLS(result, tr_train_get_result(task, &result.it, NULL, &test.it, &abi_failure));
+    ABI_CHECK(test);
+    assert_int_equal(epoch.it.epoch, 1);
+    assert_int_equal(result.it.epochs, EPOCHS);
+    assert_true(result.it.tested && test.it.labelled > 0 && validation.it.labelled > 0);
+}
+
+static void infer(const char *graph, const char *run)
+{
+    struct tr_task *task;
+    ABI_OPTIONS(tr_infer_options, options);
+    ABI_OUT(tr_rows, rows, TR_ROWS_INIT);
+    ABI_OUT(tr_scores, scores, TR_SCORES_INIT);
+    options.it.graph = graph;
+    options.it.run = run;
+    options.it.threads = options.it.loops = 1;
+    ABI_REFUSES(options, "tr_infer_options", tr_infer_start(&options.it, &task, &abi_failure));
+    abi_ok(tr_infer_start(&options.it, &task, &abi_failure));
+    abi_ok(tr_task_wait(task, TR_WAIT_FOREVER, &abi_failure));
+    ABI_FILLS(rows, tr_infer_get_outputs(task, &rows.it, &abi_failure));
+    ABI_FILLS(scores, tr_infer_get_scores(task, TR_SPLIT_TEST, &scores.it, &abi_failure));
+    assert_int_equal(rows.it.num_rows, WORLD_NODES);
+    assert_true(scores.it.labelled > 0);
+    tr_task_close(task);
+}
+
+static void read_model(const char *run)
+{
+    struct tr_model *model;
+    ABI_OUT(tr_model_info, info, TR_MODEL_INFO_INIT);
+    ABI_OUT(tr_tensor, tensor, TR_TENSOR_INIT);
+    abi_ok(tr_model_open(run, &model, &abi_failure));
+    ABI_FILLS(info, tr_model_info(model, &info.it, &abi_failure));
+    ABI_FILLS(tensor, tr_model_tensor(model, 0, &tensor.it, &abi_failure));
+    assert_int_equal(info.it.hidden, 4);
+    assert_true(tensor.it.bytes > 0);
+    tr_model_close(model);
+}
+
+static void read_checkpoints(const char *folder)
+{
+    struct tr_checkpoints *list;
+    unsigned char head[TR_TRAINER_HEAD_BYTES];
+    ABI_OUT(tr_checkpoints_info, info, TR_CHECKPOINTS_INFO_INIT);
+    ABI_OUT(tr_checkpoint_info, one, TR_CHECKPOINT_INFO_INIT);
+    ABI_OUT(tr_checkpoint_part_info, part, TR_CHECKPOINT_PART_INFO_INIT);
+    ABI_OUT(tr_trainer_position, position, TR_TRAINER_POSITION_INIT);
+    abi_ok(tr_checkpoints_open(folder, &list, &abi_failure));
+    ABI_FILLS(info, tr_checkpoints_info(list, &info.it, &abi_failure));
+    ABI_FILLS(one, tr_checkpoints_get(list, 0, &one.it, &abi_failure));
+    ABI_FILLS(part, tr_checkpoints_part(list, 0, 0, &part.it, &abi_failure));
+    abi_ok(tr_checkpoints_read(list, 0, 0, 0, sizeof head, head, &abi_failure));
+    ABI_FILLS(position, tr_trainer_position_read(head, &position.it, &abi_failure));
+    assert_true(info.it.count > 0 && part.it.here);
+    assert_int_equal(one.it.num_parts, 1);
+    assert_true(position.it.steps > 0);
+    tr_checkpoints_close(list);
+}
+
+void a_model_is_trained_and_inferred(void **state)
+{
+    char graph[256], run[256], checkpoints[256];
+    (void)state;
+    world_partition(&abi_world, PARTITION_RANDOM, 2, graph);
+    abi_path(run, "abi-run");
+    abi_path(checkpoints, "abi-checkpoints");
+    struct tr_task *task = train(graph, run, checkpoints);
+    check_results(task);
+    tr_task_close(task);
+    infer(graph, run);
+    read_model(run);
+    read_checkpoints(checkpoints);
+}
