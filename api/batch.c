@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A struct tr_batch is a struct sampled_batch: these read its mini-batch. */
+#include <inttypes.h>
+
 #include <troupe/batch.h>
 
 #include "actors/data/sampled_batch.h"
@@ -64,11 +66,14 @@ uint32_t tr_batch_step_seeds(const struct tr_batch *batch)
 }
 
 int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
-                   struct tr_block *block)
+                   struct tr_block *block, struct tr_error *error)
 {
     const struct mini_batch *b = batch_mini(batch);
     if (layer >= b->num_layers || etype >= b->num_etypes)
-        return TR_ERANGE;
+        return tr_error_set(error, TR_ERANGE,
+                            "layer %" PRIu32 ", edge type %" PRIu32 "; the batch has %" PRIu32
+                            " layers and %" PRIu32 " edge types",
+                            layer, etype, b->num_layers, b->num_etypes);
     uint32_t src = ((const struct sampled_batch *)(const void *)batch)->space.etype_src[etype];
     const struct block_edges *edges = &b->blocks[layer].edges[etype];
     const struct tr_block full = {
@@ -80,7 +85,7 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
         .sources = edges->sources,
         .edge_ids = edges->edge_ids,
     };
-    return sized_write(block, &full, sizeof full, "tr_block", NULL);
+    return sized_write(block, &full, sizeof full, "tr_block", error);
 }
 
 const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count)
@@ -104,14 +109,16 @@ size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype)
     return nodes != NULL ? nodes->num_seeds : 0;
 }
 
-int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs)
+int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs, struct tr_error *error)
 {
     const struct batch_pairs *from = &batch_mini(batch)->pairs;
     if (from->given == 0)
-        return TR_ENOENT;
+        return tr_error_set(error, TR_ENOENT,
+                            "the seeds of the batch are nodes: open its loader with a set of pairs "
+                            "or edges");
     const struct tr_pairs full = { sizeof full,   from->etype,        from->count,
                                    from->sources, from->destinations, from->edge_ids };
-    return sized_write(pairs, &full, sizeof full, "tr_pairs", NULL);
+    return sized_write(pairs, &full, sizeof full, "tr_pairs", error);
 }
 
 const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype)
@@ -126,39 +133,57 @@ const uint32_t *tr_batch_out_degrees(const struct tr_batch *batch, uint32_t ntyp
     return nodes != NULL ? nodes->out_degrees : NULL;
 }
 
-static int give_rows(const struct batch_rows *from, struct tr_rows *rows)
+static int give_rows(const struct batch_rows *from, struct tr_rows *rows, struct tr_error *error)
 {
-    if (from->rows == NULL)
-        return TR_ENOENT;
     const struct tr_rows full = { sizeof full, from->dtype,     from->num_rows,
                                   from->width, from->row_bytes, from->rows };
-    return sized_write(rows, &full, sizeof full, "tr_rows", NULL);
+    return sized_write(rows, &full, sizeof full, "tr_rows", error);
 }
 
-int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows)
+/* The rows of a node type that an option of the loader asks for. */
+static int give_asked(const struct batch_rows *from, uint32_t ntype, const char *option,
+                      struct tr_rows *rows, struct tr_error *error)
 {
-    const struct batch_nodes *nodes = nodes_of(batch, ntype);
-    return nodes != NULL ? give_rows(&nodes->features, rows) : TR_ENOENT;
+    if (from == NULL || from->rows == NULL)
+        return tr_error_set(error, TR_ENOENT,
+                            "the batch has no %s of node type %" PRIu32
+                            ": %s in the options names none that the type has",
+                            option, ntype, option);
+    return give_rows(from, rows, error);
 }
 
-int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows)
+int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows,
+                      struct tr_error *error)
 {
     const struct batch_nodes *nodes = nodes_of(batch, ntype);
-    return nodes != NULL ? give_rows(&nodes->labels, rows) : TR_ENOENT;
+    return give_asked(nodes != NULL ? &nodes->features : NULL, ntype, "features", rows, error);
+}
+
+int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows,
+                    struct tr_error *error)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return give_asked(nodes != NULL ? &nodes->labels : NULL, ntype, "labels", rows, error);
 }
 
 int tr_batch_table(const struct tr_batch *batch, uint32_t table, uint32_t layer,
-                   struct tr_rows *rows)
+                   struct tr_rows *rows, struct tr_error *error)
 {
     const struct mini_batch *b = batch_mini(batch);
     for (uint32_t i = 0; i < b->num_tables; i++)
-        if (b->tables[i].table == table &&
+        if (b->tables[i].table == table && b->tables[i].rows.rows != NULL &&
             (b->tables[i].of == SAMPLE_OF_NODES || b->tables[i].layer == layer))
-            return give_rows(&b->tables[i].rows, rows);
-    return TR_ENOENT;
+            return give_rows(&b->tables[i].rows, rows, error);
+    return tr_error_set(error, TR_ENOENT,
+                        "table %" PRIu32 ", layer %" PRIu32 ": the spec lists no such table there",
+                        table, layer);
 }
 
-int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest)
+int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest, struct tr_error *error)
 {
-    return batch_digest(batch_mini(batch), digest);
+    int rv = batch_digest(batch_mini(batch), digest);
+    return rv == 0 ? 0
+                   : tr_error_set(error, rv,
+                                  "the batch has no original IDs, of which a digest is made: set "
+                                  "original_ids in the options");
 }

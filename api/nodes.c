@@ -287,10 +287,11 @@ uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes)
 }
 
 int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, uint64_t *offset,
-                  uint64_t *count)
+                  uint64_t *count, struct tr_error *error)
 {
     if (part >= tr_nodes_num_parts(nodes))
-        return TR_ERANGE;
+        return tr_error_set(error, TR_ERANGE, "part %" PRIu32 "; the set has %" PRIu32, part,
+                            tr_nodes_num_parts(nodes));
     const struct tr_nodes *of = nodes->parts == NULL ? nodes : nodes->parts[part];
     *offset = 0;
     for (uint32_t i = 0; i < part; i++)

@@ -179,11 +179,10 @@ uint32_t tr_sample_spec_num_tables(const struct tr_sample_spec *spec)
 }
 
 int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
-                              const char *name, uint32_t *table)
+                              const char *name, uint32_t *table, struct tr_error *error)
 {
-    if (check_table(spec, of, type, TR_FOR_ALL, NULL) != 0)
-        return TR_ENOENT;
-    int number = name_of(&spec->graph->meta, of, type, name);
+    bool is_there = check_table(spec, of, type, TR_FOR_ALL, NULL) == 0;
+    int number = is_there ? name_of(&spec->graph->meta, of, type, name) : TR_ENOENT;
     for (uint32_t i = 0; i < spec->spec.num_tables; i++) {
         const struct sample_table *at = &spec->spec.tables[i];
         if (at->of == (uint32_t)of && at->type == type && (int)at->name == number) {
@@ -191,7 +190,8 @@ int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_o
             return 0;
         }
     }
-    return TR_ENOENT;
+    return tr_error_set(error, TR_ENOENT, "the spec lists no table \"%s\" of %s type %" PRIu32,
+                        name, is_of_edges(of) ? "edge" : "node", type);
 }
 
 void tr_sample_options_init_sized(struct tr_sample_options *options, size_t size)

@@ -13,7 +13,7 @@ static uint64_t count_edges(const struct tr_batch *batch)
     struct tr_block block = TR_BLOCK_INIT;
     uint64_t edges = 0;
     for (uint32_t layer = 0; layer < REFERENCE_LAYERS; layer++)
-        if (tr_batch_block(batch, layer, 0, &block) == 0)
+        if (tr_batch_block(batch, layer, 0, &block, NULL) == 0)
             edges += block.num_edges;
     return edges;
 }

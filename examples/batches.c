@@ -15,23 +15,23 @@
 #define TIMEOUT_NS INT64_C(60000000000)
 
 /* The blocks of a batch, input layer first; then its rows of features and labels. */
-static int show(const struct tr_batch *batch)
+static int show(const struct tr_batch *batch, struct tr_error *error)
 {
     struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
     struct tr_block block = TR_BLOCK_INIT;
     uint64_t digest;
     printf("batch %" PRIu64 ":", tr_batch_index(batch));
     for (uint32_t layer = 0; layer < tr_batch_num_layers(batch); layer++) {
-        int rv = tr_batch_block(batch, layer, 0, &block);
+        int rv = tr_batch_block(batch, layer, 0, &block, error);
         if (rv != 0)
             return rv;
         printf(" %" PRIu32 " edges into %" PRIu32 " nodes,", block.num_edges, block.num_dst);
     }
-    int rv = tr_batch_features(batch, 0, &features);
+    int rv = tr_batch_features(batch, 0, &features, error);
     if (rv == 0)
-        rv = tr_batch_labels(batch, 0, &labels);
+        rv = tr_batch_labels(batch, 0, &labels, error);
     if (rv == 0)
-        rv = tr_batch_digest(batch, &digest);
+        rv = tr_batch_digest(batch, &digest, error);
     if (rv == 0)
         printf(" %zu rows of features, %zu labels, digest %016" PRIx64 "\n", features.num_rows,
                labels.num_rows, digest);
@@ -55,7 +55,7 @@ static int show_epoch(struct tr_graph *graph, struct tr_nodes *nodes, struct tr_
     if (rv != 0)
         return rv;
     while (rv == 0 && (rv = tr_loader_next(loader, TIMEOUT_NS, &batch, error)) == 0) {
-        rv = show(batch);
+        rv = show(batch, error);
         tr_batch_release(batch);
     }
     tr_loader_close(loader);

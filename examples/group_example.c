@@ -64,9 +64,9 @@ static void learn(struct group_trainer *t, const float *row, int64_t label)
 static int step(struct group_trainer *t, const struct tr_batch *batch, double *loss, double *seeds)
 {
     struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
-    int rv = tr_batch_features(batch, 0, &features);
+    int rv = tr_batch_features(batch, 0, &features, &t->error);
     if (rv == 0)
-        rv = tr_batch_labels(batch, 0, &labels);
+        rv = tr_batch_labels(batch, 0, &labels, &t->error);
     if (rv != 0)
         return rv;
     memset(t->sums, 0, (t->count + 2) * sizeof *t->sums);

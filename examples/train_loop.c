@@ -67,15 +67,16 @@ static float learn(struct toy_model *m, int64_t label)
     return -logf(fmaxf(probabilities[label], 1e-9f));
 }
 
-static int train_batch(struct toy_model *m, const struct tr_batch *batch, double *loss)
+static int train_batch(struct toy_model *m, const struct tr_batch *batch, double *loss,
+                       struct tr_error *error)
 {
     struct tr_block block = TR_BLOCK_INIT;
     struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
-    int rv = tr_batch_block(batch, tr_batch_num_layers(batch) - 1, 0, &block);
+    int rv = tr_batch_block(batch, tr_batch_num_layers(batch) - 1, 0, &block, error);
     if (rv == 0)
-        rv = tr_batch_features(batch, 0, &features);
+        rv = tr_batch_features(batch, 0, &features, error);
     if (rv == 0)
-        rv = tr_batch_labels(batch, 0, &labels);
+        rv = tr_batch_labels(batch, 0, &labels, error);
     for (uint32_t seed = 0; rv == 0 && seed < labels.num_rows; seed++) {
         int64_t label = ((const int64_t *)labels.rows)[seed];
         if (label < 0 || label >= CLASSES)
@@ -93,7 +94,7 @@ static int train_epoch(struct toy_model *m, struct tr_loader *loader, uint32_t e
     double loss = 0;
     int rv;
     while ((rv = tr_loader_next(loader, TIMEOUT_NS, &batch, error)) == 0) {
-        rv = train_batch(m, batch, &loss);
+        rv = train_batch(m, batch, &loss, error);
         tr_batch_release(batch);
         if (rv != 0)
             return rv;

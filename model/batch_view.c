@@ -17,8 +17,8 @@ static void show_nodes(struct batch_nodes *nodes, const struct tr_batch *batch)
 {
     struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
     size_t count, originals;
-    int has_features = tr_batch_features(batch, 0, &features);
-    int has_labels = tr_batch_labels(batch, 0, &labels);
+    int has_features = tr_batch_features(batch, 0, &features, NULL);
+    int has_labels = tr_batch_labels(batch, 0, &labels, NULL);
     *nodes = (struct batch_nodes){
         .ids = tr_batch_nodes(batch, 0, &count),
         .original_ids = tr_batch_original_ids(batch, 0, &originals),
@@ -38,7 +38,7 @@ const struct mini_batch *batch_view_make(struct batch_view *view, const struct t
     show_nodes(&view->nodes, batch);
     for (uint32_t l = 0; l < layers; l++) {
         struct tr_block block = TR_BLOCK_INIT;
-        (void)tr_batch_block(batch, l, 0, &block); /* a graph without edges has none */
+        (void)tr_batch_block(batch, l, 0, &block, NULL); /* a graph without edges has none */
         view->num_src[l] = block.num_src;
         view->num_dst[l] = block.num_dst;
         view->edges[l] = (struct block_edges){ .num_dst = block.num_dst,

@@ -87,7 +87,7 @@ TR_API uint32_t tr_batch_step_seeds(const struct tr_batch *batch);
 
 /* The block of a layer and edge type; TR_ERANGE when there is none. */
 TR_API int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
-                          struct tr_block *block);
+                          struct tr_block *block, struct tr_error *error);
 
 /* Nodes of a type: [*count] global IDs, seeds first. NULL with *count 0 for another number. */
 TR_API const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count);
@@ -100,26 +100,29 @@ TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
 /* The pairs of a batch of a set that tr_pairs_listed(), tr_edges_listed(), tr_edges_all() or
  * tr_edges_range() made: a rank may have none in an epoch's last step. TR_ENOENT: the seeds are
  * nodes. */
-TR_API int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs);
+TR_API int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs,
+                          struct tr_error *error);
 /* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
  * gives none. */
 TR_API const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype);
 TR_API const uint32_t *tr_batch_out_degrees(const struct tr_batch *batch, uint32_t ntype);
 
 /* Features of all nodes of a type, in the order of tr_batch_nodes(); TR_ENOENT if none came. */
-TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
+TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows,
+                             struct tr_error *error);
 /* Labels of the seeds, in their order; TR_ENOENT if none came. */
-TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
+TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows,
+                           struct tr_error *error);
 
 /* Rows of the table of that number in the list of the spec (troupe/sample.h). Of nodes they are in the
  * order of tr_batch_nodes(), and layer is not read; of edges in the order of that layer's block.
  * TR_ENOENT: the spec lists no such table for that layer. */
 TR_API int tr_batch_table(const struct tr_batch *batch, uint32_t table, uint32_t layer,
-                          struct tr_rows *rows);
+                          struct tr_rows *rows, struct tr_error *error);
 
 /* A hash of the batch in original IDs: equal on every placement. Needs original_ids in the
  * loader's options, else TR_EINVAL. */
-TR_API int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest);
+TR_API int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest, struct tr_error *error);
 
 #ifdef __cplusplus
 }

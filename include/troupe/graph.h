@@ -223,7 +223,7 @@ TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
  * the set. Pairs have no parts. TR_ERANGE: there is no part of that number. */
 TR_API uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes);
 TR_API int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype,
-                         uint64_t *offset, uint64_t *count);
+                         uint64_t *offset, uint64_t *count, struct tr_error *error);
 /* The nodes [offset, offset + count) of the set, in the order of original IDs (those of several types
  * part by part, each numbered within its type): as they are numbered here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
  * servers may be asked. ids [count]. TR_ERANGE: the set ends before that; TR_EINVAL: it has pairs. */

@@ -61,7 +61,8 @@ TR_API int tr_sample_spec_add_table(struct tr_sample_spec *spec, enum tr_table_o
 TR_API uint32_t tr_sample_spec_num_tables(const struct tr_sample_spec *spec);
 /* The number of the first table of that feature, for tr_batch_table(). TR_ENOENT: none is listed. */
 TR_API int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_of of,
-                                     uint32_t type, const char *name, uint32_t *table);
+                                     uint32_t type, const char *name, uint32_t *table,
+                                     struct tr_error *error);
 
 struct tr_sample_options {
     size_t size;

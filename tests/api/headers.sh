@@ -5,10 +5,20 @@
 #   - no file of C's library, no bit field, no variable arguments, and nothing that is called back,
 #     but for what is said to be for libraries that stand on this one;
 #   - every number of an enumeration is written down;
+#   - a function that can fail takes a struct tr_error last;
 #   - the bound of an array in a struct is held to what it is;
 #   - a default of options that is not 0 is in the library, not in the programs that were compiled.
 . "${srcdir:-.}/tests/cli/tap.sh"
 source=${srcdir:-.}
+
+# textless FOLDER: a line for each function whose failure has no message. An int that is no result:
+# a descriptor, and whether a folder has checksums.
+textless() {
+    sed -e 's,/\*.*\*/,,g' -e '/\/\*/,/\*\//d' -e '/^ *#/d' "$1"/*.h | tr '\n' ' ' | tr ';' '\n' |
+        sed -n 's/.*TR_API int *//p' | grep -v 'struct tr_error \*error)' |
+        sed 's/ *(.*//' | grep -vxE 'tr_(launch|log|model)_descriptor|tr_graph_has_checksums|tr_error_set' |
+        sed 's/$/ can fail, and takes no struct tr_error last/'
+}
 
 # defaults_outside FOLDER: a line for each initialiser of options that compiles a default into programs.
 defaults_outside() {
@@ -57,6 +67,7 @@ wrong() {
                 echo "$tag is not read or filled by its size"
         done
     defaults_outside "$1"
+    textless "$1"
 }
 
 wrong "$source/include/troupe" >"$work/out"
@@ -85,6 +96,7 @@ notices "a default that programs were compiled with" '#define TR_NO_OPTIONS_INIT
     {                                          \
         sizeof(struct tr_no_options), NULL, 16 \
     }'
+notices "a failure without a text" 'TR_API int tr_no(const struct tr_graph *graph, uint32_t *no);'
 notices "a file" 'int tr_no(FILE *file);'
 notices "a callback" 'int tr_no(void (*done)(void *arg));'
 notices "variable arguments" 'int tr_no(const char *format, ...);'

@@ -96,7 +96,7 @@ static void sample(struct tr_graph *graph)
     ABI_REFUSES(options, "tr_sample_options",
                 tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &abi_failure));
     abi_ok(tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &abi_failure));
-    ABI_FILLS(drawn, tr_batch_pairs(batch, &drawn.it));
+    ABI_FILLS(drawn, tr_batch_pairs(batch, &drawn.it, &abi_failure));
     assert_int_equal(drawn.it.count, 2);
     tr_batch_release(batch);
     tr_nodes_close(pairs);
@@ -126,9 +126,9 @@ static uint64_t take_batches(struct tr_loader *loader)
     while (tr_loader_next(loader, TR_WAIT_FOREVER, &batch, &abi_failure) == 0) {
         ABI_OUT(tr_block, block, TR_BLOCK_INIT);
         ABI_OUT(tr_rows, rows, TR_ROWS_INIT);
-        ABI_FILLS(block, tr_batch_block(batch, 0, 0, &block.it));
-        ABI_FILLS(rows, tr_batch_features(batch, 0, &rows.it));
-        abi_ok(tr_batch_digest(batch, &digest));
+        ABI_FILLS(block, tr_batch_block(batch, 0, 0, &block.it, &abi_failure));
+        ABI_FILLS(rows, tr_batch_features(batch, 0, &rows.it, &abi_failure));
+        abi_ok(tr_batch_digest(batch, &digest, &abi_failure));
         assert_int_equal(block.it.num_dst, tr_batch_num_seeds(batch, 0));
         assert_int_equal(rows.it.width, WORLD_WIDTH);
         assert_non_null(block.it.sources);

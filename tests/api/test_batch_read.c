@@ -99,6 +99,14 @@ static void numbers_of_a_batch(void **state)
     tr_batch_release(NULL);
 }
 
+static struct tr_error failure = TR_ERROR_INIT;
+
+static void assert_says(const char *what)
+{
+    if (strstr(failure.message, what) == NULL)
+        fail_msg("'%s' is not in '%s'", what, failure.message);
+}
+
 static void blocks_up_to_the_last_type_of_the_last_layer(void **state)
 {
     static const uint32_t source_type[ETYPES] = { 1, 0, 1 };
@@ -106,7 +114,7 @@ static void blocks_up_to_the_last_type_of_the_last_layer(void **state)
     struct tr_block block = TR_BLOCK_INIT;
     for (uint32_t l = 0; l < LAYERS; l++)
         for (uint32_t e = 0; e < ETYPES; e++) {
-            assert_int_equal(tr_batch_block(batch, l, e, &block), 0);
+            assert_int_equal(tr_batch_block(batch, l, e, &block, NULL), 0);
             assert_int_equal(block.num_src, 400 + 10 * l + source_type[e]);
             assert_int_equal(block.num_dst, 200 + 10 * l + e);
             assert_int_equal(block.num_edges, 300 + 10 * l + e);
@@ -114,11 +122,15 @@ static void blocks_up_to_the_last_type_of_the_last_layer(void **state)
             assert_ptr_equal(block.sources, sources[e]);
             assert_ptr_equal(block.edge_ids, edge_ids[e]);
         }
-    assert_int_equal(tr_batch_block(batch, LAYERS, 0, &block), TR_ERANGE);
-    assert_int_equal(tr_batch_block(batch, 0, ETYPES, &block), TR_ERANGE);
-    assert_int_equal(tr_batch_block(batch, UINT32_MAX, UINT32_MAX, &block), TR_ERANGE);
+    assert_int_equal(tr_batch_block(batch, LAYERS, 0, &block, &failure), TR_ERANGE);
+    assert_int_equal(failure.code, TR_ERANGE);
+    assert_says("layer 2, edge type 0; the batch has 2 layers and 3 edge types");
+    assert_int_equal(tr_batch_block(batch, 0, ETYPES, &block, &failure), TR_ERANGE);
+    assert_says("edge type 3");
+    assert_int_equal(tr_batch_block(batch, UINT32_MAX, UINT32_MAX, &block, NULL), TR_ERANGE);
     block.size = 0;
-    assert_int_equal(tr_batch_block(batch, 0, 0, &block), TR_EINVAL);
+    assert_int_equal(tr_batch_block(batch, 0, 0, &block, &failure), TR_EINVAL);
+    assert_says("struct tr_block");
 }
 
 static void nodes_of_each_type_and_of_none(void **state)
@@ -162,14 +174,19 @@ static void rows_that_came_along_and_others(void **state)
 {
     const struct tr_batch *batch = *state;
     struct tr_rows rows = TR_ROWS_INIT;
-    assert_int_equal(tr_batch_features(batch, 0, &rows), 0);
+    assert_int_equal(tr_batch_features(batch, 0, &rows, NULL), 0);
     assert_rows(&rows, TR_F32, 5, 2, 8, features);
-    assert_int_equal(tr_batch_labels(batch, 0, &rows), 0);
+    assert_int_equal(tr_batch_labels(batch, 0, &rows, NULL), 0);
     assert_rows(&rows, TR_F64, 2, 1, 4, labels);
     for (uint32_t type = 1; type <= NTYPES; type++) {
-        assert_int_equal(tr_batch_features(batch, type, &rows), TR_ENOENT);
-        assert_int_equal(tr_batch_labels(batch, type, &rows), TR_ENOENT);
+        assert_int_equal(tr_batch_features(batch, type, &rows, &failure), TR_ENOENT);
+        assert_says("no features of node type");
+        assert_int_equal(tr_batch_labels(batch, type, &rows, &failure), TR_ENOENT);
+        assert_says("no labels of node type");
     }
+    rows.size = 0;
+    assert_int_equal(tr_batch_features(batch, 0, &rows, &failure), TR_EINVAL);
+    assert_says("struct tr_rows");
 }
 
 /* A table of nodes is the same for every layer; of edges each layer has its own, or none. */
@@ -181,11 +198,13 @@ static void tables_by_their_place_and_layer(void **state)
     for (uint32_t table = 0; table < 3; table++)
         for (uint32_t layer = 0; layer < 3; layer++) {
             int is = which[table][layer];
-            assert_int_equal(tr_batch_table(batch, table, layer, &rows), is < 0 ? TR_ENOENT : 0);
+            assert_int_equal(tr_batch_table(batch, table, layer, &rows, NULL),
+                             is < 0 ? TR_ENOENT : 0);
             if (is >= 0)
                 assert_rows(&rows, TR_F32, (uint64_t)is + 1, 1, 4, tables[is]);
         }
-    assert_int_equal(tr_batch_table(batch, 3, 0, &rows), TR_ENOENT);
+    assert_int_equal(tr_batch_table(batch, 3, 0, &rows, &failure), TR_ENOENT);
+    assert_says("table 3, layer 0");
 }
 
 int main(void)

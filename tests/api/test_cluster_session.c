@@ -171,7 +171,7 @@ static void train(const struct job *job, uint32_t process, uint32_t rank, const 
     ok(tr_loader_open(job->graphs[process], nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
     while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
         assert_true(digests->count < STEPS_MAX);
-        ok(tr_batch_digest(batch, &digests->of[digests->count++]));
+        ok(tr_batch_digest(batch, &digests->of[digests->count++], NULL));
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)

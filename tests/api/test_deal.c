@@ -111,7 +111,7 @@ static void run_rank(struct job *job, struct tr_nodes *nodes, struct tr_loader_o
         tally->together[step] += seeds;
         tally->empty += seeds == 0;
         assert_true(seeds > 0 || count == 0);
-        ok(tr_batch_digest(batch, &tally->digests[options.rank][step]));
+        ok(tr_batch_digest(batch, &tally->digests[options.rank][step], NULL));
         tr_batch_release(batch);
     }
     assert_int_equal(rv, TR_EEND);

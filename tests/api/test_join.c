@@ -66,7 +66,7 @@ static void check_seeds(struct tr_graph *graph, const struct tr_batch *batch, ui
         for (size_t i = 0; i < here; i++)
             met[t][original[i]]++;
         seeds += here;
-        assert_int_equal(tr_batch_labels(batch, t, &rows), 0);
+        assert_int_equal(tr_batch_labels(batch, t, &rows, NULL), 0);
         assert_int_equal(rows.num_rows, here);
         const float *at = rows.rows;
         for (size_t i = 0; i < here; i++)
@@ -83,7 +83,7 @@ static void check_met(struct tr_graph *graph, struct tr_nodes *nodes, uint32_t *
     for (uint32_t part = 0; part < tr_nodes_num_parts(nodes); part++) {
         uint32_t ntype;
         uint64_t offset, count;
-        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &count), 0);
+        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &count, NULL), 0);
         uint64_t *ids = calloc(count + 1, sizeof *ids);
         assert_non_null(ids);
         ok(tr_nodes_original_ids(nodes, offset, count, TR_WAIT_FOREVER, ids, &failure));
@@ -121,7 +121,7 @@ static uint64_t run_epochs(struct tr_graph *graph, struct tr_nodes *nodes, bool 
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
         while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
             check_seeds(graph, batch, met, options.batch_size);
-            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
             sum = sum * 31 + digest;
             tr_batch_release(batch);
         }
@@ -145,12 +145,13 @@ static void check_pieces(struct tr_nodes *nodes, uint32_t first)
     assert_true(all != NULL && some != NULL);
     assert_true(tr_nodes_ntype(nodes) == TR_NTYPE_SEVERAL);
     for (uint32_t part = 0; part < 2; part++) {
-        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &part_count), 0);
+        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &part_count, NULL), 0);
         assert_true(ntype == (part + first) % 2 && offset == end);
         end += part_count;
     }
     assert_int_equal(end, count);
-    assert_int_equal(tr_nodes_part(nodes, 2, &ntype, &offset, &part_count), TR_ERANGE);
+    assert_int_equal(tr_nodes_part(nodes, 2, &ntype, &offset, &part_count, &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "part 2; the set has 2");
     ok(tr_nodes_ids(nodes, 0, count, TR_WAIT_FOREVER, all, &failure));
     for (size_t from = 0; from <= count; from += 1 + count / 9)
         for (size_t to = from; to <= count; to += 1 + count / 7) {

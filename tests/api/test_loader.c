@@ -178,7 +178,7 @@ static void *train(void *arg)
     ok(tr_loader_open(t->job->graph, t->job->nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
     for (int epoch = 0; epoch < 2; epoch++) {
         while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
-            ok(tr_batch_digest(batch, &t->digests[t->count++]));
+            ok(tr_batch_digest(batch, &t->digests[t->count++], NULL));
             tr_batch_release(batch);
         }
         assert_int_equal(rv, TR_EEND);
@@ -319,7 +319,7 @@ static size_t epoch_digests(struct job *job, uint64_t *digests)
     int rv;
     while ((rv = tr_loader_next(job->loader, 60 * SECOND, &batch, &failure)) == 0) {
         assert_true(count < DIGESTS_MAX);
-        assert_int_equal(tr_batch_digest(batch, &digests[count++]), 0);
+        assert_int_equal(tr_batch_digest(batch, &digests[count++], NULL), 0);
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
@@ -536,7 +536,7 @@ static void deaths_change_nothing(void **state)
     struct tr_batch *batch;
     int rv;
     while ((rv = tr_loader_next(job.loader, 60 * SECOND, &batch, &failure)) == 0) {
-        assert_int_equal(tr_batch_digest(batch, &got[count++]), 0);
+        assert_int_equal(tr_batch_digest(batch, &got[count++], NULL), 0);
         tr_batch_release(batch);
         if (count % 5 == 0 && deaths < sizeof victims / sizeof victims[0])
             kill_actor(&job, victims[deaths++]);

@@ -237,7 +237,7 @@ static void check_labels(const struct tr_batch *batch, uint32_t ntype)
     size_t count, seeds = tr_batch_num_seeds(batch, ntype);
     const uint64_t *original = tr_batch_original_ids(batch, ntype, &count);
     const float *at;
-    assert_int_equal(tr_batch_labels(batch, ntype, &rows), 0);
+    assert_int_equal(tr_batch_labels(batch, ntype, &rows, NULL), 0);
     assert_int_equal(rows.num_rows, seeds);
     at = rows.rows;
     for (size_t i = 0; i < seeds; i++)
@@ -253,7 +253,7 @@ static uint32_t check_pairs(const struct tr_batch *batch, const struct wanted *w
     size_t num_src, num_dst;
     const uint64_t *src = tr_batch_original_ids(batch, w->src, &num_src);
     const uint64_t *dst = tr_batch_original_ids(batch, w->dst, &num_dst);
-    assert_int_equal(tr_batch_pairs(batch, &pairs), 0);
+    assert_int_equal(tr_batch_pairs(batch, &pairs, NULL), 0);
     assert_int_equal(pairs.etype, w->etype);
     assert_true((pairs.edge_ids == NULL) == (w->edge_ids == NULL));
     bool one_type = w->src == w->dst;
@@ -316,7 +316,7 @@ static uint64_t run_epochs(struct tr_graph *graph, const struct wanted *w, struc
             assert_int_equal(count, tr_batch_step_seeds(batch));
             check_labels(batch, w->src);
             check_labels(batch, w->dst);
-            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
             sum = sum * 31 + digest;
             begin += count;
             tr_batch_release(batch);
@@ -389,7 +389,7 @@ static void check_draw(struct tr_graph *graph, const struct wanted *w, struct tr
     loading.seed = 5;
     ok(tr_loader_open(graph, set, &loading, TR_WAIT_FOREVER, &loader, &failure));
     ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
-    assert_int_equal(tr_batch_digest(batch, &first), 0);
+    assert_int_equal(tr_batch_digest(batch, &first, NULL), 0);
     tr_batch_release(batch);
     tr_loader_close(loader);
     tr_sample_options_init(&options);
@@ -403,7 +403,7 @@ static void check_draw(struct tr_graph *graph, const struct wanted *w, struct tr
     assert_int_equal(check_pairs(batch, w, met, true, 0), w->count);
     check_labels(batch, w->src);
     check_labels(batch, w->dst);
-    assert_int_equal(tr_batch_digest(batch, &once), 0);
+    assert_int_equal(tr_batch_digest(batch, &once, NULL), 0);
     assert_int_equal(first, once);
     tr_batch_release(batch);
     tr_sample_spec_destroy(spec);
@@ -573,7 +573,7 @@ static void check_edges_of_sets(struct tr_graph *graph)
     ok(tr_nodes_all(graph, PAPER, TR_WAIT_FOREVER, &nodes, &failure));
     ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
     ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
-    assert_int_equal(tr_batch_pairs(batch, &pairs), TR_ENOENT);
+    assert_int_equal(tr_batch_pairs(batch, &pairs, NULL), TR_ENOENT);
     tr_batch_release(batch);
     tr_loader_close(loader);
     tr_nodes_close(nodes);
@@ -604,7 +604,7 @@ static uint64_t run_large(struct tr_graph *graph, enum kind kind)
             struct tr_pairs pairs = TR_PAIRS_INIT;
             size_t num_nodes;
             const uint64_t *ids = tr_batch_original_ids(batch, PAPER, &num_nodes);
-            assert_int_equal(tr_batch_pairs(batch, &pairs), 0);
+            assert_int_equal(tr_batch_pairs(batch, &pairs, NULL), 0);
             for (uint32_t i = 0; i < pairs.count; i++) {
                 uint64_t source = ids[pairs.sources[i]], target = ids[pairs.destinations[i]];
                 assert_true(shuffle == 1 || (source == w.sources[begin + i] &&
@@ -614,7 +614,7 @@ static uint64_t run_large(struct tr_graph *graph, enum kind kind)
                 left += (source + 1) * 1000003 + (target + 1) * 10007;
             }
             begin += pairs.count;
-            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
             sum = sum * 31 + digest;
             tr_batch_release(batch);
         }

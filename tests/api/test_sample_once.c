@@ -158,7 +158,7 @@ static void check_batch(const struct job *job, const struct tr_batch *batch)
         for (uint32_t e = 0; e < tr_graph_num_etypes(job->graph); e++) {
             int32_t fanout = fanout_of(l, e);
             struct tr_block block = TR_BLOCK_INIT;
-            assert_int_equal(tr_batch_block(batch, l, e, &block), 0);
+            assert_int_equal(tr_batch_block(batch, l, e, &block, NULL), 0);
             for (uint32_t i = 0; i < block.num_dst && fanout >= 0; i++)
                 assert_true(block.index[i + 1] - block.index[i] <= (uint32_t)fanout);
             if (fanout == 0)
@@ -196,7 +196,7 @@ static void check_edge_rows(const struct job *job, const struct tr_batch *batch,
     size_t count;
     const uint64_t *src = tr_batch_original_ids(batch, type->src, &count);
     const uint64_t *dst = tr_batch_original_ids(batch, type->dst, &count);
-    assert_int_equal(tr_batch_block(batch, layer, etype, &block), 0);
+    assert_int_equal(tr_batch_block(batch, layer, etype, &block, NULL), 0);
     assert_int_equal(rows->num_rows, block.num_edges);
     for (uint32_t d = 0; d < block.num_dst && block.num_edges > 0; d++)
         for (uint32_t i = block.index[d]; i < block.index[d + 1]; i++) {
@@ -218,7 +218,7 @@ static void check_tables(struct job *job, const struct tr_batch *batch)
         for (uint32_t l = 0; l < LAYERS; l++) {
             bool of_edges = LISTED[i].of == TR_OF_EDGES, every = LISTED[i].where == TR_FOR_ALL;
             int wanted = of_edges && !every && LISTED[i].where != l ? TR_ENOENT : 0;
-            assert_int_equal(tr_batch_table(batch, i, l, &rows), wanted);
+            assert_int_equal(tr_batch_table(batch, i, l, &rows, NULL), wanted);
             if (wanted != 0)
                 continue;
             hash_rows(&job->rows, &rows);
@@ -230,12 +230,12 @@ static void check_tables(struct job *job, const struct tr_batch *batch)
         }
     assert_true(edges > 0);
     size_t count;
-    assert_int_equal(tr_batch_table(batch, 0, 0, &rows), 0);
+    assert_int_equal(tr_batch_table(batch, 0, 0, &rows, NULL), 0);
     tr_batch_nodes(batch, 0, &count);
     assert_int_equal(rows.num_rows, count);
-    assert_int_equal(tr_batch_table(batch, 2, 0, &rows), 0);
+    assert_int_equal(tr_batch_table(batch, 2, 0, &rows, NULL), 0);
     assert_int_equal(rows.num_rows, SEEDS);
-    assert_int_equal(tr_batch_table(batch, LISTED_TABLES, 0, &rows), TR_ENOENT);
+    assert_int_equal(tr_batch_table(batch, LISTED_TABLES, 0, &rows, NULL), TR_ENOENT);
 }
 
 static void *draw(void *arg)
@@ -247,7 +247,7 @@ static void *draw(void *arg)
     ok(tr_sample(job->graph, &o, 30 * SECOND, &batch, &error), &error);
     check_batch(job, batch);
     check_tables(job, batch);
-    assert_int_equal(tr_batch_digest(batch, &job->digest), 0);
+    assert_int_equal(tr_batch_digest(batch, &job->digest, NULL), 0);
     tr_batch_release(batch);
     return NULL;
 }
@@ -311,9 +311,9 @@ static void a_loader_draws_by_a_spec_too(void **state)
     assert_int_equal(tr_loader_next(loader, 30 * SECOND, &batch, &failure), 0);
     assert_int_equal(tr_batch_num_layers(batch), LAYERS);
     struct tr_block block = TR_BLOCK_INIT;
-    assert_int_equal(tr_batch_block(batch, 1, 1, &block), 0);
+    assert_int_equal(tr_batch_block(batch, 1, 1, &block, NULL), 0);
     assert_int_equal(block.num_edges, 0);
-    assert_int_equal(tr_batch_block(batch, 1, 2, &block), 0);
+    assert_int_equal(tr_batch_block(batch, 1, 2, &block, NULL), 0);
     assert_true(block.num_edges > 0 || block.num_dst == 0);
     tr_batch_release(batch);
     tr_loader_close(loader);
@@ -414,10 +414,12 @@ static void what_cannot_be_drawn_is_named(void **state)
         assert_non_null(strstr(error.message, tables[i].word));
     }
     uint32_t found;
-    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 2, "weight", &found), 0);
+    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 2, "weight", &found, NULL),
+                     0);
     assert_int_equal(found, 4);
-    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 1, "weight", &found),
+    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 1, "weight", &found, &error),
                      TR_ENOENT);
+    assert_string_equal(error.message, "the spec lists no table \"weight\" of edge type 1");
     assert_int_equal(tr_sample_spec_create(job.graph, 0, &none, &error), TR_ERANGE);
     assert_int_equal(tr_sample_spec_create(job.graph, TR_LAYERS_MAX + 1, &none, &error), TR_ERANGE);
     assert_null(none);

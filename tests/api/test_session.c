@@ -86,7 +86,7 @@ static size_t digests(const struct tr_session_options *options, const char *path
         }
         ok(rv);
         assert_true(count < DIGESTS_MAX);
-        assert_int_equal(tr_batch_digest(batch, &out[count++]), 0);
+        assert_int_equal(tr_batch_digest(batch, &out[count++], NULL), 0);
         tr_batch_release(batch);
     }
     close_job(&job);
@@ -134,7 +134,7 @@ static void check_blocks(const struct tr_batch *batch)
     tr_batch_nodes(batch, 0, &num_nodes);
     for (uint32_t layer = tr_batch_num_layers(batch); layer-- > 0;) {
         struct tr_block block = TR_BLOCK_INIT;
-        assert_int_equal(tr_batch_block(batch, layer, 0, &block), 0);
+        assert_int_equal(tr_batch_block(batch, layer, 0, &block, NULL), 0);
         assert_int_equal(block.num_dst, above);
         assert_int_equal(block.index[0], 0);
         assert_int_equal(block.index[block.num_dst], block.num_edges);
@@ -152,13 +152,13 @@ static void check_rows(const struct tr_batch *batch, const float *features, cons
     struct tr_rows rows = TR_ROWS_INIT;
     size_t count;
     const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
-    assert_int_equal(tr_batch_features(batch, 0, &rows), 0);
+    assert_int_equal(tr_batch_features(batch, 0, &rows, NULL), 0);
     assert_int_equal(rows.num_rows, count);
     assert_int_equal(rows.row_bytes, WORLD_WIDTH * sizeof(float));
     for (size_t i = 0; i < count; i++)
         assert_memory_equal((const float *)rows.rows + i * WORLD_WIDTH,
                             features + original[i] * WORLD_WIDTH, rows.row_bytes);
-    assert_int_equal(tr_batch_labels(batch, 0, &rows), 0);
+    assert_int_equal(tr_batch_labels(batch, 0, &rows, NULL), 0);
     assert_int_equal(rows.num_rows, tr_batch_num_seeds(batch, 0));
     for (size_t i = 0; i < rows.num_rows; i++)
         assert_int_equal(((const int64_t *)rows.rows)[i], labels[original[i]]);
@@ -352,9 +352,9 @@ static void a_node_listed_twice_is_two_seeds(void **state)
     assert_int_equal(tr_batch_num_seeds(batch, 0), 400);
     const uint64_t *seeds = tr_batch_nodes(batch, 0, &count);
     assert_true(count >= 400);
-    assert_int_equal(tr_batch_labels(batch, 0, &labels), 0);
+    assert_int_equal(tr_batch_labels(batch, 0, &labels, NULL), 0);
     assert_int_equal(labels.num_rows, 400);
-    assert_int_equal(tr_batch_block(batch, 0, 0, &block), 0);
+    assert_int_equal(tr_batch_block(batch, 0, 0, &block, NULL), 0);
     assert_int_equal(block.num_dst, 400);
     for (size_t i = 0; i < 400; i += 2) {
         uint32_t first = block.index[i], second = block.index[i + 1], end = block.index[i + 2];
@@ -391,7 +391,7 @@ static void batches_outlive_all(void **state)
     tr_loader_close(job.loader);
     check_blocks(batches[0]);
     tr_nodes_close(job.nodes);
-    assert_int_equal(tr_batch_digest(batches[2], &digest), 0);
+    assert_int_equal(tr_batch_digest(batches[2], &digest, NULL), 0);
     tr_batch_release(batches[2]);
     tr_batch_release(batches[0]);
 }

@@ -24,7 +24,7 @@ static void check_blocks(const struct tr_graph *graph, const struct tr_batch *ba
     for (uint32_t layer = 0; layer < tr_batch_num_layers(batch); layer++)
         for (uint32_t e = 0; e < tr_graph_num_etypes(graph); e++) {
             struct tr_block block = TR_BLOCK_INIT;
-            assert_int_equal(tr_batch_block(batch, layer, e, &block), 0);
+            assert_int_equal(tr_batch_block(batch, layer, e, &block, NULL), 0);
             assert_int_equal(block.index[0], 0);
             assert_int_equal(block.index[block.num_dst], block.num_edges);
             for (uint32_t i = 0; i < block.num_edges; i++) {
@@ -41,7 +41,7 @@ static void check_features(const struct tr_graph *graph, const struct tr_batch *
         struct tr_rows rows = TR_ROWS_INIT;
         size_t count;
         const uint64_t *original = tr_batch_original_ids(batch, t, &count);
-        assert_int_equal(tr_batch_features(batch, t, &rows), 0);
+        assert_int_equal(tr_batch_features(batch, t, &rows, NULL), 0);
         assert_int_equal(rows.num_rows, count);
         const float *at = rows.rows;
         for (size_t i = 0; i < count; i++)
@@ -72,7 +72,7 @@ static uint64_t run_epoch(struct tr_graph *graph, struct tr_nodes *nodes, bool r
         check_blocks(graph, batch);
         if (strcmp(features, "feat") == 0)
             check_features(graph, batch);
-        assert_int_equal(tr_batch_digest(batch, &digest), 0);
+        assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
         sum = sum * 31 + digest;
         tr_batch_release(batch);
     }
