@@ -62,7 +62,7 @@ void task_events_say(struct task_events *events, enum tr_model_event_kind kind, 
     append(events, said);
 }
 
-void task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
+bool task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
                              uint64_t number, const int *threads, uint32_t count, const char *text)
 {
     struct task_event *said = calloc(1, sizeof *said);
@@ -74,7 +74,10 @@ void task_events_say_threads(struct task_events *events, enum tr_model_event_kin
         for (uint32_t i = 0; i < count; i++)
             said->event.threads[i] = threads[i];
     }
-    append(events, said);
+    /* Without memory nothing is appended: this one is said again. */
+    if (said != NULL)
+        append(events, said);
+    return said != NULL;
 }
 
 void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,

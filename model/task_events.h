@@ -34,8 +34,8 @@ void task_events_fini(struct task_events *events);
 /* Without memory nothing is said: no event is worth the task. */
 void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
                      const char *format, ...) TR_PRINTF(4, 5);
-/* The same with threads, [count] of TR_MODEL_THREADS_MAX at most. */
-void task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
+/* The same with threads, [count] of TR_MODEL_THREADS_MAX at most. false: there was no memory for it. */
+bool task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
                              uint64_t number, const int *threads, uint32_t count, const char *text);
 /* A warning, where the files of that graph were loaded unchecked. */
 void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,

@@ -195,10 +195,22 @@ static int keep_best(void *arg, struct model *model, const float *weights, struc
     return hooks->keep_best(hooks->arg, model, weights, error);
 }
 
-static int rank_keep(void *arg, const struct trainer_result *result, struct error *error)
+static int rank_keep(void *arg, struct error *error)
 {
     const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
-    return hooks->keep(hooks->arg, result, error);
+    return hooks->keep(hooks->arg, error);
+}
+
+static int rank_test(void *arg, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->test(hooks->arg, error);
+}
+
+static int rank_kept(void *arg, const struct trainer_result *result, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->kept(hooks->arg, result, error);
 }
 
 static void rank_refused(void *arg, enum training_operation operation, uint64_t left_ns,
@@ -292,6 +304,8 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
         hooks.epoch_done = epoch_done;
         hooks.keep_best = keep_best;
         hooks.keep = rank_keep;
+        hooks.test = all->hooks->test == NULL ? NULL : rank_test;
+        hooks.kept = rank_kept;
     }
     return hooks;
 }

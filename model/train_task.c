@@ -56,15 +56,15 @@ static void train_task_stuck(void *arg, const struct error *error)
                     "%s", error->text);
 }
 
-static void train_task_stalled(void *arg, const struct watchdog_stall *stall)
+static bool train_task_stalled(void *arg, const struct watchdog_stall *stall)
 {
     struct training *t = arg;
     char text[100];
     snprintf(text, sizeof text, "trainer %u made no progress for %llu s%s", (unsigned)stall->rank,
              (unsigned long long)(stall->ns / SECOND_NS),
              stall->asked ? " after it was asked to stop" : "");
-    task_events_say_threads(&t->events, TR_MODEL_STALLED, stall->asked, stall->threads,
-                            stall->num_threads, text);
+    return task_events_say_threads(&t->events, TR_MODEL_STALLED, stall->asked, stall->threads,
+                                   stall->num_threads, text);
 }
 
 static void train_task_saved(void *arg, uint64_t steps)

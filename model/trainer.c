@@ -228,6 +228,21 @@ static int trainer_evaluate_split(struct trainer *trainer, struct error *error)
     return rc;
 }
 
+/* The model comes first, for it is worth most. */
+static int trainer_keep(struct trainer *trainer, struct error *error)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
+    int rv = hooks->keep == NULL ? 0 : hooks->keep(hooks->arg, error);
+    if (rv == 0 && hooks->test != NULL) {
+        trainer_compute(trainer, true);
+        rv = hooks->test(hooks->arg, error);
+        trainer_compute(trainer, false);
+    }
+    if (rv == 0 && hooks->kept != NULL)
+        rv = hooks->kept(hooks->arg, trainer->result, error);
+    return rv;
+}
+
 /* All trainers know the scores, so all keep the same best weights and stop together. */
 static int trainer_share(struct trainer *trainer, struct error *error)
 {
@@ -340,7 +355,7 @@ static int trainer_perform(struct trainer *trainer, struct error *error)
         trainer_settle(trainer);
         return hooks->meet == NULL ? 0 : hooks->meet(hooks->arg, error);
     case TRAINING_KEEP:
-        return hooks->keep == NULL ? 0 : hooks->keep(hooks->arg, trainer->result, error);
+        return trainer_keep(trainer, error);
     default:
         return hooks->finish(hooks->arg, error);
     }

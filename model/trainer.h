@@ -68,8 +68,12 @@ struct trainer_hooks {
     /* Writes the weights of the best evaluation so far. */
     int (*keep_best)(void *arg, struct model *model, const float *weights, struct error *error);
     int (*meet)(void *arg, struct error *error);
-    /* The model is what came of it. */
-    int (*keep)(void *arg, const struct trainer_result *result, struct error *error);
+    /* The model is what came of it: it is written, then scored on what it never saw, then the run is
+     * complete. Where a disk refuses one of them all three are called again: what is done is not
+     * done twice. */
+    int (*keep)(void *arg, struct error *error);
+    int (*test)(void *arg, struct error *error); /* computes, as evaluate does */
+    int (*kept)(void *arg, const struct trainer_result *result, struct error *error);
     int (*finish)(void *arg, struct error *error);
     /* A disk refused that operation: it is gone on without, or tried again for left_ns; or the run
      * ends with it (given_up), then the hook may say in error what is lost. */

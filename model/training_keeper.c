@@ -152,35 +152,38 @@ static void training_keeper_refused(void *arg, enum training_operation operation
                         error->text, (unsigned long long)(left_ns / SECOND_NS));
 }
 
-static int training_keeper_test(struct training *t, struct error *error)
-{
-    struct scores scores;
-    if (t->config.evaluation == RUN_EVALUATE_NONE || t->tested)
-        return 0;
-    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
-                              &scores, error);
-    if (rv != 0)
-        return rv;
-    /* The scores are noted before the line is written: a try that repeats training_keeper_keep()
-     * does not compute them again, and run_folder_sync writes a line that was refused. */
-    training_set_tested(t, &scores);
-    return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
-                             error);
-}
-
-/* The model first, for it is worth most; what is done is not done again when the disk refuses the
- * rest. The program passes the result on, and the launcher is notified, before anybody learns of
- * the end: it must know that the job is complete when the first process ends because of that. */
-static int training_keeper_keep(void *arg, const struct trainer_result *result, struct error *error)
+static int training_keeper_keep(void *arg, struct error *error)
 {
     struct training *t = arg;
     int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
     t->model_kept = t->model_kept || rv == 0;
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_MODEL_SAVED);
-    if (rv == 0)
-        rv = training_keeper_test(t, error);
-    if (rv == 0)
-        rv = run_folder_sync(&t->folder, error);
+    return rv;
+}
+
+static int training_keeper_test(void *arg, struct error *error)
+{
+    struct training *t = arg;
+    struct scores scores;
+    if (t->tested)
+        return 0;
+    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
+                              &scores, error);
+    if (rv != 0)
+        return rv;
+    /* The scores are noted before the line is written: a try that repeats this does not compute
+     * them again, and run_folder_sync() writes a line that was refused. */
+    training_set_tested(t, &scores);
+    return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
+                             error);
+}
+
+/* The program passes the result on, and the launcher is notified, before anybody learns of the end:
+ * it must know that the job is complete when the first process ends because of that. */
+static int training_keeper_kept(void *arg, const struct trainer_result *result, struct error *error)
+{
+    struct training *t = arg;
+    int rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
         training_set_result(t, result);
         task_events_say(&t->events, TR_MODEL_TRAINED, result->epochs_run, "%s", "");
@@ -203,6 +206,8 @@ struct trainer_hooks training_hooks(struct training *t)
         .rewind = rewind_run,
         .keep_best = keep_best,
         .keep = training_keeper_keep,
+        .test = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : training_keeper_test,
+        .kept = training_keeper_kept,
         .refused = training_keeper_refused,
         .now_ns = training_now_ns,
     };

@@ -22,13 +22,13 @@ static bool is_any_busy(const struct watchdog *dog, uint32_t *rank)
     return false;
 }
 
-static void report(const struct watchdog *dog, uint32_t rank, uint64_t ns, bool asked)
+static bool report_stall(const struct watchdog *dog, uint32_t rank, uint64_t ns, bool asked)
 {
     struct watchdog_stall stall = { .rank = rank, .ns = ns, .asked = asked };
     for (uint32_t i = 0; i < dog->count && stall.num_threads < WATCHDOG_THREADS_MAX; i++)
         if (atomic_load(&dog->watched[i]->busy))
             stall.threads[stall.num_threads++] = atomic_load(&dog->watched[i]->thread);
-    dog->stalled(dog->arg, &stall);
+    return dog->stalled(dog->arg, &stall);
 }
 
 /* One count for all: where one computes and another does not get on, the first soon waits for
@@ -49,10 +49,10 @@ static void *watch(void *arg)
         still_ns = moved ? 0 : still_ns + passed_ns;
         asked_ns = moved || !cancel_asked(dog->cancel) ? 0 : asked_ns + passed_ns;
         bool asked = asked_ns >= WATCHDOG_STOP_NS;
-        if (asked || (dog->limit_ns != 0 && still_ns >= dog->limit_ns)) {
-            report(dog, rank, asked ? asked_ns : still_ns, asked);
+        /* Where there was no memory for the report the next round makes it. */
+        if ((asked || (dog->limit_ns != 0 && still_ns >= dog->limit_ns)) &&
+            report_stall(dog, rank, asked ? asked_ns : still_ns, asked))
             break;
-        }
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watch over threads that compute: one that makes no progress is reported, once, with the threads
+ * A watch over threads that compute: one that makes no progress is reported, with the threads
  * that are at work. The thread can neither be ended nor hears anything, so the program is to end
  * its process, and a launcher puts another one in its place.
  *
@@ -47,8 +47,8 @@ struct watchdog_stall {
 
 struct watchdog {
     uint64_t limit_ns; /* 0: only of a process that is asked to stop */
-    /* On the watchdog's thread, at most once. */
-    void (*stalled)(void *arg, const struct watchdog_stall *stall);
+    /* On the watchdog's thread, until it says that the stall was taken note of: then never again. */
+    bool (*stalled)(void *arg, const struct watchdog_stall *stall);
     void *arg;
     const struct cancel *cancel;
     struct watched *const *watched; /* [count] */

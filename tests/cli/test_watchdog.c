@@ -45,13 +45,19 @@ struct dog {
     struct watchdog dog;
     struct watched place;
     struct watched *places[1];
+    int refusals; /* of the next reports, for want of memory */
 };
 
 /* As troupe train does when its task says so. */
-static void end_process(void *arg, const struct watchdog_stall *stall)
+static bool end_process(void *arg, const struct watchdog_stall *stall)
 {
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
-    (void)arg;
+    struct dog *dog = arg;
+    if (dog->refusals > 0) {
+        dog->refusals--;
+        fputs("no memory\n", stderr);
+        return false;
+    }
     snprintf(event.text, sizeof event.text, "trainer %u made no progress for %llu s%s",
              (unsigned)stall->rank, (unsigned long long)(stall->ns / SECOND),
              stall->asked ? " after it was asked to stop" : "");
@@ -59,6 +65,7 @@ static void end_process(void *arg, const struct watchdog_stall *stall)
     event.num_threads = stall->num_threads;
     memcpy(event.threads, stall->threads, sizeof event.threads);
     stall_end_process(&event);
+    return true;
 }
 
 static void start(struct dog *dog, uint64_t limit_ns, const struct cancel *cancel)
@@ -67,6 +74,7 @@ static void start(struct dog *dog, uint64_t limit_ns, const struct cancel *cance
     dog->places[0] = &dog->place;
     dog->dog = (struct watchdog){ .limit_ns = limit_ns,
                                   .stalled = end_process,
+                                  .arg = dog,
                                   .cancel = cancel,
                                   .watched = dog->places,
                                   .count = 1 };
@@ -91,6 +99,15 @@ static void hangs(void)
 {
     struct dog dog;
     start(&dog, SECOND, NULL);
+    watchdog_enter(&dog.dog, &dog.place);
+    hang();
+}
+
+static void hangs_without_memory(void)
+{
+    struct dog dog;
+    start(&dog, SECOND, NULL);
+    dog.refusals = 3;
     watchdog_enter(&dog.dog, &dog.place);
     hang();
 }
@@ -204,6 +221,17 @@ static void a_trainer_that_hangs_ends_with_its_stack(void **state)
     assert_non_null(strstr(strstr(said, "that trains):\n"), "test_watchdog"));
 }
 
+static void a_report_that_found_no_memory_is_made_again(void **state)
+{
+    (void)state;
+    char said[16384];
+    int from;
+    pid_t pid = begin(hangs_without_memory, &from);
+    assert_int_equal(finish(pid, from, said, sizeof said), EXIT_FAILED);
+    assert_non_null(strstr(said, "no memory\nno memory\nno memory\n"));
+    assert_non_null(strstr(said, "trainer 7 made no progress for 1 s"));
+}
+
 static void the_stacks_of_helpers_are_shown(void **state)
 {
     (void)state;
@@ -257,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trainer_that_hangs_ends_with_its_stack),
+        cmocka_unit_test(a_report_that_found_no_memory_is_made_again),
         cmocka_unit_test(the_stacks_of_helpers_are_shown),
         cmocka_unit_test(a_trainer_that_is_to_stop_ends_though_it_hangs),
         cmocka_unit_test(one_that_gets_on_or_waits_is_left_alone),

@@ -16,6 +16,7 @@ cli_shell_tests = \
     tests/cli/edges.sh \
     tests/cli/generate.sh \
     tests/cli/goldens.sh \
+    tests/cli/hang.sh \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
     tests/cli/interrupt.sh \
