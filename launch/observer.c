@@ -65,7 +65,9 @@ struct observed_process {
 
 struct tr_observer {
     struct fork_mark *mark;
-    atomic_bool interrupted;
+    /* A wait that began when they differed, or during which an interrupt came, is cancelled. */
+    atomic_uint interrupts;
+    atomic_uint resumed; /* as many interrupts were over */
     struct cluster cluster;
     struct cluster_plan plan;
     struct job_key key;
@@ -363,7 +365,8 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
         return tr_error_set(error, TR_ENOMEM, "no memory for an observer");
     }
     observer->mark = mark;
-    atomic_init(&observer->interrupted, false);
+    atomic_init(&observer->interrupts, 0);
+    atomic_init(&observer->resumed, 0);
     pthread_mutex_init(&observer->mutex, NULL);
     deadline_init_cond(&observer->changed);
     /* All that observer_destroy() takes down is there first; `asked` comes before the node, whose
@@ -511,7 +514,15 @@ static bool all_asked(const struct tr_observer *observer, uint64_t times)
 void tr_observer_interrupt(struct tr_observer *observer)
 {
     if (observer != NULL && !fork_mark_is_child(observer->mark))
-        atomic_store_explicit(&observer->interrupted, true, memory_order_relaxed);
+        atomic_fetch_add_explicit(&observer->interrupts, 1, memory_order_relaxed);
+}
+
+void tr_observer_resume(struct tr_observer *observer)
+{
+    if (observer == NULL || fork_mark_is_child(observer->mark))
+        return;
+    unsigned interrupts = atomic_load_explicit(&observer->interrupts, memory_order_relaxed);
+    atomic_store_explicit(&observer->resumed, interrupts, memory_order_relaxed);
 }
 
 /* Under the mutex. What was asked for comes first: a wait whose condition holds succeeds whatever
@@ -521,11 +532,14 @@ void tr_observer_interrupt(struct tr_observer *observer)
 static int wait_asked(struct tr_observer *observer, uint64_t times, const struct deadline *until,
                       struct tr_error *error)
 {
+    /* Those that were over when the call began: one that comes during it ends it, also where it is
+     * over before this thread looks again. */
+    unsigned over = atomic_load_explicit(&observer->resumed, memory_order_relaxed);
     while (!all_asked(observer, times)) {
         const struct deadline look = deadline_after(LOOK_NS);
         if (observer->closing)
             return tr_error_set(error, TR_ECLOSED, "the observer is being closed");
-        if (atomic_load_explicit(&observer->interrupted, memory_order_relaxed))
+        if (atomic_load_explicit(&observer->interrupts, memory_order_relaxed) != over)
             return tr_error_set(error, TR_ECANCELED, "interrupted");
         if (deadline_passed(until))
             return tr_error_set(error, TR_ETIMEDOUT, "not all processes answered or failed to yet");

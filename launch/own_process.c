@@ -114,6 +114,13 @@ static int make_plan(struct tr_process *process, struct cluster_plan *plan, stru
     return rv;
 }
 
+/* No file says more seconds than fit (CLUSTER_SECONDS_MAX). */
+static int64_t limit_of(uint64_t seconds)
+{
+    return seconds == CLUSTER_UNSAID ? TR_PROCESS_LIMIT_UNSAID
+                                     : (int64_t)seconds * INT64_C(1000000000);
+}
+
 static void own_process_describe(struct tr_process *process, const struct cluster_plan *plan,
                                  uint32_t number)
 {
@@ -133,8 +140,8 @@ static void own_process_describe(struct tr_process *process, const struct cluste
         .has_seed = cluster->has_seed,
         .seed = cluster->seed,
         .checkpoint_every = cluster->checkpoints.every,
-        .step_limit_s = cluster->limits.step_limit,
-        .disk_wait_s = cluster->limits.disk_wait,
+        .step_limit_ns = limit_of(cluster->limits.step_limit),
+        .disk_wait_ns = limit_of(cluster->limits.disk_wait),
         .incarnation = process->info.incarnation,
         .cluster = process->cluster_path,
         .name = cluster->name,

@@ -9,8 +9,6 @@
 #include "model/public_scores.h"
 #include "model/training.h"
 
-#define SECOND_NS INT64_C(1000000000)
-
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
 struct tr_train_options training_defaults(void)
@@ -168,11 +166,11 @@ static int read_process(struct training *t, const struct tr_train_options *from,
 }
 
 /* The program's, else the cluster file's, else the default. */
-static int64_t choose_limit(int64_t asked_ns, uint64_t said_s)
+static int64_t choose_limit(int64_t asked_ns, int64_t said_ns)
 {
     if (asked_ns != TR_TRAIN_LIMIT_UNSAID)
         return asked_ns;
-    return said_s == UINT64_MAX ? TR_TRAIN_LIMIT_NS : (int64_t)said_s * SECOND_NS;
+    return said_ns != TR_PROCESS_LIMIT_UNSAID ? said_ns : TR_TRAIN_LIMIT_NS;
 }
 
 /* NULL stays NULL. */
@@ -252,8 +250,8 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
         rv = read_process(t, from, error);
     if (rv == 0 && from->process != NULL)
         asked.graph = t->process.graph;
-    asked.step_limit_ns = choose_limit(from->step_limit_ns, t->process.step_limit_s);
-    asked.disk_wait_ns = choose_limit(from->disk_wait_ns, t->process.disk_wait_s);
+    asked.step_limit_ns = choose_limit(from->step_limit_ns, t->process.step_limit_ns);
+    asked.disk_wait_ns = choose_limit(from->disk_wait_ns, t->process.disk_wait_ns);
     /* The graph is checked when the cluster file has had its say. */
     if (rv == 0)
         rv = training_options_check(from, asked.graph, error);

@@ -108,9 +108,12 @@ TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
 TR_API int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
                             struct tr_error *error);
 
-/* Ends waiting, now and from now on. Safe in a signal handler, as long as the observer is not closed
+/* Ends every tr_observer_wait() with TR_ECANCELED, and each that would wait from now on, until
+ * tr_observer_resume(). Both are safe in a signal handler, as long as the observer is not closed
  * meanwhile. */
 TR_API void tr_observer_interrupt(struct tr_observer *observer);
+/* Calls may wait again. Those that were interrupted end all the same. */
+TR_API void tr_observer_resume(struct tr_observer *observer);
 
 /* Bytes of an address as text, with its end. */
 #define TR_ADDRESS_TEXT_MAX 320

@@ -57,6 +57,8 @@ struct tr_process;
 
 /* A number that is not given. */
 #define TR_PROCESS_UNSAID UINT32_MAX
+/* A limit that is not given; what TR_TRAIN_LIMIT_UNSAID is in the options of a training. */
+#define TR_PROCESS_LIMIT_UNSAID ((int64_t)-1)
 
 /* From the end of the launcher on, a process that hangs has so long before it is ended. */
 #define TR_PROCESS_ORPHAN_NS INT64_C(25000000000)
@@ -88,8 +90,8 @@ struct tr_process_info {
     bool has_seed;         /* the cluster file names one */
     uint64_t seed;
     uint64_t checkpoint_every; /* steps, as the cluster file says; 0: it does not */
-    /* Limits of trainers, in seconds, as the cluster file says; UINT64_MAX: it does not. */
-    uint64_t step_limit_s, disk_wait_s;
+    /* Limits of trainers, as the cluster file says; TR_PROCESS_LIMIT_UNSAID: it does not. */
+    int64_t step_limit_ns, disk_wait_ns;
     uint32_t incarnation; /* as the launcher counts; 0: nothing says */
     const char *cluster;  /* path of the cluster file */
     const char *name;     /* of the job */
@@ -98,10 +100,11 @@ struct tr_process_info {
     const char *shared_key;  /* path of the job's key; NULL: none was given */
     const char *checkpoints; /* the folder, with %h for each host's name; NULL: none is named */
 };
-#define TR_PROCESS_INFO_INIT                                                                 \
-    {                                                                                        \
-        sizeof(struct tr_process_info), 0, 0, 0, 0, false, false, false, false, false, 0, 0, \
-            UINT64_MAX, UINT64_MAX, 0, NULL, NULL, NULL, NULL, NULL, NULL                    \
+#define TR_PROCESS_INFO_INIT                                                                   \
+    {                                                                                          \
+        sizeof(struct tr_process_info), 0, 0, 0, 0, false, false, false, false, false, 0, 0,   \
+            TR_PROCESS_LIMIT_UNSAID, TR_PROCESS_LIMIT_UNSAID, 0, NULL, NULL, NULL, NULL, NULL, \
+            NULL                                                                               \
     }
 
 /* Finds out which process this is. timeout_ns: for the line of the job's key, where it comes by the

@@ -5,6 +5,7 @@
  */
 #include "config.h" /* pipe2 */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -612,6 +614,30 @@ static void a_forked_child_is_refused(void **state)
     end(&running);
 }
 
+static void *wait_for_ever(void *observer)
+{
+    return (void *)(intptr_t)tr_observer_wait(observer, UINT64_MAX, TR_WAIT_FOREVER, NULL);
+}
+
+/* A wait under way ends though the interrupt is over before it looks. */
+static void assert_interrupted_though_resumed(struct tr_observer *observer)
+{
+    pthread_t thread;
+    void *result;
+    int rv;
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, observer), 0);
+    do { /* until one falls into the call */
+        struct timespec soon;
+        tr_observer_interrupt(observer);
+        tr_observer_resume(observer);
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_sec += 1;
+        rv = pthread_timedjoin_np(thread, &result, &soon);
+    } while (rv == ETIMEDOUT);
+    assert_int_equal(rv, 0);
+    assert_int_equal((intptr_t)result, TR_ECANCELED);
+}
+
 static void a_job_is_observed_from_outside(void **state)
 {
     const struct tr_launch_options options = options_of("job");
@@ -663,7 +689,11 @@ static void a_job_is_observed_from_outside(void **state)
     assert_int_equal(waitpid(pid, &ended, 0), pid);
     assert_int_equal(ended, 0);
     tr_observer_interrupt(observer);
-    assert_int_equal(tr_observer_wait(observer, UINT64_MAX, LONG, &failure), TR_ECANCELED);
+    for (int twice = 0; twice < 2; twice++)
+        assert_int_equal(tr_observer_wait(observer, UINT64_MAX, LONG, &failure), TR_ECANCELED);
+    tr_observer_resume(observer);
+    assert_int_equal(tr_observer_wait(observer, UINT64_MAX, 1, &failure), TR_ETIMEDOUT);
+    assert_interrupted_though_resumed(observer);
     tr_observer_close(observer);
     tr_observer_close(NULL);
     end(&running);

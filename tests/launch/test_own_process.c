@@ -113,6 +113,7 @@ static void find_places(void)
     HOLDS(info.process == 2 && info.num_trainers == 1 && info.threads == 3 && !info.first_of_host);
     HOLDS(info.beside_trainers && !info.launched && !info.restarted && info.incarnation == 0);
     HOLDS(info.has_seed && info.seed == 9 && info.checkpoint_every == 7);
+    HOLDS(info.step_limit_ns == 5 * SECOND && info.disk_wait_ns == TR_PROCESS_LIMIT_UNSAID);
     HOLDS(strcmp(info.name, "job") == 0 && strcmp(info.host_name, "a") == 0);
     HOLDS(strcmp(info.graph, graph) == 0 && info.shared_key == NULL);
     tr_session_options_init(&session);
@@ -479,12 +480,12 @@ static int set_up(void **state)
     snprintf(cluster, sizeof cluster, "%s/c.json", world.dir);
     FILE *to = fopen(cluster, "w");
     assert_non_null(to);
-    fprintf(
-        to,
-        "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"checkpoints\": {\"folder\": "
-        "\"%s/k\", \"every\": 7}, \"hosts\": [{\"name\": \"a\", \"unix\": \"%s/s\", \"servers\": "
-        "1, \"samplers\": 1, \"trainers\": 2, \"threads\": 3, \"processes\": \"role\"}]}",
-        graph, world.dir, world.dir);
+    fprintf(to,
+            "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"checkpoints\": {\"folder\": "
+            "\"%s/k\", \"every\": 7}, \"limits\": {\"step_limit\": 5}, \"hosts\": [{\"name\": "
+            "\"a\", \"unix\": \"%s/s\", \"servers\": "
+            "1, \"samplers\": 1, \"trainers\": 2, \"threads\": 3, \"processes\": \"role\"}]}",
+            graph, world.dir, world.dir);
     assert_int_equal(fclose(to), 0);
     /* Whatever this test was started by says nothing to its children. */
     static const char *const NAMES[] = {
