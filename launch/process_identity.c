@@ -147,23 +147,47 @@ static int by_slurm(const struct cluster_plan *plan, const struct process_identi
     return on_host(plan, host, wanted->role, wanted->index, process, error);
 }
 
-static int by_rank(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-                   uint32_t *process, struct error *error)
+/* What starters call a program's rank, and how many there are. RANK comes first: a wrapper inside
+ * an mpirun sets it to what it means. */
+static const struct {
+    const char *rank, *world;
+} RANK_VARIABLES[] = {
+    { "RANK", "WORLD_SIZE" },                           /* torchrun */
+    { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, /* Open MPI's mpirun */
+    { "PMI_RANK", "PMI_SIZE" },                         /* MPICH's, Intel MPI's mpiexec */
+};
+#define RANK_VARIABLES_COUNT (sizeof RANK_VARIABLES / sizeof RANK_VARIABLES[0])
+
+/* One half alone says nothing. */
+static int by_rank_variables(const struct cluster_plan *plan,
+                             const struct process_identity_wanted *wanted, size_t which,
+                             uint32_t *process, struct error *error)
 {
+    const char *rank_name = RANK_VARIABLES[which].rank, *world_name = RANK_VARIABLES[which].world;
     uint32_t rank, world;
-    if (wanted->role != LAUNCHER_TRAINER)
-        return 0;
-    int rv = say_number(wanted, "RANK", &rank, error);
+    int rv = say_number(wanted, rank_name, &rank, error);
     if (rv == 0)
-        rv = say_number(wanted, "WORLD_SIZE", &world, error);
+        rv = say_number(wanted, world_name, &world, error);
     if (rv != 0 || rank == PROCESS_IDENTITY_NONE || world == PROCESS_IDENTITY_NONE)
         return rv;
     if (world != plan->plan.trainers || rank >= world)
         return error_set(error, TR_EMISMATCH,
-                         "RANK=%u of WORLD_SIZE=%u in the environment; %s has %u trainers", rank,
-                         world, plan->cluster->path, plan->plan.trainers);
+                         "%s=%u of %s=%u in the environment; %s has %u trainers", rank_name, rank,
+                         world_name, world, plan->cluster->path, plan->plan.trainers);
     *process = plan_trainer_node(&plan->plan, rank);
     return 0;
+}
+
+static int by_rank(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
+                   uint32_t *process, struct error *error)
+{
+    int rv = 0;
+    if (wanted->role != LAUNCHER_TRAINER)
+        return 0;
+    for (size_t i = 0; i < RANK_VARIABLES_COUNT && rv == 0 && *process == PROCESS_IDENTITY_NONE;
+         i++)
+        rv = by_rank_variables(plan, wanted, i, process, error);
+    return rv;
 }
 
 /* "name-3", where no host is called that. */

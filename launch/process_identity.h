@@ -9,6 +9,8 @@
  *     TROUPE_PROCESS, TROUPE_HOST       the environment (the launcher, systemd units)
  *     SLURMD_NODENAME, SLURM_PROCID     Slurm's srun
  *     RANK, WORLD_SIZE                  torchrun; of a process with trainers
+ *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same
+ *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role
  *

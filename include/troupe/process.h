@@ -9,7 +9,9 @@
  *     options.process, options.host     the program's own command line
  *     TROUPE_PROCESS, TROUPE_HOST       a launcher, systemd units
  *     SLURM_PROCID, SLURMD_NODENAME     Slurm's srun
- *     RANK, WORLD_SIZE                  torchrun and MPI wrappers; of a process with trainers
+ *     RANK, WORLD_SIZE                  torchrun; of a process with trainers
+ *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same
+ *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role
  *
@@ -109,7 +111,7 @@ struct tr_process_info {
 
 /* Finds out which process this is. timeout_ns: for the line of the job's key, where it comes by the
  * standard input; TR_ETIMEDOUT: it did not come. TR_EINVAL, TR_ERANGE: what was said, in the options or
- * the environment, and what the cluster file has; TR_EMISMATCH: RANK and WORLD_SIZE are not of this cluster; TR_ENOENT, TR_EIO
+ * the environment, and what the cluster file has; TR_EMISMATCH: a rank and its world are not of this cluster; TR_ENOENT, TR_EIO
  * and TR_EFORMAT are of the files and of the key. *out is NULL after a failure. */
 TR_API int tr_process_open(const struct tr_process_options *options, int64_t timeout_ns,
                            struct tr_process **out, struct tr_error *error);

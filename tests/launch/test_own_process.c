@@ -488,12 +488,24 @@ static int set_up(void **state)
             graph, world.dir, world.dir);
     assert_int_equal(fclose(to), 0);
     /* Whatever this test was started by says nothing to its children. */
-    static const char *const NAMES[] = {
-        "TROUPE_CLUSTER",    "TROUPE_PROCESS",      "TROUPE_HOST",        "TROUPE_INDEX",
-        "TROUPE_LAUNCHED",   "TROUPE_RESTARTED",    "TROUPE_INCARNATION", "TROUPE_GRAPH",
-        "TROUPE_SHARED_KEY", "SLURM_PROCID",        "SLURMD_NODENAME",    "RANK",
-        "WORLD_SIZE",        "SLURM_STEP_NUM_TASKS"
-    };
+    static const char *const NAMES[] = { "TROUPE_CLUSTER",
+                                         "TROUPE_PROCESS",
+                                         "TROUPE_HOST",
+                                         "TROUPE_INDEX",
+                                         "TROUPE_LAUNCHED",
+                                         "TROUPE_RESTARTED",
+                                         "TROUPE_INCARNATION",
+                                         "TROUPE_GRAPH",
+                                         "TROUPE_SHARED_KEY",
+                                         "SLURM_PROCID",
+                                         "SLURMD_NODENAME",
+                                         "RANK",
+                                         "WORLD_SIZE",
+                                         "SLURM_STEP_NUM_TASKS",
+                                         "OMPI_COMM_WORLD_RANK",
+                                         "OMPI_COMM_WORLD_SIZE",
+                                         "PMI_RANK",
+                                         "PMI_SIZE" };
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         unsetenv(NAMES[i]);
     return 0;
