@@ -48,6 +48,7 @@ static void fini_type(struct batch_builder_type *type, uint32_t num_parts)
 
 void batch_builder_fini(struct batch_builder *builder)
 {
+    batch_builder_fini_fields(builder);
     for (uint32_t t = 0; builder->types != NULL && t < builder->num_ntypes; t++)
         fini_type(&builder->types[t], builder->num_parts);
     size_t cells = (size_t)builder->num_etypes * builder->num_parts;
@@ -100,6 +101,7 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
     builder->out = out;
     builder->hop = 0;
     builder->num_edges = 0;
+    builder->roots.count = 0;
     builder->edges_open = false;
     out->batch.seed = key->seed;
     out->batch.epoch = key->epoch;
@@ -174,9 +176,18 @@ static int add_seeds(struct batch_builder_type *type, uint64_t num_nodes, const 
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error)
 {
+    return batch_builder_add_seeds_with(builder, ntype, ids, order, num_seeds, NULL, error);
+}
+
+int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
+                                 const uint32_t *order, uint32_t num_seeds,
+                                 const struct sample_row_fields *with, struct error *error)
+{
     assert(builder->hop == 0 && ntype < builder->num_ntypes);
     uint64_t num_nodes = builder->graph.num_nodes[ntype];
     int rv = add_seeds(&builder->types[ntype], num_nodes, ids, order, num_seeds);
+    if (rv == 0 && batch_builder_has_roots(builder))
+        rv = batch_builder_add_roots(builder, ntype, num_seeds, with);
     if (rv == TR_ERANGE)
         return error_set(error, rv,
                          "batch %" PRIu64 ": a seed is no node of type %s, which has %" PRIu64,
@@ -283,8 +294,11 @@ static int place_alone(struct batch_builder *builder, uint32_t ntype, uint32_t e
         positions[i] = i;
     for (uint32_t i = begin; type->repeats && i < end; i++)
         ((uint32_t *)list->salts.data)[i] = salt_of(builder, ntype, i);
-    if (bad)
-        return TR_ERANGE;
+    int rv = 0;
+    for (uint32_t i = begin; batch_builder_has_roots(builder) && i < end && rv == 0; i++)
+        rv = batch_builder_put_fields(builder, type, list, i, i);
+    if (rv != 0 || bad)
+        return rv != 0 ? rv : TR_ERANGE;
     list->count = type->placed = end;
     return 0;
 }
@@ -304,6 +318,11 @@ static int place_one(struct batch_builder *builder, struct batch_builder_type *t
         ((uint32_t *)list->positions.data)[list->count] = position;
     if (type->repeats)
         ((uint32_t *)list->salts.data)[list->count] = salt_of(builder, ntype, position);
+    int rv = batch_builder_has_roots(builder)
+                 ? batch_builder_put_fields(builder, type, list, list->count, position)
+                 : 0;
+    if (rv != 0)
+        return rv;
     list->count++;
     type->placed++;
     return 0;

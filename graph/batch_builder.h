@@ -55,6 +55,21 @@ struct batch_builder_list {
     struct vec rows;      /* uint32_t[count] */
     struct vec positions; /* uint32_t[count]: in the node list */
     struct vec salts;     /* uint32_t[count], where the type has repeats */
+    /* What else the spec's rows have, as in struct sample_row_fields; of excluded[] a row's first ID
+     * is at starts[row]. */
+    struct vec times;      /* int64_t[count] */
+    struct vec exclusions; /* uint32_t[count] */
+    struct vec excluded;   /* uint64_t[starts[count]] */
+    struct vec starts;     /* uint64_t[count + 1] */
+};
+
+/* The times and exclusions of seeds, where the spec's rows have them. A node that was drawn has
+ * those of the seed that led to it first, in the order of the walk: its root. */
+struct batch_builder_roots {
+    uint32_t count;
+    struct vec times;    /* int64_t[count] */
+    struct vec starts;   /* uint64_t[count + 1] */
+    struct vec excluded; /* uint64_t[starts[count]]: a root's are [starts[i], starts[i + 1]) */
 };
 
 struct batch_builder_type {
@@ -65,6 +80,7 @@ struct batch_builder_type {
     struct vec occurrences;           /* uint32_t[num_seeds]: which one of its node a seed is ... */
     struct vec times;                 /* ... and, at the first one, how often it came after that */
     struct vec owners;                /* uint16_t[placed] */
+    struct vec roots;                 /* uint32_t[num_ids], where the spec's rows have fields */
     struct batch_builder_list *lists; /* [num_parts] */
 };
 
@@ -141,7 +157,8 @@ struct batch_builder {
     const struct batch_builder_plan *plan;
     struct draw_key key;
     struct batch_space *out;
-    struct batch_builder_type *types;     /* [num_ntypes] */
+    struct batch_builder_type *types; /* [num_ntypes] */
+    struct batch_builder_roots roots;
     struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
     const struct graph_part **parts;      /* [num_parts] read directly; NULL: asked for */
     uintptr_t *bases;                     /* [num_parts]; see batch_builder_gather */
@@ -189,9 +206,16 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
 /* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. Each has a
  * position of its own in the node list, so that seed i is node i. One that comes again draws by
  * itself, keyed by which occurrence of its node it is; a later draw of the node leads to the
- * first. */
+ * first. Where the spec's rows have times or exclusions, these seeds have none: no edge is after
+ * them, and nothing is excluded. */
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error);
+
+/* The same with the times and exclusions that the spec's rows have: row i of `with` is seed i's, in
+ * the order in which they are added. */
+int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
+                                 const uint32_t *order, uint32_t num_seeds,
+                                 const struct sample_row_fields *with, struct error *error);
 
 /* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type,
  * to ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, and the
@@ -281,6 +305,50 @@ static inline const struct sample_term *batch_builder_term(const struct batch_bu
 {
     return sample_spec_term(builder->plan->spec, batch_builder_layer(builder), etype);
 }
+
+/* The types of the nodes that draw by that term, and of those that are drawn. */
+static inline uint32_t batch_builder_row_type(const struct batch_builder *builder, uint32_t etype)
+{
+    return sample_row_type(&builder->graph.types->etypes[etype],
+                           batch_builder_term(builder, etype));
+}
+static inline uint32_t batch_builder_neighbour_type(const struct batch_builder *builder,
+                                                    uint32_t etype)
+{
+    return sample_neighbour_type(&builder->graph.types->etypes[etype],
+                                 batch_builder_term(builder, etype));
+}
+
+/* batch_builder_fields.c: what comes with rows. */
+
+/* The fields that rows of this batch have: the spec's, and salts as soon as one type has repeated
+ * seeds. */
+uint32_t batch_builder_row_fields(const struct batch_builder *builder);
+/* Those of the rows of a type's list from row `first` on; salts only where that type has repeats. */
+struct sample_row_fields batch_builder_list_fields(const struct batch_builder *builder,
+                                                   uint32_t ntype, uint32_t part, uint32_t first);
+/* IDs that the rows of the list exclude. */
+uint64_t batch_builder_list_excluded(const struct batch_builder *builder, uint32_t ntype,
+                                     uint32_t part);
+
+/* Whether the spec's rows have times or exclusions. */
+static inline bool batch_builder_has_roots(const struct batch_builder *builder)
+{
+    return (builder->plan->spec->row_fields & SAMPLE_SEED_FIELDS) != 0;
+}
+/* Makes num_seeds seeds roots, those at the end of their type's node list; with: NULL, or theirs. */
+int batch_builder_add_roots(struct batch_builder *builder, uint32_t ntype, uint32_t num_seeds,
+                            const struct sample_row_fields *with);
+/* Gives the nodes of a type from position `from` on the roots of the nodes that drew them: edge i
+ * of a slice leads to the node at sources[i], and the edges of row r of the slice, at position
+ * first_row + r among row_ntype's, are [index[r], index[r + 1]) - index[0]. */
+int batch_builder_follow_roots(struct batch_builder *builder, uint32_t ntype, uint32_t from,
+                               uint32_t row_ntype, uint32_t first_row, uint32_t num_rows,
+                               const uint32_t *index, const uint32_t *sources);
+/* Puts the fields of the node at that position behind those of the list's `count` rows. */
+int batch_builder_put_fields(struct batch_builder *builder, struct batch_builder_type *type,
+                             struct batch_builder_list *list, uint32_t count, uint32_t position);
+void batch_builder_fini_fields(struct batch_builder *builder);
 
 static inline struct batch_builder_answer *batch_builder_answer(const struct batch_builder *builder,
                                                                 uint32_t etype, uint32_t part)

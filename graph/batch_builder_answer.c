@@ -57,14 +57,15 @@ int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint
                              uint32_t num_rows, const struct batch_builder_piece *piece,
                              struct error *error)
 {
-    const struct graph_etype *type = &builder->graph.types->etypes[etype];
+    uint32_t rows = batch_builder_row_type(builder, etype);
+    uint32_t neighbours = batch_builder_neighbour_type(builder, etype);
     struct batch_builder_answer *answer = batch_builder_answer(builder, etype, part);
-    bool wide = builder->types[type->src].wide;
-    if (num_rows > builder->types[type->dst].lists[part].count - answer->num_rows)
+    bool wide = builder->types[neighbours].wide;
+    if (num_rows > builder->types[rows].lists[part].count - answer->num_rows)
         return bad(part, error, "more rows than were asked for");
     if (piece->num_edges > 0 && (wide ? piece->wide_columns == NULL : piece->columns == NULL))
         return bad(part, error, "columns of the wrong width");
-    if (has_strays(piece, wide, builder->graph.num_nodes[type->src]))
+    if (has_strays(piece, wide, builder->graph.num_nodes[neighbours]))
         return bad(part, error, "a neighbour that is no node");
     if (piece->num_edges > 0 && builder->plan->edge_ids && piece->edge_ids == NULL)
         return bad(part, error, "no edge IDs");

@@ -7,9 +7,7 @@
 
 #include "graph/batch_builder.h"
 #include "graph/local_sample.h"
-
-/* A larger fanout is rarely filled: then degrees are summed instead of assumed. */
-#define ROOMY_FANOUT 256u
+#include "graph/samplers.h"
 
 /* The share of one partition in a slice. */
 struct drawn_rows {
@@ -19,9 +17,15 @@ struct drawn_rows {
     const uint64_t *edge_ids;
 };
 
-static const struct graph_etype *etype_of(const struct batch_builder *builder)
+/* The nodes that draw, and those that are drawn, of the edge type that is at work. */
+static uint32_t row_type(const struct batch_builder *builder)
 {
-    return &builder->graph.types->etypes[builder->etype];
+    return batch_builder_row_type(builder, builder->etype);
+}
+
+static uint32_t neighbour_type(const struct batch_builder *builder)
+{
+    return batch_builder_neighbour_type(builder, builder->etype);
 }
 
 static struct block_edges *edges_of(const struct batch_builder *builder)
@@ -42,7 +46,7 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
         num_dst[t] = builder->types[t].nodes.num_ids;
     for (builder->etype = 0; builder->etype < builder->num_etypes; builder->etype++) {
         struct block_edges *edges = edges_of(builder);
-        edges->num_dst = num_dst[etype_of(builder)->dst];
+        edges->num_dst = num_dst[row_type(builder)];
         struct vec *index = &space_of(builder)->index;
         if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
             return error_set(error, TR_ENOMEM,
@@ -66,14 +70,11 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
 /* Nodes of a slice: about BATCH_BUILDER_SLICE_EDGES edges of them. */
 static uint32_t slice_end(const struct batch_builder *builder, uint32_t num_dst)
 {
-    uint64_t nodes = builder->graph.num_nodes[etype_of(builder)->dst];
+    uint64_t nodes = builder->graph.num_nodes[row_type(builder)];
     uint64_t degree = nodes == 0 ? 1 : builder->graph.num_edges[builder->etype] / nodes + 1;
-    const struct sample_term *term = batch_builder_term(builder, builder->etype);
-    int32_t fanout = term->fanout;
-    if (fanout >= 0 && (term->flags & SAMPLE_REPLACE) != 0)
-        degree = (uint32_t)fanout;
-    else if (fanout >= 0 && (uint32_t)fanout < degree)
-        degree = (uint32_t)fanout;
+    const struct sample_method *method = sample_method_find(builder->plan->spec->kind);
+    if (method != NULL)
+        degree = method->row_edges(batch_builder_term(builder, builder->etype), degree);
     uint32_t edges = builder->graph.slice != 0 ? builder->graph.slice : BATCH_BUILDER_SLICE_EDGES;
     uint64_t size = edges / (degree + 1) + 1;
     uint32_t left = num_dst - builder->at;
@@ -85,17 +86,9 @@ static void count_owners(const struct batch_builder *builder, struct drawn_rows 
 {
     for (uint32_t p = 0; p < builder->num_parts; p++)
         streams[p].num_rows = 0;
-    const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
+    const uint16_t *owners = builder->types[row_type(builder)].owners.data;
     for (uint32_t i = builder->at; i < end; i++)
         streams[owners[i]].num_rows++;
-}
-
-/* An upper bound of what a local partition draws for the slice. */
-static uint64_t draw_bound(const struct sample_request *request)
-{
-    if (sample_fanout(request) <= ROOMY_FANOUT)
-        return (uint64_t)request->num_rows * sample_fanout(request);
-    return sample_bound(request);
 }
 
 /* The next num_rows rows of the partition's list, of this hop and edge type. */
@@ -103,17 +96,16 @@ static struct local_sample next_rows(const struct batch_builder *builder, uint32
                                      uint32_t num_rows)
 {
     uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
-    const struct batch_builder_type *type = &builder->types[etype_of(builder)->dst];
-    const struct batch_builder_list *list = &type->lists[part];
+    uint32_t ntype = row_type(builder);
+    const struct batch_builder_list *list = &builder->types[ntype].lists[part];
     return (struct local_sample){ .part = builder->parts[part],
                                   .draw = &builder->key,
                                   .kind = builder->plan->spec->kind,
                                   .etype = builder->etype,
                                   .term = *batch_builder_term(builder, builder->etype),
                                   .rows = (const uint32_t *)list->rows.data + used,
-                                  .salts = type->repeats ? (const uint32_t *)list->salts.data + used
-                                                         : NULL,
-                                  .row_fields = type->repeats ? SAMPLE_ROW_SALT : 0,
+                                  .with = batch_builder_list_fields(builder, ntype, part, used),
+                                  .row_fields = batch_builder_row_fields(builder),
                                   .num_rows = num_rows };
 }
 
@@ -142,8 +134,8 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
         struct sample_request request;
         int rv = local_sample_prepare(&what, &request, error);
         if (rv == 0)
-            rv = grow_space(builder, space, rows + s->num_rows, edges + draw_bound(&request),
-                            column_bytes, rows, edges);
+            rv = grow_space(builder, space, rows + s->num_rows,
+                            edges + local_sample_bound(&request), column_bytes, rows, edges);
         if (rv != 0)
             return rv;
         struct sample_result result = { .counts = (uint32_t *)space->counts.data + rows };
@@ -153,7 +145,7 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
             result.wide_columns = (uint64_t *)space->columns.data + edges;
         if (builder->plan->edge_ids)
             result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
-        rv = local_sample_draw(&what, &space->kernel, &request, &result);
+        rv = local_sample_draw(&space->kernel, &request, &result);
         if (rv != 0)
             return rv;
         rows += s->num_rows;
@@ -207,7 +199,7 @@ static void draw_merge(const struct batch_builder *builder, struct drawn_rows *s
                        uint32_t end, size_t column_bytes, uint32_t *index, unsigned char *columns,
                        uint64_t *edge_ids)
 {
-    const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
+    const uint16_t *owners = builder->types[row_type(builder)].owners.data;
     uint32_t edges = index[builder->at];
     for (uint32_t i = builder->at; i < end; i++) {
         struct drawn_rows *s = &streams[owners[i]];
@@ -256,7 +248,7 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
     uint64_t *edge_ids = builder->plan->edge_ids ? (uint64_t *)to->edge_ids.data + edges->num_edges
                                                  : NULL;
-    struct relabel *nodes = &builder->types[etype_of(builder)->src].nodes;
+    struct relabel *nodes = &builder->types[neighbour_type(builder)].nodes;
     /* Edges are merged before their sources are numbered: a node's number is the order of its
      * first appearance among the merged edges, whichever partition brought them. */
     if (!wide) {
@@ -278,7 +270,7 @@ static int draw_merged(struct batch_builder *builder, struct batch_builder_space
     if (rv != 0)
         return rv;
     struct drawn_rows *streams = space->streams.data;
-    bool wide = builder->types[etype_of(builder)->src].wide;
+    bool wide = builder->types[neighbour_type(builder)].wide;
     size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
     count_owners(builder, streams, end);
     /* All partitions are drawn before the streams are aimed: drawing may move the space that
@@ -302,7 +294,7 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
     struct sample_request request;
     int rv = local_sample_prepare(&what, &request, error);
     if (rv == 0)
-        rv = grow_edges(builder, draw_bound(&request), error);
+        rv = grow_edges(builder, local_sample_bound(&request), error);
     if (rv == 0)
         rv = vec_reserve(&space->counts, num_rows, sizeof(uint32_t), 0);
     if (rv != 0)
@@ -313,7 +305,7 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
     struct sample_result result = { .counts = space->counts.data, .columns = sources };
     if (builder->plan->edge_ids)
         result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
-    rv = local_sample_draw(&what, &space->kernel, &request, &result);
+    rv = local_sample_draw(&space->kernel, &request, &result);
     if (rv != 0)
         return rv;
     uint32_t *index = to->index.data;
@@ -321,8 +313,8 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
         index[builder->at + i + 1] = index[builder->at + i] + result.counts[i];
     batch_builder_answer(builder, builder->etype, 0)->used_rows = end;
     *more = result.num_edges;
-    return relabel_add_u32(&builder->types[etype_of(builder)->src].nodes, sources, result.num_edges,
-                           sources);
+    return relabel_add_u32(&builder->types[neighbour_type(builder)].nodes, sources,
+                           result.num_edges, sources);
 }
 
 /* Nothing is asked where the fanout is 0, so there are no answers either. */
@@ -336,7 +328,7 @@ static void draw_nothing(struct batch_builder *builder, uint32_t end)
 static int draw_slice(struct batch_builder *builder, struct batch_builder_space *space,
                       uint32_t end, uint64_t *more, struct error *error)
 {
-    bool wide = builder->types[etype_of(builder)->src].wide;
+    bool wide = builder->types[neighbour_type(builder)].wide;
     if (batch_builder_term(builder, builder->etype)->fanout == 0) {
         draw_nothing(builder, end);
         return 0;
@@ -355,13 +347,26 @@ static void close_hop(struct batch_builder *builder)
     builder->hop++;
 }
 
+/* The nodes that the slice met first, from that number on, have the roots of those that drew them. */
+static int follow_slice(struct batch_builder *builder, uint32_t end, uint32_t first_new)
+{
+    const struct edge_space *to = space_of(builder);
+    return batch_builder_follow_roots(
+        builder, neighbour_type(builder), first_new, row_type(builder), builder->at,
+        end - builder->at, (const uint32_t *)to->index.data + builder->at,
+        (const uint32_t *)to->sources.data + edges_of(builder)->num_edges);
+}
+
 static int draw_piece(struct batch_builder *builder, struct batch_builder_space *space,
                       struct error *error)
 {
     struct block_edges *edges = edges_of(builder);
     uint32_t end = slice_end(builder, edges->num_dst);
+    uint32_t known = builder->types[neighbour_type(builder)].nodes.num_ids;
     uint64_t more = 0;
     int rv = draw_slice(builder, space, end, &more, error);
+    if (rv == 0 && more > 0 && batch_builder_has_roots(builder))
+        rv = follow_slice(builder, end, known);
     if (rv != 0)
         return error != NULL && error->code == rv
                    ? rv

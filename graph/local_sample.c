@@ -6,6 +6,9 @@
 
 #include "graph/samplers.h"
 
+/* A larger bound of a row is rarely reached: then degrees are asked instead of assumed. */
+#define ROOMY_EDGES 256u
+
 /* Rows ahead whose bounds are fetched: the scan waits for memory otherwise. */
 #define PREFETCH_ROWS 32u
 
@@ -36,6 +39,20 @@ static bool ids_follow_rows(const struct node_part *nodes)
            nodes->original_ids[last] == nodes->global_begin + last;
 }
 
+/* The table that a term names, which came from outside. */
+static int find_table(const struct local_sample *what, const char *use, uint32_t number,
+                      const struct feature_table **out, struct error *error)
+{
+    const struct edge_part *edges = &what->part->edges[what->etype];
+    *out = number < edges->num_features ? &edges->features[number] : NULL;
+    if (number == SAMPLE_NO_TABLE || *out != NULL)
+        return 0;
+    return error_set(error, TR_ERANGE,
+                     "partition %" PRIu32 ": %s of table %" PRIu32 " of edge type %" PRIu32
+                     " asked for, it has %" PRIu32 " tables",
+                     what->part->part_id, use, number, what->etype, edges->num_features);
+}
+
 int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
                          struct error *error)
 {
@@ -56,17 +73,29 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         snprintf(where, sizeof where, "partition %" PRIu32, part->part_id);
         return sample_method_check(what->kind, what->row_fields, &what->term, where, error);
     }
-    const struct node_part *nodes = &part->nodes[part->types->etypes[what->etype].dst];
+    /* Whichever sampler draws: the edges lie with their destinations alone. */
+    if (what->term.direction == SAMPLE_OUT)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "partition %" PRIu32 ": it has no index of the out-edges of type %" PRIu32,
+                         part->part_id, what->etype);
+    const struct graph_etype *etype = &part->types->etypes[what->etype];
+    const struct node_part *nodes = &part->nodes[sample_row_type(etype, &what->term)];
     *request = (struct sample_request){
+        .method = sample_method_find(what->kind),
         .csc = &part->edges[what->etype].csc,
         .original_ids = ids_follow_rows(nodes) ? NULL : nodes->original_ids,
         .global_begin = nodes->global_begin,
         .rows = what->rows,
         .num_rows = what->num_rows,
-        .salts = what->salts,
+        .with = what->with,
         .term = what->term,
         .key_base = base_of(what->draw, what->etype),
     };
+    int rv = find_table(what, "weights", what->term.weights, &request->weights, error);
+    if (rv == 0)
+        rv = find_table(what, "a mask", what->term.mask, &request->mask, error);
+    if (rv != 0)
+        return rv;
     if (sample_check(request) == 0)
         return 0;
     return error_set(error, TR_ERANGE,
@@ -75,10 +104,10 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
                      part->part_id, find_bad_row(request), what->etype, request->csc->num_rows);
 }
 
-int local_sample_draw(const struct local_sample *what, struct sample_space *space,
-                      const struct sample_request *request, struct sample_result *result)
+int local_sample_draw(struct sample_space *space, const struct sample_request *request,
+                      struct sample_result *result)
 {
-    return sample_method_find(what->kind)->draw(space, request, result);
+    return request->method->draw(space, request, result);
 }
 
 uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype)
@@ -92,19 +121,43 @@ static uint64_t degree(const struct sample_request *request, uint32_t i)
     return bounds[1] - bounds[0];
 }
 
+uint64_t local_sample_row_edges(const struct sample_request *request)
+{
+    return request->method->row_edges(&request->term, SAMPLE_ANY_DEGREE);
+}
+
+/* Inlined, since gcc drops calls of functions that only prefetch. */
+static inline __attribute__((always_inline)) void prefetch_degree(
+    const struct sample_request *request, uint32_t i)
+{
+    if (i + PREFETCH_ROWS < request->num_rows)
+        __builtin_prefetch(&request->csc->index[request->rows[i + PREFETCH_ROWS]]);
+}
+
+uint64_t local_sample_bound(const struct sample_request *request)
+{
+    uint64_t most = local_sample_row_edges(request), bound = 0;
+    if (most <= ROOMY_EDGES)
+        return request->num_rows * most;
+    for (uint32_t i = 0; i < request->num_rows; i++) {
+        prefetch_degree(request, i);
+        bound += most == SAMPLE_ANY_DEGREE ? degree(request, i) : local_sample_count(request, i);
+    }
+    return bound;
+}
+
 uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max, uint64_t *edges)
 {
-    if (sample_fanout(request) != SAMPLE_ALL) {
-        uint64_t fit = sample_fanout(request) == 0 ? UINT32_MAX
-                                                   : edges_max / sample_fanout(request);
+    uint64_t most = local_sample_row_edges(request);
+    if (most != SAMPLE_ANY_DEGREE) {
+        uint64_t fit = most == 0 ? UINT32_MAX : edges_max / most;
         uint32_t rows = fit < request->num_rows ? (uint32_t)fit : request->num_rows;
-        *edges = (uint64_t)rows * sample_fanout(request);
+        *edges = rows * most;
         return rows;
     }
     *edges = 0;
     for (uint32_t i = 0; i < request->num_rows; i++) {
-        if (i + PREFETCH_ROWS < request->num_rows)
-            __builtin_prefetch(&request->csc->index[request->rows[i + PREFETCH_ROWS]]);
+        prefetch_degree(request, i);
         uint64_t more = degree(request, i);
         if (more > edges_max - *edges)
             return i;
@@ -115,9 +168,5 @@ uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_m
 
 uint64_t local_sample_count(const struct sample_request *request, uint32_t i)
 {
-    uint64_t all = degree(request, i);
-    bool whole = all == 0 || sample_fanout(request) == SAMPLE_ALL;
-    return whole || (all < sample_fanout(request) && !sample_replaces(request))
-               ? all
-               : sample_fanout(request);
+    return request->method->row_edges(&request->term, degree(request, i));
 }

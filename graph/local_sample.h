@@ -24,8 +24,8 @@ struct local_sample {
     uint32_t row_fields;         /* SAMPLE_ROW_* that the rows have */
     uint32_t etype;
     struct sample_term term;
-    const uint32_t *rows;  /* [num_rows] */
-    const uint32_t *salts; /* [num_rows] or NULL */
+    const uint32_t *rows; /* [num_rows] */
+    struct sample_row_fields with;
     uint32_t num_rows;
 };
 
@@ -38,18 +38,25 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
                          struct error *error);
 
 /* Draws by the kind that was prepared. */
-int local_sample_draw(const struct local_sample *what, struct sample_space *space,
-                      const struct sample_request *request, struct sample_result *result);
+int local_sample_draw(struct sample_space *space, const struct sample_request *request,
+                      struct sample_result *result);
 
 /* Bytes of a column in the answers of that edge type: 4, or 8 where there is a column table. */
 uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype);
 
-/* How many of the request's rows, from the first on, draw at most edges_max edges by
- * sample_bound's measure; *edges is that measure of them. */
+/* The most edges that one row of the request draws, whatever its degree; SAMPLE_ANY_DEGREE: its
+ * degree alone says. */
+uint64_t local_sample_row_edges(const struct sample_request *request);
+
+/* An upper bound of the edges that will be drawn. The rows were checked. */
+uint64_t local_sample_bound(const struct sample_request *request);
+
+/* How many of the request's rows, from the first on, draw at most edges_max edges, each counted as
+ * local_sample_row_edges() or, where that doesn't say, by its degree; *edges is that sum. */
 uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max,
                           uint64_t *edges);
 
-/* The edges that the request's row i draws, exactly. */
+/* The most edges that the request's row i draws; of uniform draws, exactly so many. */
 uint64_t local_sample_count(const struct sample_request *request, uint32_t i);
 
 #endif

@@ -6,6 +6,7 @@ libtr_graph_la_SOURCES = \
     graph/batch_builder.h \
     graph/batch_builder_answer.c \
     graph/batch_builder_draw.c graph/batch_builder_edges.c \
+    graph/batch_builder_fields.c \
     graph/batch_builder_rows.c \
     graph/batch_space.c \
     graph/batch_space.h \
@@ -39,6 +40,7 @@ libtr_graph_la_SOURCES = \
     graph/sample.h \
     graph/samplers.c \
     graph/samplers.h \
+    graph/samplers_check.c \
     graph/subset.c \
     graph/subset.h \
     graph/types.c \

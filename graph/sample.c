@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/key.h"
+#include "graph/samplers.h"
 #include "graph/subset.h"
 #include "runtime/base/hotmem.h"
 
@@ -63,20 +64,6 @@ int sample_check(const struct sample_request *request)
     for (uint32_t i = 0; i < request->num_rows; i++)
         greatest = request->rows[i] > greatest ? request->rows[i] : greatest;
     return request->num_rows > 0 && greatest >= request->csc->num_rows ? TR_ERANGE : 0;
-}
-
-uint64_t sample_bound(const struct sample_request *request)
-{
-    if (sample_fanout(request) != SAMPLE_ALL)
-        return (uint64_t)request->num_rows * sample_fanout(request);
-    const uint64_t *index = request->csc->index;
-    uint64_t bound = 0;
-    for (uint32_t i = 0; i < request->num_rows; i++) {
-        if (i + BLOCK_ROWS < request->num_rows)
-            __builtin_prefetch(&index[request->rows[i + BLOCK_ROWS]]);
-        bound += index[request->rows[i] + UINT64_C(1)] - index[request->rows[i]];
-    }
-    return bound;
 }
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -279,8 +266,9 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
          * are fetched: what each step needs of memory comes while another works. */
         uint32_t next = first + block->num_rows;
         prefetch_bounds(request, next, min_u32(rows, total - next));
-        rv = request->salts == NULL ? plan_block(space, request, NULL, side, block)
-                                    : plan_block(space, request, request->salts, side, block);
+        rv = request->with.salts == NULL
+                 ? plan_block(space, request, NULL, side, block)
+                 : plan_block(space, request, request->with.salts, side, block);
         if (rv == 0 && first > 0)
             emit_block(request->csc, &blocks[side ^ 1], result, &translated);
         previous = block->num_rows;
@@ -291,3 +279,19 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
         sample_translate(request->csc, result, translated);
     return rv;
 }
+
+/* What plan_block() decides, as a bound. */
+static uint64_t uniform_row_edges(const struct sample_term *term, uint64_t degree)
+{
+    uint64_t fanout = (uint32_t)term->fanout;
+    if (degree == 0 || term->fanout == SAMPLE_EVERY)
+        return degree;
+    return (term->flags & SAMPLE_REPLACE) != 0 || degree > fanout ? fanout : degree;
+}
+
+const struct sample_method sample_uniform_method = {
+    .name = "uniform",
+    .row_fields = SAMPLE_ROW_SALT,
+    .row_edges = uniform_row_edges,
+    .draw = sample_uniform,
+};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uniform sampling of in-edges: the kernel that a server and a sampler run alike.
+ * What kernels are asked, and uniform sampling of in-edges: a server and a sampler run them alike.
  *
- * A request names rows of one partition's CSC, a fanout and a key base; the answer is a count
+ * A request names rows of one partition's CSC, a term and a key base; the answer is a count
  * for each row and the columns drawn, one row after the other. It depends on the original IDs of
- * the rows alone, so an answer from another host has the same bytes as a local one.
+ * the rows and on what comes with them alone, so an answer from another host has the same bytes as
+ * a local one. graph/samplers.h has the table of the kernels.
  *
- * The draw of a row of d in-edges, fanout k:
+ * The uniform draw of a row of d in-edges, fanout k:
  *   - without replacement, d <= k or k = SAMPLE_ALL: all, in the order of original edge IDs;
  *   - without replacement, d > k: each k-subset with equal probability, in that same order;
  *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn
@@ -34,16 +35,36 @@ _Static_assert((uint32_t)SAMPLE_EVERY == SAMPLE_ALL, "a fanout is converted by a
 /* Larger fanouts mean "all" in practice; this bounds the scratch memory to 200 MB. */
 #define SAMPLE_FANOUT_MAX (UINT32_C(1) << 24)
 
+struct sample_method;
+
 struct sample_request {
+    const struct sample_method *method; /* which draws; a kernel itself reads none */
     const struct csc *csc;
     const uint64_t *original_ids; /* [csc->num_rows]; NULL: the global ID is the original one */
     uint64_t global_begin;        /* per-type global ID of row 0; read where original_ids is NULL */
     const uint32_t *rows;         /* [num_rows], each below csc->num_rows, repeats allowed */
     uint32_t num_rows;
-    const uint32_t *salts;   /* [num_rows], or NULL: each row is the first occurrence of its node */
-    struct sample_term term; /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
-    uint64_t key_base;       /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
+    struct sample_row_fields with; /* no salts: each row is the first occurrence of its node */
+    struct sample_term term;       /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
+    const struct feature_table *weights; /* of the edge type, as the term says; NULL: none */
+    const struct feature_table *mask;
+    uint64_t key_base; /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
 };
+
+/* The type of the nodes that draw: edges are drawn at their destinations or, along out-edges, at
+ * their sources. */
+static inline uint32_t sample_row_type(const struct graph_etype *etype,
+                                       const struct sample_term *term)
+{
+    return term->direction == SAMPLE_OUT ? etype->src : etype->dst;
+}
+
+/* The type of the nodes that are drawn. */
+static inline uint32_t sample_neighbour_type(const struct graph_etype *etype,
+                                             const struct sample_term *term)
+{
+    return term->direction == SAMPLE_OUT ? etype->dst : etype->src;
+}
 
 /* The request's fanout, SAMPLE_EVERY as SAMPLE_ALL. */
 static inline uint32_t sample_fanout(const struct sample_request *request)
@@ -56,7 +77,7 @@ static inline bool sample_replaces(const struct sample_request *request)
     return (request->term.flags & SAMPLE_REPLACE) != 0;
 }
 
-/* Where the answer goes. Columns hold sample_bound() elements. */
+/* Where the answer goes. Columns hold local_sample_bound() elements. */
 struct sample_result {
     uint32_t *counts;       /* [num_rows] */
     uint32_t *columns;      /* per-type global IDs, where csc->column_global is NULL; else unused */
@@ -76,11 +97,11 @@ struct sample_space {
 void sample_space_fini(struct sample_space *space);
 
 /* Checks a request that came from outside: TR_ERANGE for a row that is not there, TR_ETOOBIG for
- * the fanout. sample_uniform asserts nothing about rows, it relies on this. */
+ * the fanout. A kernel asserts nothing about rows, it relies on this. */
 int sample_check(const struct sample_request *request);
 
-/* An upper bound of the edges that will be drawn, exact for SAMPLE_ALL. The rows were checked. */
-uint64_t sample_bound(const struct sample_request *request);
+/* The row of the table. */
+extern const struct sample_method sample_uniform_method;
 
 /* Draws. 0, TR_ENOMEM (scratch), TR_ETOOBIG (a row of 2^32 - 1 edges or more). */
 int sample_uniform(struct sample_space *space, const struct sample_request *request,

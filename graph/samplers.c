@@ -1,81 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table alone: a test that brings a sampler of its own has one in its place. */
 #include "graph/samplers.h"
 
-#include <inttypes.h>
-
-static const struct sample_method METHODS[] = {
-    [SAMPLE_UNIFORM] = { .name = "uniform", .row_fields = SAMPLE_ROW_SALT, .draw = sample_uniform },
-};
+#define ROW(kind, method) [kind] = &(method),
+static const struct sample_method *const METHODS[] = { SAMPLE_METHODS(ROW) };
+#undef ROW
 
 const struct sample_method *sample_method_find(uint32_t kind)
 {
-    return kind < sizeof METHODS / sizeof *METHODS ? &METHODS[kind] : NULL;
-}
-
-static int refuse(const char *where, const char *name, const char *what, struct error *error)
-{
-    return error_set(error, TR_EUNSUPPORTED, "%s: the %s sampler has no %s in this version", where,
-                     name, what);
-}
-
-int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
-                        const char *where, struct error *error)
-{
-    const struct sample_method *method = sample_method_find(kind);
-    if (method == NULL)
-        return error_set(error, TR_EUNSUPPORTED,
-                         "%s: sampler %" PRIu32 " is not one of this version's", where, kind);
-    uint32_t missing = row_fields & ~method->row_fields;
-    if ((missing & SAMPLE_ROW_SALT) != 0)
-        return refuse(where, method->name, "salts of rows", error);
-    if ((missing & SAMPLE_ROW_TIME) != 0)
-        return refuse(where, method->name, "times of rows", error);
-    if ((missing & SAMPLE_ROW_EXCLUDE) != 0)
-        return refuse(where, method->name, "exclusions", error);
-    if (term->weights != SAMPLE_NO_TABLE && !method->weights)
-        return refuse(where, method->name, "weights", error);
-    if (term->mask != SAMPLE_NO_TABLE && !method->mask)
-        return refuse(where, method->name, "mask", error);
-    if ((term->flags & ~SAMPLE_REPLACE) != 0)
-        return refuse(where, method->name, "other flags than to replace", error);
-    if (term->direction != SAMPLE_IN && !method->out_edges)
-        return refuse(where, method->name, "draws along out-edges", error);
-    if (term->fanout > (int32_t)SAMPLE_FANOUT_MAX)
-        return error_set(error, TR_ETOOBIG,
-                         "%s: fanout %" PRId32 " asked for, the most is %" PRIu32
-                         " (or -1 for all)",
-                         where, term->fanout, SAMPLE_FANOUT_MAX);
-    return 0;
-}
-
-int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
-                      struct error *error)
-{
-    int rv = 0;
-    if (spec->num_etypes != num_etypes)
-        return error_set(error, TR_EMISMATCH,
-                         "%s: fanouts of %" PRIu32 " edge types, the graph has %" PRIu32, where,
-                         spec->num_etypes, num_etypes);
-    for (uint32_t i = 0; i < spec->num_layers * num_etypes && rv == 0; i++)
-        rv = sample_method_check(spec->kind, spec->row_fields, &spec->terms[i], where, error);
-    return rv;
-}
-
-int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
-                        const char *where, struct error *error)
-{
-    for (uint32_t i = 0; i < spec->num_tables; i++) {
-        const struct sample_table *table = &spec->tables[i];
-        bool edges = table->of == SAMPLE_OF_EDGES;
-        if (table->type >= (edges ? meta->num_etypes : meta->num_ntypes))
-            return error_set(error, TR_ERANGE, "%s: table %" PRIu32 " is of %s type %" PRIu32,
-                             where, i, edges ? "edge" : "node", table->type);
-        int found = edges ? graph_meta_edge_table(meta, table->type, table->name)
-                          : graph_meta_table(meta, table->type, table->name);
-        if (found < 0)
-            return error_set(error, TR_ENOENT,
-                             "%s: table %" PRIu32 ": %s type %" PRIu32 " has no such feature",
-                             where, i, edges ? "edge" : "node", table->type);
-    }
-    return 0;
+    return kind < sizeof METHODS / sizeof *METHODS ? METHODS[kind] : NULL;
 }

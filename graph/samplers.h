@@ -2,8 +2,10 @@
 /*
  * The samplers there are: one row of a table each, one file each.
  *
- * A new sampler is a file with its draw function, a number in schemas/sample_spec.h and a row in
- * samplers.c, which says what of a term and of a row the sampler reads. Whatever a spec asks of a
+ * A new sampler is a file with its draw function and its struct sample_method, which says what of a
+ * term and of a row the sampler reads and how many edges a row draws; a number in
+ * schemas/sample_spec.h; and a row of SAMPLE_METHODS. Whatever draws, sends or serves asks the
+ * method and carries the fields of rows along. Whatever a spec asks of a
  * sampler that does not read it is refused by name: a weight that were ignored would give batches
  * that look right.
  *
@@ -19,10 +21,20 @@
 #include "runtime/base/error.h"
 #include "schemas/sample_spec.h"
 
+/* The table: kinds without a gap, and the method of each. */
+#define SAMPLE_METHODS(X) X(SAMPLE_UNIFORM, sample_uniform_method)
+
+/* The degree of a row of which nothing is known. */
+#define SAMPLE_ANY_DEGREE UINT64_MAX
+
 struct sample_method {
     const char *name;
     uint32_t row_fields; /* SAMPLE_ROW_* that it reads */
     bool weights, mask, out_edges;
+    /* The most edges that a row of so many draws by the term, and of SAMPLE_ANY_DEGREE any row.
+     * Where that is SAMPLE_ANY_DEGREE itself, a row draws each of its edges once at most. Memory
+     * and replies are as large as this says. */
+    uint64_t (*row_edges)(const struct sample_term *term, uint64_t degree);
     /* Draws for a request that was checked; see sample.h. */
     int (*draw)(struct sample_space *space, const struct sample_request *request,
                 struct sample_result *result);
@@ -37,10 +49,11 @@ const struct sample_method *sample_method_find(uint32_t kind);
 int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
                         const char *where, struct error *error);
 
-/* The same for all terms of a spec; TR_EMISMATCH: it is not for a graph of so many edge types. */
 /* Whether the graph has the tables that a spec lists: TR_ERANGE, TR_ENOENT name one. */
 int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
                         const char *where, struct error *error);
+/* The same as sample_method_check() for all terms of a spec; TR_EMISMATCH: it is not for a graph of
+ * so many edge types. */
 int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
                       struct error *error);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schemas/body.h"
 
+#include <string.h>
+
 #include <troupe/error.h>
 
 #define ADDRESS_BYTES 16 /* of struct address, see runtime/core/address.h */
@@ -71,29 +73,72 @@ static uint64_t sum_of(const uint32_t *counts, uint32_t n)
     return sum;
 }
 
-/* Moves past what comes with the rows of a section, in the order of the bits. */
-static int walk_row_fields(struct request_walk *walk, uint32_t num_rows)
+int row_fields_take(struct body_reader *reader, uint32_t row_fields, uint32_t num_rows,
+                    struct sample_row_fields *with)
 {
     const void *taken;
     int rv = 0;
-    walk->with = (struct sample_row_fields){ .salts = NULL };
-    if ((walk->row_fields & SAMPLE_ROW_SALT) != 0) {
-        rv = body_take(&walk->reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
-        walk->with.salts = rv == 0 ? taken : NULL;
+    *with = (struct sample_row_fields){ .salts = NULL };
+    if ((row_fields & SAMPLE_ROW_SALT) != 0) {
+        rv = body_take(reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
+        with->salts = rv == 0 ? taken : NULL;
     }
-    if (rv == 0 && (walk->row_fields & SAMPLE_ROW_TIME) != 0) {
-        rv = body_take(&walk->reader, num_rows, sizeof(int64_t), sizeof(int64_t), &taken);
-        walk->with.times = rv == 0 ? taken : NULL;
+    if (rv == 0 && (row_fields & SAMPLE_ROW_TIME) != 0) {
+        rv = body_take(reader, num_rows, sizeof(int64_t), sizeof(int64_t), &taken);
+        with->times = rv == 0 ? taken : NULL;
     }
-    if (rv == 0 && (walk->row_fields & SAMPLE_ROW_EXCLUDE) != 0) {
-        rv = body_take(&walk->reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
-        walk->with.exclusions = rv == 0 ? taken : NULL;
+    if (rv == 0 && (row_fields & SAMPLE_ROW_EXCLUDE) != 0) {
+        rv = body_take(reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
+        with->exclusions = rv == 0 ? taken : NULL;
         if (rv == 0)
-            rv = body_take(&walk->reader, sum_of(taken, num_rows), sizeof(uint64_t),
-                           sizeof(uint64_t), &taken);
-        walk->with.excluded = rv == 0 ? taken : NULL;
+            rv = body_take(reader, sum_of(taken, num_rows), sizeof(uint64_t), sizeof(uint64_t),
+                           &taken);
+        with->excluded = rv == 0 ? taken : NULL;
     }
     return rv;
+}
+
+int row_fields_grow(uint64_t *length, uint32_t row_fields, uint32_t num_rows, uint64_t num_excluded)
+{
+    int rv = 0;
+    if ((row_fields & SAMPLE_ROW_SALT) != 0)
+        rv = body_grow(length, num_rows, sizeof(uint32_t), sizeof(uint32_t));
+    if (rv == 0 && (row_fields & SAMPLE_ROW_TIME) != 0)
+        rv = body_grow(length, num_rows, sizeof(int64_t), sizeof(int64_t));
+    if (rv == 0 && (row_fields & SAMPLE_ROW_EXCLUDE) != 0) {
+        rv = body_grow(length, num_rows, sizeof(uint32_t), sizeof(uint32_t));
+        if (rv == 0)
+            rv = body_grow(length, num_excluded, sizeof(uint64_t), sizeof(uint64_t));
+    }
+    return rv;
+}
+
+/* Zeroes up to the next multiple, since all that is sent was written; copies, or zeroes more. */
+static uint64_t put_array(unsigned char *body, uint64_t at, uint64_t count, uint64_t size,
+                          const void *from)
+{
+    uint64_t begin = (at + size - 1) & ~(size - 1), bytes = count * size;
+    memset(body + at, 0, begin - at);
+    if (bytes > 0 && from != NULL)
+        memcpy(body + begin, from, bytes);
+    else
+        memset(body + begin, 0, bytes);
+    return begin + bytes;
+}
+
+uint64_t row_fields_put(void *body, uint64_t at, uint32_t row_fields, uint32_t num_rows,
+                        const struct sample_row_fields *with)
+{
+    if ((row_fields & SAMPLE_ROW_SALT) != 0)
+        at = put_array(body, at, num_rows, sizeof *with->salts, with->salts);
+    if ((row_fields & SAMPLE_ROW_TIME) != 0)
+        at = put_array(body, at, num_rows, sizeof *with->times, with->times);
+    if ((row_fields & SAMPLE_ROW_EXCLUDE) != 0) {
+        at = put_array(body, at, num_rows, sizeof *with->exclusions, with->exclusions);
+        at = put_array(body, at, sum_of(with->exclusions, num_rows), sizeof *with->excluded,
+                       with->excluded);
+    }
+    return at;
 }
 
 /* Moves past the rows of one section. */
@@ -106,7 +151,7 @@ static int walk_rows(struct request_walk *walk, uint32_t num_rows, uint32_t same
     if (same_rows == 0)
         rv = body_take(&walk->reader, num_rows, sizeof *walk->rows, sizeof *walk->rows, &rows);
     if (rv == 0 && same_rows == 0)
-        rv = walk_row_fields(walk, num_rows);
+        rv = row_fields_take(&walk->reader, walk->row_fields, num_rows, &walk->with);
     walk->rows = rows;
     walk->num_rows = num_rows;
     walk->next++;
@@ -325,14 +370,28 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
     };
 }
 
+int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
+                        const struct sample_spec *spec, struct sample_row_fields *with)
+{
+    uint32_t fields = head->seeds == MSG_SEEDS_LISTED ? spec->row_fields & SAMPLE_SEED_FIELDS : 0;
+    struct body_reader reader = reader_of(body, length - head->spec_bytes);
+    const void *taken;
+    int rv = body_take(&reader, head->num_seeds, 8 * listed_ids(head->seeds), 8, &taken);
+    if (rv == 0)
+        rv = row_fields_take(&reader, fields, head->num_seeds, with);
+    return rv == 0 && reader.at != reader.length ? TR_EFORMAT : rv;
+}
+
 static int verify_draw(const struct msg_draw_request *head, const void *body, uint64_t length)
 {
     const struct msg_loader_open open = draw_as_loader(head);
+    struct sample_row_fields with;
     struct sample_spec spec;
-    if (head->num_seeds == 0 || head->spec_bytes > length || !seed_kind_is_listed(head->seeds) ||
-        verify_array(head->num_seeds, 8 * listed_ids(head->seeds), length - head->spec_bytes) != 0)
+    if (head->num_seeds == 0 || head->spec_bytes > length || (length - head->spec_bytes) % 8 != 0 ||
+        !seed_kind_is_listed(head->seeds))
         return TR_EFORMAT;
-    return loader_open_spec(&open, body, length, &spec);
+    int rv = loader_open_spec(&open, body, length, &spec);
+    return rv != 0 ? rv : draw_request_fields(head, body, length, &spec, &with);
 }
 
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)

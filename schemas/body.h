@@ -31,13 +31,17 @@ int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_
 /* Bytes of a body that grows the same way: adds to *length, or TR_ETOOBIG at overflow. */
 int body_grow(uint64_t *length, uint64_t count, uint64_t size, uint64_t align);
 
-/* The fields that come with the rows of a section of a sample request; NULL: it has none. */
-struct sample_row_fields {
-    const uint32_t *salts;      /* [num_rows] */
-    const int64_t *times;       /* [num_rows] */
-    const uint32_t *exclusions; /* [num_rows], how many of the next belong to a row */
-    const uint64_t *excluded;   /* their IDs, row after row */
-};
+/* The fields of num_rows rows as they lie behind rows or seeds: those that row_fields names, in the
+ * order of its bits, each at a multiple of its element. */
+int row_fields_take(struct body_reader *reader, uint32_t row_fields, uint32_t num_rows,
+                    struct sample_row_fields *with);
+/* Bytes of a body that grows by them, num_excluded IDs in all. TR_ETOOBIG at overflow. */
+int row_fields_grow(uint64_t *length, uint32_t row_fields, uint32_t num_rows,
+                    uint64_t num_excluded);
+/* Writes them behind the first `at` bytes of a body that has room for them: where `with` has none
+ * of a field that row_fields names, salts are 0. Returns the length of the body then. */
+uint64_t row_fields_put(void *body, uint64_t at, uint32_t row_fields, uint32_t num_rows,
+                        const struct sample_row_fields *with);
 
 /* Sections of a sample or rows request, one after the other. */
 struct request_walk {
@@ -93,6 +97,10 @@ int rows_reply_end(const struct body_reader *reader);
 /* The spec at the end of the body of a MSG_LOADER_OPEN or a MSG_DRAW_REQUEST. */
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
+
+/* What comes with the seeds of a MSG_DRAW_REQUEST whose spec was read. */
+int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
+                        const struct sample_spec *spec, struct sample_row_fields *with);
 
 /* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types
  * (none of other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */

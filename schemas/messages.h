@@ -320,7 +320,9 @@ struct msg_loader_open {
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
  * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN
- * to a proxy lists them, then a sample_spec. */
+ * to a proxy lists them, then, of listed nodes, what the spec's row_fields name of
+ * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then a sample_spec, at a multiple
+ * of 8. Other seeds bring no fields. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;

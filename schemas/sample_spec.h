@@ -8,7 +8,8 @@
  * asked) reads the same terms, so nothing on the way has to know what a sampler needs.
  *
  * Fields of single rows of a request are not in here but beside its rows: salts (of a node that
- * a batch has several times), times and exclusions. A spec only says which of these there are.
+ * a batch has several times), times and exclusions. A spec says which of the last two its rows
+ * have; salts come with the rows of a batch that has a node several times, whatever the spec says.
  *
  * The structs carry more than today's samplers implement: graph/samplers.h refuses the rest by
  * name. Encoded, a spec is its head, then its terms, then its tables, as they are in memory; layers
@@ -57,8 +58,31 @@ enum sample_table_of { SAMPLE_OF_NODES = 0, SAMPLE_OF_EDGES = 1 };
 /* The fields that come with each row of a request; a spec has those of its requests. */
 #define SAMPLE_ROW_SALT 1u    /* uint32_t: which occurrence of its node the row is */
 #define SAMPLE_ROW_TIME 2u    /* int64_t: edges after it are not drawn */
-#define SAMPLE_ROW_EXCLUDE 4u /* IDs of nodes that are not drawn */
+#define SAMPLE_ROW_EXCLUDE 4u /* global IDs of neighbours that are not drawn */
 #define SAMPLE_ROW_FIELDS (SAMPLE_ROW_SALT | SAMPLE_ROW_TIME | SAMPLE_ROW_EXCLUDE)
+/* Those that seeds bring along, and hand on to the nodes that are drawn from them. */
+#define SAMPLE_SEED_FIELDS (SAMPLE_ROW_TIME | SAMPLE_ROW_EXCLUDE)
+
+/* The time of a seed that brings none: no edge is after it. */
+#define SAMPLE_NO_TIME INT64_MAX
+
+/* The fields of some rows, the same for all that carry them: messages, builders, servers and
+ * kernels. NULL: the rows have none. */
+struct sample_row_fields {
+    const uint32_t *salts;      /* [num_rows] */
+    const int64_t *times;       /* [num_rows] */
+    const uint32_t *exclusions; /* [num_rows], how many of the next belong to a row */
+    const uint64_t *excluded;   /* their IDs, row after row */
+};
+
+/* Leaves out the first num_rows rows. */
+static inline void sample_row_fields_skip(struct sample_row_fields *with, uint32_t num_rows)
+{
+    with->salts = with->salts == NULL ? NULL : with->salts + num_rows;
+    with->times = with->times == NULL ? NULL : with->times + num_rows;
+    for (uint32_t i = 0; with->exclusions != NULL && i < num_rows; i++)
+        with->excluded += *with->exclusions++;
+}
 
 /* The rule by which one edge type draws in one layer. */
 struct sample_term {

@@ -8,7 +8,9 @@
 
 #include "actors/data/epoch_plan.h"
 #include "graph/digest.h"
+#include "graph/local_sample.h"
 #include "graph/permute.h"
+#include "graph/samplers.h"
 
 void reference_init(struct reference *reference, const struct sim_graph *raw)
 {
@@ -366,29 +368,32 @@ static void reference_draw(struct reference *r, const struct sample_spec *spec,
                            struct block_edges *edges)
 {
     const struct graph_part *part = &r->partitions.parts[0];
-    uint32_t dst = part->types->etypes[key->type].dst;
+    const struct sample_term *term = sample_spec_term(spec, spec->num_layers - 1 - key->hop,
+                                                      key->type);
+    uint32_t dst = sample_row_type(&part->types->etypes[key->type], term);
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
         rows[i] = (uint32_t)r->nodes[dst].ids[i];
     uint32_t *salts = find_salts(r, dst, n);
     const struct sample_request request = {
+        .method = sample_method_find(spec->kind),
         .csc = &part->edges[key->type].csc,
         .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
-        .salts = salts,
+        .with = { .salts = salts },
         .num_rows = n,
-        .term = *sample_spec_term(spec, spec->num_layers - 1 - key->hop, key->type),
+        .term = *term,
         .key_base = key_base(key),
     };
-    uint64_t bound = sample_bound(&request) + 1;
+    uint64_t bound = local_sample_bound(&request) + 1;
     uint32_t *index = reference_room(&space->index, n + UINT64_C(1), sizeof *index);
     struct sample_result result = {
         .counts = index + 1,
         .columns = reference_room(&space->sources, bound, sizeof(uint32_t)),
         .edge_ids = reference_room(&space->edge_ids, bound, sizeof(uint64_t)),
     };
-    int rv = sample_uniform(&r->space, &request, &result);
+    int rv = local_sample_draw(&r->space, &request, &result);
     assert(rv == 0);
     index[0] = 0;
     for (uint32_t i = 0; i < n; i++)

@@ -36,7 +36,7 @@ static int take_section(struct ask *ask, const struct sample_answer *got, struct
     if (rv != 0)
         return rv;
     ask->rows_done += got->num_rows;
-    if (ask->rows_done == ask_list(ask, builder->graph.types->etypes[etype].dst)->count) {
+    if (ask->rows_done == ask_list(ask, batch_builder_row_type(builder, etype))->count) {
         ask->sections_done++;
         ask->rows_done = 0;
     }

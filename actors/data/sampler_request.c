@@ -4,6 +4,8 @@
 
 #include "actors/data/draw.h"
 #include "actors/data/sampler_state.h"
+#include "graph/samplers.h"
+#include "schemas/body.h"
 
 /* Where the loader's options don't say: large enough that asking costs little. */
 #define REPLY_BYTES ((uint64_t)8 << 20)
@@ -23,42 +25,61 @@ static uint64_t reply_bytes_max(const struct ask *ask)
 bool sampler_samples_etype(const struct ask *ask, uint32_t etype)
 {
     const struct batch_builder *builder = &ask->task->builder;
-    uint32_t dst = builder->graph.types->etypes[etype].dst;
-    return ask_list(ask, dst)->count > 0 && batch_builder_term(builder, etype)->fanout != 0;
+    return ask_list(ask, batch_builder_row_type(builder, etype))->count > 0 &&
+           batch_builder_term(builder, etype)->fanout != 0;
 }
 
-/* Salts come with the rows of all sections as soon as one type has repeated seeds. */
-static bool has_salts(const struct batch_builder *builder)
-{
-    for (uint32_t t = 0; t < builder->num_ntypes; t++)
-        if (builder->types[t].repeats)
-            return true;
-    return false;
-}
-
-static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *sections,
-                            uint64_t *bytes)
+/* The sections, one an edge type; where not NULL, they are written too. */
+static uint32_t put_sections(const struct ask *ask, struct msg_sample_section *sections)
 {
     const struct batch_builder *builder = &ask->task->builder;
     uint32_t count = 0, last = UINT32_MAX;
-    size_t row_bytes = sizeof(uint32_t) * (has_salts(builder) ? 2 : 1);
     for (uint32_t e = 0; e < builder->num_etypes; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        uint32_t dst = builder->graph.types->etypes[e].dst;
-        uint32_t rows = ask_list(ask, dst)->count;
+        uint32_t ntype = batch_builder_row_type(builder, e);
         if (sections != NULL)
             sections[count] = (struct msg_sample_section){
                 .etype = e,
-                .num_rows = rows,
-                .same_rows = dst == last,
+                .num_rows = ask_list(ask, ntype)->count,
+                .same_rows = ntype == last,
                 .term = *batch_builder_term(builder, e),
             };
-        *bytes += sizeof *sections + (dst == last ? 0 : rows * row_bytes);
-        last = dst;
+        last = ntype;
         count++;
     }
     return count;
+}
+
+/* The rows of all sections and what comes with them, behind the sections; where the body is not
+ * NULL, they are written too. The length of the whole, or 0: no message is as long. */
+static uint64_t put_rows(const struct ask *ask, uint32_t num_sections, void *body)
+{
+    const struct batch_builder *builder = &ask->task->builder;
+    uint32_t fields = batch_builder_row_fields(builder), last = UINT32_MAX;
+    uint64_t length = num_sections * sizeof(struct msg_sample_section);
+    for (uint32_t e = 0; e < builder->num_etypes; e++) {
+        uint32_t ntype = batch_builder_row_type(builder, e);
+        if (!sampler_samples_etype(ask, e) || ntype == last)
+            continue;
+        last = ntype;
+        const struct batch_builder_list *list = ask_list(ask, ntype);
+        uint64_t at = length;
+        /* These do not grow past what memory holds, where the lists are. */
+        if (body_grow(&length, list->count, sizeof(uint32_t), sizeof(uint32_t)) != 0 ||
+            row_fields_grow(&length, fields, list->count,
+                            batch_builder_list_excluded(builder, ntype, ask->part)) != 0)
+            return 0;
+        if (body == NULL)
+            continue;
+        size_t bytes = list->count * sizeof(uint32_t);
+        const struct sample_row_fields with = batch_builder_list_fields(builder, ntype, ask->part,
+                                                                        0);
+        /* Sections and arrays end at multiples of 4, so rows stand at one. */
+        memcpy((unsigned char *)body + at, list->rows.data, bytes);
+        row_fields_put(body, at + bytes, fields, list->count, &with);
+    }
+    return length;
 }
 
 /* Bytes of the largest reply, up to reply_bytes_max, which stands for rows that may bring every
@@ -66,39 +87,18 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
 static size_t samples_bytes(const struct ask *ask)
 {
     const struct batch_builder *builder = &ask->task->builder;
+    const struct sample_method *method = sample_method_find(builder->plan->spec->kind);
     uint64_t most = reply_bytes_max(ask), bytes = 0;
     for (uint32_t e = 0; e < builder->num_etypes && bytes < most; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        int32_t fanout = batch_builder_term(builder, e)->fanout;
-        uint64_t edges = fanout < 0 ? most : (uint64_t)fanout;
+        uint64_t edges = method->row_edges(batch_builder_term(builder, e), SAMPLE_ANY_DEGREE);
+        edges = edges < most ? edges : most;
         uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
         bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
-        bytes += row * ask_list(ask, builder->graph.types->etypes[e].dst)->count;
+        bytes += row * ask_list(ask, batch_builder_row_type(builder, e))->count;
     }
     return (size_t)(bytes < most ? bytes : most);
-}
-
-static void copy_rows(const struct ask *ask, const struct msg_sample_section *sections,
-                      uint32_t num_sections)
-{
-    unsigned char *to = (unsigned char *)(uintptr_t)(sections + num_sections);
-    bool salted = has_salts(&ask->task->builder);
-    for (uint32_t i = 0; i < num_sections; i++) {
-        if (sections[i].same_rows)
-            continue;
-        uint32_t dst = ask->task->builder.graph.types->etypes[sections[i].etype].dst;
-        size_t bytes = sections[i].num_rows * sizeof(uint32_t);
-        memcpy(to, ask_list(ask, dst)->rows.data, bytes);
-        to += bytes;
-        if (!salted)
-            continue;
-        if (ask->task->builder.types[dst].repeats)
-            memcpy(to, ask_list(ask, dst)->salts.data, bytes);
-        else
-            memset(to, 0, bytes);
-        to += bytes;
-    }
 }
 
 bool sampler_wants_samples(struct ask *ask)
@@ -111,9 +111,9 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
 {
     const struct batch_builder *builder = &ask->task->builder;
     struct actor *self = ask->task->sampler->self;
-    uint64_t bytes = 0;
-    uint32_t num_sections = put_samples(ask, NULL, &bytes);
-    struct message *request = message_create(self, MSG_SAMPLE_REQUEST);
+    uint32_t num_sections = put_sections(ask, NULL);
+    uint64_t bytes = put_rows(ask, num_sections, NULL);
+    struct message *request = bytes == 0 ? NULL : message_create(self, MSG_SAMPLE_REQUEST);
     struct msg_sample_section *sections = request == NULL
                                               ? NULL
                                               : message_body_alloc(self, request, bytes);
@@ -121,8 +121,8 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
         message_release(self, request);
         return TR_ENOMEM;
     }
-    put_samples(ask, sections, &bytes);
-    copy_rows(ask, sections, num_sections);
+    put_sections(ask, sections);
+    put_rows(ask, num_sections, sections);
     struct msg_sample_request *head = message_head(request);
     *head = (struct msg_sample_request){
         .draw = draw_of(&builder->key),
@@ -130,7 +130,7 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
         .version = ask->task->loader->versions[ask->part],
         .num_sections = num_sections,
         .sampler = builder->plan->spec->kind,
-        .row_fields = has_salts(builder) ? SAMPLE_ROW_SALT : 0,
+        .row_fields = batch_builder_row_fields(builder),
         .edge_ids = builder->plan->edge_ids,
         .reply_bytes_max = reply_bytes_max(ask),
         .skip_sections = ask->sections_done,

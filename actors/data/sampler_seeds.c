@@ -346,9 +346,26 @@ int sampler_read_seeds(struct task *task, struct error *error)
     return rv;
 }
 
+/* What comes with the slice's seeds: those of a single draw bring what its spec names. */
+static int slice_fields(const struct task *task, struct sample_row_fields *with)
+{
+    struct message *request = task->request;
+    *with = (struct sample_row_fields){ .salts = NULL };
+    if (request->frame.kind != MSG_DRAW_REQUEST)
+        return 0;
+    int rv = draw_request_fields(message_head(request), message_body(request),
+                                 request->frame.body_bytes, &task->loader->spec, with);
+    if (rv == 0)
+        sample_row_fields_skip(with, (uint32_t)(task->next_seed - task->first_seed));
+    return rv;
+}
+
 int sampler_add_seeds(struct task *task, struct error *error)
 {
-    int rv = 0;
+    struct sample_row_fields with;
+    int rv = slice_fields(task, &with);
+    if (rv != 0)
+        return error_set(error, rv, "a draw whose seeds lack what its spec says of them");
     task->next_seed += task->num_seeds;
     const struct seed_segment *first = segment_of(task, 0);
     if (seed_kind_is_pair(first->seeds)) {
@@ -361,8 +378,9 @@ int sampler_add_seeds(struct task *task, struct error *error)
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;
         const uint64_t *ids = task->seeds.data;
-        rv = batch_builder_add_seeds(&task->builder, segment_of(task, s)->ntype,
-                                     ids == NULL ? NULL : ids + begin, NULL, count, error);
+        rv = batch_builder_add_seeds_with(&task->builder, segment_of(task, s)->ntype,
+                                          ids == NULL ? NULL : ids + begin, NULL, count, &with,
+                                          error);
     }
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }

@@ -11,6 +11,7 @@
 #include "actors/data/draw.h"
 #include "actors/data/server_work.h"
 #include "graph/local_sample.h"
+#include "graph/samplers.h"
 #include "schemas/body.h"
 
 /* Rows planned a turn: a random read each, 4 ms on slow memory. */
@@ -21,11 +22,13 @@
 
 struct section_plan {
     const struct msg_sample_section *section;
-    const uint32_t *rows;  /* of the section, those skipped left out */
-    const uint32_t *salts; /* of these rows, or NULL */
-    uint32_t rows_left;    /* asked for */
-    uint32_t num_rows;     /* that fit */
-    uint64_t edges_bound;  /* that these can draw */
+    const uint32_t *rows;          /* of the section, those skipped left out */
+    struct sample_row_fields with; /* of these rows */
+    uint32_t with_row;             /* the row that with_at begins at: rows are taken in order */
+    struct sample_row_fields with_at;
+    uint32_t rows_left;   /* asked for */
+    uint32_t num_rows;    /* that fit */
+    uint64_t edges_bound; /* that these can draw */
     uint32_t column_bytes;
 };
 
@@ -50,8 +53,20 @@ static uint64_t edge_bytes(const struct sample_work *state, const struct section
     return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0);
 }
 
+/* The fields of the rows from that one on, which are looked for from where they were before. */
+static struct sample_row_fields fields_of(struct section_plan *plan, uint32_t first)
+{
+    if (first < plan->with_row) {
+        plan->with_at = plan->with;
+        plan->with_row = 0;
+    }
+    sample_row_fields_skip(&plan->with_at, first - plan->with_row);
+    plan->with_row = first;
+    return plan->with_at;
+}
+
 /* `count` rows of a section, from the `first` of those that were not skipped on. */
-static struct local_sample rows_of(const struct sample_work *state, const struct section_plan *plan,
+static struct local_sample rows_of(const struct sample_work *state, struct section_plan *plan,
                                    const struct draw_key *key, uint32_t first, uint32_t count)
 {
     return (struct local_sample){ .part = state->work.part,
@@ -61,11 +76,11 @@ static struct local_sample rows_of(const struct sample_work *state, const struct
                                   .etype = plan->section->etype,
                                   .term = plan->section->term,
                                   .rows = plan->rows + first,
-                                  .salts = plan->salts != NULL ? plan->salts + first : NULL,
+                                  .with = fields_of(plan, first),
                                   .num_rows = count };
 }
 
-static int server_sample_prepare(const struct sample_work *state, const struct section_plan *plan,
+static int server_sample_prepare(const struct sample_work *state, struct section_plan *plan,
                                  uint32_t first, uint32_t count, struct sample_request *request,
                                  struct error *error)
 {
@@ -97,10 +112,13 @@ static int read_sections(struct sample_work *state, struct error *error)
         if (skip > section->num_rows)
             return error_set(error, TR_ERANGE, "partition %u: %u rows to skip of a section of %u",
                              head->part, skip, section->num_rows);
+        struct sample_row_fields with = walk.with;
+        sample_row_fields_skip(&with, skip);
         state->plans[state->num_plans++] = (struct section_plan){
             .section = section,
             .rows = rows != NULL ? rows + skip : NULL,
-            .salts = walk.with.salts != NULL ? walk.with.salts + skip : NULL,
+            .with = with,
+            .with_at = with,
             .rows_left = section->num_rows - skip,
             .column_bytes = local_sample_column_bytes(state->work.part, section->etype),
         };
@@ -168,8 +186,9 @@ static int plan_rows(struct sample_work *state, struct section_plan *plan, uint3
     int rv = server_sample_prepare(state, plan, plan->num_rows, count, &request, error);
     if (rv != 0)
         return rv;
-    if (sample_fanout(&request) != SAMPLE_ALL) {
-        uint64_t fit = state->room / (COUNT_BYTES + sample_fanout(&request) * per_edge);
+    uint64_t most = local_sample_row_edges(&request);
+    if (most != SAMPLE_ANY_DEGREE) {
+        uint64_t fit = state->room / (COUNT_BYTES + most * per_edge);
         request.num_rows = fit < count ? (uint32_t)fit : count;
         edges_max = UINT64_MAX;
     } else {
@@ -300,7 +319,7 @@ static void end_section(struct sample_work *state, const struct section_plan *pl
 }
 
 /* Draws some rows of a section; *budget falls by the edges they could draw. */
-static int fill_rows(struct sample_work *state, const struct section_plan *plan, uint64_t *budget,
+static int fill_rows(struct sample_work *state, struct section_plan *plan, uint64_t *budget,
                      struct error *error)
 {
     struct sample_request request;
@@ -322,9 +341,7 @@ static int fill_rows(struct sample_work *state, const struct section_plan *plan,
         .edge_ids = state->head->edge_ids != 0 ? (uint64_t *)state->edge_ids_at + state->edges_done
                                                : NULL,
     };
-    const struct draw_key key = draw_key_of(&state->head->draw);
-    const struct local_sample what = rows_of(state, plan, &key, state->rows_done, rows);
-    rv = local_sample_draw(&what, &state->work.server->space, &request, &result);
+    rv = local_sample_draw(&state->work.server->space, &request, &result);
     if (rv != 0)
         return error_set(error, rv, "partition %u: drawing neighbours of edge type %u failed",
                          state->head->part, plan->section->etype);
@@ -341,7 +358,7 @@ static int fill_slice(struct sample_work *state, struct error *error)
     uint32_t slice = state->work.server->options->slice_edges;
     uint64_t budget = slice != 0 ? slice : SERVER_SLICE_EDGES;
     while (state->at < state->num_answered && budget > 0) {
-        const struct section_plan *plan = &state->plans[state->at];
+        struct section_plan *plan = &state->plans[state->at];
         if (state->head_at == NULL)
             begin_section(state, plan);
         /* This is asked before rows are filled: a section may have none, and fill_rows() draws

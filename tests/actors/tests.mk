@@ -68,6 +68,13 @@ tests_actors_test_sampler_SOURCES = tests/actors/test_sampler.c tests/actors/gra
     tests/seeds.h
 tests_actors_test_sampler_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_second_sampler
+TESTS += tests/actors/test_second_sampler
+tests_actors_test_second_sampler_SOURCES = tests/actors/test_second_sampler.c \
+    tests/actors/recent_sampler.c tests/actors/graphs.c tests/actors/graphs.h \
+    tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
+tests_actors_test_second_sampler_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_plan
 TESTS += tests/actors/test_plan
 tests_actors_test_plan_SOURCES = tests/actors/test_plan.c tests/schemas/random.h

@@ -214,20 +214,20 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
         result.wide_columns = answer->wide_columns;
     else
         result.columns = answer->columns;
-    const uint32_t *salts = builder->types[fixture->types.etypes[e].dst].repeats
-                                ? (const uint32_t *)list->salts.data + first
-                                : NULL;
+    uint32_t ntype = batch_builder_row_type(builder, e);
     const struct local_sample what = { .part = &fixture->parts[part],
                                        .draw = &builder->key,
                                        .kind = builder->plan->spec->kind,
                                        .etype = e,
                                        .term = *batch_builder_term(builder, e),
                                        .rows = (const uint32_t *)list->rows.data + first,
-                                       .salts = salts,
+                                       .with = batch_builder_list_fields(builder, ntype, part,
+                                                                         first),
+                                       .row_fields = batch_builder_row_fields(builder),
                                        .num_rows = count };
     int rv = local_sample_prepare(&what, &request, NULL);
     if (rv == 0)
-        rv = local_sample_draw(&what, &space, &request, &result);
+        rv = local_sample_draw(&space, &request, &result);
     sample_space_fini(&space);
     const struct batch_builder_piece piece = { .num_edges = result.num_edges,
                                                .counts = result.counts,

@@ -209,6 +209,11 @@ static const struct fixture_plan plans[] = {
     { .seed = 5, .num_layers = 1, .fanouts = { 0 }, .num_seeds = { 9, 2, 0 } },
     { .seed = 6, .num_layers = 4, .fanouts = { 1, 1, 1, 1 }, .num_seeds = { 0, 0, 0 } },
     { .seed = 7, .num_layers = 1, .fanouts = { 29 }, .num_seeds = { 300, 170, 0 } },
+    /* So many edges a row would not fit in any block: degrees say how many there are. */
+    { .seed = 12,
+      .num_layers = 1,
+      .fanouts = { (int32_t)SAMPLE_FANOUT_MAX },
+      .num_seeds = { 300, 170, 0 } },
 };
 
 #define NUM_PLANS (sizeof plans / sizeof *plans)

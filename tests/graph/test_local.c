@@ -384,6 +384,36 @@ static void rows_fit_into_a_bound_of_edges(void **state)
     }
 }
 
+/* Memory for a draw: what the rows may draw, and no more than their degrees where a fanout is
+ * larger than nearly all of these. */
+static void draws_are_bounded_by_fanouts_and_degrees(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        int32_t fanout;
+        bool replace;
+        uint64_t row_edges, bound;
+    } cases[] = {
+        { 0, false, 0, 0 },
+        { 2, false, 2, 10 },
+        { 2, true, 2, 10 },
+        { 256, false, 256, 1280 },
+        { 257, false, 257, 15 },
+        { 257, true, 257, 1028 }, /* one row has no edges */
+        { (int32_t)SAMPLE_FANOUT_MAX, false, SAMPLE_FANOUT_MAX, 15 },
+        { SAMPLE_EVERY, false, SAMPLE_ANY_DEGREE, 15 },
+        { SAMPLE_EVERY, true, SAMPLE_ANY_DEGREE, 15 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct local_sample what = draws(world, cases[i].fanout);
+        struct sample_request request;
+        what.term = SAMPLE_TERM(cases[i].fanout, cases[i].replace);
+        assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
+        assert_int_equal(local_sample_row_edges(&request), cases[i].row_edges);
+        assert_int_equal(local_sample_bound(&request), cases[i].bound);
+    }
+}
+
 /* What a row is said to draw is what it draws. */
 static void rows_draw_as_many_as_are_counted(void **state)
 {
@@ -397,7 +427,7 @@ static void rows_draw_as_many_as_are_counted(void **state)
             uint32_t counts[5], drawn[64];
             struct sample_result result = { .counts = counts, .columns = drawn };
             assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
-            assert_int_equal(local_sample_draw(&what, &space, &request, &result), 0);
+            assert_int_equal(local_sample_draw(&space, &request, &result), 0);
             for (uint32_t i = 0; i < 5; i++)
                 assert_int_equal(local_sample_count(&request, i), counts[i]);
             sample_space_fini(&space);
@@ -468,6 +498,7 @@ int main(void)
         WORLD(draws_that_cannot_be_made_are_refused),
         WORLD(draws_are_keyed_by_original_ids),
         WORLD(rows_fit_into_a_bound_of_edges),
+        WORLD(draws_are_bounded_by_fanouts_and_degrees),
         WORLD(rows_draw_as_many_as_are_counted),
         WORLD(a_spec_is_checked_against_its_graph),
     };

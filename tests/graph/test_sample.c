@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "graph/key.h"
-#include "graph/sample.h"
+#include "graph/local_sample.h"
+#include "graph/samplers.h"
 #include "graph/subset.h"
 #include "tests/graph/statistics.h"
 
@@ -193,7 +194,7 @@ static uint32_t plain_row(const struct sample_request *request, uint32_t row, ui
 static void check_request(struct sample_space *space, const struct sample_request *request,
                           uint32_t *positions)
 {
-    uint64_t bound = sample_bound(request), at = 0;
+    uint64_t bound = local_sample_bound(request), at = 0;
     bool wide = request->csc->column_global != NULL;
     struct sample_result result = {
         .counts = malloc(request->num_rows * sizeof(uint32_t) + 1),
@@ -243,6 +244,7 @@ static void sample_equals_the_reference(void **state)
                     continue; /* slow in the reference, and nothing new */
                 graph->csc.column_global = way & 1 ? graph->column_global : NULL;
                 struct sample_request request = {
+                    .method = &sample_uniform_method,
                     .csc = &graph->csc,
                     .rows = graph->rows,
                     .num_rows = sizes[s],
@@ -276,7 +278,8 @@ static void blocks_that_are_just_full_equal_the_reference(void **state)
         for (int way = 0; way < 4; way++) {
             struct sample_space space = { 0 };
             graph->csc.column_global = way & 1 ? graph->column_global : NULL;
-            struct sample_request request = { .csc = &graph->csc,
+            struct sample_request request = { .method = &sample_uniform_method,
+                                              .csc = &graph->csc,
                                               .rows = graph->rows,
                                               .num_rows = fanouts[f] > 128 ? 5 : 130,
                                               .term = SAMPLE_TERM((int32_t)fanouts[f],
@@ -321,9 +324,11 @@ static void bad_requests_are_refused(void **state)
     uint64_t index[3] = { 0, 0, 0 };
     uint32_t rows[2] = { 1, 2 };
     struct csc csc = { .num_rows = 2, .index = index };
-    struct sample_request request = {
-        .csc = &csc, .rows = rows, .num_rows = 2, .term = SAMPLE_TERM(3, false)
-    };
+    struct sample_request request = { .method = &sample_uniform_method,
+                                      .csc = &csc,
+                                      .rows = rows,
+                                      .num_rows = 2,
+                                      .term = SAMPLE_TERM(3, false) };
     assert_int_equal(sample_check(&request), TR_ERANGE);
     request.num_rows = 1;
     assert_int_equal(sample_check(&request), 0);
@@ -335,7 +340,7 @@ static void bad_requests_are_refused(void **state)
     assert_int_equal(sample_check(&request), TR_ERANGE);
     request.num_rows = 0;
     assert_int_equal(sample_check(&request), 0);
-    assert_int_equal(sample_bound(&request), 0);
+    assert_int_equal(local_sample_bound(&request), 0);
 }
 
 /* Floyd's algorithm as it is written down, in the order of positions. */

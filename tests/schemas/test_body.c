@@ -784,6 +784,56 @@ static void draws_bring_the_ids_of_their_seeds(void **unused)
     sample_spec_free(&spec);
 }
 
+/* Behind listed nodes, and no others, lie the times and exclusions that the spec names. */
+static void draws_bring_the_fields_that_their_spec_names(void **unused)
+{
+    (void)unused;
+    static const int64_t times[3] = { -5, 7, INT64_MAX };
+    static const uint32_t exclusions[3] = { 1, 0, 2 };
+    static const uint64_t excluded[3] = { 100, 200, 300 };
+    const struct sample_row_fields with = { NULL, times, exclusions, excluded };
+    for (uint32_t fields = 0; fields <= SAMPLE_ROW_FIELDS; fields++) {
+        /* Which occurrence of its node a seed is follows from the seeds. */
+        uint32_t brought = fields & SAMPLE_SEED_FIELDS;
+        struct sample_spec spec;
+        struct sample_row_fields got;
+        unsigned char whole[512] = { 0 };
+        uint64_t length = 3 * sizeof(uint64_t);
+        assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+        spec.row_fields = fields;
+        size_t bytes = sample_spec_bytes(&spec);
+        assert_int_equal(row_fields_grow(&length, brought, 3, 3), 0);
+        assert_true(length + bytes <= sizeof whole);
+        assert_int_equal(row_fields_put(whole, 3 * sizeof(uint64_t), brought, 3, &with), length);
+        sample_spec_write(&spec, whole + length);
+        struct msg_draw_request draw = { .num_seeds = 3, .spec_bytes = (uint32_t)bytes };
+        for (uint64_t cut = 0; cut <= length; cut++) {
+            /* The spec keeps its end: what is missing are fields, or seeds. */
+            struct block block = block_of(whole + length - cut, cut + bytes);
+            int rv = messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, cut + bytes);
+            assert_int_equal(rv, cut == length ? 0 : TR_EFORMAT);
+            free(block.bytes);
+        }
+        struct block block = block_of(whole, length + bytes);
+        assert_int_equal(draw_request_fields(&draw, block.bytes, length + bytes, &spec, &got), 0);
+        assert_null(got.salts);
+        assert_int_equal(got.times != NULL, (fields & SAMPLE_ROW_TIME) != 0);
+        assert_int_equal(got.exclusions != NULL, (fields & SAMPLE_ROW_EXCLUDE) != 0);
+        if (got.times != NULL)
+            assert_memory_equal(got.times, times, sizeof times);
+        if (got.exclusions != NULL)
+            assert_memory_equal(got.excluded, excluded, sizeof excluded);
+        if (got.exclusions != NULL)
+            sample_row_fields_skip(&got, 2);
+        assert_true(got.exclusions == NULL || (got.exclusions[0] == 2 && got.excluded[1] == 300));
+        draw.seeds = MSG_SEEDS_EDGES;
+        assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, length + bytes),
+                         brought == 0 ? 0 : TR_EFORMAT);
+        free(block.bytes);
+        sample_spec_free(&spec);
+    }
+}
+
 /* A draw is the one batch of a loader that has no other. */
 static void a_draw_is_a_loader_of_one_batch(void **unused)
 {
@@ -1044,6 +1094,7 @@ int main(void)
         cmocka_unit_test(only_listed_seeds_are_in_the_body),
         cmocka_unit_test(listed_pairs_have_two_ids_each),
         cmocka_unit_test(draws_bring_the_ids_of_their_seeds),
+        cmocka_unit_test(draws_bring_the_fields_that_their_spec_names),
         cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
         cmocka_unit_test(a_new_spec_draws_nothing),
         cmocka_unit_test(specs_end_at_their_bounds),
