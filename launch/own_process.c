@@ -34,6 +34,7 @@
 #include "launch/process_identity.h"
 #include "partition/store/book_json.h"
 #include "runtime/base/deadline.h"
+#include "runtime/base/failpoint.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/base/thread.h"
 
@@ -557,10 +558,12 @@ static int own_process_say(int written, struct tr_error *error)
 int tr_process_say_ready(const struct tr_process *process, struct tr_error *error)
 {
     int rv = own_process_mine(process, error);
-    return rv != 0 ? rv
-                   : own_process_say(printf("%s process %u of %s\n", NOTICE_READY,
-                                            process->info.process, process->info.name),
-                                     error);
+    if (rv == 0)
+        rv = own_process_say(printf("%s process %u of %s\n", NOTICE_READY, process->info.process,
+                                    process->info.name),
+                             error);
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_SAID);
+    return rv;
 }
 
 int tr_process_say_kernels(const char *kernels, struct tr_error *error)

@@ -91,6 +91,7 @@ static int keep_best(void *arg, struct model *model, const float *weights, struc
     int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
     t->model_kept = rv == 0;
     t->any_kept = t->any_kept || rv == 0;
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_RUN_BEST_SAVED);
     return rv;
 }
 

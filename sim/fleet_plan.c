@@ -264,9 +264,11 @@ static void draw_failpoints(struct fleet_plan *f, const struct sim_failpoints *d
     struct draws draws = draws_of(f->seed, DRAWS_FAILPOINTS);
     bool drawn = die_at == NULL && f->seed >= FLEET_FAILPOINTS_FROM;
     uint32_t count = drawn ? (uint32_t)draws_below(&draws, FLEET_FAILPOINTS_MAX + 1) : 0;
+    uint32_t points = f->seed >= FLEET_ALL_FAILPOINTS_FROM ? FAILPOINTS_COUNT
+                                                           : FLEET_FIRST_FAILPOINTS;
     f->num_failpoints = die_at != NULL ? die_at->count : count;
     for (uint32_t i = 0; i < f->num_failpoints; i++) {
-        enum failpoint point = (enum failpoint)draws_below(&draws, FAILPOINTS_COUNT);
+        enum failpoint point = (enum failpoint)draws_below(&draws, points);
         f->failpoints[i].point = die_at != NULL ? die_at->points[i] : point;
         f->failpoints[i].nth = 1 + (uint32_t)draws_scale(&draws, 1, 12) / 3;
     }

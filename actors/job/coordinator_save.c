@@ -183,6 +183,7 @@ static void manifest_copied(struct actor *self, void *arg, int status, struct me
     } else if (status != 0) {
         manifest_refused(self, saving, status, error);
     } else {
+        actor_failpoint(self, FAILPOINT_CHECKPOINT_COPIED);
         /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
         saving_end(self, saving);
         coordinator_spread(self, saving->given, saving->keep, &saving->manifest);

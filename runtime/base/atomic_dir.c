@@ -316,6 +316,7 @@ int files_write_atomic(struct files *files, const char *path, const void *data, 
      * lost. */
     if (rv == 0)
         rv = file_sync(&file, error);
+    failpoint_reach(files->failpoints, FAILPOINT_FILE_SYNCED);
     /* The file is closed after the rename: closing gives its lock up, and then any writer may
      * remove a file that is still aside. */
     if (rv == 0)

@@ -55,7 +55,11 @@
     X(END_MEMBER_STOPPED, "end.member.stopped", true)                 \
     X(END_MEMBER_GONE, "end.member.gone", true)                       \
     X(END_LAST_GONE, "end.last.gone", true)                           \
-    X(END_FINISHED, "end.finished", false)
+    X(END_FINISHED, "end.finished", false)                            \
+    X(START_SAID, "start.said", false)                                \
+    X(FILE_SYNCED, "file.synced", true)                               \
+    X(RUN_BEST_SAVED, "run.best.saved", false)                        \
+    X(CHECKPOINT_COPIED, "checkpoint.copied", true)
 
 #define FAILPOINT_ENUM(code, text, simulated) FAILPOINT_##code,
 enum failpoint { FAILPOINTS(FAILPOINT_ENUM) FAILPOINTS_COUNT };

@@ -24,6 +24,10 @@ arm() {
 }
 after_job() {
     ls points >>hits
+    case $TROUPE_FAILPOINT in
+    *=stop) ls points >>stops ;;
+    *,*) echo "$TROUPE_FAILPOINT" >>pairs ;;
+    esac
     [ -z "$1" ] || echo "--- TROUPE_FAILPOINT=$TROUPE_FAILPOINT" >>job.log
     unset TROUPE_FAILPOINT
 }
@@ -55,6 +59,13 @@ lanes $killing
 expect "a job whose processes die or stop at fail-points ends, with the same result" settle
 sort -u "$work"/lane*/hits >"$work/passed"
 printf '%s\n' "$points" | sort | comm -23 - "$work/passed" | sed 's/^/# never passed: /'
-echo "# $(cat "$work"/lane*/hits | wc -l) deaths and stops at $(wc -l <"$work/passed") of $num_points points"
+lines_of() { cat "$work"/lane*/"$1" 2>/dev/null; }
+num_pairs=$(lines_of pairs | sort -u | wc -l)
+num_stops=$(lines_of stops | sort -u | wc -l)
+echo "# $(lines_of hits | wc -l) deaths and stops at $(wc -l <"$work/passed") of $num_points points; \
+$num_pairs pairs; stops of 20 s at $num_stops points"
 [ "$seconds" -lt 120 ] || expect "every point was passed" [ "$(wc -l <"$work/passed")" = "$num_points" ]
+# Two cores run two jobs a second, and stop at a point in 3 s.
+[ "$seconds" -lt 600 ] || expect "a process stood still at every point" [ "$num_stops" = "$num_points" ]
+[ "$seconds" -lt 1200 ] || expect "200 pairs were tried" [ "$num_pairs" -ge 200 ]
 finish
