@@ -195,14 +195,10 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
 int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                            struct tr_error *error)
 {
-    /* The wait comes first: the report is the task's thread's until it has ended. */
-    int rv = tr_task_wait(task, 0, error);
+    void *making;
+    int rv = task_enter_ended(task, IMPORT_EDGES_TASK, "import of edges", &making, error);
     if (rv != 0)
         return rv;
-    void *making;
-    rv = tr_task_enter(task, IMPORT_EDGES_TASK, &making, error);
-    if (rv != 0)
-        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no import of edges") : rv;
     struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;
     known.header_line = ((const struct raw_making *)making)->header_line;
     tr_task_leave(task);

@@ -355,12 +355,13 @@ static void fill_ranks(const struct tr_nodes *nodes, uint64_t offset, size_t cou
         ids[i] = nodes->first_rank + offset + i;
 }
 
-typedef int read_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                     uint64_t *ids, struct tr_error *error);
+/* The IDs of a piece, or its original IDs. */
+static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                      bool original, uint64_t *ids, struct tr_error *error);
 
 /* A piece of a set of several types, part by part. The timeout is that of each part's question. */
 static int read_parts(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                      uint64_t *ids, read_ids *read, struct tr_error *error)
+                      bool original, uint64_t *ids, struct tr_error *error)
 {
     int rv = 0;
     for (uint32_t i = 0; i < nodes->num_parts && count > 0 && rv == 0; i++) {
@@ -368,7 +369,7 @@ static int read_parts(struct tr_nodes *nodes, uint64_t offset, size_t count, int
         size_t here = part->count > offset ? part->count - offset : 0;
         here = here < count ? here : count;
         if (here > 0)
-            rv = read(part, offset, here, timeout_ns, ids, error);
+            rv = read_piece(part, offset, here, timeout_ns, original, ids, error);
         offset -= offset < part->count ? offset : part->count;
         ids += here;
         count -= here;
@@ -376,49 +377,42 @@ static int read_parts(struct tr_nodes *nodes, uint64_t offset, size_t count, int
     return rv;
 }
 
-int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                 uint64_t *ids, struct tr_error *error)
+static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                      bool original, uint64_t *ids, struct tr_error *error)
 {
-    int rv = session_mine(nodes->graph->session, error);
+    struct tr_graph *graph = nodes->graph;
+    int rv = session_mine(graph->session, error);
     if (rv == 0)
         rv = check_piece(nodes, offset, count, error);
     if (rv != 0)
         return rv;
     if (nodes->parts != NULL)
-        return read_parts(nodes, offset, count, timeout_ns, ids, tr_nodes_ids, error);
+        return read_parts(nodes, offset, count, timeout_ns, original, ids, error);
     if (nodes->ranks < 0) {
-        copy_ids(ids, nodes->ids + offset, count);
+        copy_ids(ids, (original ? nodes->original_ids : nodes->ids) + offset, count);
         return 0;
     }
     fill_ranks(nodes, offset, count, ids);
-    if (!nodes->graph->book->ranks[nodes->ranks].stored)
+    /* In the set of all nodes, the node with rank r has the original ID r. */
+    if (original && graph->book->ranks[nodes->ranks].set == RANKS_ALL)
         return 0;
-    return graph_fetch_ranks(nodes->graph, nodes->ranks, ids, count, timeout_ns, error);
+    if (graph->book->ranks[nodes->ranks].stored)
+        rv = graph_fetch_ranks(graph, nodes->ranks, ids, count, timeout_ns, error);
+    if (rv != 0 || !original)
+        return rv;
+    return tr_graph_original_ids(graph, nodes->ntype, ids, count, timeout_ns, ids, error);
+}
+
+int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                 uint64_t *ids, struct tr_error *error)
+{
+    return read_piece(nodes, offset, count, timeout_ns, false, ids, error);
 }
 
 int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                           uint64_t *ids, struct tr_error *error)
 {
-    int rv = session_mine(nodes->graph->session, error);
-    if (rv == 0)
-        rv = check_piece(nodes, offset, count, error);
-    if (rv != 0)
-        return rv;
-    if (nodes->parts != NULL)
-        return read_parts(nodes, offset, count, timeout_ns, ids, tr_nodes_original_ids, error);
-    if (nodes->ranks < 0) {
-        copy_ids(ids, nodes->original_ids + offset, count);
-        return 0;
-    }
-    /* In the set of all nodes, the node with rank r has the original ID r. */
-    if (nodes->graph->book->ranks[nodes->ranks].set == RANKS_ALL) {
-        fill_ranks(nodes, offset, count, ids);
-        return 0;
-    }
-    rv = tr_nodes_ids(nodes, offset, count, timeout_ns, ids, error);
-    return rv != 0 ? rv
-                   : tr_graph_original_ids(nodes->graph, nodes->ntype, ids, count, timeout_ns, ids,
-                                           error);
+    return read_piece(nodes, offset, count, timeout_ns, true, ids, error);
 }
 
 int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,

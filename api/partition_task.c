@@ -194,14 +194,10 @@ int tr_partition_start(const struct tr_partition_options *caller, struct tr_task
 int tr_partition_result(struct tr_task *task, struct tr_partition_report *report,
                         struct tr_error *error)
 {
-    /* The wait comes first: the result is the task's thread's until it has ended. */
-    int rv = tr_task_wait(task, 0, error);
+    void *arg;
+    int rv = task_enter_ended(task, TASK_NAME, "partitioning", &arg, error);
     if (rv != 0)
         return rv;
-    void *arg;
-    rv = tr_task_enter(task, TASK_NAME, &arg, error);
-    if (rv != 0)
-        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no partitioning") : rv;
     const struct partition_request *p = arg;
     const struct partition_report *from = &p->result;
     struct tr_partition_report known = TR_PARTITION_REPORT_INIT;

@@ -28,16 +28,25 @@ static int find_part(const struct tr_graph *graph, uint32_t number, const struct
     return 0;
 }
 
-int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
-                        struct tr_part_nodes *nodes, struct tr_error *error)
+static int find_nodes(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                      const struct node_part **nodes, struct tr_error *error)
 {
     const struct graph_part *here;
     int rv = find_part(graph, part, &here, error);
     if (rv == 0 && ntype >= here->types->num_ntypes)
         rv = tr_error_set(error, TR_ERANGE, "the graph has no node type %u", ntype);
+    if (rv == 0)
+        *nodes = &here->nodes[ntype];
+    return rv;
+}
+
+int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                        struct tr_part_nodes *nodes, struct tr_error *error)
+{
+    const struct node_part *from;
+    int rv = find_nodes(graph, part, ntype, &from, error);
     if (rv != 0)
         return rv;
-    const struct node_part *from = &here->nodes[ntype];
     const struct tr_part_nodes shown = { .size = sizeof shown,
                                          .num_nodes = from->num_nodes,
                                          .first_id = from->global_begin,
@@ -70,13 +79,11 @@ int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t et
 int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
                        const char *feature, struct tr_rows *rows, struct tr_error *error)
 {
-    const struct graph_part *here;
-    int rv = find_part(graph, part, &here, error);
-    if (rv == 0 && ntype >= here->types->num_ntypes)
-        rv = tr_error_set(error, TR_ERANGE, "the graph has no node type %u", ntype);
+    const struct node_part *from;
+    int rv = find_nodes(graph, part, ntype, &from, error);
     if (rv != 0)
         return rv;
-    const struct feature_table *table = node_part_feature(&here->nodes[ntype], feature);
+    const struct feature_table *table = node_part_feature(from, feature);
     if (table == NULL)
         return tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'", part,
                             feature);

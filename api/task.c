@@ -304,6 +304,17 @@ void tr_task_leave(const struct tr_task *task)
     task_leave((struct tr_task *)(uintptr_t)task);
 }
 
+int task_enter_ended(struct tr_task *task, const char *name, const char *noun, void **arg,
+                     struct tr_error *error)
+{
+    /* The wait comes first: the result is the task's thread's until it has ended. */
+    int rv = tr_task_wait(task, 0, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_task_enter(task, name, arg, error);
+    return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no %s", noun) : rv;
+}
+
 void *tr_task_arg(const struct tr_task *task, const char *name)
 {
     bool same = !fork_mark_is_child(task->mark) && strcmp(task->work.name, name) == 0;

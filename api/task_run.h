@@ -24,6 +24,11 @@ struct task_work {
 int task_start(const struct task_work *work, void *arg, struct tr_task **out,
                struct tr_error *error);
 
+/* As tr_task_enter(), for a function that gives a task's result: it enters a task that has ended
+ * well. TR_ETIMEDOUT: it still runs; TR_EINVAL: it is no `noun`; otherwise what it ended with. */
+int task_enter_ended(struct tr_task *task, const char *name, const char *noun, void **arg,
+                     struct tr_error *error);
+
 /* Asks whether the task is cancelled; the task is needed as long as it. */
 struct cancel task_cancel(struct tr_task *task);
 

@@ -233,14 +233,10 @@ int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out
 
 int tr_verify_result(struct tr_task *task, struct tr_verify_report *report, struct tr_error *error)
 {
-    /* The wait comes first: the result is the task's thread's until it has ended. */
-    int rv = tr_task_wait(task, 0, error);
+    void *arg;
+    int rv = task_enter_ended(task, TASK_NAME, "verifying", &arg, error);
     if (rv != 0)
         return rv;
-    void *arg;
-    rv = tr_task_enter(task, TASK_NAME, &arg, error);
-    if (rv != 0)
-        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no verifying") : rv;
     const struct verify_request *v = arg;
     rv = sized_write(report, &v->result, sizeof v->result, "tr_verify_report", error);
     tr_task_leave(task);
