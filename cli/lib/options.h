@@ -79,6 +79,28 @@ struct option_spec {
         .name = "quiet", .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
         .help = "show no progress"                                             \
     }
+/* Rows of the commands that play actors, or compute, in this process. */
+#define OPTION_ROW_LOOPS(type)                                                                    \
+    {                                                                                             \
+        .name = "loops", .kind = OPTION_COUNT, .offset = offsetof(type, loops), .metavar = "N",   \
+        .fallback = "0", .max = 1024, .help = "event loops, each on a thread; 0: one a processor" \
+    }
+#define OPTION_ROW_THREADS(type)                                                         \
+    {                                                                                    \
+        .name = "threads", .field = "options.threads", .kind = OPTION_COUNT,             \
+        .offset = offsetof(type, threads), .metavar = "N", .fallback = "0", .max = 1024, \
+        .help = "threads that compute; 0: one a processor"                               \
+    }
+#define OPTION_ROW_MAP(type)                                               \
+    {                                                                      \
+        .name = "map", .kind = OPTION_FLAG, .offset = offsetof(type, map), \
+        .help = "serve from mapped files: slower, less memory"             \
+    }
+#define OPTION_ROW_VERIFY(type)                                                  \
+    {                                                                            \
+        .name = "verify", .kind = OPTION_FLAG, .offset = offsetof(type, verify), \
+        .help = "with --map: compare the files with their checksums first"       \
+    }
 #define OPTION_ROW_END \
     {                  \
         .name = NULL   \
