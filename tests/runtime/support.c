@@ -98,6 +98,12 @@ int support_send(struct actor *self, struct address to, uint32_t kind, uint64_t 
     return actor_send(self, to, message);
 }
 
+int support_discard(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
 void support_check_zero(struct node *node)
 {
     struct node_counters counters;

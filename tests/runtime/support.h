@@ -43,6 +43,9 @@ struct node *support_sim_node(struct env *env, uint32_t id, uint32_t loops);
 /* Sends a number. */
 int support_send(struct actor *self, struct address to, uint32_t kind, uint64_t value);
 
+/* The receive of an actor that expects nothing: it releases the message. */
+int support_discard(struct actor *self, struct message *message);
+
 /* Nothing lives, and nothing is in use. */
 void support_check_zero(struct node *node);
 

@@ -261,13 +261,8 @@ static int attacker_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops attacker_ops = { "attacker", attacker_start, discard, NULL, NULL };
+static const struct actor_ops attacker_ops = { "attacker", attacker_start, support_discard, NULL,
+                                               NULL };
 
 static void to_stderr(void *arg, enum log_level level, const char *component, const char *line)
 {

@@ -222,18 +222,13 @@ static int caller_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
 static void state_free(struct actor *self)
 {
     free(actor_state(self));
 }
 
-static const struct actor_ops caller_ops = { "caller", caller_start, discard, NULL, state_free };
+static const struct actor_ops caller_ops = { "caller", caller_start, support_discard, NULL,
+                                             state_free };
 
 /* Spawns the workers, and a new one when its monitor says that one is down. */
 struct keeper {
@@ -270,7 +265,8 @@ static int keeper_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops keeper_ops = { "keeper", keeper_start, discard, NULL, state_free };
+static const struct actor_ops keeper_ops = { "keeper", keeper_start, support_discard, NULL,
+                                             state_free };
 
 static bool callers_finished(void *arg)
 {

@@ -67,13 +67,7 @@ static int caller_start(struct actor *self, const void *arg)
                              caller);
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops caller_ops = { "caller", caller_start, discard, NULL, NULL };
+static const struct actor_ops caller_ops = { "caller", caller_start, support_discard, NULL, NULL };
 
 static void calls_are_answered_with(enum endpoint_kind kind, uint32_t loops,
                                     const struct links_options *options)
@@ -171,7 +165,8 @@ static int streamer_start(struct actor *self, const void *arg)
                              (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops streamer_ops = { "streamer", streamer_start, discard, NULL, NULL };
+static const struct actor_ops streamer_ops = { "streamer", streamer_start, support_discard, NULL,
+                                               NULL };
 
 static int order_start(struct actor *self, const void *arg)
 {
@@ -256,7 +251,7 @@ static int flood_start(struct actor *self, const void *arg)
                              (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops flood_ops = { "flood", flood_start, discard, NULL, NULL };
+static const struct actor_ops flood_ops = { "flood", flood_start, support_discard, NULL, NULL };
 
 static void a_slow_receiver_bounds_what_is_sent(void **state)
 {
@@ -325,7 +320,7 @@ static int big_start(struct actor *self, const void *arg)
                              (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops asks_big_ops = { "asks", big_start, discard, NULL, NULL };
+static const struct actor_ops asks_big_ops = { "asks", big_start, support_discard, NULL, NULL };
 
 static int carry(uint64_t bytes, bool reply)
 {
@@ -389,7 +384,8 @@ static int watcher_start(struct actor *self, const void *arg)
                              (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops watcher_ops = { "watcher", watcher_start, discard, NULL, NULL };
+static const struct actor_ops watcher_ops = { "watcher", watcher_start, support_discard, NULL,
+                                              NULL };
 
 static void the_next_life_is_found(void **state)
 {
@@ -477,7 +473,8 @@ static int observer_start(struct actor *self, const void *arg)
                              observer_found, (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops observer_ops = { "asker", observer_start, discard, NULL, NULL };
+static const struct actor_ops observer_ops = { "asker", observer_start, support_discard, NULL,
+                                               NULL };
 
 static void observer_asks(bool forbidden, struct observer *observer)
 {

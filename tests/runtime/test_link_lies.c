@@ -89,13 +89,7 @@ static int call_one(struct actor *self, const void *arg)
                       actor_now_ns(self) + PATIENT_NS, answered, (void *)(uintptr_t)arg, NULL);
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops caller_ops = { "caller", call_one, discard, NULL, NULL };
+static const struct actor_ops caller_ops = { "caller", call_one, support_discard, NULL, NULL };
 
 static void only_who_was_asked_answers(void **state)
 {
@@ -154,7 +148,7 @@ static int look_up(struct actor *self, const void *arg)
                                (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops finder_ops = { "finder", look_up, discard, NULL, NULL };
+static const struct actor_ops finder_ops = { "finder", look_up, support_discard, NULL, NULL };
 
 /* The head of another kind is not read as an address. */
 static void a_directory_answers_with_an_address(void **state)
@@ -304,8 +298,8 @@ static int call_and_watch_anyone(struct actor *self, const void *arg)
                                (void *)(uintptr_t)arg, NULL);
 }
 
-static const struct actor_ops anyone_ops = { "caller of anyone", call_and_watch_anyone, discard,
-                                             NULL, NULL };
+static const struct actor_ops anyone_ops = { "caller of anyone", call_and_watch_anyone,
+                                             support_discard, NULL, NULL };
 
 /* What the peer acknowledged is no longer in a queue that could be turned around: only the end of
  * its life tells those who wait for it. */
@@ -403,7 +397,7 @@ static int hasty_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops hasty_ops = { "hasty", hasty_start, discard, NULL, NULL };
+static const struct actor_ops hasty_ops = { "hasty", hasty_start, support_discard, NULL, NULL };
 
 /* What was written and lost is no more there to be received when it expired meanwhile. */
 static void nothing_is_received_that_was_dropped(void **state)
@@ -511,7 +505,7 @@ static int pass_gate(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops gated_ops = { "gated", pass_gate, discard, NULL, NULL };
+static const struct actor_ops gated_ops = { "gated", pass_gate, support_discard, NULL, NULL };
 
 #define FLOOD 20000
 

@@ -111,13 +111,7 @@ static int start(struct actor *self, const void *arg)
     return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 30 * ENV_SECOND_NS, found, duo);
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops asker_ops = { "asker", start, discard, NULL, NULL };
+static const struct actor_ops asker_ops = { "asker", start, support_discard, NULL, NULL };
 
 static void make_node(struct duo *duo, uint32_t id, const struct security *security,
                       const char *host)

@@ -87,15 +87,9 @@ static int try_all(struct actor *self, const void *arg)
     return 0;
 }
 
-static int ignore(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
 static const struct actor_ops tester_ops = { .name = "tester",
                                              .start = try_all,
-                                             .receive = ignore };
+                                             .receive = support_discard };
 
 static bool is_over(void *arg)
 {

@@ -205,13 +205,7 @@ static int flood_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops flood_ops = { "flood", flood_start, discard, NULL, NULL };
+static const struct actor_ops flood_ops = { "flood", flood_start, support_discard, NULL, NULL };
 
 static void sink_line(void *arg, enum log_level level, const char *component, const char *line)
 {
@@ -297,7 +291,7 @@ static int send_five(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops five_ops = { "five", send_five, discard, NULL, NULL };
+static const struct actor_ops five_ops = { "five", send_five, support_discard, NULL, NULL };
 
 /* How many of five calls that come at once find room. */
 static uint32_t fitting(size_t mailbox_bytes_max)
@@ -409,7 +403,7 @@ static int keep_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops asks_ops = { "asks", asks_twice, discard, NULL, NULL };
+static const struct actor_ops asks_ops = { "asks", asks_twice, support_discard, NULL, NULL };
 static const struct actor_ops keep_ops = { "keeps", keep_start, keep_receive, NULL, keep_fini };
 
 /* The line of an actor in a dump, to the letter, and that of an account. */
@@ -478,7 +472,7 @@ static int liar_start(struct actor *self, const void *arg)
     return actor_send(self, office->slow, filled(self, coded.id, 5, 4096));
 }
 
-static const struct actor_ops liar_ops = { "liar", liar_start, discard, NULL, NULL };
+static const struct actor_ops liar_ops = { "liar", liar_start, support_discard, NULL, NULL };
 
 static void what_cannot_be_verified_does_not_travel(void **state)
 {
@@ -526,7 +520,7 @@ static int hungry_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops hungry_ops = { "hungry", hungry_start, discard, NULL, NULL };
+static const struct actor_ops hungry_ops = { "hungry", hungry_start, support_discard, NULL, NULL };
 
 static void bodies_are_charged_to_the_nodes_account(void **state)
 {

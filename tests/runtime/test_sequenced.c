@@ -134,15 +134,9 @@ static int start_question(struct actor *self, const void *arg)
                       actor_now_ns(self) + 3600 * ENV_SECOND_NS, answered, question, NULL);
 }
 
-static int drop(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
 static const struct actor_ops question_ops = { .name = "question",
                                                .start = start_question,
-                                               .receive = drop };
+                                               .receive = support_discard };
 
 static int start_wish(struct actor *self, const void *arg)
 {
@@ -152,7 +146,9 @@ static int start_wish(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops wish_ops = { .name = "wish", .start = start_wish, .receive = drop };
+static const struct actor_ops wish_ops = { .name = "wish",
+                                           .start = start_wish,
+                                           .receive = support_discard };
 
 static struct address spawn(struct test *test, const struct actor_ops *ops, const void *arg)
 {

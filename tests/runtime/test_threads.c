@@ -129,18 +129,13 @@ static int caller_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
 static void caller_fini(struct actor *self)
 {
     free(actor_state(self));
 }
 
-static const struct actor_ops caller_ops = { "caller", caller_start, discard, NULL, caller_fini };
+static const struct actor_ops caller_ops = { "caller", caller_start, support_discard, NULL,
+                                             caller_fini };
 
 static int mayor_start(struct actor *self, const void *arg)
 {
@@ -158,7 +153,7 @@ static int mayor_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops mayor_ops = { "mayor", mayor_start, discard, NULL, NULL };
+static const struct actor_ops mayor_ops = { "mayor", mayor_start, support_discard, NULL, NULL };
 
 static void count_line(void *arg, enum log_level level, const char *component, const char *line)
 {
@@ -211,8 +206,8 @@ static int fall(struct actor *self, const void *arg)
     return TR_EIO;
 }
 
-static const struct actor_ops faller_ops = { "faller", fall, discard, NULL, NULL };
-static const struct actor_ops observer_ops = { "observer", NULL, discard, NULL, NULL };
+static const struct actor_ops faller_ops = { "faller", fall, support_discard, NULL, NULL };
+static const struct actor_ops observer_ops = { "observer", NULL, support_discard, NULL, NULL };
 
 /* The root actor ends by itself when a child may not be restarted any more, while this thread knows
  * nothing of it and spawns. */
@@ -309,7 +304,7 @@ static int start_work(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops briefly_ops = { "briefly", start_work, discard, NULL, NULL };
+static const struct actor_ops briefly_ops = { "briefly", start_work, support_discard, NULL, NULL };
 
 /* The crew's thread may still be in the wake that brought the end of the job, with which the actor,
  * its node and the loop end. */

@@ -173,13 +173,7 @@ struct raw {
     uint32_t incarnation;
 };
 
-static int discard(struct actor *self, struct message *message)
-{
-    message_release(self, message);
-    return 0;
-}
-
-static const struct actor_ops sink_ops = { "sink", NULL, discard, NULL, NULL };
+static const struct actor_ops sink_ops = { "sink", NULL, support_discard, NULL, NULL };
 
 static struct wire_hello next_hello(struct raw *raw)
 {
