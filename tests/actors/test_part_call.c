@@ -20,10 +20,10 @@
 #include "actors/data/sampler.h"
 #include "actors/data/server_work.h"
 #include "graph/graph_meta.h"
-#include "runtime/net/links.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"
+#include "tests/actors/linked_pair.h"
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"
 
@@ -52,9 +52,7 @@ struct question {
 };
 
 struct world {
-    struct env *env;
-    struct kinds kinds;
-    struct node *nodes[2];
+    struct linked_pair pair;
     struct address peer;
     struct account replies;
     uint64_t state;         /* of draws */
@@ -282,28 +280,11 @@ static const struct actor_ops caller_ops = {
 
 static void open_nodes(struct world *world, uint64_t seed)
 {
-    struct endpoint ends[2] = { { .kind = ENDPOINT_UNIX, .host = "n/0" },
-                                { .kind = ENDPOINT_UNIX, .host = "n/1" } };
     *world = (struct world){ .state = seed, .always = ANSWERS };
-    assert_int_equal(env_sim_create(seed, NULL, &world->env), 0);
-    assert_int_equal(messages_register(&world->kinds, NULL), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct node_options options = { .id = i, .loops = 1, .kinds = &world->kinds };
-        const struct links_peer peer = { .node = 1 - i, .endpoint = ends[1 - i] };
-        const struct links_options links = { .cluster = "test",
-                                             .listen = &ends[i],
-                                             .num_listen = 1,
-                                             .peers = &peer,
-                                             .num_peers = 1,
-                                             .heartbeat_ns = ENV_SECOND_NS / 5,
-                                             .dead_ns = ENV_SECOND_NS };
-        assert_int_equal(node_create(world->env, &options, &world->nodes[i], NULL), 0);
-        assert_int_equal(links_create(world->nodes[i], &links, NULL), 0);
-        assert_int_equal(node_start(world->nodes[i]), 0);
-    }
+    linked_pair_open(&world->pair, seed);
     const struct actor_options peer = { .ops = &peer_ops, .arg = world };
-    assert_int_equal(node_spawn(world->nodes[1], &peer, &world->peer), 0);
-    env_sim_run(world->env, NULL, NULL, env_sim_now_ns(world->env) + ENV_SECOND_NS);
+    assert_int_equal(node_spawn(world->pair.nodes[1], &peer, &world->peer), 0);
+    linked_pair_run(&world->pair, ENV_SECOND_NS);
     account_init(&world->replies, "replies", REPLY_BYTES * 5 / 2); /* of two at a time */
 }
 
@@ -323,31 +304,14 @@ static void run_nodes(struct world *world, uint64_t ns)
 {
     const struct actor_options caller = { .ops = &caller_ops, .arg = world };
     struct address address;
-    assert_int_equal(node_spawn(world->nodes[0], &caller, &address), 0);
-    env_sim_run(world->env, NULL, NULL, env_sim_now_ns(world->env) + ns);
-}
-
-static bool are_stopped(void *arg)
-{
-    const struct world *world = arg;
-    return node_is_stopped(world->nodes[0]) && node_is_stopped(world->nodes[1]);
+    assert_int_equal(node_spawn(world->pair.nodes[0], &caller, &address), 0);
+    linked_pair_run(&world->pair, ns);
 }
 
 static void close_nodes(struct world *world)
 {
-    for (uint32_t i = 0; i < 2; i++)
-        node_stop(world->nodes[i], env_sim_now_ns(world->env) + ENV_SECOND_NS);
-    assert_int_equal(env_sim_run(world->env, are_stopped, world,
-                                 env_sim_now_ns(world->env) + 60 * ENV_SECOND_NS),
-                     0);
-    for (uint32_t i = 0; i < 2; i++) {
-        struct node_counters counters;
-        node_counters(world->nodes[i], &counters);
-        assert_int_equal(counters.calls_open, 0);
-        node_destroy(world->nodes[i]);
-    }
+    linked_pair_close(&world->pair);
     account_fini(&world->replies); /* asserts that all was given back */
-    env_destroy(world->env);
 }
 
 static void draw_questions(struct world *world)
@@ -411,7 +375,7 @@ static void grace_never_shortens_an_attempt(void **unused)
     struct question *q = add_question(&world, 0);
     q->endless = true;
     q->late_ns = ENV_SECOND_NS;
-    q->call.grace_ns = env_sim_now_ns(world.env) +
+    q->call.grace_ns = env_sim_now_ns(world.pair.env) +
                        100 * MS; /* wraps where it is added to the end */
     run_nodes(&world, 5 * ENV_SECOND_NS);
     assert_int_equal(q->done, 1);
@@ -437,7 +401,7 @@ static void room_for_replies_comes_back_before_the_end(void **unused)
     run_nodes(&world, 20 * ENV_SECOND_NS);
     for (uint32_t i = 2; i < CALLS; i++)
         assert_true(world.questions[i].done == 1 && world.questions[i].status == 0);
-    env_sim_run(world.env, NULL, NULL, env_sim_now_ns(world.env) + 20 * ENV_SECOND_NS);
+    linked_pair_run(&world.pair, 20 * ENV_SECOND_NS);
     for (uint32_t i = 0; i < 2; i++)
         assert_true(world.questions[i].done == 1 && world.questions[i].status == TR_ETIMEDOUT);
     assert_true(world.outstanding_most <= 2);
@@ -451,7 +415,7 @@ static void a_full_peer_is_asked_with_growing_pauses(void **unused)
     (void)unused;
     struct world world;
     open_nodes(&world, 2);
-    world.full_until_ns = env_sim_now_ns(world.env) + 20 * ENV_SECOND_NS;
+    world.full_until_ns = env_sim_now_ns(world.pair.env) + 20 * ENV_SECOND_NS;
     struct question *q = add_question(&world, 60 * ENV_SECOND_NS);
     run_nodes(&world, 60 * ENV_SECOND_NS);
     assert_true(q->done == 1 && q->status == 0);

@@ -20,6 +20,7 @@
 #include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
+#include "tests/actors/linked_pair.h"
 
 #define LOOPS 3u
 #define WAIT_NS UINT64_C(30000000000)
@@ -185,67 +186,20 @@ static void has_samples(const char *text, const char *type, const char *labels,
     }
 }
 
-struct pair {
-    struct env *env;
-    struct kinds kinds;
-    struct node *nodes[2];
-};
-
-static void open_pair(struct pair *pair)
-{
-    const struct endpoint ends[2] = { { .kind = ENDPOINT_UNIX, .host = "n/0" },
-                                      { .kind = ENDPOINT_UNIX, .host = "n/1" } };
-    *pair = (struct pair){ .kinds = { { NULL } } };
-    assert_int_equal(env_sim_create(1, NULL, &pair->env), 0);
-    assert_int_equal(messages_register(&pair->kinds, NULL), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct node_options options = { .id = i, .loops = 1, .kinds = &pair->kinds };
-        const struct links_peer peer = { .node = 1 - i, .endpoint = ends[1 - i] };
-        const struct links_options links = { .cluster = "test",
-                                             .listen = &ends[i],
-                                             .num_listen = 1,
-                                             .peers = &peer,
-                                             .num_peers = 1,
-                                             .heartbeat_ns = ENV_SECOND_NS / 5,
-                                             .dead_ns = ENV_SECOND_NS };
-        assert_int_equal(node_create(pair->env, &options, &pair->nodes[i], NULL), 0);
-        assert_int_equal(links_create(pair->nodes[i], &links, NULL), 0);
-        assert_int_equal(node_start(pair->nodes[i]), 0);
-    }
-    env_sim_run(pair->env, NULL, NULL, env_sim_now_ns(pair->env) + 2 * ENV_SECOND_NS);
-}
-
-static bool are_stopped(void *arg)
-{
-    const struct pair *pair = arg;
-    return node_is_stopped(pair->nodes[0]) && node_is_stopped(pair->nodes[1]);
-}
-
-static void close_pair(struct pair *pair)
-{
-    for (uint32_t i = 0; i < 2; i++)
-        node_stop(pair->nodes[i], env_sim_now_ns(pair->env) + ENV_SECOND_NS);
-    assert_int_equal(
-        env_sim_run(pair->env, are_stopped, pair, env_sim_now_ns(pair->env) + 60 * ENV_SECOND_NS),
-        0);
-    for (uint32_t i = 0; i < 2; i++)
-        node_destroy(pair->nodes[i]);
-    env_destroy(pair->env);
-}
-
 #define COUNT(numbers) (sizeof(numbers) / sizeof *(numbers))
 
 /* Every counter of the node, its batches, its connections and its links is in the document and in
  * the metrics, under its own name. */
 static void every_counter_is_reported(void **unused)
 {
-    struct pair pair;
+    struct linked_pair pair;
     struct node_counters c;
     struct links_counters refused;
     struct links_status link;
     struct job_progress progress;
     (void)unused;
-    open_pair(&pair);
+    linked_pair_open(&pair, 1);
+    linked_pair_run(&pair, 2 * ENV_SECOND_NS);
     struct batch_store *store = batch_store_create(1 << 20);
     assert_non_null(store);
     for (uint32_t i = 0; i < 3; i++)
@@ -375,7 +329,7 @@ static void every_counter_is_reported(void **unused)
     json_decref(document);
     job_progress_fini(&progress);
     batch_store_release(store);
-    close_pair(&pair);
+    linked_pair_close(&pair);
 }
 
 /* What trainers here are at: an era takes back the steps of the one before, whatever else stays. */
@@ -453,26 +407,27 @@ static const struct actor_ops crowd_ops = { .name = "crowd",
 /* One more than the bound is refused at once, and when they are answered as many are again. */
 static void so_many_are_answered_at_a_time(void **unused)
 {
-    struct pair pair;
+    struct linked_pair pair;
     (void)unused;
-    open_pair(&pair);
+    linked_pair_open(&pair, 1);
+    linked_pair_run(&pair, 2 * ENV_SECOND_NS);
     struct batch_store *store = batch_store_create(1 << 20);
     struct crowd crowds[2] = { { .refused = 0 } };
     const struct status_options options = { .job = "job", .roles = "", .store = store };
     const struct actor_options status = { .ops = &status_ops, .arg = &options };
     assert_int_equal(node_spawn(pair.nodes[0], &status, &crowds[0].status), 0);
-    env_sim_run(pair.env, NULL, NULL, env_sim_now_ns(pair.env) + ENV_SECOND_NS);
+    linked_pair_run(&pair, ENV_SECOND_NS);
     for (uint32_t i = 0; i < 2; i++) {
         struct actor_options crowd = { .ops = &crowd_ops, .arg = &crowds[i] };
         struct address ignored;
         crowds[i].status = crowds[0].status;
         assert_int_equal(node_spawn(pair.nodes[0], &crowd, &ignored), 0);
-        env_sim_run(pair.env, NULL, NULL, env_sim_now_ns(pair.env) + 20 * ENV_SECOND_NS);
+        linked_pair_run(&pair, 20 * ENV_SECOND_NS);
         assert_int_equal(crowds[i].answered, STATUS_ASKED_MAX);
         assert_int_equal(crowds[i].refused, 1);
         assert_int_equal(crowds[i].other, 0);
     }
-    close_pair(&pair);
+    linked_pair_close(&pair);
     batch_store_release(store);
 }
 

@@ -118,7 +118,8 @@ tests_actors_test_process_actors_plan_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_status
 TESTS += tests/actors/test_status
-tests_actors_test_status_SOURCES = tests/actors/test_status.c tests/actors/asker.c tests/actors/asker.h
+tests_actors_test_status_SOURCES = tests/actors/test_status.c tests/actors/asker.c tests/actors/asker.h \
+    tests/actors/linked_pair.c tests/actors/linked_pair.h
 tests_actors_test_status_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_process_actors_sim
@@ -173,6 +174,6 @@ check_PROGRAMS += tests/actors/test_part_call
 TESTS += tests/actors/test_part_call
 SEED_TESTS += tests/actors/test_part_call
 tests_actors_test_part_call_SOURCES = tests/actors/test_part_call.c tests/actors/graphs.c \
-    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
-    tests/seeds.h
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/actors/linked_pair.c \
+    tests/actors/linked_pair.h tests/schemas/random.h tests/seeds.h
 tests_actors_test_part_call_LDADD = $(actors_libs) $(test_libs)
