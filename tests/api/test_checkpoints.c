@@ -3,20 +3,10 @@
  * Checkpoints on disk through the public API: what was written is listed newest first and read back
  * byte by byte; what is unfinished, damaged, elsewhere or gone is distinguished.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include <troupe/checkpoint.h>
 
 #include "actors/job/checkpoint.h"
+#include "tests/partition/raw_util.h"
 
 #define WORLD 3u
 #define PART_BYTES 1000u
@@ -45,22 +35,6 @@ static void save(const char *folder, uint64_t step)
         fail_msg("%s", error.text);
 }
 
-static int setup(void **state)
-{
-    char *folder = strdup("/tmp/troupe-checkpoints-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    *state = folder;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return system(command);
-}
-
 /* before FOLDER after */
 static void in_folder(const char *before, const char *folder, const char *after)
 {
@@ -80,14 +54,15 @@ static struct tr_checkpoints *open_list(const char *path)
 
 static void all_are_listed_newest_first(void **state)
 {
+    const char *folder = ((const struct scratch *)*state)->folder;
     struct tr_checkpoints_info info = TR_CHECKPOINTS_INFO_INIT;
     struct tr_error error = TR_ERROR_INIT;
     char expected[PART_BYTES], bytes[PART_BYTES];
-    save(*state, 8);
-    save(*state, 120);
-    in_folder("mkdir ", *state, "/checkpoint-500");
-    assert_true(tr_checkpoints_named(*state));
-    struct tr_checkpoints *list = open_list(*state);
+    save(folder, 8);
+    save(folder, 120);
+    in_folder("mkdir ", folder, "/checkpoint-500");
+    assert_true(tr_checkpoints_named(folder));
+    struct tr_checkpoints *list = open_list(folder);
     assert_int_equal(tr_checkpoints_info(list, &info, &error), 0);
     assert_false(info.single);
     assert_int_equal(info.count, 2);
@@ -118,13 +93,14 @@ static void all_are_listed_newest_first(void **state)
 
 static void part_that_is_elsewhere_or_gone_is_missing(void **state)
 {
+    const char *folder = ((const struct scratch *)*state)->folder;
     struct tr_checkpoint_info one = TR_CHECKPOINT_INFO_INIT;
     struct tr_checkpoint_part_info part = TR_CHECKPOINT_PART_INFO_INIT;
     struct tr_error error = TR_ERROR_INIT;
     char path[200];
-    save(*state, 8);
-    in_folder("rm ", *state, "/checkpoint-8/part1");
-    snprintf(path, sizeof path, "%s/checkpoint-8/", (char *)*state);
+    save(folder, 8);
+    in_folder("rm ", folder, "/checkpoint-8/part1");
+    snprintf(path, sizeof path, "%s/checkpoint-8/", folder);
     struct tr_checkpoints *list = open_list(path);
     assert_int_equal(tr_checkpoints_get(list, 0, &one, &error), 0);
     assert_int_equal(one.parts_here, WORLD - 1);
@@ -135,7 +111,7 @@ static void part_that_is_elsewhere_or_gone_is_missing(void **state)
     assert_true(part.here);
     assert_int_equal(part.bytes, PART_BYTES);
     assert_int_equal(tr_checkpoints_read_part(list, 0, 1, 0, NULL, &error), TR_ENOENT);
-    in_folder("rm -r ", *state, "/checkpoint-8");
+    in_folder("rm -r ", folder, "/checkpoint-8");
     assert_int_equal(tr_checkpoints_read_part(list, 0, 2, 0, NULL, &error), TR_ENOENT);
     assert_non_null(strstr(error.message, "part2"));
     tr_checkpoints_close(list);
@@ -143,42 +119,45 @@ static void part_that_is_elsewhere_or_gone_is_missing(void **state)
 
 static void damage_is_found(void **state)
 {
+    const char *folder = ((const struct scratch *)*state)->folder;
     struct tr_error error = TR_ERROR_INIT;
     struct tr_checkpoints *list;
     char byte;
-    save(*state, 8);
-    in_folder("printf X | dd conv=notrunc bs=1 seek=500 status=none of=", *state,
+    save(folder, 8);
+    in_folder("printf X | dd conv=notrunc bs=1 seek=500 status=none of=", folder,
               "/checkpoint-8/part0");
-    list = open_list(*state);
+    list = open_list(folder);
     assert_int_equal(tr_checkpoints_read(list, 0, 0, 500, 1, &byte, &error), 0);
     assert_int_equal(byte, 'X');
     assert_int_equal(tr_checkpoints_read_part(list, 0, 0, 0, NULL, &error), TR_EFORMAT);
     assert_non_null(strstr(error.message, "part0"));
     assert_int_equal(tr_checkpoints_read_part(list, 0, 1, 0, NULL, &error), 0);
     tr_checkpoints_close(list);
-    in_folder("truncate -s -1 ", *state, "/checkpoint-8/part2");
-    assert_int_equal(tr_checkpoints_open(*state, &list, &error), TR_EFORMAT);
+    in_folder("truncate -s -1 ", folder, "/checkpoint-8/part2");
+    assert_int_equal(tr_checkpoints_open(folder, &list, &error), TR_EFORMAT);
     assert_null(list);
     assert_non_null(strstr(error.message, "part2"));
 }
 
 static void folder_without_checkpoints_is_refused(void **state)
 {
+    const char *folder = ((const struct scratch *)*state)->folder;
     struct tr_error error = TR_ERROR_INIT;
     struct tr_checkpoints *list;
-    assert_false(tr_checkpoints_named(*state));
-    assert_int_equal(tr_checkpoints_open(*state, &list, &error), TR_ENOENT);
+    assert_false(tr_checkpoints_named(folder));
+    assert_int_equal(tr_checkpoints_open(folder, &list, &error), TR_ENOENT);
     assert_int_equal(tr_checkpoints_open("/nowhere/at/all", &list, &error), TR_ENOENT);
     assert_non_null(strstr(error.message, "/nowhere/at/all"));
     assert_int_equal(tr_checkpoints_open(NULL, &list, &error), TR_EINVAL);
-    in_folder("mkdir ", *state, "/checkpoint-3");
-    assert_int_equal(tr_checkpoints_open(*state, &list, &error), TR_ENOENT);
-    assert_true(tr_checkpoints_named(*state));
+    in_folder("mkdir ", folder, "/checkpoint-3");
+    assert_int_equal(tr_checkpoints_open(folder, &list, &error), TR_ENOENT);
+    assert_true(tr_checkpoints_named(folder));
 }
 
 /* The folder of a host, and what a run that is replaced leaves there. */
 static void folders_are_named_by_hosts_and_emptied(void **state)
 {
+    const char *folder = ((const struct scratch *)*state)->folder;
     struct tr_error error = TR_ERROR_INIT;
     char path[64];
     assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, sizeof path, &error), 0);
@@ -192,32 +171,36 @@ static void folders_are_named_by_hosts_and_emptied(void **state)
     assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 7, &error), 0);
     assert_string_equal(path, "/c/b/x");
     assert_int_equal(path[7], '#');
-    assert_false(tr_checkpoints_exist(*state));
-    assert_int_equal(tr_checkpoints_remove(*state, 0, &error), 0);
+    assert_false(tr_checkpoints_exist(folder));
+    assert_int_equal(tr_checkpoints_remove(folder, 0, &error), 0);
     assert_int_equal(tr_checkpoints_remove("/nowhere/at/all", 0, &error), 0);
-    save(*state, 4);
-    save(*state, 8);
-    assert_true(tr_checkpoints_exist(*state));
-    assert_int_equal(tr_checkpoints_remove(*state, 1, &error), 0);
+    save(folder, 4);
+    save(folder, 8);
+    assert_true(tr_checkpoints_exist(folder));
+    assert_int_equal(tr_checkpoints_remove(folder, 1, &error), 0);
     struct tr_checkpoints *list;
     struct tr_checkpoint_info info = TR_CHECKPOINT_INFO_INIT;
-    assert_int_equal(tr_checkpoints_open(*state, &list, &error), 0);
+    assert_int_equal(tr_checkpoints_open(folder, &list, &error), 0);
     assert_int_equal(tr_checkpoints_get(list, 0, &info, &error), 0);
     assert_int_equal(info.step, 8);
     assert_int_equal(tr_checkpoints_get(list, 1, &info, &error), TR_ERANGE);
     tr_checkpoints_close(list);
-    assert_int_equal(tr_checkpoints_remove(*state, 0, &error), 0);
-    assert_false(tr_checkpoints_exist(*state));
+    assert_int_equal(tr_checkpoints_remove(folder, 0, &error), 0);
+    assert_false(tr_checkpoints_exist(folder));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(folder_without_checkpoints_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(damage_is_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(part_that_is_elsewhere_or_gone_is_missing, setup, teardown),
-        cmocka_unit_test_setup_teardown(folders_are_named_by_hosts_and_emptied, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_are_listed_newest_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(folder_without_checkpoints_is_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(damage_is_found, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(part_that_is_elsewhere_or_gone_is_missing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(folders_are_named_by_hosts_and_emptied, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(all_are_listed_newest_first, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,11 @@
  * Cluster files, their plans and keys through the public API: each partition is served, samplers and
  * ranks are dealt once, both forms of a file are read, and what is wrong has a message.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include <troupe/troupe.h>
+
+#include "tests/partition/raw_util.h"
 
 #define PARTS 7u
 
@@ -25,32 +18,12 @@ static const char *const CLUSTER =
     "{\"name\": \"b\", \"address\": \"127.0.0.2\", \"port\": 4200, \"servers\": 1, \"samplers\": 1,"
     " \"trainers\": 1}]}";
 
-static int setup(void **state)
-{
-    char *folder = strdup("/tmp/troupe-cluster-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    *state = folder;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
-    free(*state);
-    return system(command);
-}
-
-static struct tr_cluster *open_text(const char *folder, const char *name, const char *text)
+static struct tr_cluster *open_text(struct scratch *scratch, const char *name, const char *text)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct tr_cluster *cluster;
-    char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "w");
-    fputs(text, file);
-    fclose(file);
-    if (tr_cluster_open(path, &cluster, &error) != 0)
+    put_text(scratch, name, text);
+    if (tr_cluster_open(at(scratch, name), &cluster, &error) != 0)
         fail_msg("%s", error.message);
     return cluster;
 }
@@ -120,20 +93,18 @@ static void what_is_wrong_is_named(void **state)
     struct tr_error error = TR_ERROR_INIT;
     struct tr_cluster *cluster;
     struct tr_plan *plan;
-    char path[200];
+    struct scratch *scratch = *state;
     assert_int_equal(tr_cluster_open("/nowhere/cluster.json", &cluster, &error), TR_ENOENT);
     assert_null(cluster);
     assert_non_null(strstr(error.message, "/nowhere/cluster.json"));
     assert_int_equal(tr_cluster_open(NULL, &cluster, &error), TR_EINVAL);
-    snprintf(path, sizeof path, "%s/broken.json", (char *)*state);
-    FILE *file = fopen(path, "w");
-    fputs("{\"name\": \"n\", \"hosts\": [{\"name\": \"a\", \"address\": \"127.0.0.1\", \"server\": "
-          "1}]}",
-          file);
-    fclose(file);
-    assert_int_equal(tr_cluster_open(path, &cluster, &error), TR_EFORMAT);
+    put_text(scratch, "broken.json",
+             "{\"name\": \"n\", \"hosts\": [{\"name\": \"a\", \"address\": \"127.0.0.1\", "
+             "\"server\": 1}]}");
+    const char *broken = at(scratch, "broken.json");
+    assert_int_equal(tr_cluster_open(broken, &cluster, &error), TR_EFORMAT);
     assert_non_null(strstr(error.message, "hosts[0]"));
-    cluster = open_text(*state, "cluster.json", CLUSTER);
+    cluster = open_text(scratch, "cluster.json", CLUSTER);
     assert_int_equal(tr_plan_open(cluster, 0, &plan, &error), TR_EINVAL);
     assert_null(plan);
     assert_non_null(strstr(error.message, "graph"));
@@ -150,10 +121,10 @@ static void keys_are_made_once(void **state)
     struct tr_keys_options options;
     struct tr_keys_report report = TR_KEYS_REPORT_INIT;
     struct stat facts;
-    char folder[200], key[220];
+    char folder[256], key[280];
     tr_keys_options_init(&options);
     assert_int_equal(tr_keys_make(&options, &report, &error), TR_EINVAL);
-    snprintf(folder, sizeof folder, "%s/keys", (char *)*state);
+    snprintf(folder, sizeof folder, "%s", at(*state, "keys"));
     snprintf(key, sizeof key, "%s/a.key", folder);
     options.folder = folder;
     options.hosts = HOSTS;
@@ -182,10 +153,11 @@ static void keys_are_made_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_wrong_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(ip_config_is_read_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(plan_deals_everything_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_are_made_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_named, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(ip_config_is_read_too, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(plan_deals_everything_once, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(keys_are_made_once, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ tests_api_test_book_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_checkpoints
 TESTS += tests/api/test_checkpoints
-tests_api_test_checkpoints_SOURCES = tests/api/test_checkpoints.c
+tests_api_test_checkpoints_SOURCES = tests/api/test_checkpoints.c tests/partition/raw_util.h
 tests_api_test_checkpoints_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_interrupt
@@ -107,7 +107,7 @@ tests_api_test_interrupt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crc32c,--wrap=graph_
 
 check_PROGRAMS += tests/api/test_prepare
 TESTS += tests/api/test_prepare
-tests_api_test_prepare_SOURCES = tests/api/test_prepare.c
+tests_api_test_prepare_SOURCES = tests/api/test_prepare.c tests/partition/raw_util.h
 tests_api_test_prepare_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_sample_once
@@ -118,7 +118,7 @@ tests_api_test_sample_once_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_cluster_file
 TESTS += tests/api/test_cluster_file
-tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c
+tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c tests/partition/raw_util.h
 tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_graph_info
