@@ -19,16 +19,16 @@ static struct tr_task *train(const char *graph, const char *run, const char *che
     options.it.threads = options.it.loops = 1;
     options.it.checkpoints = checkpoints;
     options.it.checkpoint_every = 1;
-    ABI_REFUSES(options, "tr_train_options", tr_train_start(&options.it, &task, &abi_failure));
-    abi_ok(tr_train_start(&options.it, &task, &abi_failure));
+    ABI_REFUSES(options, "tr_train_options", tr_train_start(&options.it, &task, &failure));
+    ok(tr_train_start(&options.it, &task, &failure));
     do {
         ABI_OUT(tr_model_event, event, TR_MODEL_EVENT_INIT);
-        rv = tr_model_next_event(task, TR_WAIT_FOREVER, &event.it, &abi_failure);
+        rv = tr_model_next_event(task, TR_WAIT_FOREVER, &event.it, &failure);
         if (rv == 0)
             ABI_CHECK(event);
     } while (rv == 0);
     assert_int_equal(rv, TR_EEND);
-    abi_ok(tr_task_wait(task, TR_WAIT_FOREVER, &abi_failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
     return task;
 }
 
@@ -38,9 +38,9 @@ static void check_results(struct tr_task *task)
     ABI_OUT(tr_train_result, result, TR_TRAIN_RESULT_INIT);
     ABI_OUT(tr_scores, validation, TR_SCORES_INIT);
     ABI_OUT(tr_scores, test, TR_SCORES_INIT);
-    ABI_FILLS(epoch, tr_train_get_epoch(task, 1, &epoch.it, &validation.it, &abi_failure));
+    ABI_FILLS(epoch, tr_train_get_epoch(task, 1, &epoch.it, &validation.it, &failure));
     ABI_CHECK(validation);
-    ABI_FILLS(result, tr_train_get_result(task, &result.it, NULL, &test.it, &abi_failure));
+    ABI_FILLS(result, tr_train_get_result(task, &result.it, NULL, &test.it, &failure));
     ABI_CHECK(test);
     assert_int_equal(epoch.it.epoch, 1);
     assert_int_equal(result.it.epochs, EPOCHS);
@@ -56,11 +56,11 @@ static void infer(const char *graph, const char *run)
     options.it.graph = graph;
     options.it.run = run;
     options.it.threads = options.it.loops = 1;
-    ABI_REFUSES(options, "tr_infer_options", tr_infer_start(&options.it, &task, &abi_failure));
-    abi_ok(tr_infer_start(&options.it, &task, &abi_failure));
-    abi_ok(tr_task_wait(task, TR_WAIT_FOREVER, &abi_failure));
-    ABI_FILLS(rows, tr_infer_get_outputs(task, &rows.it, &abi_failure));
-    ABI_FILLS(scores, tr_infer_get_scores(task, TR_SPLIT_TEST, &scores.it, &abi_failure));
+    ABI_REFUSES(options, "tr_infer_options", tr_infer_start(&options.it, &task, &failure));
+    ok(tr_infer_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(rows, tr_infer_get_outputs(task, &rows.it, &failure));
+    ABI_FILLS(scores, tr_infer_get_scores(task, TR_SPLIT_TEST, &scores.it, &failure));
     assert_int_equal(rows.it.num_rows, WORLD_NODES);
     assert_true(scores.it.labelled > 0);
     tr_task_close(task);
@@ -71,9 +71,9 @@ static void read_model(const char *run)
     struct tr_model *model;
     ABI_OUT(tr_model_info, info, TR_MODEL_INFO_INIT);
     ABI_OUT(tr_tensor, tensor, TR_TENSOR_INIT);
-    abi_ok(tr_model_open(run, &model, &abi_failure));
-    ABI_FILLS(info, tr_model_info(model, &info.it, &abi_failure));
-    ABI_FILLS(tensor, tr_model_tensor(model, 0, &tensor.it, &abi_failure));
+    ok(tr_model_open(run, &model, &failure));
+    ABI_FILLS(info, tr_model_info(model, &info.it, &failure));
+    ABI_FILLS(tensor, tr_model_tensor(model, 0, &tensor.it, &failure));
     assert_int_equal(info.it.hidden, 4);
     assert_true(tensor.it.bytes > 0);
     tr_model_close(model);
@@ -87,12 +87,12 @@ static void read_checkpoints(const char *folder)
     ABI_OUT(tr_checkpoint_info, one, TR_CHECKPOINT_INFO_INIT);
     ABI_OUT(tr_checkpoint_part_info, part, TR_CHECKPOINT_PART_INFO_INIT);
     ABI_OUT(tr_trainer_position, position, TR_TRAINER_POSITION_INIT);
-    abi_ok(tr_checkpoints_open(folder, &list, &abi_failure));
-    ABI_FILLS(info, tr_checkpoints_info(list, &info.it, &abi_failure));
-    ABI_FILLS(one, tr_checkpoints_get(list, 0, &one.it, &abi_failure));
-    ABI_FILLS(part, tr_checkpoints_part(list, 0, 0, &part.it, &abi_failure));
-    abi_ok(tr_checkpoints_read(list, 0, 0, 0, sizeof head, head, &abi_failure));
-    ABI_FILLS(position, tr_trainer_position_read(head, &position.it, &abi_failure));
+    ok(tr_checkpoints_open(folder, &list, &failure));
+    ABI_FILLS(info, tr_checkpoints_info(list, &info.it, &failure));
+    ABI_FILLS(one, tr_checkpoints_get(list, 0, &one.it, &failure));
+    ABI_FILLS(part, tr_checkpoints_part(list, 0, 0, &part.it, &failure));
+    ok(tr_checkpoints_read(list, 0, 0, 0, sizeof head, head, &failure));
+    ABI_FILLS(position, tr_trainer_position_read(head, &position.it, &failure));
     assert_true(info.it.count > 0 && part.it.here);
     assert_int_equal(one.it.num_parts, 1);
     assert_true(position.it.steps > 0);
@@ -103,7 +103,7 @@ void a_model_is_trained_and_inferred(void **state)
 {
     char graph[256], run[256], checkpoints[256];
     (void)state;
-    world_partition(&abi_world, PARTITION_RANDOM, 2, graph);
+    world_partition(PARTITION_RANDOM, 2, graph);
     abi_path(run, "abi-run");
     abi_path(checkpoints, "abi-checkpoints");
     struct tr_task *task = train(graph, run, checkpoints);

@@ -20,55 +20,64 @@ static void check(int rv, const struct error *error)
         fail_msg("%s: %s", tr_error_name(rv), error->text);
 }
 
-static void raw_path(const struct world *world, char path[256])
+static char folder[64];
+
+static void raw_path(char path[256])
 {
-    snprintf(path, 256, "%s/raw", world->dir);
+    snprintf(path, 256, "%s/raw", folder);
 }
 
-void world_init(struct world *world)
+int world_setup(void **state)
 {
     struct generate_options options = GENERATE_DEFAULTS;
     struct error error = { 0 };
     char path[256];
-    strcpy(world->dir, "/tmp/troupe-api-XXXXXX");
-    assert_non_null(mkdtemp(world->dir));
-    raw_path(world, path);
+    (void)state;
+    strcpy(folder, "/tmp/troupe-api-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    raw_path(path);
     options.num_nodes = WORLD_NODES;
     options.num_edges = WORLD_EDGES;
     options.num_features = WORLD_WIDTH;
     options.num_classes = WORLD_CLASSES;
     options.seed = 11;
     check(generate_sbm(path, &options, NULL, &error), &error);
+    return 0;
 }
 
-void world_fini(struct world *world)
+int world_teardown(void **state)
 {
     char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", world->dir);
-    assert_int_equal(system(command), 0);
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
 }
 
-static struct raw_graph *open_raw(const struct world *world)
+const char *world_folder(void)
+{
+    return folder;
+}
+
+static struct raw_graph *open_raw(void)
 {
     struct raw_graph *raw = NULL;
     struct error error = { 0 };
     char path[256];
-    raw_path(world, path);
+    raw_path(path);
     check(raw_open(path, NULL, &raw, &error), &error);
     return raw;
 }
 
-void world_partition(struct world *world, enum partition_method method, uint32_t num_parts,
-                     char path[256])
+void world_partition(enum partition_method method, uint32_t num_parts, char path[256])
 {
     struct error error = { 0 };
     char dir[200];
-    snprintf(dir, sizeof dir, "%s/%s-%u", world->dir,
-             method == PARTITION_METIS ? "metis" : "random", num_parts);
+    snprintf(dir, sizeof dir, "%s/%s-%u", folder, method == PARTITION_METIS ? "metis" : "random",
+             num_parts);
     snprintf(path, 256, "%s/g.json", dir);
     if (access(path, R_OK) == 0)
         return;
-    struct raw_graph *raw = open_raw(world);
+    struct raw_graph *raw = open_raw();
     const struct partition_options options = {
         .name = "g", .method = method, .num_parts = num_parts, .seed = 5, .halo_hops = 1
     };
@@ -86,9 +95,9 @@ static uint32_t table_number(const struct raw_graph *raw, const char *name)
     return i;
 }
 
-void world_truth(const struct world *world, float *features, int64_t *labels)
+void world_truth(float *features, int64_t *labels)
 {
-    struct raw_graph *raw = open_raw(world);
+    struct raw_graph *raw = open_raw();
     struct error error = { 0 };
     check(raw_read_rows(raw, table_number(raw, "feat"), 0, WORLD_NODES, features, &error), &error);
     check(raw_read_rows(raw, table_number(raw, "label"), 0, WORLD_NODES, labels, &error), &error);

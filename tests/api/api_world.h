@@ -14,18 +14,18 @@
 #define WORLD_WIDTH 7u
 #define WORLD_CLASSES 5u
 
-struct world {
-    char dir[64]; /* a folder of its own, removed with all that is in it */
-};
+/* The graph is made in a folder of its own, and that is removed with all that is in it. Both are for
+ * cmocka_run_group_tests(): the tests of a program share one graph, and `*state` stays as it is. */
+int world_setup(void **state);
+int world_teardown(void **state);
 
-void world_init(struct world *world);
-void world_fini(struct world *world);
+/* That folder, where a test may lay files of its own. */
+const char *world_folder(void);
 
 /* The path of the .json of that partitioning, made when it is asked for first. */
-void world_partition(struct world *world, enum partition_method method, uint32_t num_parts,
-                     char path[256]);
+void world_partition(enum partition_method method, uint32_t num_parts, char path[256]);
 
 /* Features and labels by original ID, as they were written. */
-void world_truth(const struct world *world, float *features, int64_t *labels);
+void world_truth(float *features, int64_t *labels);
 
 #endif

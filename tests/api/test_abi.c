@@ -10,14 +10,6 @@
 #define MINUTE_NS INT64_C(60000000000)
 
 bool abi_passed[ABI_STRUCTS];
-struct world abi_world;
-struct tr_error abi_failure = TR_ERROR_INIT;
-
-void abi_ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), abi_failure.message);
-}
 
 void abi_check_guard(const unsigned char guard[ABI_GUARD_BYTES])
 {
@@ -27,7 +19,7 @@ void abi_check_guard(const unsigned char guard[ABI_GUARD_BYTES])
 
 const char *abi_path(char text[256], const char *name)
 {
-    snprintf(text, 256, "%s/%s", abi_world.dir, name);
+    snprintf(text, 256, "%s/%s", world_folder(), name);
     return text;
 }
 
@@ -49,25 +41,24 @@ static void open_job(struct job *job)
     assert_true(log.it.level == TR_LOG_INFO && log.it.lines_max > 0);
     assert_true(session.it.direct);
     assert_int_equal(loader.it.batch_size, 1024);
-    world_partition(&abi_world, PARTITION_RANDOM, 2, path);
-    ABI_REFUSES(log, "tr_log_options", tr_log_open(&log.it, &job->log, &abi_failure));
-    abi_ok(tr_log_open(&log.it, &job->log, &abi_failure));
+    world_partition(PARTITION_RANDOM, 2, path);
+    ABI_REFUSES(log, "tr_log_options", tr_log_open(&log.it, &job->log, &failure));
+    ok(tr_log_open(&log.it, &job->log, &failure));
     session.it.seed = 5;
     session.it.log = job->log;
     ABI_REFUSES(session, "tr_session_options",
-                tr_session_open(&session.it, &job->session, &abi_failure));
-    abi_ok(tr_session_open(&session.it, &job->session, &abi_failure));
-    abi_ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &abi_failure));
-    abi_ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, &abi_failure));
+                tr_session_open(&session.it, &job->session, &failure));
+    ok(tr_session_open(&session.it, &job->session, &failure));
+    ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
+    ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, &failure));
     loader.it.batch_size = 100;
     loader.it.features = "feat";
     loader.it.original_ids = true;
     ABI_REFUSES(loader, "tr_loader_options",
                 tr_loader_open(job->graph, job->nodes, &loader.it, TR_WAIT_FOREVER, &job->loader,
-                               &abi_failure));
-    abi_ok(tr_loader_open(job->graph, job->nodes, &loader.it, TR_WAIT_FOREVER, &job->loader,
-                          &abi_failure));
-    abi_ok(tr_group_open(job->graph, 0, &job->group, &abi_failure));
+                               &failure));
+    ok(tr_loader_open(job->graph, job->nodes, &loader.it, TR_WAIT_FOREVER, &job->loader, &failure));
+    ok(tr_group_open(job->graph, 0, &job->group, &failure));
 }
 
 static void close_job(struct job *job)
@@ -89,14 +80,14 @@ static void sample(struct tr_graph *graph)
     struct tr_batch *batch;
     ABI_OPTIONS(tr_sample_options, options);
     ABI_OUT(tr_pairs, drawn, TR_PAIRS_INIT);
-    abi_ok(tr_sample_spec_create(graph, 1, &spec, &abi_failure));
-    abi_ok(tr_pairs_listed(graph, 0, ends, ends, 2, &pairs, &abi_failure));
+    ok(tr_sample_spec_create(graph, 1, &spec, &failure));
+    ok(tr_pairs_listed(graph, 0, ends, ends, 2, &pairs, &failure));
     options.it.spec = spec;
     options.it.pairs = pairs;
     ABI_REFUSES(options, "tr_sample_options",
-                tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &abi_failure));
-    abi_ok(tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &abi_failure));
-    ABI_FILLS(drawn, tr_batch_pairs(batch, &drawn.it, &abi_failure));
+                tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &failure));
+    ok(tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &failure));
+    ABI_FILLS(drawn, tr_batch_pairs(batch, &drawn.it, &failure));
     assert_int_equal(drawn.it.count, 2);
     tr_batch_release(batch);
     tr_nodes_close(pairs);
@@ -109,10 +100,10 @@ static void read_in_place(const struct tr_graph *graph)
     ABI_OUT(tr_feature_info, info, TR_FEATURE_INFO_INIT);
     ABI_OUT(tr_part_nodes, nodes, TR_PART_NODES_INIT);
     ABI_OUT(tr_part_edges, edges, TR_PART_EDGES_INIT);
-    ABI_FILLS(place, tr_graph_place(graph, &place.it, &abi_failure));
-    ABI_FILLS(info, tr_graph_find_feature(graph, 0, "label", &info.it, &abi_failure));
-    ABI_FILLS(nodes, tr_graph_part_nodes(graph, 0, 0, &nodes.it, &abi_failure));
-    ABI_FILLS(edges, tr_graph_part_edges(graph, 0, 0, &edges.it, &abi_failure));
+    ABI_FILLS(place, tr_graph_place(graph, &place.it, &failure));
+    ABI_FILLS(info, tr_graph_find_feature(graph, 0, "label", &info.it, &failure));
+    ABI_FILLS(nodes, tr_graph_part_nodes(graph, 0, 0, &nodes.it, &failure));
+    ABI_FILLS(edges, tr_graph_part_edges(graph, 0, 0, &edges.it, &failure));
     assert_int_equal(place.it.world, 1);
     assert_string_equal(info.it.name, "label");
     assert_int_equal(nodes.it.num_nodes, edges.it.num_rows);
@@ -123,12 +114,12 @@ static uint64_t take_batches(struct tr_loader *loader)
 {
     struct tr_batch *batch;
     uint64_t batches = 0, digest;
-    while (tr_loader_next(loader, TR_WAIT_FOREVER, &batch, &abi_failure) == 0) {
+    while (tr_loader_next(loader, TR_WAIT_FOREVER, &batch, &failure) == 0) {
         ABI_OUT(tr_block, block, TR_BLOCK_INIT);
         ABI_OUT(tr_rows, rows, TR_ROWS_INIT);
-        ABI_FILLS(block, tr_batch_block(batch, 0, 0, &block.it, &abi_failure));
-        ABI_FILLS(rows, tr_batch_features(batch, 0, &rows.it, &abi_failure));
-        abi_ok(tr_batch_digest(batch, &digest, &abi_failure));
+        ABI_FILLS(block, tr_batch_block(batch, 0, 0, &block.it, &failure));
+        ABI_FILLS(rows, tr_batch_features(batch, 0, &rows.it, &failure));
+        ok(tr_batch_digest(batch, &digest, &failure));
         assert_int_equal(block.it.num_dst, tr_batch_num_seeds(batch, 0));
         assert_int_equal(rows.it.width, WORLD_WIDTH);
         assert_non_null(block.it.sources);
@@ -147,12 +138,11 @@ static void a_whole_program_runs(void **state)
     sample(job.graph);
     read_in_place(job.graph);
     ABI_OUT(tr_checkpoint, checkpoint, TR_CHECKPOINT_INIT);
-    ABI_FILLS(checkpoint,
-              tr_group_restore(job.group, TR_WAIT_FOREVER, &checkpoint.it, &abi_failure));
+    ABI_FILLS(checkpoint, tr_group_restore(job.group, TR_WAIT_FOREVER, &checkpoint.it, &failure));
     assert_null(checkpoint.it.bytes);
-    abi_ok(tr_session_dump(job.session, &abi_failure));
+    ok(tr_session_dump(job.session, &failure));
     ABI_OUT(tr_log_line, line, TR_LOG_LINE_INIT);
-    ABI_FILLS(line, tr_log_next(job.log, MINUTE_NS, &line.it, &abi_failure));
+    ABI_FILLS(line, tr_log_next(job.log, MINUTE_NS, &line.it, &failure));
     assert_true(line.it.text[0] != '\0');
     close_job(&job);
 }
@@ -160,13 +150,13 @@ static void a_whole_program_runs(void **state)
 static void write_cluster(const char *file)
 {
     char graph[256];
-    world_partition(&abi_world, PARTITION_RANDOM, 2, graph);
+    world_partition(PARTITION_RANDOM, 2, graph);
     FILE *to = fopen(file, "w");
     assert_non_null(to);
     fprintf(to,
             "{\"name\": \"job\", \"graph\": \"%s\", \"hosts\": [{\"name\": \"a\", \"unix\": "
             "\"%s/s\"}]}",
-            graph, abi_world.dir);
+            graph, world_folder());
     assert_int_equal(fclose(to), 0);
 }
 
@@ -182,14 +172,14 @@ static void a_job_is_launched(void **state)
     ABI_OUT(tr_launch_event, event, TR_LAUNCH_EVENT_INIT);
     options.it.cluster = file;
     options.it.program = "/bin/true";
-    ABI_REFUSES(options, "tr_launch_options", tr_launch_open(&options.it, &launch, &abi_failure));
-    abi_ok(tr_launch_open(&options.it, &launch, &abi_failure));
-    ABI_FILLS(info, tr_launch_info(launch, &info.it, &abi_failure));
+    ABI_REFUSES(options, "tr_launch_options", tr_launch_open(&options.it, &launch, &failure));
+    ok(tr_launch_open(&options.it, &launch, &failure));
+    ABI_FILLS(info, tr_launch_info(launch, &info.it, &failure));
     assert_string_equal(info.it.name, "job");
     assert_int_equal(info.it.num_processes, 1);
     /* How a process ends that only ends does not matter here: it is an event. */
-    abi_ok(tr_launch_start(launch, &task, &abi_failure));
-    ABI_FILLS(event, tr_launch_next(task, MINUTE_NS, &event.it, &abi_failure));
+    ok(tr_launch_start(launch, &task, &failure));
+    ABI_FILLS(event, tr_launch_next(task, MINUTE_NS, &event.it, &failure));
     assert_non_null(event.it.text);
     tr_task_close(task);
     tr_launch_close(launch);
@@ -207,10 +197,10 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_OUT(tr_process_status, status, TR_PROCESS_STATUS_INIT);
     observing.it.cluster = file;
     ABI_REFUSES(observing, "tr_observer_options",
-                tr_observer_open(&observing.it, 0, &observer, &abi_failure));
-    abi_ok(tr_observer_open(&observing.it, 0, &observer, &abi_failure));
-    ABI_FILLS(job, tr_observer_job(observer, &job.it, &abi_failure));
-    ABI_FILLS(status, tr_observer_process(observer, 0, &status.it, &abi_failure));
+                tr_observer_open(&observing.it, 0, &observer, &failure));
+    ok(tr_observer_open(&observing.it, 0, &observer, &failure));
+    ABI_FILLS(job, tr_observer_job(observer, &job.it, &failure));
+    ABI_FILLS(status, tr_observer_process(observer, 0, &status.it, &failure));
     assert_int_equal(job.it.num_processes, 1);
     assert_false(status.it.up);
     tr_observer_close(observer);
@@ -220,10 +210,10 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     assert_int_equal(place.it.index, TR_PROCESS_UNSAID);
     place.it.cluster = file;
     place.it.process = 0;
-    ABI_REFUSES(place, "tr_process_options", tr_process_open(&place.it, 0, &process, &abi_failure));
-    abi_ok(tr_process_open(&place.it, 0, &process, &abi_failure));
-    ABI_FILLS(mine, tr_process_info(process, &mine.it, &abi_failure));
-    ABI_FILLS(session, tr_process_session(process, &session.it, &abi_failure));
+    ABI_REFUSES(place, "tr_process_options", tr_process_open(&place.it, 0, &process, &failure));
+    ok(tr_process_open(&place.it, 0, &process, &failure));
+    ABI_FILLS(mine, tr_process_info(process, &mine.it, &failure));
+    ABI_FILLS(session, tr_process_session(process, &session.it, &failure));
     assert_string_equal(mine.it.name, "job");
     assert_string_equal(session.it.cluster, file);
     tr_process_close(process);
@@ -245,9 +235,9 @@ static void a_library_above_makes_a_task(void **state)
     ABI_IN(tr_task_work, work, TR_TASK_WORK_INIT);
     work.it.name = "own";
     work.it.run = run;
-    ABI_REFUSES(work, "tr_task_work", tr_task_start(&work.it, &ran, &task, &abi_failure));
-    abi_ok(tr_task_start(&work.it, &ran, &task, &abi_failure));
-    abi_ok(tr_task_wait(task, TR_WAIT_FOREVER, &abi_failure));
+    ABI_REFUSES(work, "tr_task_work", tr_task_start(&work.it, &ran, &task, &failure));
+    ok(tr_task_start(&work.it, &ran, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
     assert_true(ran);
     tr_task_close(task);
 }
@@ -271,10 +261,10 @@ static void what_nobody_initialised_is_refused(void **state)
     (void)state;
     ABI_OPTIONS(tr_session_options, options);
     options.it.size = 0;
-    assert_int_equal(tr_session_open(&options.it, &session, &abi_failure), TR_EINVAL);
-    assert_non_null(strstr(abi_failure.message, "tr_session_options"));
+    assert_int_equal(tr_session_open(&options.it, &session, &failure), TR_EINVAL);
+    assert_non_null(strstr(failure.message, "tr_session_options"));
     options.it.size = SIZE_MAX;
-    assert_int_equal(tr_session_open(&options.it, &session, &abi_failure), TR_EINVAL);
+    assert_int_equal(tr_session_open(&options.it, &session, &failure), TR_EINVAL);
     assert_null(session);
 }
 
@@ -292,20 +282,6 @@ static void every_struct_of_the_headers_was_passed(void **state)
                      NAMES[i]);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&abi_world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&abi_world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,5 +297,5 @@ int main(void)
         cmocka_unit_test(what_nobody_initialised_is_refused),
         cmocka_unit_test(every_struct_of_the_headers_was_passed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

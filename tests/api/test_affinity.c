@@ -22,13 +22,11 @@
 #include "graph/key.h"
 #include "partition/build/partition.h"
 #include "partition/store/npy.h"
+#include "tests/api/outcome.h"
 
 #define HOSTS 4u
 #define NODES 81306u
 #define SECOND INT64_C(1000000000)
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
 
 static char folder[] = "/tmp/troupe-affinity-XXXXXX";
 
@@ -101,12 +99,6 @@ static uint64_t remote_rows(const struct book *book, const struct mini_batch *ba
     for (uint32_t l = 0; l < batch->num_layers; l++)
         remote += remote_nodes(book, nodes->ids, batch->blocks[l].edges[0].num_dst, part);
     return remote;
-}
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 static uint64_t epoch_of(struct tr_graph *graph, struct tr_nodes *nodes, uint32_t rank)

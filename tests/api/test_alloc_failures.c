@@ -23,6 +23,7 @@
 
 #include "api/internal.h"
 #include "api_world.h"
+#include "outcome.h"
 
 #define SECOND INT64_C(1000000000)
 
@@ -42,9 +43,6 @@ void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
 
 /* Allocations granted before refusals begin, and how many are refused then; loops allocate too. */
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
 static atomic_llong granted = INT64_MAX, refused;
 static atomic_llong made;
 
@@ -92,7 +90,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return is_refused() ? EAGAIN : __real_pthread_create(thread, attributes, run, arg);
 }
 
-static struct world world;
 static char path[256];
 
 /* What may follow from an allocation that failed. */
@@ -197,16 +194,8 @@ static void every_allocation_may_fail(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, path);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, path);
     return 0;
 }
 
@@ -215,5 +204,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, world_teardown);
 }

@@ -15,21 +15,12 @@
 #include "actors/data/sampler.h"
 #include "api/internal.h"
 #include "api_world.h"
+#include "outcome.h"
 
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
 static char path[256];
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 struct job {
     struct tr_session *session;
@@ -517,16 +508,8 @@ static void a_session_that_failed_is_none(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 3, path);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 3, path);
     return 0;
 }
 
@@ -545,5 +528,5 @@ int main(void)
         cmocka_unit_test(a_storm_of_cancels_loses_nothing),
         cmocka_unit_test(polls_get_there),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, world_teardown);
 }

@@ -18,6 +18,7 @@
 #include "actors/job/coordinator.h"
 #include "api/internal.h"
 #include "api_world.h"
+#include "outcome.h"
 #include "partition/store/npy.h"
 #include "runtime/base/files.h"
 
@@ -27,11 +28,6 @@
 #define FIRST_TRAINER 3u
 #define PARTS 3u
 #define STEPS_MAX 64u
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
 
 struct job {
     char folder[64];
@@ -45,12 +41,6 @@ struct digests {
     uint32_t count;
     uint64_t of[STEPS_MAX];
 };
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void write_cluster(struct job *job, const char *direct)
 {
@@ -82,7 +72,7 @@ static void open_process(struct job *job, uint32_t process)
 static void open_cluster(struct job *job, const char *direct)
 {
     *job = (struct job){ .num_processes = PROCESSES };
-    world_partition(&world, PARTITION_RANDOM, PARTS, job->graph);
+    world_partition(PARTITION_RANDOM, PARTS, job->graph);
     write_cluster(job, direct);
     for (uint32_t p = 0; p < PROCESSES; p++)
         open_process(job, p);
@@ -92,7 +82,7 @@ static void open_alone(struct job *job)
 {
     struct tr_session_options o;
     *job = (struct job){ .num_processes = 1 };
-    world_partition(&world, PARTITION_RANDOM, PARTS, job->graph);
+    world_partition(PARTITION_RANDOM, PARTS, job->graph);
     tr_session_options_init(&o);
     o.trainers = TRAINERS;
     o.seed = 9;
@@ -134,7 +124,7 @@ static void write_deal(char path[256])
     struct error error = { 0 };
     for (uint32_t v = 0; v < WORLD_NODES; v++)
         deal[v] = v >= DEALT_NODES ? -1 : v <= DEALT_NODES / 2 ? 0 : 1;
-    snprintf(path, 256, "%s/deal.npy", world.dir);
+    snprintf(path, 256, "%s/deal.npy", world_folder());
     assert_int_equal(npy_write(files_posix, path, "<i4", 1, &shape, deal, &error), 0);
 }
 
@@ -420,8 +410,8 @@ static void calls_say_why_the_actors_ended(void **state)
     uint64_t id = 0;
     float row[64];
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, PARTS, job.graph);
-    world_partition(&world, PARTITION_RANDOM, PARTS + 1, other);
+    world_partition(PARTITION_RANDOM, PARTS, job.graph);
+    world_partition(PARTITION_RANDOM, PARTS + 1, other);
     write_cluster(&job, "true");
     tr_session_options_init(&o);
     o.cluster = job.file;
@@ -520,20 +510,6 @@ static void a_busy_address_is_waited_for(void **state)
     tr_log_close(life.log);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -547,5 +523,5 @@ int main(void)
         cmocka_unit_test(calls_say_why_the_actors_ended),
         cmocka_unit_test(a_busy_address_is_waited_for),
     };
-    return cmocka_run_group_tests_name("cluster", tests, setup, teardown);
+    return cmocka_run_group_tests_name("cluster", tests, world_setup, world_teardown);
 }

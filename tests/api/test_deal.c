@@ -15,28 +15,18 @@
 #include <troupe/troupe.h>
 
 #include "api_world.h"
+#include "outcome.h"
 #include "partition/store/npy.h"
 
 #define SECOND INT64_C(1000000000)
 #define WORLDS_MAX 4u
 #define STEPS_MAX 200u
 
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
-
 struct job {
     struct tr_session *session;
     struct tr_graph *graph;
     struct tr_nodes *nodes;
 };
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 /* With the first `count` nodes, by original ID; not direct: all by encoded messages. */
 static void open_job(struct job *job, uint32_t num_parts, size_t count, bool direct)
@@ -45,7 +35,7 @@ static void open_job(struct job *job, uint32_t num_parts, size_t count, bool dir
     struct tr_nodes *all;
     char path[256];
     *job = (struct job){ 0 };
-    world_partition(&world, PARTITION_RANDOM, num_parts, path);
+    world_partition(PARTITION_RANDOM, num_parts, path);
     tr_session_options_init(&options);
     options.direct = direct;
     options.codec = !direct;
@@ -80,7 +70,7 @@ static void write_deal(const char *name, size_t count, uint32_t trainers, char p
             t++;
         }
     }
-    snprintf(path, 256, "%s/%s.npy", world.dir, name);
+    snprintf(path, 256, "%s/%s.npy", world_folder(), name);
     unlink(path);
     assert_int_equal(npy_write(files_posix, path, "<i4", 1, &shape, deal, &error), 0);
 }
@@ -283,7 +273,7 @@ static void a_trainer_short_of_its_share_is_refused(void **state)
     char path[256];
     (void)state;
     open_job(&job, 2, 99, true);
-    snprintf(path, sizeof path, "%s/short.npy", world.dir);
+    snprintf(path, sizeof path, "%s/short.npy", world_folder());
     for (int extra = -1; extra <= 1; extra++) {
         /* 33 + extra nodes of trainer 0, 33 of trainer 1, the rest of trainer 2 ... */
         uint64_t of_0 = (uint64_t)(33 + extra), of_1 = of_0 + 33;
@@ -309,20 +299,6 @@ static void a_trainer_short_of_its_share_is_refused(void **state)
     close_job(&job);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,5 +308,5 @@ int main(void)
         cmocka_unit_test(a_deal_gives_the_same_batches_on_other_partitions),
         cmocka_unit_test(one_trainers_deal_is_the_shuffle),
     };
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -19,12 +19,11 @@
 #include <troupe/troupe.h>
 
 #include "api_world.h"
+#include "outcome.h"
 
 /* Far more than a child needs, far less than the recovery deadline that a call would wait for. */
 #define CHILD_SECONDS 60
 #define FORKS 60
-
-static struct world world;
 
 struct job {
     struct tr_session *session;
@@ -35,14 +34,6 @@ struct job {
     struct tr_batch *batch;
     atomic_bool over;
 };
-
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 /* The number of the first call that gave something else; 0: none. */
 static int call_all(struct job *job)
@@ -132,7 +123,7 @@ static void open_job(struct job *job)
     struct tr_loader_options options;
     char path[256];
     *job = (struct job){ 0 };
-    world_partition(&world, PARTITION_RANDOM, 3, path);
+    world_partition(PARTITION_RANDOM, 3, path);
     ok(tr_session_open(NULL, &job->session, &failure));
     ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
     ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, &failure));
@@ -286,20 +277,6 @@ static void a_thousand_threads_have_errors_of_their_own(void **state)
     close_job(&job);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,5 +285,5 @@ int main(void)
         cmocka_unit_test(a_child_may_open_its_own),
         cmocka_unit_test(a_thousand_threads_have_errors_of_their_own),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -19,11 +19,9 @@
 #include <cmocka.h>
 
 #include "tests/api/api_world.h"
+#include "tests/api/outcome.h"
 
 #define TIMEOUT_NS INT64_C(60000000000)
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
 
 struct golden {
     uint32_t layers;
@@ -46,12 +44,6 @@ static const struct golden goldens[] = {
 };
 
 #define GOLDENS (sizeof goldens / sizeof *goldens)
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void fold_epoch(struct tr_loader *loader, uint64_t *sum)
 {
@@ -92,14 +84,14 @@ static uint64_t digest_of(struct tr_graph *graph, const struct golden *golden)
 }
 
 /* Says every number that differs, so that a first recording is one run. */
-static void batches_are_those_recorded(struct world *world, uint32_t num_parts, bool direct)
+static void batches_are_those_recorded(uint32_t num_parts, bool direct)
 {
     struct tr_session_options options;
     struct tr_session *session;
     struct tr_graph *graph;
     char path[256];
     int differ = 0;
-    world_partition(world, PARTITION_METIS, num_parts, path);
+    world_partition(PARTITION_METIS, num_parts, path);
     tr_session_options_init(&options);
     options.seed = 5;
     options.loops = 2;
@@ -119,33 +111,22 @@ static void batches_are_those_recorded(struct world *world, uint32_t num_parts, 
     assert_int_equal(differ, 0);
 }
 
-static int make_world(void **state)
-{
-    static struct world world;
-    world_init(&world);
-    *state = &world;
-    return 0;
-}
-
-static int remove_world(void **state)
-{
-    world_fini(*state);
-    return 0;
-}
-
 static void on_one_partition(void **state)
 {
-    batches_are_those_recorded(*state, 1, true);
+    (void)state;
+    batches_are_those_recorded(1, true);
 }
 
 static void on_four_partitions(void **state)
 {
-    batches_are_those_recorded(*state, 4, true);
+    (void)state;
+    batches_are_those_recorded(4, true);
 }
 
 static void on_four_partitions_by_messages(void **state)
 {
-    batches_are_those_recorded(*state, 4, false);
+    (void)state;
+    batches_are_those_recorded(4, false);
 }
 
 int main(void)
@@ -155,5 +136,5 @@ int main(void)
         cmocka_unit_test(on_four_partitions),
         cmocka_unit_test(on_four_partitions_by_messages),
     };
-    return cmocka_run_group_tests(tests, make_world, remove_world);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -14,26 +14,18 @@
 #include <troupe/troupe.h>
 
 #include "tests/api/api_world.h"
+#include "tests/api/outcome.h"
 
 #define PARTS 3u
 
-static struct world world;
 static struct tr_session *session;
 static struct tr_graph *graph;
-static struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static int set_up(void **state)
 {
     char path[256];
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, PARTS, path);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, PARTS, path);
     ok(tr_session_open(NULL, &session, &failure));
     ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     return 0;
@@ -41,11 +33,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     tr_graph_close(graph);
     tr_session_close(session);
-    world_fini(&world);
-    return 0;
+    return world_teardown(state);
 }
 
 static void types_and_counts_up_to_the_last(void **state)
@@ -99,7 +89,7 @@ static void partitions_are_the_whole_graph(void **state)
     static uint8_t seen[WORLD_NODES];
     uint64_t nodes_before = 0, edges_before = 0, in_degrees = 0;
     (void)state;
-    world_truth(&world, features, labels);
+    world_truth(features, labels);
     ok(tr_graph_map_parts(graph, &failure));
     for (uint32_t p = 0; p < PARTS; p++) {
         struct tr_part_nodes nodes = TR_PART_NODES_INIT;

@@ -20,13 +20,11 @@
 
 #include "runtime/base/files.h"
 #include "tests/api/api_world.h"
+#include "tests/api/outcome.h"
 
 #define RANKS 3
 #define VALUES 10000
 #define SECOND INT64_C(1000000000)
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
 
 struct rank {
     struct tr_graph *graph;
@@ -267,21 +265,13 @@ static void every_barrier_waits_for_all(void **state)
     tr_session_close(session);
 }
 
-static struct world world;
 static char path[256];
 
 static int set_up(void **state)
 {
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, path);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, path);
     *state = path;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    world_fini(&world);
     return 0;
 }
 
@@ -293,5 +283,5 @@ int main(void)
         cmocka_unit_test(the_job_ends_when_its_result_is_written),
         cmocka_unit_test(every_barrier_waits_for_all),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, world_teardown);
 }

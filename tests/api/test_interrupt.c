@@ -19,6 +19,7 @@
 
 #include "api/internal.h"
 #include "api_world.h"
+#include "outcome.h"
 #include "runtime/base/files.h"
 
 #define SECOND INT64_C(1000000000)
@@ -27,11 +28,6 @@
 #define SECOND_SERVER 1u
 #define TRAINER 3u
 #define VALUES 5u
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
 
 struct job {
     char folder[64], file[80], path[256];
@@ -44,12 +40,6 @@ struct job {
     struct tr_group *groups[2];
     struct tr_batch *batch;
 };
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s", tr_error_name(rv));
-}
 
 /* One call that waits. */
 struct call {
@@ -172,7 +162,7 @@ static void open_process(const struct job *job, uint32_t process, uint32_t incar
 static void open_trainer(struct job *job)
 {
     *job = (struct job){ 0 };
-    world_partition(&world, PARTITION_RANDOM, PARTS, job->path);
+    world_partition(PARTITION_RANDOM, PARTS, job->path);
     write_cluster(job);
     open_process(job, TRAINER, 1, &job->session, &job->graph);
 }
@@ -289,7 +279,7 @@ static void opening_a_graph_ends_too(void **state)
     struct job job = { 0 };
     struct caller caller;
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    world_partition(PARTITION_RANDOM, PARTS, job.path);
     ok(tr_session_open(NULL, &job.session, &failure));
     tr_session_interrupt(job.session);
     begin(&caller, &job, &call);
@@ -331,7 +321,7 @@ static void opening_a_graph_ends_between_its_files(void **state)
     struct tr_session_options o;
     struct tr_graph *graph;
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, 1, job.path);
+    world_partition(PARTITION_RANDOM, 1, job.path);
     tr_session_options_init(&o);
     o.loops = 1; /* one thread reads, so that no other has begun a file meanwhile */
     ok(tr_session_open(&o, &job.session, &failure));
@@ -386,7 +376,7 @@ static void the_time_to_open_a_graph_counts_once(void **state)
     struct job job = { 0 };
     struct tr_graph *graph;
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    world_partition(PARTITION_RANDOM, PARTS, job.path);
     ok(tr_session_open(NULL, &job.session, &failure));
     hold_up_ms = 100;
     ok(tr_graph_open(job.session, job.path, 200 * SECOND, &graph, &failure));
@@ -438,7 +428,7 @@ static void a_call_to_a_loop_that_hangs_ends_too(void **state)
     struct caller caller;
     struct job job = { 0 };
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    world_partition(PARTITION_RANDOM, PARTS, job.path);
     tr_session_options_init(&o);
     o.loops = 1;
     ok(tr_session_open(&o, &job.session, &failure));
@@ -557,7 +547,7 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     (void)state;
     snprintf(job.folder, sizeof job.folder, "/tmp/troupe-interrupt-XXXXXX");
     assert_non_null(mkdtemp(job.folder));
-    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    world_partition(PARTITION_RANDOM, PARTS, job.path);
     tr_session_options_init(&o);
     o.trainers = 2;
     o.checkpoints = job.folder;
@@ -596,20 +586,6 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     close_job(&job);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -621,5 +597,5 @@ int main(void)
         cmocka_unit_test(a_loader_loses_nothing),
         cmocka_unit_test(a_group_goes_on_with_what_was_interrupted),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -3,6 +3,7 @@
  * Sets of several node types through the public API: what a batch has of each type, the same batches on
  * every placement, each seed once an epoch, and what makes no set.
  */
+#include "tests/api/outcome.h"
 #include "tests/partition/graph_util.h"
 
 #include <troupe/troupe.h>
@@ -10,15 +11,6 @@
 #define SECOND INT64_C(1000000000)
 #define PLACEMENTS 6
 #define EPOCHS 2
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 /* Those of a mask of type 0, and of type 1 a list in which some come twice; or all of type 1, then that
  * mask. */
@@ -161,13 +153,6 @@ static void check_pieces(struct tr_nodes *nodes, uint32_t first)
     assert_int_equal(tr_nodes_ids(nodes, count, 1, TR_WAIT_FOREVER, some, &failure), TR_ERANGE);
     free(some);
     free(all);
-}
-
-static void refused(int rv, int code, const char *text)
-{
-    assert_int_equal(rv, code);
-    if (strstr(failure.message, text) == NULL)
-        fail_msg("%s", failure.message);
 }
 
 static void check_refusals(struct tr_session *session, struct tr_graph *graph, const char *path,

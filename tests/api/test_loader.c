@@ -15,16 +15,12 @@
 
 #include "api/internal.h"
 #include "api_world.h"
+#include "outcome.h"
 #include "runtime/core/directory.h"
 
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 #define DIGESTS_MAX 64
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
 
 struct job {
     struct tr_session *session;
@@ -32,12 +28,6 @@ struct job {
     struct tr_nodes *nodes;
     struct tr_loader *loader;
 };
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static struct tr_loader_options loader_options(void)
 {
@@ -55,7 +45,7 @@ static void open_graph(struct job *job, const struct tr_session_options *options
 {
     char path[256];
     *job = (struct job){ 0 };
-    world_partition(&world, PARTITION_RANDOM, 3, path);
+    world_partition(PARTITION_RANDOM, 3, path);
     ok(tr_session_open(options, &job->session, &failure));
     ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
     ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, &failure));
@@ -619,20 +609,6 @@ static void a_loader_whose_opening_was_given_up_is_closed(void **state)
     close_job(&job);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -650,5 +626,5 @@ int main(void)
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
         cmocka_unit_test(a_loader_whose_opening_was_given_up_is_closed),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

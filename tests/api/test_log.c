@@ -24,18 +24,11 @@
 
 #include "api/log_queue.h"
 #include "api_world.h"
+#include "outcome.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define WRITERS 4
 #define LINES_OF_A_WRITER 20000u
-
-static struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static struct tr_log *open_log(enum tr_log_level level, uint32_t lines_max)
 {
@@ -293,15 +286,13 @@ static void a_child_gets_nothing_and_takes_nothing(void **state)
 /* The log may go before or after its sessions, of which it serves several. */
 static void sessions_write_to_it(void **state)
 {
-    (void)state;
-    struct world world;
     char path[256];
     struct tr_session *sessions[2];
     struct tr_graph *graphs[2];
     struct tr_session_options options;
     struct tr_log_line line = TR_LOG_LINE_INIT;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, path);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, path);
     tr_session_options_init(&options);
     options.loops = 1;
     options.log = open_log(TR_LOG_INFO, 1000);
@@ -320,7 +311,7 @@ static void sessions_write_to_it(void **state)
     ok(tr_session_dump(sessions[1], &failure)); /* goes nowhere */
     tr_graph_close(graphs[1]);
     tr_session_close(sessions[1]);
-    world_fini(&world);
+    assert_int_equal(world_teardown(state), 0);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
  */
 #include <jansson.h>
 
+#include "tests/api/outcome.h"
 #include "tests/partition/graph_util.h"
 
 #include <troupe/troupe.h>
@@ -17,22 +18,6 @@
 #define PAPER 1u
 #define CITES 1u /* its ends are of one type */
 #define BATCH 16u
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
-
-static void refused(int rv, int code, const char *text)
-{
-    assert_int_equal(rv, code);
-    if (strstr(failure.message, text) == NULL)
-        fail_msg("%s", failure.message);
-}
 
 /* Ends of pairs, by original IDs: what no placement changes. */
 struct wanted {

@@ -13,14 +13,10 @@
 #include <troupe/troupe.h>
 
 #include "api_world.h"
+#include "outcome.h"
 
 #define SECOND INT64_C(1000000000)
 #define DIGESTS_MAX 64
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static struct world world;
 
 struct job {
     struct tr_session *session;
@@ -28,12 +24,6 @@ struct job {
     struct tr_nodes *nodes;
     struct tr_loader *loader;
 };
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void open_job(struct job *job, const struct tr_session_options *options, const char *path,
                      const struct tr_loader_options *loader)
@@ -114,8 +104,7 @@ static void placement_changes_nothing(void **state)
             o.direct = ways[i].direct;
             o.codec = ways[i].codec;
             o.servers = ways[i].servers;
-            world_partition(&world, method == 0 ? PARTITION_RANDOM : PARTITION_METIS, ways[i].parts,
-                            path);
+            world_partition(method == 0 ? PARTITION_RANDOM : PARTITION_METIS, ways[i].parts, path);
             size_t count = digests(&o, path, num_want == 0 ? want : got);
             if (num_want == 0) {
                 num_want = count;
@@ -170,7 +159,7 @@ static void epochs_cover_seeds(void **state)
     static float features[WORLD_NODES * WORLD_WIDTH];
     static int64_t labels[WORLD_NODES];
     (void)state;
-    world_truth(&world, features, labels);
+    world_truth(features, labels);
     for (int direct = 0; direct < 2; direct++) {
         struct tr_session_options o;
         struct tr_loader_options lo = loader_options();
@@ -179,7 +168,7 @@ static void epochs_cover_seeds(void **state)
         tr_session_options_init(&o);
         o.loops = 2;
         o.direct = direct != 0;
-        world_partition(&world, PARTITION_RANDOM, 4, path);
+        world_partition(PARTITION_RANDOM, 4, path);
         open_job(&job, &o, path, &lo);
         size_t seeds = tr_nodes_count(job.nodes), batches = 0;
         static uint8_t seen[WORLD_NODES];
@@ -223,8 +212,8 @@ static void fetch_equals_truth(void **state)
     struct tr_graph *graph;
     char path[256];
     (void)state;
-    world_truth(&world, features, labels);
-    world_partition(&world, PARTITION_METIS, 4, path);
+    world_truth(features, labels);
+    world_partition(PARTITION_METIS, 4, path);
     ok(tr_session_open(NULL, &session, &failure));
     ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (size_t i = 0; i < N; i++)
@@ -254,7 +243,7 @@ static void a_large_fetch_equals_truth(void **state)
     uint64_t *ids = malloc(N * sizeof *ids), *original = malloc(N * sizeof *original);
     float *rows = malloc((size_t)N * WORLD_WIDTH * sizeof *rows);
     (void)state;
-    world_truth(&world, features, labels);
+    world_truth(features, labels);
     for (int i = 0; i < 4; i++) {
         struct tr_session_options o;
         struct tr_session *session;
@@ -262,7 +251,7 @@ static void a_large_fetch_equals_truth(void **state)
         char path[256];
         tr_session_options_init(&o);
         o.direct = i % 2;
-        world_partition(&world, PARTITION_RANDOM, i < 2 ? 1 : 4, path);
+        world_partition(PARTITION_RANDOM, i < 2 ? 1 : 4, path);
         ok(tr_session_open(&o, &session, &failure));
         ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
         for (size_t k = 0; k < N; k++)
@@ -303,7 +292,7 @@ static void bad_input_is_named(void **state)
     assert_non_null(strstr(failure.message, "/nonexistent/g.json"));
     tr_session_close(session);
 
-    world_partition(&world, PARTITION_RANDOM, 2, path);
+    world_partition(PARTITION_RANDOM, 2, path);
     open_job(&job, NULL, path, &lo);
     lo.features = "nope";
     assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure),
@@ -338,7 +327,7 @@ static void a_node_listed_twice_is_two_seeds(void **state)
     (void)state;
     for (size_t i = 0; i < 400; i++)
         ids[i] = i / 2;
-    world_partition(&world, PARTITION_RANDOM, 3, path);
+    world_partition(PARTITION_RANDOM, 3, path);
     struct tr_loader_options lo = loader_options();
     open_job(&job, NULL, path, &lo);
     ok(tr_nodes_listed(job.graph, 0, ids, 400, TR_WAIT_FOREVER, &nodes, &failure));
@@ -379,7 +368,7 @@ static void batches_outlive_all(void **state)
     char path[256];
     uint64_t digest;
     (void)state;
-    world_partition(&world, PARTITION_RANDOM, 2, path);
+    world_partition(PARTITION_RANDOM, 2, path);
     open_job(&job, NULL, path, &lo);
     for (int i = 0; i < 3; i++)
         ok(tr_loader_next(job.loader, 30 * SECOND, &batches[i], &failure));
@@ -407,7 +396,7 @@ static void a_graph_that_is_closed_ends_in_order(void **state)
     tr_log_options_init(&warnings);
     (void)state;
     warnings.level = TR_LOG_WARN;
-    world_partition(&world, PARTITION_RANDOM, 2, path);
+    world_partition(PARTITION_RANDOM, 2, path);
     tr_session_options_init(&o);
     o.loops = 2;
     o.samplers = 2;
@@ -426,20 +415,6 @@ static void a_graph_that_is_closed_ends_in_order(void **state)
     tr_log_close(o.log);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    world_init(&world);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,5 +427,5 @@ int main(void)
         cmocka_unit_test(batches_outlive_all),
         cmocka_unit_test(a_graph_that_is_closed_ends_in_order),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -3,21 +3,13 @@
  * Graphs with several node and edge types through the public API, and graphs at the edge of being
  * graphs: no nodes, no edges, fewer nodes than partitions. The same batches on every placement.
  */
+#include "tests/api/outcome.h"
 #include "tests/partition/graph_util.h"
 
 #include <troupe/troupe.h>
 
 #define SECOND INT64_C(1000000000)
 #define PLACEMENTS 6
-
-/* Of the last call that failed. */
-static _Thread_local struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void check_blocks(const struct tr_graph *graph, const struct tr_batch *batch)
 {

@@ -1,48 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of api/.
+
+# What calls came to, and the small graph that most tests share.
+api_outcome = tests/api/outcome.c tests/api/outcome.h
+api_world = tests/api/api_world.c tests/api/api_world.h $(api_outcome)
+
 TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
 EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
 
 check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
-tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_session_SOURCES = tests/api/test_session.c $(api_world)
 tests_api_test_session_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_loader
 TESTS += tests/api/test_loader
-tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_loader_SOURCES = tests/api/test_loader.c $(api_world)
 tests_api_test_loader_LDADD = $(api_libs) $(test_libs)
 tests_api_test_loader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_call,--wrap=port_find,--wrap=port_send
 
 check_PROGRAMS += tests/api/test_close_races
 TESTS += tests/api/test_close_races
-tests_api_test_close_races_SOURCES = tests/api/test_close_races.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_close_races_SOURCES = tests/api/test_close_races.c $(api_world)
 tests_api_test_close_races_LDADD = $(api_libs) $(test_libs)
 tests_api_test_close_races_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_open
 
 check_PROGRAMS += tests/api/test_alloc_failures
 TESTS += tests/api/test_alloc_failures
-tests_api_test_alloc_failures_SOURCES = tests/api/test_alloc_failures.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_alloc_failures_SOURCES = tests/api/test_alloc_failures.c $(api_world)
 tests_api_test_alloc_failures_LDADD = $(api_libs) $(test_libs)
 tests_api_test_alloc_failures_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_create
 
 check_PROGRAMS += tests/api/test_typed
 TESTS += tests/api/test_typed
-tests_api_test_typed_SOURCES = tests/api/test_typed.c tests/partition/graph_util.h \
-    tests/partition/raw_util.h
+tests_api_test_typed_SOURCES = tests/api/test_typed.c $(api_outcome) \
+    tests/partition/graph_util.h tests/partition/raw_util.h
 tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_join
 TESTS += tests/api/test_join
-tests_api_test_join_SOURCES = tests/api/test_join.c tests/partition/graph_util.h \
-    tests/partition/raw_util.h
+tests_api_test_join_SOURCES = tests/api/test_join.c $(api_outcome) \
+    tests/partition/graph_util.h tests/partition/raw_util.h
 tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_pairs
 TESTS += tests/api/test_pairs
-tests_api_test_pairs_SOURCES = tests/api/test_pairs.c tests/partition/graph_util.h \
-    tests/partition/raw_util.h
+tests_api_test_pairs_SOURCES = tests/api/test_pairs.c $(api_outcome) \
+    tests/partition/graph_util.h tests/partition/raw_util.h
 tests_api_test_pairs_LDADD = $(api_libs) $(test_libs)
 
 TESTS += tests/api/test_example.sh
@@ -50,27 +55,27 @@ EXTRA_DIST += tests/api/test_example.sh
 
 check_PROGRAMS += tests/api/test_deal
 TESTS += tests/api/test_deal
-tests_api_test_deal_SOURCES = tests/api/test_deal.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_deal_SOURCES = tests/api/test_deal.c $(api_world)
 tests_api_test_deal_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_affinity
 TESTS += tests/api/test_affinity
-tests_api_test_affinity_SOURCES = tests/api/test_affinity.c
+tests_api_test_affinity_SOURCES = tests/api/test_affinity.c $(api_outcome)
 tests_api_test_affinity_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_group
 TESTS += tests/api/test_group
-tests_api_test_group_SOURCES = tests/api/test_group.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_group_SOURCES = tests/api/test_group.c $(api_world)
 tests_api_test_group_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_cluster_session
 TESTS += tests/api/test_cluster_session
-tests_api_test_cluster_session_SOURCES = tests/api/test_cluster_session.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_cluster_session_SOURCES = tests/api/test_cluster_session.c $(api_world)
 tests_api_test_cluster_session_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_goldens
 TESTS += tests/api/test_goldens
-tests_api_test_goldens_SOURCES = tests/api/test_goldens.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_goldens_SOURCES = tests/api/test_goldens.c $(api_world)
 tests_api_test_goldens_LDADD = $(api_libs) $(test_libs)
 check_PROGRAMS += tests/api/test_task
 TESTS += tests/api/test_task
@@ -85,7 +90,7 @@ tests_api_test_event_queue_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_log
 TESTS += tests/api/test_log
-tests_api_test_log_SOURCES = tests/api/test_log.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_log_SOURCES = tests/api/test_log.c $(api_world)
 tests_api_test_log_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_book
@@ -101,7 +106,7 @@ tests_api_test_checkpoints_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_interrupt
 TESTS += tests/api/test_interrupt
-tests_api_test_interrupt_SOURCES = tests/api/test_interrupt.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_interrupt_SOURCES = tests/api/test_interrupt.c $(api_world)
 tests_api_test_interrupt_LDADD = $(api_libs) $(test_libs)
 tests_api_test_interrupt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crc32c,--wrap=graph_load,--wrap=graph_link
 
@@ -123,8 +128,7 @@ tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_graph_info
 TESTS += tests/api/test_graph_info
-tests_api_test_graph_info_SOURCES = tests/api/test_graph_info.c tests/api/api_world.c \
-    tests/api/api_world.h
+tests_api_test_graph_info_SOURCES = tests/api/test_graph_info.c $(api_world)
 tests_api_test_graph_info_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_batch_read
@@ -134,7 +138,7 @@ tests_api_test_batch_read_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_fork
 TESTS += tests/api/test_fork
-tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_fork_SOURCES = tests/api/test_fork.c $(api_world)
 tests_api_test_fork_LDADD = $(api_libs) $(test_libs)
 
 # A later version of both libraries, whose structs have a field more; a program of today on them; and a
@@ -164,7 +168,7 @@ clean-grown:
 check_PROGRAMS += tests/api/test_abi tests/api/test_abi_later
 TESTS += tests/api/test_abi tests/api/test_abi_later
 tests_api_test_abi_SOURCES = tests/api/test_abi.c tests/api/abi.h tests/api/abi_files.c \
-    tests/api/abi_model.c tests/api/api_world.c tests/api/api_world.h
+    tests/api/abi_model.c $(api_world)
 tests_api_test_abi_LDADD = libtr_model_grown.la libtr_api_grown.la $(actors_libs) $(BLAS_LIBS) $(test_libs)
 tests_api_test_abi_later_SOURCES = $(tests_api_test_abi_SOURCES)
 tests_api_test_abi_later_CPPFLAGS = -DOF_A_LATER_VERSION $(libtr_api_grown_la_CPPFLAGS)

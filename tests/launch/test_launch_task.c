@@ -32,6 +32,7 @@
 #include "launch/launch_plan.h"
 #include "launch/line_reader.h"
 #include "tests/api/api_world.h"
+#include "tests/api/outcome.h"
 
 #define SECOND INT64_C(1000000000)
 /* Of what comes by itself; a hang is a failure. */
@@ -39,15 +40,7 @@
 #define LINES 60000
 #define PROCESSES 3u
 
-static struct world world;
 static char graph[256], cluster[128], no_graph[128], self[256];
-static struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void wait_for_input_end(void)
 {
@@ -146,11 +139,11 @@ static struct tr_launch_options options_of(const char *what)
     struct tr_launch_options options = TR_LAUNCH_OPTIONS_INIT;
     for (uint32_t p = 0; p < PROCESSES; p++) {
         char path[512];
-        snprintf(path, sizeof path, "%s/ready-%u", world.dir, p);
+        snprintf(path, sizeof path, "%s/ready-%u", world_folder(), p);
         unlink(path);
     }
     setenv("TROUPE_PLAY", what, 1);
-    setenv("TROUPE_PLAY_FOLDER", world.dir, 1);
+    setenv("TROUPE_PLAY_FOLDER", world_folder(), 1);
     options.cluster = cluster;
     options.program = self;
     return options;
@@ -341,7 +334,7 @@ static void a_copy_that_hangs_is_ended_by_an_interrupt(void **state)
     char folder[128], path[256], before[4096], with[4400];
     (void)state;
     snprintf(before, sizeof before, "%s", getenv("PATH"));
-    snprintf(folder, sizeof folder, "%s/bin", world.dir);
+    snprintf(folder, sizeof folder, "%s/bin", world_folder());
     snprintf(path, sizeof path, "%s/rsync", folder);
     snprintf(with, sizeof with, "%s:%s", folder, before);
     assert_int_equal(mkdir(folder, 0700), 0);
@@ -753,21 +746,13 @@ static void write_cluster(const char *path, const char *fields)
 static int set_up(void **state)
 {
     char named[300];
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, graph);
-    snprintf(cluster, sizeof cluster, "%s/c.json", world.dir);
-    snprintf(no_graph, sizeof no_graph, "%s/no_graph.json", world.dir);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, graph);
+    snprintf(cluster, sizeof cluster, "%s/c.json", world_folder());
+    snprintf(no_graph, sizeof no_graph, "%s/no_graph.json", world_folder());
     snprintf(named, sizeof named, "\"graph\": \"%s\", ", graph);
     write_cluster(cluster, named);
     write_cluster(no_graph, "");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    world_fini(&world);
     return 0;
 }
 
@@ -796,5 +781,5 @@ int main(int argc, char **argv)
         return play(argv[1]);
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, world_teardown);
 }

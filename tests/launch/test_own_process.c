@@ -31,7 +31,6 @@
 #define LOOKS_MAX 6000
 #define LOOK_US 10000
 
-static struct world world;
 static char graph[256], cluster[128];
 
 /* In a child nothing of cmocka may run: what does not hold ends it. */
@@ -474,10 +473,9 @@ static void counters_are_served_where_asked(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, graph);
-    snprintf(cluster, sizeof cluster, "%s/c.json", world.dir);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, graph);
+    snprintf(cluster, sizeof cluster, "%s/c.json", world_folder());
     FILE *to = fopen(cluster, "w");
     assert_non_null(to);
     fprintf(to,
@@ -485,7 +483,7 @@ static int set_up(void **state)
             "\"%s/k\", \"every\": 7}, \"limits\": {\"step_limit\": 5}, \"hosts\": [{\"name\": "
             "\"a\", \"unix\": \"%s/s\", \"servers\": "
             "1, \"samplers\": 1, \"trainers\": 2, \"threads\": 3, \"processes\": \"role\"}]}",
-            graph, world.dir, world.dir);
+            graph, world_folder(), world_folder());
     assert_int_equal(fclose(to), 0);
     /* Whatever this test was started by says nothing to its children. */
     static const char *const NAMES[] = { "TROUPE_CLUSTER",
@@ -511,13 +509,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,5 +522,5 @@ int main(void)
         cmocka_unit_test(a_forked_child_is_refused),
         cmocka_unit_test(counters_are_served_where_asked),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, world_teardown);
 }

@@ -7,8 +7,7 @@ tests_launch_test_process_identity_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/launch/test_own_process
 TESTS += tests/launch/test_own_process
-tests_launch_test_own_process_SOURCES = tests/launch/test_own_process.c tests/api/api_world.c \
-    tests/api/api_world.h
+tests_launch_test_own_process_SOURCES = tests/launch/test_own_process.c $(api_world)
 tests_launch_test_own_process_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/launch/test_input_watch
@@ -23,8 +22,7 @@ tests_launch_test_launch_parts_LDADD = libtr_cli_public.la $(api_libs) $(test_li
 
 check_PROGRAMS += tests/launch/test_launch_task
 TESTS += tests/launch/test_launch_task
-tests_launch_test_launch_task_SOURCES = tests/launch/test_launch_task.c tests/api/api_world.c \
-    tests/api/api_world.h
+tests_launch_test_launch_task_SOURCES = tests/launch/test_launch_task.c $(api_world)
 tests_launch_test_launch_task_LDADD = $(api_libs) $(test_libs)
 
 TESTS += tests/launch/launch_example.sh

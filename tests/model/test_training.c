@@ -18,6 +18,7 @@
 #include <troupe/partition.h>
 
 #include "runtime/base/files.h"
+#include "tests/api/outcome.h"
 
 #define NODES 1000
 #define EDGES 6000
@@ -26,13 +27,6 @@
 
 static char folder[] = "/tmp/troupe-training-XXXXXX";
 static char graph[64];
-static struct tr_error failure = TR_ERROR_INIT;
-
-static void ok(int rv)
-{
-    if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), failure.message);
-}
 
 static void in(char *path, const char *name)
 {

@@ -19,7 +19,6 @@
 #define SECOND INT64_C(1000000000)
 #define UNSAID TR_TRAIN_LIMIT_UNSAID
 
-static struct world world;
 static char graph[256];
 
 /* host, limits: fields of the host and of the limits, with a comma before them, or "". */
@@ -30,14 +29,14 @@ static struct tr_process *open_process(const char *host, const char *limits)
     struct tr_process *process;
     char path[128];
     tr_process_options_init(&options);
-    snprintf(path, sizeof path, "%s/c.json", world.dir);
+    snprintf(path, sizeof path, "%s/c.json", world_folder());
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file,
             "{\"name\": \"job\", \"graph\": \"%s\", \"limits\": {\"call\": 10%s}, \"hosts\": "
             "[{\"name\": \"a\", "
             "\"unix\": \"%s/s\", \"trainers\": 2%s}]}",
-            graph, limits, world.dir, host);
+            graph, limits, world_folder(), host);
     assert_int_equal(fclose(file), 0);
     options.cluster = path;
     options.process = 0;
@@ -408,16 +407,8 @@ static void epochs_are_reported_again_after_a_rollback(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, graph);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    world_fini(&world);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, graph);
     return 0;
 }
 
@@ -436,5 +427,5 @@ int main(void)
         cmocka_unit_test(epochs_are_reported_again_after_a_rollback),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests_name("training_options", tests, setup, teardown);
+    return cmocka_run_group_tests_name("training_options", tests, setup, world_teardown);
 }

@@ -54,12 +54,12 @@ tests_model_test_trainer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=malloc
 check_PROGRAMS += tests/model/test_training_options
 TESTS += tests/model/test_training_options
 tests_model_test_training_options_SOURCES = tests/model/test_training_options.c \
-    tests/api/api_world.c tests/api/api_world.h
+    $(api_world)
 tests_model_test_training_options_LDADD = $(model_libs) $(test_libs)
 
 check_PROGRAMS += tests/model/test_training
 TESTS += tests/model/test_training
-tests_model_test_training_SOURCES = tests/model/test_training.c
+tests_model_test_training_SOURCES = tests/model/test_training.c $(api_outcome)
 tests_model_test_training_LDADD = $(model_libs) $(test_libs)
 
 check_PROGRAMS += tests/model/model_api
