@@ -4,12 +4,9 @@
  * every placement, each seed once an epoch, and what makes no set.
  */
 #include "tests/api/outcome.h"
-#include "tests/partition/graph_util.h"
-
-#include <troupe/troupe.h>
+#include "tests/api/sample_placements.h"
 
 #define SECOND INT64_C(1000000000)
-#define PLACEMENTS 6
 #define EPOCHS 2
 
 /* Those of a mask of type 0, and of type 1 a list in which some come twice; or all of type 1, then that
@@ -214,18 +211,9 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
 /* Two epochs with shuffling and two without, of both sets, on one placement. */
 static uint64_t run_placement(const char *path, int placement)
 {
-    struct tr_session_options options;
-    struct tr_session *session;
     struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
     uint64_t sum = 0;
-    tr_session_options_init(&options);
-    options.loops = 1 + (uint32_t)placement % 2;
-    options.samplers = 1 + (uint32_t)placement % 3;
-    options.servers = placement % 2 == 0 ? 0 : 1;
-    options.direct = placement % 3 != 0;
-    options.codec = placement % 3 == 0;
-    ok(tr_session_open(&options, &session, &failure));
-    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     assert_int_equal(tr_graph_num_ntypes(graph), 2);
     for (uint32_t first = 0; first < 2; first++) {
         struct tr_nodes *nodes = join(graph, first == 0);
@@ -244,36 +232,11 @@ static uint64_t run_placement(const char *path, int placement)
 
 static void several_types_are_seeds_on_every_placement(void **state)
 {
-    static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
-    char dir[] = "/tmp/troupe-join-XXXXXX", path[256], command[300];
     struct sample sample;
-    uint64_t first = 0;
     (void)state;
-    assert_non_null(mkdtemp(dir));
     sample_init(&sample, true, 300, 2000, 5);
-    snprintf(path, sizeof path, "%s/raw", dir);
-    struct raw_graph *raw = sample_raw(&sample, path);
-    for (int i = 0; i < PLACEMENTS; i++) {
-        const struct partition_options options = { .name = "g",
-                                                   .method = PARTITION_RANDOM,
-                                                   .num_parts = parts[i],
-                                                   .seed = 7 + (uint64_t)i,
-                                                   .halo_hops = 1,
-                                                   .trainers = 2 };
-        struct partition_report report;
-        struct error error = { 0 };
-        snprintf(path, sizeof path, "%s/p%d", dir, i);
-        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
-            fail_msg("%s", error.text);
-        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
-        uint64_t sum = run_placement(path, i);
-        first = i == 0 ? sum : first;
-        assert_int_equal(sum, first);
-    }
-    raw_close(raw);
+    placements_agree(&sample, PLACEMENTS, 2, run_placement);
     sample_fini(&sample);
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    assert_int_equal(system(command), 0);
 }
 
 int main(void)

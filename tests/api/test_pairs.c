@@ -7,12 +7,9 @@
 #include <jansson.h>
 
 #include "tests/api/outcome.h"
-#include "tests/partition/graph_util.h"
-
-#include <troupe/troupe.h>
+#include "tests/api/sample_placements.h"
 
 #define SECOND INT64_C(1000000000)
-#define PLACEMENTS 6
 #define ETYPES 3
 #define AUTHOR 0u
 #define PAPER 1u
@@ -614,25 +611,10 @@ static uint64_t run_large(struct tr_graph *graph, enum kind kind)
     return sum;
 }
 
-static struct tr_session *open_placement(const char *path, int placement, struct tr_graph **graph)
-{
-    struct tr_session_options options;
-    struct tr_session *session;
-    tr_session_options_init(&options);
-    options.loops = 1 + (uint32_t)placement % 2;
-    options.samplers = 1 + (uint32_t)placement % 3;
-    options.servers = placement % 2 == 0 ? 0 : 1;
-    options.direct = placement % 3 != 0;
-    options.codec = placement % 3 == 0;
-    ok(tr_session_open(&options, &session, &failure));
-    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, graph, &failure));
-    return session;
-}
-
 static uint64_t run_placement(const char *path, int placement)
 {
     struct tr_graph *graph;
-    struct tr_session *session = open_placement(path, placement, &graph);
+    struct tr_session *session = placement_open(path, placement, &graph);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < KINDS * ETYPES; i++) {
         uint32_t etype = i / KINDS;
@@ -668,44 +650,19 @@ static uint64_t run_placement(const char *path, int placement)
 static uint64_t run_many(const char *path, int placement)
 {
     struct tr_graph *graph;
-    struct tr_session *session = open_placement(path, placement, &graph);
+    struct tr_session *session = placement_open(path, placement, &graph);
     uint64_t sum = run_large(graph, RANKS);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;
 }
 
-/* A graph of so many edges is cut in each of the ways, and run on it; all say the same. */
 static void on_every_placement(uint64_t nodes, uint64_t edges, int placements,
                                uint64_t (*run)(const char *path, int placement))
 {
-    static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
-    char dir[] = "/tmp/troupe-pairs-XXXXXX", path[256], command[300];
-    uint64_t first = 0;
-    assert_non_null(mkdtemp(dir));
     sample_init(&sample, true, nodes, edges, 5);
-    snprintf(path, sizeof path, "%s/raw", dir);
-    struct raw_graph *raw = sample_raw(&sample, path);
-    for (int i = 0; i < placements; i++) {
-        const struct partition_options options = { .name = "g",
-                                                   .method = PARTITION_RANDOM,
-                                                   .num_parts = parts[i],
-                                                   .seed = 7 + (uint64_t)i,
-                                                   .halo_hops = 1 };
-        struct partition_report report;
-        struct error error = { 0 };
-        snprintf(path, sizeof path, "%s/p%d", dir, i);
-        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
-            fail_msg("%s", error.text);
-        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
-        uint64_t sum = run(path, i);
-        first = i == 0 ? sum : first;
-        assert_int_equal(sum, first);
-    }
-    raw_close(raw);
+    placements_agree(&sample, placements, 0, run);
     sample_fini(&sample);
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    assert_int_equal(system(command), 0);
 }
 
 static void pairs_are_seeds_on_every_placement(void **state)
@@ -739,7 +696,7 @@ static uint64_t run_old_folder(const char *path, int placement)
     struct tr_nodes *out;
     struct wanted w;
     drop_runs(path);
-    struct tr_session *session = open_placement(path, placement, &graph);
+    struct tr_session *session = placement_open(path, placement, &graph);
     refused(tr_edges_all(graph, CITES, &out, &failure), TR_EUNSUPPORTED,
             "no runs of edges of type cites");
     assert_non_null(strstr(failure.message, "partition again"));

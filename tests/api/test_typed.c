@@ -4,12 +4,9 @@
  * graphs: no nodes, no edges, fewer nodes than partitions. The same batches on every placement.
  */
 #include "tests/api/outcome.h"
-#include "tests/partition/graph_util.h"
-
-#include <troupe/troupe.h>
+#include "tests/api/sample_placements.h"
 
 #define SECOND INT64_C(1000000000)
-#define PLACEMENTS 6
 
 static void check_blocks(const struct tr_graph *graph, const struct tr_batch *batch)
 {
@@ -91,19 +88,9 @@ static uint64_t run_type(struct tr_graph *graph, uint32_t ntype)
 /* The epochs of every node type on one placement. */
 static uint64_t run_placement(const char *path, int placement)
 {
-    struct tr_session_options options;
-    struct tr_session *session;
     struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
     uint64_t sum = 0;
-    tr_session_options_init(&options);
-    options.loops = 1 + (uint32_t)placement % 2;
-    options.samplers = 1 + (uint32_t)placement % 3;
-    options.servers = placement % 2 == 0 ? 0 : 1;
-    options.direct = placement % 3 != 0;
-    options.codec = placement % 3 == 0;
-    options.map_files = placement == 4;
-    ok(tr_session_open(&options, &session, &failure));
-    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++)
         sum = sum * 31 + run_type(graph, t);
     tr_graph_close(graph);
@@ -111,59 +98,35 @@ static uint64_t run_placement(const char *path, int placement)
     return sum;
 }
 
-static void placements_agree(bool hetero, uint64_t nodes, uint64_t edges, int placements)
+static void run_sample(bool hetero, uint64_t nodes, uint64_t edges, int placements)
 {
-    static const uint32_t parts[PLACEMENTS] = { 3, 1, 8, 2, 4, 5 };
-    char dir[] = "/tmp/troupe-typed-XXXXXX", path[256], command[300];
     struct sample sample;
-    uint64_t first = 0;
-    assert_non_null(mkdtemp(dir));
     sample_init(&sample, hetero, nodes, edges, 5);
-    snprintf(path, sizeof path, "%s/raw", dir);
-    struct raw_graph *raw = sample_raw(&sample, path);
-    for (int i = 0; i < placements; i++) {
-        const struct partition_options options = { .name = "g",
-                                                   .method = PARTITION_RANDOM,
-                                                   .num_parts = parts[i],
-                                                   .seed = 7,
-                                                   .halo_hops = 1 };
-        struct partition_report report;
-        struct error error = { 0 };
-        snprintf(path, sizeof path, "%s/p%d", dir, i);
-        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
-            fail_msg("%s", error.text);
-        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
-        uint64_t sum = run_placement(path, i);
-        first = i == 0 ? sum : first;
-        assert_int_equal(sum, first);
-    }
-    raw_close(raw);
+    placements_agree(&sample, placements, 0, run_placement);
     sample_fini(&sample);
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    assert_int_equal(system(command), 0);
 }
 
 static void typed_graphs(void **state)
 {
     (void)state;
-    placements_agree(true, 300, 2000, PLACEMENTS);
+    run_sample(true, 300, 2000, PLACEMENTS);
 }
 
 static void fewer_nodes_than_partitions(void **state)
 {
     (void)state;
-    placements_agree(true, 4, 5, 3);
-    placements_agree(false, 3, 10, 2);
-    placements_agree(false, 1, 1, 2);
+    run_sample(true, 4, 5, 3);
+    run_sample(false, 3, 10, 2);
+    run_sample(false, 1, 1, 2);
 }
 
 static void no_edges_and_no_nodes(void **state)
 {
     (void)state;
-    placements_agree(false, 50, 0, 3);
-    placements_agree(true, 2, 0, 2);
-    placements_agree(true, 0, 0, 2);
-    placements_agree(false, 0, 0, 2);
+    run_sample(false, 50, 0, 3);
+    run_sample(true, 2, 0, 2);
+    run_sample(true, 0, 0, 2);
+    run_sample(false, 0, 0, 2);
 }
 
 int main(void)

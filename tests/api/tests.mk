@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of api/.
 
-# What calls came to, and the small graph that most tests share.
+# What calls came to; the small graph that most tests share; the random ones that some cut in many ways.
 api_outcome = tests/api/outcome.c tests/api/outcome.h
 api_world = tests/api/api_world.c tests/api/api_world.h $(api_outcome)
+sample_placements = tests/api/sample_placements.c tests/api/sample_placements.h $(api_outcome) \
+    tests/partition/graph_util.h tests/partition/raw_util.h
 
 TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
 EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
@@ -34,20 +36,17 @@ tests_api_test_alloc_failures_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=r
 
 check_PROGRAMS += tests/api/test_typed
 TESTS += tests/api/test_typed
-tests_api_test_typed_SOURCES = tests/api/test_typed.c $(api_outcome) \
-    tests/partition/graph_util.h tests/partition/raw_util.h
+tests_api_test_typed_SOURCES = tests/api/test_typed.c $(sample_placements)
 tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_join
 TESTS += tests/api/test_join
-tests_api_test_join_SOURCES = tests/api/test_join.c $(api_outcome) \
-    tests/partition/graph_util.h tests/partition/raw_util.h
+tests_api_test_join_SOURCES = tests/api/test_join.c $(sample_placements)
 tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_pairs
 TESTS += tests/api/test_pairs
-tests_api_test_pairs_SOURCES = tests/api/test_pairs.c $(api_outcome) \
-    tests/partition/graph_util.h tests/partition/raw_util.h
+tests_api_test_pairs_SOURCES = tests/api/test_pairs.c $(sample_placements)
 tests_api_test_pairs_LDADD = $(api_libs) $(test_libs)
 
 TESTS += tests/api/test_example.sh
