@@ -565,7 +565,9 @@ struct msg_status_reply {
 /* Bytes of a piece of a checkpoint's part. */
 #define MSG_CHECKPOINT_PIECE_MAX (8u << 20)
 
-/* To the store of a host: is the part there, whole? Body: the folder of checkpoints. */
+/* To the store of a host: is the part there, whole? What cannot be read now is answered with the
+ * failure. A repeat gets the answer to the first, which is refused with TR_ECANCELED then. Body: the
+ * folder of checkpoints. */
 struct msg_checkpoint_look {
     uint64_t step;
     uint64_t bytes;

@@ -55,6 +55,26 @@ static int no_memory(const char *folder, struct error *error)
     return error_set(error, TR_ENOMEM, "%s: no memory for a checkpoint", folder);
 }
 
+bool checkpoint_is_answer(int rv)
+{
+    switch (rv) {
+    case 0:
+    case TR_ENOENT:
+    case TR_EFORMAT:
+    case TR_ETOOBIG: /* no manifest is that large, ... */
+    case TR_EINVAL:  /* ... and none is a folder or a pipe */
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool checkpoint_may_be_read(int rv)
+{
+    return !checkpoint_is_answer(rv) && rv != TR_EPERM && rv != TR_EMISMATCH &&
+           rv != TR_EUNSUPPORTED;
+}
+
 void checkpoint_manifest_fini(struct checkpoint_manifest *manifest)
 {
     free(manifest->parts);

@@ -41,6 +41,15 @@ struct checkpoint_manifest {
     struct checkpoint_part *parts; /* [world], by rank */
 };
 
+/* Whether the result of a look says what is there: whole (0), nothing, or something damaged. All
+ * others (no memory, a disk that fails, no permission) say nothing of a checkpoint, which is not to
+ * be passed over or replaced for them. */
+bool checkpoint_is_answer(int rv);
+
+/* Of what is no answer, whether another look may get one: a permission that is missing and a
+ * folder of another configuration stay. */
+bool checkpoint_may_be_read(int rv);
+
 /* All zeros is a manifest without parts. */
 void checkpoint_manifest_fini(struct checkpoint_manifest *manifest);
 
@@ -70,8 +79,9 @@ int checkpoint_find(struct files *files, const char *folder, uint64_t step,
                     struct checkpoint_manifest *manifest, struct error *error);
 
 /* The newest checkpoint whose parts are all as its manifest says. TR_ENOENT: there is none;
- * TR_EMISMATCH: it is of another number of trainers. `damaged` tells of one that was passed over
- * (the newest such), or has code 0. Removes what was being made when a job ended. */
+ * TR_EMISMATCH: it is of another number of trainers; what is no answer (above): a newer one could
+ * not be read. `damaged` tells of one that was passed over (the newest such), or has code 0. Removes
+ * what was being made when a job ended. */
 int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
                       struct checkpoint_manifest *manifest, struct error *damaged,
                       struct error *error);
@@ -114,7 +124,8 @@ int checkpoint_receive(struct files *files, const char *folder,
 void checkpoint_unmake(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest);
 
-/* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT. */
+/* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT; what is
+ * no answer: there may be one. */
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
                       struct checkpoint_manifest *manifest, struct error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contents of a folder of checkpoints: the newest whole one, those to remove. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct listing {
     size_t num_steps;
     struct files *files;
     const char *folder;
+    int status; /* of the visits: a visit's result would be taken for that of the system */
 };
 
 bool checkpoint_name_step(const char *name, uint64_t *step)
@@ -45,10 +47,10 @@ static int checkpoint_visit(void *arg, const char *name)
     uint64_t step;
     if (!checkpoint_name_step(name, &step))
         return 0;
-    int rv = vec_reserve(&listing->steps, listing->num_steps + 1, sizeof step,
-                         listing->num_steps * sizeof step);
-    if (rv != 0)
-        return rv;
+    listing->status = vec_reserve(&listing->steps, listing->num_steps + 1, sizeof step,
+                                  listing->num_steps * sizeof step);
+    if (listing->status != 0)
+        return 1;
     ((uint64_t *)listing->steps.data)[listing->num_steps++] = step;
     return 0;
 }
@@ -63,11 +65,14 @@ static int checkpoint_list_folder(struct listing *listing, struct files *files, 
                                   struct error *error)
 {
     *listing = (struct listing){ .files = files, .folder = folder };
-    if (!files_exists(files, folder))
-        return 0;
     int rv = files->list(files, folder, checkpoint_visit, listing);
+    if (listing->status != 0)
+        return error_set(error, listing->status, "%s: no memory to list it", folder);
+    /* Only a folder that is not there has none: one that cannot be read may have any. */
+    if (rv == -ENOENT || (rv == -ENOTDIR && !files_exists(files, folder)))
+        return 0;
     if (rv < 0)
-        return error_set(error, rv == TR_ENOMEM ? rv : TR_EIO, "%s: cannot be listed", folder);
+        return error_set_errno(error, -rv, "%s: cannot be listed", folder);
     if (listing->num_steps > 1)
         qsort(listing->steps.data, listing->num_steps, sizeof(uint64_t), newest_first);
     return 0;
@@ -143,8 +148,11 @@ static int remove_unfinished(void *arg, const char *name)
         return 0;
     char *path = files_join(listing->folder, name);
     char *manifest = path == NULL ? NULL : files_join(path, CHECKPOINT_MANIFEST);
-    /* Best effort: what stays is passed over, and looked at again the next time. */
-    if (manifest != NULL && (aside || !files_exists(listing->files, manifest)))
+    struct file_facts facts;
+    /* Best effort: what stays is passed over, and looked at again the next time. A manifest that
+     * cannot be looked at may be there, so its folder stays. */
+    if (manifest != NULL &&
+        (aside || listing->files->stat(listing->files, manifest, &facts) == -ENOENT))
         (void)files_remove_tree(listing->files, path, NULL);
     free(manifest);
     free(path);
@@ -170,9 +178,9 @@ static int checkpoint_pick(struct listing *listing, struct checkpoint_manifest *
     for (size_t i = 0; i < listing->num_steps; i++) {
         struct error why = { 0 };
         int rv = checkpoint_check_named(listing->files, listing->folder, steps[i], manifest, &why);
-        /* Memory that is short ends the search, for it says nothing of the checkpoint, which would
-         * be passed over. */
-        if (rv == 0 || rv == TR_ENOMEM) {
+        /* Memory that is short, or a disk that fails, ends the search, for it says nothing of the
+         * checkpoint, which would be passed over. */
+        if (rv == 0 || !checkpoint_is_answer(rv)) {
             *error = why;
             return rv;
         }
@@ -192,8 +200,6 @@ int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
 {
     *manifest = (struct checkpoint_manifest){ 0 };
     *damaged = (struct error){ 0 };
-    if (!files_exists(files, folder))
-        return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
     struct listing listing = { .files = files, .folder = folder };
     /* Unfinished checkpoints go before the list is made, which then has none of them. */
     (void)files->list(files, folder, remove_unfinished, &listing);

@@ -2,6 +2,7 @@
 /* Checkpoints on hosts that share no folder: pieces of parts, and manifests without all of them. */
 #include "config.h" /* asprintf */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,11 +116,16 @@ int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step
     for (int aside = 1; aside >= 0 && rv != 0; aside--) {
         struct error why = { 0 };
         char *path = part_path(folder, step, era, rank, aside != 0);
-        rv = path == NULL ? no_memory(folder, &why)
-                          : checkpoint_read_checked(files, path, part, bytes, &why);
+        int here = path == NULL ? no_memory(folder, &why)
+                                : checkpoint_read_checked(files, path, part, bytes, &why);
+        free(path);
+        /* A place that could not be read may have the part: that the other one has none is then not
+         * the answer. */
+        if (here != 0 && !checkpoint_is_answer(rv))
+            continue;
+        rv = here;
         if (rv != 0 && error != NULL)
             *error = why;
-        free(path);
     }
     return rv;
 }
@@ -147,12 +153,14 @@ static int sweep_one(void *arg, const char *name)
     return 0;
 }
 
-static bool is_committed(struct files *files, const char *folder,
-                         const struct checkpoint_manifest *manifest)
+/* 1: that one is here; 0: none, or another of that step; TR_E*: what is here cannot be read now. */
+static int find_committed(struct files *files, const char *folder,
+                          const struct checkpoint_manifest *manifest, struct error *error)
 {
     struct checkpoint_manifest here;
-    if (checkpoint_find(files, folder, manifest->step, &here, NULL) != 0)
-        return false;
+    int rv = checkpoint_find(files, folder, manifest->step, &here, error);
+    if (rv != 0)
+        return checkpoint_is_answer(rv) ? 0 : rv;
     bool same = here.era == manifest->era && here.world == manifest->world;
     checkpoint_manifest_fini(&here);
     return same;
@@ -216,13 +224,23 @@ int checkpoint_receive(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest, uint32_t keep,
                        struct error *error)
 {
-    int rv = 0;
-    if (!is_committed(files, folder, manifest)) {
+    struct error why = { 0 };
+    int rv = find_committed(files, folder, manifest, &why);
+    /* A checkpoint that cannot be read now may be this one, with its parts: making it anew would
+     * remove them. */
+    if (rv < 0) {
+        if (error != NULL)
+            *error = why;
+        return rv;
+    }
+    if (rv == 0) {
         char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
         rv = aside == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
         if (rv == 0)
             rv = checkpoint_make(files, folder, manifest, keep, error);
         free(aside);
+    } else {
+        rv = 0;
     }
     /* The sweep follows also where the checkpoint was made before: a kill may have come between the
      * two. */
@@ -237,7 +255,7 @@ void checkpoint_unmake(struct files *files, const char *folder,
 {
     char *path = checkpoint_path(folder, manifest->step);
     /* Only this checkpoint is removed: one of another era may stand there. */
-    if (path != NULL && is_committed(files, folder, manifest))
+    if (path != NULL && find_committed(files, folder, manifest, NULL) == 1)
         (void)checkpoint_remove(files, path, NULL);
     free(path);
 }
@@ -265,10 +283,14 @@ int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
     *manifest = (struct checkpoint_manifest){ 0 };
     struct newest newest = { .before = before };
     int rv = TR_EFORMAT;
-    /* A folder without a manifest, or with one that cannot be read, is passed over. */
-    while (rv != 0 && rv != TR_ENOMEM) {
+    /* A folder without a manifest, or with one that is damaged, is passed over; what cannot be read
+     * is not, nor taken for none. */
+    while (rv != 0 && checkpoint_is_answer(rv)) {
         newest.found = false;
-        if (files->list(files, folder, take_newer, &newest) < 0 || !newest.found)
+        int listed = files->list(files, folder, take_newer, &newest);
+        if (listed < 0 && listed != -ENOENT && listed != -ENOTDIR)
+            return error_set_errno(error, -listed, "%s: cannot be listed", folder);
+        if (!newest.found)
             return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
         rv = checkpoint_find(files, folder, newest.step, manifest, error);
         newest.before = newest.step;

@@ -8,6 +8,8 @@
  *     it comes; neither does the drop of a save before the newest. (era, sequence) orders a rank's
  *     saves. All that this store knows of them may go with it, since messages to an actor that
  *     ended do not reach the next one.
+ *  3. A part is read once for one that asks, however often that repeats its look meanwhile: a disk
+ *     that is slower than its patience would have more to read with each repeat, and never be done.
  */
 #include "actors/job/checkpoint_store.h"
 
@@ -29,6 +31,7 @@ static void checkpoint_store_drop(struct actor *self, struct errand *errand)
     store->num_errands--;
     store->bytes -= errand->bytes;
     message_release(self, errand->request);
+    message_release(self, errand->repeat);
     message_release(self, errand->reply);
     checkpoint_manifest_fini(&errand->manifest);
     free(errand->folder);
@@ -121,6 +124,11 @@ static void checkpoint_store_worked(struct actor *self, struct job *job, int sta
     /* A message that is sent is not the errand's any more: what the errand still has is released
      * with it. */
     errand->request = NULL;
+    if (errand->repeat != NULL) { /* its sender has given up the first */
+        actor_refuse(self, request, TR_ECANCELED);
+        request = errand->repeat;
+        errand->repeat = NULL;
+    }
     if (status == 0) {
         errand->reply = NULL;
         actor_reply(self, request, reply);
@@ -258,9 +266,35 @@ static size_t bytes_of(const struct message *request)
                : request->frame.body_bytes;
 }
 
+/* The errand that reads for the look that this one repeats; NULL: none. */
+static struct errand *find_repeated(const struct checkpoint_store *store,
+                                    const struct message *look)
+{
+    struct errand *errand = look->frame.kind == MSG_CHECKPOINT_LOOK ? store->errands : NULL;
+    for (; errand != NULL; errand = errand->next) {
+        const struct message *one = errand->request;
+        if (one != NULL && one->frame.kind == MSG_CHECKPOINT_LOOK &&
+            address_equal(one->frame.from, look->frame.from) &&
+            one->frame.body_bytes == look->frame.body_bytes &&
+            memcmp(one->head, look->head, sizeof(struct msg_checkpoint_look)) == 0 &&
+            (one->frame.body_bytes == 0 ||
+             memcmp(message_body(one), message_body(look), one->frame.body_bytes) == 0))
+            break;
+    }
+    return errand;
+}
+
 static int checkpoint_store_receive(struct actor *self, struct message *request)
 {
     struct checkpoint_store *store = actor_state(self);
+    struct errand *reads = find_repeated(store, request);
+    /* A repeat comes before the bounds: it takes no room beside the look that it repeats (3). */
+    if (reads != NULL) {
+        if (reads->repeat != NULL)
+            actor_refuse(self, reads->repeat, TR_ECANCELED);
+        reads->repeat = request;
+        return 0;
+    }
     int (*piece)(struct job *) = checkpoint_store_work(request->frame.kind);
     size_t bytes = bytes_of(request);
     /* A request that is alone always has room: else one above the bound would be refused for

@@ -44,9 +44,9 @@ struct checkpoint_store_calls {
 typedef void checkpoint_store_done(struct actor *self, void *arg, int status, struct message *reply,
                                    const struct error *error);
 
-/* Asks the store of a node, which may be on its way up, full or short of memory, until the
+/* Asks the store of a node, which may be on its way up, full, short of memory or slow, until the
  * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at
- * least. Consumes the request. done runs once, after this returned, when 0 is returned, unless the
+ * least. That the deadline passed, or the disk failed, says nothing of what the store has. Consumes the request. done runs once, after this returned, when 0 is returned, unless the
  * call is cancelled; never otherwise. TR_ENOMEM. */
 int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
                           struct message *request, uint64_t deadline_ns,

@@ -137,7 +137,12 @@ int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *cal
         k->next->link = &k->next;
     calls->first = k;
     /* The call is listed before it is sent (1); `done` never runs inside that. */
+    uint64_t now_ns = actor_now_ns(self);
     k->call = (struct part_call){ .ops = &checkpoint_store_call_ops, .self = self, .arg = k };
+    /* One attempt may take all of the time: a store that looks for as long as half of it would
+     * never get to answer else. Its end, which ends the attempt, is heard of sooner. */
+    if (deadline_ns != UINT64_MAX && deadline_ns > now_ns)
+        k->call.call_ns = deadline_ns - now_ns;
     part_call_send(&k->call, deadline_ns);
     return 0;
 }

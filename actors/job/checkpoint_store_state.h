@@ -17,8 +17,9 @@ struct errand {
     bool begun;                  /* the crew has it */
     struct files *files;
     struct message *request;
-    struct message *reply; /* made before, so that its body can be filled */
-    size_t bytes;          /* that it holds */
+    struct message *repeat; /* of a look, by the same actor: it gets the answer; NULL: none came */
+    struct message *reply;  /* made before, so that its body can be filled */
+    size_t bytes;           /* that it holds */
     char *folder;
     struct checkpoint_manifest manifest; /* found, or to commit */
     int status;

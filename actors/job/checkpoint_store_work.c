@@ -12,10 +12,12 @@ static int look(struct job *job)
     const struct msg_checkpoint_look *head = message_head(errand->request);
     const struct checkpoint_part part = { head->bytes, head->crc32c };
     struct msg_checkpoint_seen *seen = message_head(errand->reply);
-    /* The reason is nobody's business: the part is copied, or looked for elsewhere. */
-    seen->found = checkpoint_read_saved(errand->files, errand->folder, head->step, head->era,
-                                        head->rank, &part, NULL, NULL) == 0;
-    return 0;
+    int rv = checkpoint_read_saved(errand->files, errand->folder, head->step, head->era, head->rank,
+                                   &part, NULL, &errand->error);
+    /* That a part is missing or damaged is an answer, and why is nobody's business: it is copied, or
+     * looked for elsewhere. What cannot be read now may be whole, so the failure is the answer. */
+    seen->found = rv == 0;
+    return checkpoint_is_answer(rv) ? 0 : rv;
 }
 
 static int copy(struct job *job)

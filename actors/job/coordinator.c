@@ -76,6 +76,7 @@ static void fini(struct actor *self)
         return;
     checkpoint_store_calls_fini(&state->checkpoint_store_calls); /* they hold what is freed below */
     coordinator_free_barriers(state);
+    coordinator_free_search(state); /* the one that waits: the calls of another ended above */
     coordinator_free_restores(state);
     coordinator_free_saving(state);
     coordinator_free_members(state);

@@ -25,7 +25,8 @@
 #include "runtime/core/crew.h"
 #include "runtime/core/log.h"
 
-#define NOTIFY_AGAIN_NS UINT64_C(10000000) /* memory for the notices may be there then */
+#define CHOOSE_AGAIN_NS UINT64_C(5000000000) /* a folder may be readable then */
+#define NOTIFY_AGAIN_NS UINT64_C(10000000)   /* memory for the notices may be there then */
 
 /* Looks for the checkpoint, on the crew. Its own memory: the actor's state outlives it. */
 struct choosing {
@@ -247,6 +248,32 @@ static void go_on_from(struct actor *self, const struct checkpoint_manifest *man
         fail_restores(self, error);
 }
 
+static void choose_again(struct actor *self, void *arg)
+{
+    (void)arg;
+    restore_all(self);
+}
+
+/* What this host has could not be read, which says nothing of what there is: true: it is looked for
+ * again, while there is time. A rank that left meanwhile begins the next look by its return. */
+static bool is_put_off(struct actor *self, const struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    uint64_t now_ns = actor_now_ns(self);
+    bool again = checkpoint_may_be_read(error->code);
+    if (again && state->choose_until_ns == 0)
+        state->choose_until_ns = now_ns + coordinator_search_ns(state);
+    if (!again || now_ns + CHOOSE_AGAIN_NS >= state->choose_until_ns) {
+        state->choose_until_ns = 0;
+        return false;
+    }
+    log_write(actor_node(self), LOG_LEVEL_WARN, "job",
+              "no checkpoint is known yet, and one may be there: %s; it is looked for again",
+              error->text);
+    timer_start(self, &state->choose_again, now_ns + CHOOSE_AGAIN_NS, choose_again, state);
+    return true;
+}
+
 static void chosen_here(struct actor *self, struct job *job, int status)
 {
     struct coordinator *state = actor_state(self);
@@ -254,7 +281,7 @@ static void chosen_here(struct actor *self, struct job *job, int status)
     state->choosing = NULL; /* first: where a rank left meanwhile, its return begins another */
     if (choosing->error.code == 0 && status != 0)
         error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
-    if (status != TR_ECANCELED)
+    if (status != TR_ECANCELED && !is_put_off(self, &choosing->error))
         go_on_from(self, &choosing->manifest, &choosing->damaged, &choosing->error);
     /* The manifest is freed last: the answers to the ranks are made of it. */
     checkpoint_manifest_fini(&choosing->manifest);

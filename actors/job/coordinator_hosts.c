@@ -7,10 +7,19 @@
  * rank or on the one that keeps copies for it; else the next older one. Then every host is given
  * the manifest, so that what it missed while it was away is made good.
  *
+ * Only a store's answer says that a manifest is not there, or that a part is not or is damaged. A
+ * store that is silent, full, short of memory or whose disk fails says nothing: it is asked again,
+ * with growing patience, until the others' answers are enough or the search's time is over. Then
+ * the search ends with an error that names it: a job that began anew instead would lose what that
+ * host keeps. A search without a manifest ends so unless each host has answered that it has none.
+ * One manifest is enough when a host has it where each manifest is before it counts (the
+ * coordinator's, the next one) and it is the newest there: no host can have a newer one that counts.
+ *
  * A search is rounds of (all manifests, then all parts of the newest), each below the step of the
  * one before, so it ends. `pending` counts the calls of a phase and, while they are being made, the
  * phase itself: an answer cannot end it before the last has been asked. All calls of a phase are
- * answered before its outcome is judged, so nothing of a search is under way when it is freed.
+ * answered before its outcome is judged, and none is under way while a phase waits for its repeat:
+ * so nothing of a search is under way when it is freed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,25 +28,47 @@
 #include "actors/cluster/plan.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/coordinator_state.h"
+#include "runtime/core/log.h"
 
-/* A host that does not answer in this time is done without. */
+/* A host that does not answer in this time is done without where the others' answers are enough,
+ * and else asked again, with twice the patience up to 160 s: a store that reads slowly gets to
+ * answer. */
 #define ANSWER_NS UINT64_C(10000000000)
+#define DOUBLINGS_MAX 4u
+#define REPEAT_NS UINT64_C(2000000000) /* a refusal may pass meanwhile */
 
+/* What a host said of its newest manifest below search->before. */
+struct manifest_find {
+    struct search *search;
+    uint32_t host;
+    bool answered;
+    uint64_t step; /* of the manifest that it has */
+    uint32_t era;
+    uint32_t world; /* 0: it has none */
+};
+
+/* What the hosts of a rank's part said of it: its own, then the one that keeps copies. */
 struct look {
     struct search *search;
     uint32_t rank;
-    bool second; /* the host that keeps copies is asked */
+    uint32_t asked; /* of the two, the one that is asked */
+    bool found;
+    bool missing[2]; /* it answered that it has no whole part */
 };
 
 struct search {
     coordinator_chosen *chosen;
     char *folder;
-    uint32_t world, pending, answers;
-    uint64_t before; /* that step */
+    uint32_t world, pending;
+    uint32_t repeats; /* the patience that they taught is kept: a slow host is slow for the next */
+    uint64_t before;  /* that step */
+    uint64_t until_ns;
+    struct timer again;
     bool cancelled;
     struct checkpoint_manifest best;
-    struct look *looks; /* [world] */
-    uint32_t lost;      /* a rank whose part is nowhere; world: none */
+    struct manifest_find *finds; /* [hosts of the plan] */
+    struct look *looks;          /* [world] */
+    struct error silent;         /* of the phase: why some host has not answered */
     struct error damaged, error;
 };
 
@@ -72,6 +103,16 @@ void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
     }
 }
 
+static void free_search(struct search *search)
+{
+    timer_stop(&search->again);
+    checkpoint_manifest_fini(&search->best);
+    free(search->finds);
+    free(search->looks);
+    free(search->folder);
+    free(search);
+}
+
 static void finish_search(struct actor *self, struct search *search)
 {
     struct coordinator *state = actor_state(self);
@@ -81,10 +122,7 @@ static void finish_search(struct actor *self, struct search *search)
     /* The ranks are answered before the hosts are given the manifest: ranks wait, hosts do not. */
     if (!search->cancelled && search->error.code == 0 && search->best.world != 0)
         coordinator_spread(self, search->folder, state->keep, &search->best);
-    checkpoint_manifest_fini(&search->best);
-    free(search->looks);
-    free(search->folder);
-    free(search);
+    free_search(search);
 }
 
 static int no_memory(struct search *search)
@@ -92,6 +130,43 @@ static int no_memory(struct search *search)
     return error_set(&search->error, TR_ENOMEM,
                      "the coordinator has no memory to look for a "
                      "checkpoint");
+}
+
+/* Keeps why a host has not answered. The code is TR_EIO where it may answer yet: with one that may
+ * pass, ranks would ask until their own deadline, and never say why. */
+static void note_silent(struct search *search, uint32_t node, int status, const struct error *why)
+{
+    error_set(&search->silent, checkpoint_may_be_read(status) ? TR_EIO : status,
+              "the checkpoint store of process %" PRIu32 " cannot say what is in its host's %s: %s",
+              node, search->folder,
+              why != NULL && why->code != 0 ? why->text : tr_strerror(status));
+    search->silent.process_1 = node + 1;
+}
+
+static uint64_t answer_deadline_ns(struct actor *self, const struct search *search)
+{
+    uint32_t doublings = search->repeats < DOUBLINGS_MAX ? search->repeats : DOUBLINGS_MAX;
+    uint64_t at_ns = actor_now_ns(self) + (ANSWER_NS << doublings);
+    return at_ns < search->until_ns ? at_ns : search->until_ns;
+}
+
+/* What is known is not enough: those that have not answered are asked again, while there is time
+ * and a reason to. */
+static void repeat_later(struct actor *self, struct search *search,
+                         void (*repeat)(struct actor *self, void *arg))
+{
+    uint64_t at_ns = actor_now_ns(self) + REPEAT_NS;
+    if (at_ns >= search->until_ns || search->silent.code != TR_EIO) {
+        search->error = search->silent;
+        error_prefix(&search->error, "no checkpoint to go on from is known, and one may be there");
+        finish_search(self, search);
+        return;
+    }
+    if ((search->repeats & (search->repeats - 1)) == 0) /* ever less often */
+        log_write(actor_node(self), LOG_LEVEL_WARN, "job", "%s; it is asked again",
+                  search->silent.text);
+    search->repeats++;
+    timer_start(self, &search->again, at_ns, repeat, search);
 }
 
 static void look_for_parts(struct actor *self, struct search *search);
@@ -111,18 +186,33 @@ static void count_down(struct actor *self, struct search *search,
         next(self, search);
 }
 
+static void ask_for_parts(struct actor *self, void *arg);
+
 /* Every part was looked for. */
 static void judge_parts(struct actor *self, struct search *search)
 {
-    if (search->lost == search->world) {
+    uint32_t lost = search->world, unknown = search->world;
+    for (uint32_t rank = 0; rank < search->world; rank++) {
+        const struct look *look = &search->looks[rank];
+        if (!look->found && look->missing[0] && look->missing[1])
+            lost = rank;
+        else if (!look->found)
+            unknown = rank;
+    }
+    /* A part that is lost settles it, whatever others are not known: this checkpoint is none. */
+    if (lost == search->world && unknown == search->world) {
         finish_search(self, search);
+        return;
+    }
+    if (lost == search->world) {
+        repeat_later(self, search, ask_for_parts);
         return;
     }
     if (search->damaged.code == 0)
         error_set(&search->damaged, TR_EFORMAT,
                   "%s: the checkpoint of step %" PRIu64 ": the part "
-                  "of trainer %" PRIu32 " is whole on no host that answers",
-                  search->folder, search->best.step, search->lost);
+                  "of trainer %" PRIu32 " is whole on no host",
+                  search->folder, search->best.step, lost);
     /* The step is taken from the manifest before that is freed: the next round is below it. */
     search->before = search->best.step;
     checkpoint_manifest_fini(&search->best);
@@ -132,20 +222,24 @@ static void judge_parts(struct actor *self, struct search *search)
 static void part_answered(struct actor *self, void *arg, int status, struct message *reply,
                           const struct error *error);
 
+static uint32_t node_of_look(const struct plan *plan, const struct look *look)
+{
+    uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
+    return look->asked != 0 ? plan_second_node(plan, host) : plan_host_node(plan, host);
+}
+
 static void look_for_part(struct actor *self, struct look *look)
 {
     struct search *search = look->search;
     struct coordinator *state = actor_state(self);
-    const struct plan *plan = state->options->plan;
-    uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
-    uint32_t node = look->second ? plan_second_node(plan, host) : plan_host_node(plan, host);
     struct message *request = checkpoint_store_look(self, search->folder, search->best.step,
                                                     search->best.era, look->rank,
                                                     &search->best.parts[look->rank]);
     int rv = request == NULL
                  ? TR_ENOMEM
-                 : checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                         actor_now_ns(self) + ANSWER_NS, part_answered, look);
+                 : checkpoint_store_call(self, &state->checkpoint_store_calls,
+                                         node_of_look(state->options->plan, look), request,
+                                         answer_deadline_ns(self, search), part_answered, look);
     if (rv == 0)
         return;
     /* The error is set before the question is counted as answered, since the last one ends the
@@ -157,51 +251,90 @@ static void look_for_part(struct actor *self, struct look *look)
 static void part_answered(struct actor *self, void *arg, int status, struct message *reply,
                           const struct error *error)
 {
-    (void)error;
-    struct look *here = arg;
-    struct search *search = here->search;
-    bool found = status == 0 && reply->frame.kind == MSG_CHECKPOINT_SEEN &&
-                 ((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0;
+    struct look *look = arg;
+    struct search *search = look->search;
+    const struct coordinator *state = actor_state(self);
+    if (status == 0 && reply->frame.kind != MSG_CHECKPOINT_SEEN)
+        status = TR_EFORMAT;
+    if (status == 0) {
+        look->found = ((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0;
+        look->missing[look->asked] = !look->found;
+    } else {
+        note_silent(search, node_of_look(state->options->plan, look), status, error);
+    }
     message_release(self, reply);
     search->cancelled = search->cancelled || status == TR_ECANCELED;
     /* The host that keeps copies is asked only where that of the rank has no whole part: most
      * have. */
-    if (!found && !here->second && !search->cancelled) {
-        here->second = true;
-        look_for_part(self, here);
+    if (!look->found && look->asked == 0 && !look->missing[1] && !search->cancelled) {
+        look->asked = 1;
+        look_for_part(self, look);
         return;
     }
-    if (!found)
-        search->lost = here->rank;
+    count_down(self, search, judge_parts);
+}
+
+/* Asks for all parts of which nothing is settled. */
+static void ask_for_parts(struct actor *self, void *arg)
+{
+    struct search *search = arg;
+    /* The whole count is set before the first question, and one more for this phase: no answer ends
+     * it early. */
+    search->pending = 1;
+    for (uint32_t rank = 0; rank < search->world; rank++)
+        search->pending += !search->looks[rank].found;
+    for (uint32_t rank = 0; rank < search->world; rank++) {
+        struct look *look = &search->looks[rank];
+        if (look->found)
+            continue;
+        look->asked = look->missing[0]; /* an answer stays, so the other one is asked */
+        look_for_part(self, look);
+    }
     count_down(self, search, judge_parts);
 }
 
 static void look_for_parts(struct actor *self, struct search *search)
 {
-    /* The whole count is set before the first question, and one more for this phase: no answer ends
-     * it early. */
-    search->lost = search->world;
-    search->pending = search->world + 1;
-    for (uint32_t rank = 0; rank < search->world; rank++) {
-        search->looks[rank] = (struct look){ search, rank, false };
-        look_for_part(self, &search->looks[rank]);
-    }
-    count_down(self, search, judge_parts);
+    for (uint32_t rank = 0; rank < search->world; rank++)
+        search->looks[rank] = (struct look){ .search = search, .rank = rank };
+    ask_for_parts(self, search);
 }
+
+static bool has_best(const struct search *search, uint32_t host)
+{
+    const struct manifest_find *find = &search->finds[host];
+    return find->answered && find->world != 0 && find->step == search->best.step &&
+           find->era == search->best.era;
+}
+
+/* Whether no host that has not answered can have a newer manifest that counts. */
+static bool is_newest_known(const struct coordinator *state, const struct search *search)
+{
+    const struct plan *plan = state->options->plan;
+    bool all = true;
+    for (uint32_t host = 0; host < plan->num_hosts; host++)
+        all = all && (search->finds[host].answered || plan_host_node(plan, host) == PLAN_NO_NODE);
+    if (all || search->best.world == 0)
+        return all;
+    return has_best(search, plan->processes[state->options->process].host) ||
+           has_best(search, plan->processes[coordinator_second_node(state)].host);
+}
+
+static void ask_for_manifests(struct actor *self, void *arg);
 
 /* Every host that is up has said what it has. */
 static void judge_manifests(struct actor *self, struct search *search)
 {
-    /* Silence is asked for before an empty answer: a group whose hosts are all away would begin
-     * anew and lose what they keep. */
-    if (search->answers == 0)
-        error_set(&search->error, TR_EPEERDOWN, "no host that keeps checkpoints answers");
-    else if (search->best.world != 0 && search->best.world != search->world)
+    if (search->best.world != 0 && search->best.world != search->world)
         error_set(&search->error, TR_EMISMATCH,
                   "%s: the checkpoint of step %" PRIu64 " was saved "
                   "by %" PRIu32 " trainers; start as many, or use another folder",
                   search->folder, search->best.step, search->best.world);
-    if (search->error.code != 0 || search->best.world == 0)
+    /* Silence is asked for before an empty answer: a group some of whose hosts are away would begin
+     * anew and lose what they keep. */
+    if (search->error.code == 0 && !is_newest_known(actor_state(self), search))
+        repeat_later(self, search, ask_for_manifests);
+    else if (search->error.code != 0 || search->best.world == 0)
         finish_search(self, search);
     else
         look_for_parts(self, search);
@@ -215,17 +348,25 @@ static bool is_newer(const struct checkpoint_manifest *a, const struct checkpoin
 static void manifest_answered(struct actor *self, void *arg, int status, struct message *reply,
                               const struct error *error)
 {
-    (void)error;
-    struct search *search = arg;
+    struct manifest_find *find = arg;
+    struct search *search = find->search;
+    const struct coordinator *state = actor_state(self);
     struct checkpoint_manifest manifest = { 0 };
     int rv = status == 0 ? checkpoint_store_read_found(reply, &manifest) : status;
     message_release(self, reply);
-    search->answers += rv == 0 || rv == TR_ENOENT;
+    find->answered = rv == 0 || rv == TR_ENOENT;
     search->cancelled = search->cancelled || status == TR_ECANCELED;
-    if (rv == TR_ENOMEM)
+    if (status == 0 && rv == TR_ENOMEM)
         no_memory(search);
+    if (!find->answered)
+        note_silent(search, plan_host_node(state->options->plan, find->host), rv, error);
+    if (rv == 0 && manifest.step >= search->before) /* it is not what was asked for */
+        checkpoint_manifest_fini(&manifest);
+    find->step = manifest.step;
+    find->era = manifest.era;
+    find->world = manifest.world;
     /* The manifests change places, so that the older one of the two is freed below. */
-    if (rv == 0 && manifest.step < search->before && is_newer(&manifest, &search->best)) {
+    if (manifest.world != 0 && is_newer(&manifest, &search->best)) {
         struct checkpoint_manifest older = search->best;
         search->best = manifest;
         manifest = older;
@@ -234,15 +375,16 @@ static void manifest_answered(struct actor *self, void *arg, int status, struct 
     count_down(self, search, judge_manifests);
 }
 
-static void find_manifests(struct actor *self, struct search *search)
+/* Asks the hosts that have not answered. */
+static void ask_for_manifests(struct actor *self, void *arg)
 {
+    struct search *search = arg;
     struct coordinator *state = actor_state(self);
     const struct plan *plan = state->options->plan;
     search->pending = 1;
-    search->answers = 0;
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
         uint32_t node = plan_host_node(plan, host);
-        if (node == PLAN_NO_NODE)
+        if (node == PLAN_NO_NODE || search->finds[host].answered)
             continue;
         struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_FIND, NULL, 0,
                                                            search->folder);
@@ -255,12 +397,21 @@ static void find_manifests(struct actor *self, struct search *search)
         search->pending++;
         if (request == NULL ||
             checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                  actor_now_ns(self) + ANSWER_NS, manifest_answered, search) != 0) {
+                                  answer_deadline_ns(self, search), manifest_answered,
+                                  &search->finds[host]) != 0) {
             no_memory(search);
             search->pending--;
         }
     }
     count_down(self, search, judge_manifests);
+}
+
+static void find_manifests(struct actor *self, struct search *search)
+{
+    const struct coordinator *state = actor_state(self);
+    for (uint32_t host = 0; host < state->options->plan->num_hosts; host++)
+        search->finds[host] = (struct manifest_find){ .search = search, .host = host };
+    ask_for_manifests(self, search);
 }
 
 int coordinator_search(struct actor *self, coordinator_chosen *chosen)
@@ -272,12 +423,12 @@ int coordinator_search(struct actor *self, coordinator_chosen *chosen)
     search->chosen = chosen;
     search->world = state->world;
     search->before = UINT64_MAX;
+    search->until_ns = actor_now_ns(self) + coordinator_search_ns(state);
     search->folder = strdup(state->checkpoints);
+    search->finds = calloc(state->options->plan->num_hosts, sizeof *search->finds);
     search->looks = calloc(state->world, sizeof *search->looks);
-    if (search->folder == NULL || search->looks == NULL) {
-        free(search->folder);
-        free(search->looks);
-        free(search);
+    if (search->folder == NULL || search->finds == NULL || search->looks == NULL) {
+        free_search(search);
         return TR_ENOMEM;
     }
     /* The search is noted before it begins: one that can ask nobody ends at once, and is forgotten
@@ -285,4 +436,18 @@ int coordinator_search(struct actor *self, coordinator_chosen *chosen)
     state->search = search;
     find_manifests(self, search);
     return 0;
+}
+
+uint64_t coordinator_search_ns(const struct coordinator *state)
+{
+    uint64_t recovery_ns = state->options->recovery_ns;
+    recovery_ns = recovery_ns != 0 ? recovery_ns : COORDINATOR_RECOVERY_NS;
+    return recovery_ns - recovery_ns / 10;
+}
+
+void coordinator_free_search(struct coordinator *state)
+{
+    if (state->search != NULL)
+        free_search(state->search);
+    state->search = NULL;
 }

@@ -78,6 +78,8 @@ struct coordinator {
     bool *restores;            /* [world]: asked, and waits */
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
+    struct timer choose_again; /* the folder of this host could not be read */
+    uint64_t choose_until_ns;  /* then that is the outcome; 0: it could */
     struct search *search;     /* the same among several hosts */
     struct checkpoint_store_calls checkpoint_store_calls;
     struct saving *saving; /* the checkpoint that is made, or the last one; NULL: none */
@@ -126,6 +128,13 @@ typedef void coordinator_chosen(struct actor *self, const struct checkpoint_mani
 
 /* Looks for the checkpoint on all hosts; `chosen` follows, unless self ends. */
 int coordinator_search(struct actor *self, coordinator_chosen *chosen);
+
+/* How long what cannot be read is looked for again: a little less than the ranks wait, which then
+ * hear why there is no checkpoint. */
+uint64_t coordinator_search_ns(const struct coordinator *state);
+
+/* One that waits to ask again, when the calls of self have ended. */
+void coordinator_free_search(struct coordinator *state);
 
 /* The store that has the manifest beside this host; PLAN_NO_NODE: one host has all. */
 uint32_t coordinator_second_node(const struct coordinator *state);

@@ -165,7 +165,11 @@ static void reducer_looked(struct actor *self, void *arg, int status, struct mes
 {
     struct reducer *r = actor_state(self);
     (void)arg;
-    if (reducer_take_copy(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
+    /* A store that could not look gets the part as one without it does: whether it can be kept
+     * there, the copy itself tells. */
+    if (status < 0 && !part_call_is_transient(status)) {
+        send_copy(self, r);
+    } else if (reducer_take_copy(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
         if (((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0)
             finish_copy(self);
         else

@@ -230,6 +230,53 @@ static void damage_costs_steps_not_the_run(void **unused)
     }
 }
 
+static int list_folder(struct files *self, const char *path,
+                       int (*visit)(void *arg, const char *name), void *arg)
+{
+    return fails(self) ? -EIO : files_posix->list(files_posix, path, visit, arg);
+}
+
+/* Whichever look at the disk fails, the newest checkpoint is found or nothing is: an older one, or
+ * none, would not be the truth. What is given to such a host again stays there with its parts. */
+static void what_cannot_be_read_is_not_passed_over(void **unused)
+{
+    struct faulty faulty;
+    char folder[64];
+    (void)unused;
+    open_folder(folder);
+    assert_int_equal(save(files_posix, folder, 3, 1), 0);
+    assert_int_equal(save(files_posix, folder, 6, 1), 0);
+    bool failed = true;
+    for (uint64_t at = 1; failed; at++) {
+        struct checkpoint_manifest manifest, newest_one;
+        struct error damaged, error = { 0 };
+        make_faulty(&faulty, at, false);
+        faulty.files.list = list_folder;
+        int rv = checkpoint_choose(&faulty.files, folder, WORLD, &manifest, &damaged, &error);
+        failed = faulty.changes >= at;
+        assert_true(rv == 0 ? manifest.step == 6 && damaged.code == 0 : rv == TR_EIO);
+        checkpoint_manifest_fini(&manifest);
+        assert_int_equal(newest(folder), 6);
+
+        make_faulty(&faulty, at, false);
+        faulty.files.list = list_folder;
+        rv = checkpoint_newest(&faulty.files, folder, UINT64_MAX, &manifest, &error);
+        assert_true(rv == 0 ? manifest.step == 6 : rv == TR_EIO);
+        checkpoint_manifest_fini(&manifest);
+
+        assert_int_equal(checkpoint_find(files_posix, folder, 6, &newest_one, NULL), 0);
+        make_faulty(&faulty, at, false);
+        rv = checkpoint_read_saved(&faulty.files, folder, 6, 1, 1, &newest_one.parts[1], NULL,
+                                   &error);
+        assert_true(rv == 0 || rv == TR_EIO);
+        make_faulty(&faulty, at, false);
+        (void)checkpoint_receive(&faulty.files, folder, &newest_one, 2, &error);
+        checkpoint_manifest_fini(&newest_one);
+        assert_int_equal(newest(folder), 6);
+    }
+    close_folder(folder);
+}
+
 /* As by a trainer whose host has another folder under that name. */
 static void a_part_that_is_not_here_makes_no_checkpoint(void **unused)
 {
@@ -791,6 +838,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_leave_a_whole_checkpoint),
         cmocka_unit_test(damage_costs_steps_not_the_run),
+        cmocka_unit_test(what_cannot_be_read_is_not_passed_over),
         cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
         cmocka_unit_test(a_part_saved_again_stays_whole),
         cmocka_unit_test(a_part_that_is_put_back_meets_its_manifest),

@@ -3,6 +3,8 @@
  * Checkpoints of a job whose hosts have a disk each: hosts die, some with their disks, and the job
  * goes on from the last checkpoint that was made, to the end that an undisturbed one has.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,6 +67,8 @@ struct run {
     bool fails; /* all saves, ... */
     bool skips; /* ... since the last rank has no part of them */
     uint32_t losses, pulls;
+    bool unreadable;  /* no rank can be restored, and each hears ... */
+    struct error why; /* ... of the reason, the last one of this */
     uint32_t padding; /* bytes behind the memory in parts of the first checkpoint */
     uint64_t
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
@@ -116,6 +120,85 @@ static int receive_parts(struct actor *self, struct message *request)
 static const struct actor_ops parts_keeper_ops = {
     .name = "full store", .start = start_busy, .receive = receive_parts, .fini = fini_busy
 };
+
+/* Checkpoint stores that look for so long, before that time: of one node, or of all. */
+static struct slow_stores {
+    uint64_t ns, until_ns;
+    uint32_t node; /* PLAN_NO_NODE: all */
+    uint32_t held_back;
+    struct held_look {
+        struct held_look *next, **link;
+        struct actor *self;
+        struct message *request;
+        struct timer timer;
+    } * held;
+} slow;
+
+static void remove_held(struct held_look *held)
+{
+    *held->link = held->next;
+    if (held->next != NULL)
+        held->next->link = held->link;
+    free(held);
+}
+
+static void serve_held(struct actor *self, void *arg)
+{
+    struct held_look *held = arg;
+    struct message *request = held->request;
+    remove_held(held);
+    assert_int_equal(checkpoint_store_ops.receive(self, request), 0);
+}
+
+static int receive_slowly(struct actor *self, struct message *request)
+{
+    uint32_t kind = request->frame.kind;
+    uint64_t now_ns = actor_now_ns(self);
+    if ((kind != MSG_CHECKPOINT_LOOK && kind != MSG_CHECKPOINT_FIND) || now_ns >= slow.until_ns ||
+        (slow.node != PLAN_NO_NODE && slow.node != actor_address(self).node))
+        return checkpoint_store_ops.receive(self, request);
+    struct held_look *held = calloc(1, sizeof *held);
+    assert_non_null(held);
+    *held = (struct held_look){
+        .next = slow.held, .link = &slow.held, .self = self, .request = request
+    };
+    if (held->next != NULL)
+        held->next->link = &held->next;
+    slow.held = held;
+    slow.held_back++;
+    timer_start(self, &held->timer, now_ns + slow.ns, serve_held, held);
+    return 0;
+}
+
+static void fini_slow(struct actor *self)
+{
+    struct held_look *next;
+    for (struct held_look *held = slow.held; held != NULL; held = next) {
+        next = held->next;
+        if (held->self == self) {
+            message_release(self, held->request);
+            remove_held(held);
+        }
+    }
+    checkpoint_store_ops.fini(self);
+}
+
+static const struct actor_ops slow_keeper_ops = {
+    .name = "slow store", .start = start_busy, .receive = receive_slowly, .fini = fini_slow
+};
+
+/* Disks that parts cannot be read from before that time. */
+static uint64_t readable_ns;
+static struct env *readable_env;
+static int (*open_simulated)(struct files *self, const char *path, int flags, int mode);
+
+static int open_unreadable(struct files *self, const char *path, int flags, int mode)
+{
+    bool part = strstr(path, "/part") != NULL && (flags & O_ACCMODE) == O_RDONLY;
+    return part && env_sim_now_ns(readable_env) < readable_ns
+               ? -EIO
+               : open_simulated(self, path, flags, mode);
+}
 
 /* A host whose disk is new has room to say that it has nothing. */
 static void make_busy(const struct run *run, uint32_t idle)
@@ -205,7 +288,10 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         status = error_reply_read(reply, &error);
     if (status == 0)
         take(t, reply);
-    else if (status == TR_ENOSPC && t->stage == SAVE && t->run->fails)
+    else if (status == TR_EIO && t->stage == RESTORE && t->run->unreadable) {
+        t->run->why = error;
+        t->stage = DONE;
+    } else if (status == TR_ENOSPC && t->stage == SAVE && t->run->fails)
         t->stage = t->memory.step == STEPS ? DONE : REDUCE;
     else if (status == TR_EROLLBACK)
         t->stage = RESTORE;
@@ -560,6 +646,186 @@ static void a_part_of_several_pieces_is_the_one_that_was_saved(void **state)
         pull_a_part(sizes[i] - (uint32_t)sizeof(struct memory));
 }
 
+/* All hosts of a job that has saved something die, and it is started again. */
+static void begin_and_kill_all(struct run *run, const struct cluster_fixture_layout *layout)
+{
+    struct env *env;
+    *run = (struct run){ 0 };
+    slow.until_ns = slow.held_back = 0;
+    run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
+    assert_int_equal(env_sim_create(11, NULL, &env), 0);
+    cluster_fixture_open(&run->fixture, layout, env, true);
+    for (uint32_t p = 0; p < layout->num_processes; p++)
+        cluster_fixture_play_start_trainers(&run->play, p);
+    assert_int_equal(env_sim_run(env, has_saved, run, LIMIT_NS), 0);
+    for (uint32_t p = 0; p < layout->num_processes; p++)
+        cluster_fixture_kill(&run->fixture, p);
+}
+
+static void start_all_again(struct run *run)
+{
+    for (uint32_t p = 0; p < run->fixture.layout->num_processes; p++)
+        cluster_fixture_play_start(&run->play, p);
+}
+
+static void end_well(struct run *run)
+{
+    assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
+    for (uint32_t i = 0; i < run->fixture.layout->trainers; i++)
+        assert_true(run->trainers[i].memory.digest == digest_of_all());
+    cluster_fixture_close(&run->fixture);
+}
+
+/* Cold disks: each look takes longer than the first patience with a store, and then longer than
+ * twice that. No older checkpoint is taken, and nothing begins anew, which restore() sees. */
+static void keepers_that_look_slowly_lose_nothing(void **state)
+{
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seconds = 15; seconds <= 120; seconds *= 2)
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            struct cluster_fixture_layout layout = layouts[l];
+            layout.checkpoint_store_ops = &slow_keeper_ops;
+            begin_and_kill_all(run, &layout);
+            slow.ns = seconds * ENV_SECOND_NS;
+            slow.until_ns = UINT64_MAX;
+            slow.node = PLAN_NO_NODE;
+            start_all_again(run);
+            end_well(run);
+            assert_true(slow.held_back > 0);
+        }
+    free(run);
+}
+
+/* The only host that has the checkpoint is silent for a while, and the others have none: that is
+ * not known to be all there is. */
+static void a_keeper_that_is_silent_is_waited_for(void **state)
+{
+    struct cluster_fixture_layout layout = layouts[0];
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    layout.checkpoint_store_ops = &slow_keeper_ops;
+    begin_and_kill_all(run, &layout);
+    cluster_fixture_lose_disk(&run->fixture, 0);
+    slow.ns = 100 * ENV_SECOND_NS;
+    slow.until_ns = env_sim_now_ns(run->fixture.env) + slow.ns;
+    slow.node = 1;
+    start_all_again(run);
+    end_well(run);
+    free(run);
+}
+
+/* Disks that fail for a while cost nothing; those that go on failing end the job with an error that
+ * names one of them, and never begin it anew. */
+static void a_disk_that_fails_is_no_empty_one(void **state)
+{
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint32_t forever = 0; forever < 2; forever++) {
+        begin_and_kill_all(run, &layouts[0]);
+        run->unreadable = forever != 0;
+        readable_env = run->fixture.env;
+        readable_ns = forever != 0 ? UINT64_MAX
+                                   : env_sim_now_ns(readable_env) + 100 * ENV_SECOND_NS;
+        start_all_again(run);
+        for (uint32_t p = 0; p < layouts[0].num_processes; p++) {
+            struct files *files = run->fixture.parties[p].files;
+            open_simulated = files->open;
+            files->open = open_unreadable;
+        }
+        if (forever == 0) {
+            end_well(run);
+            continue;
+        }
+        assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
+        assert_non_null(strstr(run->why.text, "process"));
+        assert_non_null(strstr(run->why.text, "c/here"));
+        assert_int_equal(run->trainers[0].memory.step, 0);
+        cluster_fixture_close(&run->fixture);
+    }
+    free(run);
+}
+
+#define LOOKS 5u
+
+/* Sends one look several times, as one whose patience ends does. */
+struct looker {
+    struct checkpoint_manifest manifest;
+    uint32_t answers, canceled, found;
+};
+
+static void looker_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct looker *looker = arg;
+    looker->answers++;
+    looker->canceled += status == TR_ECANCELED;
+    looker->found += status == 0 && reply->frame.kind == MSG_CHECKPOINT_SEEN &&
+                     ((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0;
+    message_release(self, reply);
+}
+
+static void looker_found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct looker *looker = arg;
+    assert_int_equal(status, 0);
+    for (uint32_t i = 0; i < LOOKS; i++)
+        assert_int_equal(
+            actor_call(self, address,
+                       checkpoint_store_look(self, "c/%h", looker->manifest.step,
+                                             looker->manifest.era, 0, &looker->manifest.parts[0]),
+                       actor_now_ns(self) + ASK_NS, looker_answered, looker, NULL),
+            0);
+}
+
+static int start_looker(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, CHECKPOINT_STORE_NAME, actor_now_ns(self) + ASK_NS,
+                             looker_found, (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops looker_ops = { .name = "looker",
+                                             .start = start_looker,
+                                             .receive = drop };
+
+static bool looker_done(void *arg)
+{
+    return ((const struct looker *)arg)->answers == LOOKS;
+}
+
+/* A disk that is slower than its askers are patient reads a part once, not once for each repeat:
+ * the last of them that came meanwhile gets the answer. */
+static void a_look_that_is_repeated_reads_once(void **state)
+{
+    struct run *run = malloc(sizeof *run);
+    uint32_t canceled = 0;
+    (void)state;
+    assert_non_null(run);
+    for (uint32_t i = 0; i < 10; i++) {
+        struct looker looker = { 0 };
+        const struct actor_options options = { .ops = &looker_ops, .arg = &looker };
+        struct address address;
+        begin_and_kill_all(run, &layouts[0]);
+        for (uint32_t p = 0; p < layouts[0].num_processes; p++)
+            cluster_fixture_start(&run->fixture, p);
+        assert_int_equal(checkpoint_newest(run->fixture.parties[0].files, "c/here", UINT64_MAX,
+                                           &looker.manifest, NULL),
+                         0);
+        (void)env_sim_run(run->fixture.env, never, NULL,
+                          env_sim_now_ns(run->fixture.env) + (10 + i) * MS);
+        assert_int_equal(node_spawn(run->fixture.parties[1].node, &options, &address), 0);
+        assert_int_equal(env_sim_run(run->fixture.env, looker_done, &looker, LIMIT_NS), 0);
+        assert_true(looker.found > 0 && looker.found + looker.canceled == LOOKS);
+        canceled += looker.canceled;
+        checkpoint_manifest_fini(&looker.manifest);
+        cluster_fixture_close(&run->fixture);
+    }
+    assert_true(canceled > 0);
+    free(run);
+}
+
 static int count_entry(void *arg, const char *name)
 {
     (void)name;
@@ -826,6 +1092,10 @@ int main(void)
         cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
         cmocka_unit_test(no_other_folder_is_touched),
         cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
+        cmocka_unit_test(keepers_that_look_slowly_lose_nothing),
+        cmocka_unit_test(a_keeper_that_is_silent_is_waited_for),
+        cmocka_unit_test(a_disk_that_fails_is_no_empty_one),
+        cmocka_unit_test(a_look_that_is_repeated_reads_once),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
