@@ -256,17 +256,20 @@ const struct process_actors_stand_ins faulty_actors = {
     .reducer = &faulty_reducer_ops,
 };
 
-void actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
-                         uint64_t lasts_ns)
+uint64_t actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
+                             uint64_t lasts_ns, uint64_t slow_max_ns)
 {
     enum actor_fault fault = (enum actor_fault)draws_below(draws, ACTOR_FAULT_KINDS);
     bool all = draws_chance(draws, 50);
     uint32_t one = (uint32_t)draws_below(draws, ACTOR_FAULTS_ACTORS);
-    uint64_t slow_ns = draws_scale(draws, UINT64_C(100000), UINT64_C(5000000000));
+    /* The draw is the same for all roles, whose bounds differ: old seeds keep what follows. */
+    uint64_t slow_ns = draws_scale(draws, UINT64_C(100000), ACTOR_FAULTS_SLOW_NS) *
+                       (slow_max_ns / ACTOR_FAULTS_SLOW_NS);
     for (uint32_t i = 0; i < ACTOR_FAULTS_ACTORS; i++) {
         if (!all && i != one)
             continue;
         faults->actors[i].until_ns[fault] = now_ns + lasts_ns;
         faults->actors[i].slow_ns = slow_ns;
     }
+    return now_ns + lasts_ns + (fault == ACTOR_SLOW ? slow_ns : 0);
 }

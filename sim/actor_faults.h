@@ -36,8 +36,14 @@ struct process_faults {
 
 extern const struct process_actors_stand_ins faulty_actors;
 
-/* Draws which actors, what and how slow, for that long. */
-void actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
-                         uint64_t lasts_ns);
+/* A slow actor holds a message back for so long at most; a checkpoint store, as one whose disks are
+ * cold, for longer than the first patience with it (coordinator_hosts.c) several times over. */
+#define ACTOR_FAULTS_SLOW_NS UINT64_C(5000000000)
+#define ACTOR_FAULTS_STORE_SLOW_NS (12 * ACTOR_FAULTS_SLOW_NS)
+
+/* Draws which actors, what and how slow, for that long. slow_max_ns: a multiple of
+ * ACTOR_FAULTS_SLOW_NS. Returns when the last message of it is served. */
+uint64_t actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
+                             uint64_t lasts_ns, uint64_t slow_max_ns);
 
 #endif

@@ -139,13 +139,19 @@ static void strike_some(struct fleet *fleet, const struct fleet_strike *strike, 
                         struct draws *draws)
 {
     bool all = draws_chance(draws, 50);
+    uint64_t now_ns = env_sim_now_ns(fleet->env);
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
         struct process_faults *faults = &fleet->processes[p].faults;
         struct draws same = *draws;
-        if (all || p == process)
-            actor_faults_strike(strike->fault == FLEET_REDUCERS ? &faults->reducers
-                                                                : &faults->checkpoint_stores,
-                                &same, env_sim_now_ns(fleet->env), strike->lasts_ns);
+        if (!all && p != process)
+            continue;
+        if (strike->fault == FLEET_REDUCERS)
+            (void)actor_faults_strike(&faults->reducers, &same, now_ns, strike->lasts_ns,
+                                      ACTOR_FAULTS_SLOW_NS);
+        else
+            fleet_liveness_fault(&fleet->liveness,
+                                 actor_faults_strike(&faults->checkpoint_stores, &same, now_ns,
+                                                     strike->lasts_ns, ACTOR_FAULTS_STORE_SLOW_NS));
     }
 }
 
@@ -201,8 +207,9 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
         fleet->sync_until_ns = until_ns;
         break;
     case FLEET_SERVERS:
-        actor_faults_strike(&fleet->processes[process].faults.servers, &draws,
-                            env_sim_now_ns(fleet->env), strike->lasts_ns);
+        (void)actor_faults_strike(&fleet->processes[process].faults.servers, &draws,
+                                  env_sim_now_ns(fleet->env), strike->lasts_ns,
+                                  ACTOR_FAULTS_SLOW_NS);
         break;
     case FLEET_CHECKPOINT_STORES:
     case FLEET_REDUCERS:
