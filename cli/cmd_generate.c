@@ -117,13 +117,13 @@ static const struct option_spec RMAT_OPTIONS[] = {
     COMMON_ROWS,
 };
 
-static int start(const void *arg, struct tr_task **out, struct tr_error *error)
+static int generate_start(const void *arg, struct tr_task **out, struct tr_error *error)
 {
     return tr_generate_start(arg, out, error);
 }
 
-static int make(const struct invocation *invocation, const struct generate_values *values,
-                enum tr_generate_kind kind)
+static int generate_make(const struct invocation *invocation, const struct generate_values *values,
+                         enum tr_generate_kind kind)
 {
     struct tr_generate_options options;
     tr_generate_options_init(&options);
@@ -138,22 +138,23 @@ static int make(const struct invocation *invocation, const struct generate_value
     options.signal = values->signal;
     options.inside = values->inside;
     memcpy(options.quadrants, values->quadrants, sizeof options.quadrants);
-    return raw_report_make(invocation, start, &options, values->out, values->quiet, values->json);
+    return raw_report_make(invocation, generate_start, &options, values->out, values->quiet,
+                           values->json);
 }
 
 static int run_skew(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, TR_GENERATE_SKEW);
+    return generate_make(invocation, values, TR_GENERATE_SKEW);
 }
 
 static int run_sbm(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, TR_GENERATE_SBM);
+    return generate_make(invocation, values, TR_GENERATE_SBM);
 }
 
 static int run_rmat(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, TR_GENERATE_RMAT);
+    return generate_make(invocation, values, TR_GENERATE_RMAT);
 }
 
 static const char *const SKEW_EXAMPLES[] = {
