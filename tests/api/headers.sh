@@ -26,7 +26,7 @@ defaults_outside() {
     cat "$1"/*.h | sed -e ':join' -e '/\\$/N' -e 's/\\\n//' -e 'tjoin' |
         sed -n 's/^#define \(TR_[A-Z0-9_]*_OPTIONS_INIT\) *{ *sizeof([^)]*),\(.*\)}.*/\1 \2/p' |
         while read -r macro values; do
-            echo "$values" | tr ',{}' '\n\n\n' | sed -e 's/ //g' -e '/^$/d' |
+            echo "$values" | tr ',{}' '[\n*]' | sed -e 's/ //g' -e '/^$/d' |
                 grep -vxE 'NULL|0|false|""' | grep -vxFf "$work/zeros" |
                 sed "s/^/$macro: a default that belongs into the library: /"
         done
