@@ -54,20 +54,20 @@
     X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)                     \
     X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED)  \
     X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED)  \
-    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)              \
-    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)                  \
+    X(MSG_GROUP_REQUEST, msg_group_request, DATA, SEQUENCED)         \
+    X(MSG_GROUP_REPLY, msg_group_reply, DATA, SEQUENCED)             \
     X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE)         \
     X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)             \
     X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE)          \
     X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE)          \
-    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE)          \
-    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE)      \
+    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, SEQUENCED)     \
+    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, SEQUENCED) \
     X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE)        \
     X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE)        \
     X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE)          \
     X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)        \
     X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED) \
-    X(MSG_CHECKPOINT_DROP, msg_checkpoint_drop, DATA, PURE)          \
+    X(MSG_CHECKPOINT_DROP, msg_checkpoint_drop, DATA, SEQUENCED)     \
     X(MSG_DRAW_REQUEST, msg_draw_request, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */

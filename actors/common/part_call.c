@@ -251,9 +251,12 @@ static int part_call_send_request(struct part_call *call, uint64_t now_ns)
     uint64_t until_ns = now_ns + (fits ? call_ns << call->timeouts : left_ns);
     struct message *request;
     int rv = call->ops->make(call, &request);
-    return rv != 0 ? rv
-                   : actor_call(call->self, call->to, request, until_ns, part_call_answered, call,
-                                &call->call);
+    if (rv != 0)
+        return rv;
+    /* What has an effect each time is not asked again. */
+    assert(actor_may_repeat(call->self, request->frame.kind));
+    return actor_call(call->self, call->to, request, until_ns, part_call_answered, call,
+                      &call->call);
 }
 
 static void part_call_attempt(struct part_call *call)

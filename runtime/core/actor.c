@@ -423,6 +423,12 @@ struct node *actor_node(const struct actor *self)
     return self->loop->node;
 }
 
+bool actor_may_repeat(const struct actor *self, uint32_t kind)
+{
+    const struct kind *found = kinds_find(&self->loop->node->kinds, kind);
+    return found != NULL && found->class != KIND_ONCE;
+}
+
 int actor_reason(const struct actor *self)
 {
     return self->reason;

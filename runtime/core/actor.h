@@ -97,6 +97,9 @@ void *actor_state(const struct actor *self);
 struct address actor_address(const struct actor *self);
 struct node *actor_node(const struct actor *self);
 
+/* Whether a message of that kind may be sent again when nobody knows what became of it (kind.h). */
+bool actor_may_repeat(const struct actor *self, uint32_t kind);
+
 /* The actor passes that step (failpoint.h). */
 void actor_failpoint(const struct actor *self, enum failpoint point);
 const char *actor_name(const struct actor *self);

@@ -35,8 +35,8 @@ enum kind_lane {
 };
 
 enum kind_class {
-    KIND_PURE,      /* may be repeated */
-    KIND_SEQUENCED, /* the owner keeps the last replies of each client */
+    KIND_PURE,      /* may be repeated: its effect is none, or the same each time */
+    KIND_SEQUENCED, /* numbered by its sender: a repeat has no second effect (sequenced.h) */
     KIND_ONCE,      /* never repeated */
 };
 

@@ -741,6 +741,33 @@ static void without_memory_each_request_is_refused(void **state)
     env_destroy(env);
 }
 
+static int ask_what_repeats(struct actor *self, const void *arg)
+{
+    bool *repeats = (void *)(uintptr_t)arg;
+    repeats[0] = actor_may_repeat(self, KIND_ASK);    /* pure */
+    repeats[1] = actor_may_repeat(self, KIND_ORDER);  /* sequenced */
+    repeats[2] = actor_may_repeat(self, KIND_NUMBER); /* once */
+    repeats[3] = actor_may_repeat(self, KINDS_MAX);   /* no kind */
+    return 0;
+}
+
+static void a_kind_says_whether_it_may_be_sent_again(void **state)
+{
+    (void)state;
+    static const struct actor_ops ops = { "repeats", ask_what_repeats, receive, NULL, NULL };
+    struct env *env = make_env(11);
+    struct node *node = support_sim_node(env, 1, 1);
+    bool repeats[4] = { false, false, true, true };
+    const struct actor_options options = { .ops = &ops, .arg = repeats };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    assert_true(repeats[0] && repeats[1] && !repeats[2] && !repeats[3]);
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
 /* Of each counter every loop has its own: a node's is their sum. */
 static void a_node_counts_what_its_loops_do(void **state)
 {
@@ -794,6 +821,7 @@ static void a_node_counts_what_its_loops_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kind_says_whether_it_may_be_sent_again),
         cmocka_unit_test(a_stopping_node_refuses_roots),
         cmocka_unit_test(an_actor_that_stops_spawns_nothing),
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
