@@ -7,8 +7,10 @@
  *     writer made is its own only once it is locked and still stands at its path: between its
  *     making and its lock it looks like a dead one's. Otherwise the writer takes the next number.
  *   - The lock is held until the name aside is gone, by a rename or a removal.
- *   - Bytes are synced before the rename, and their folder after it: a crash leaves the old, the
- *     new or (between the two renames of a folder) neither, and never a name without its bytes.
+ *   - Bytes are synced before the rename, and their folder after it: a crash leaves the old or the
+ *     new, and never a name without its bytes. Where the file system cannot exchange two names, a
+ *     folder is replaced by two renames, and a crash between them leaves the old one aside.
+ *   - What was replaced is removed behind that sync: before it a crash may bring its name back.
  */
 #include "config.h" /* O_DIRECTORY */
 
@@ -208,35 +210,54 @@ int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *fi
     return rv;
 }
 
-/* Renames the folder aside into its place, an older one out of the way before. */
-static int folder_swap(struct atomic_dir *dir, struct error *error)
+/* Replaces a folder where the file system cannot exchange the two: the old one makes way first. */
+static int swap_in_two(struct atomic_dir *dir, char **old, struct error *error)
 {
-    if (!files_exists(dir->files, dir->final_path))
-        return files_rename(dir->files, dir->path, dir->final_path, error);
-    char *old = name_aside(dir->final_path, "old", 0);
-    if (old == NULL)
+    char *aside = name_aside(dir->final_path, "old", 0);
+    if (aside == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to replace it", dir->final_path);
     /* rename(2) replaces no folder that has something in it. So what a killed process of the same
-     * number left under the name `old` is removed first, while the folder at the path is untouched
-     * and a failure changes nothing; then that folder makes way. It is removed last: until the new
-     * one has its place it may have to come back. */
-    int rv = files_remove_tree(dir->files, old, error);
+     * number left under the name `aside` is removed first, while the folder at the path is
+     * untouched and a failure changes nothing; then that folder makes way, and comes back where
+     * the new one cannot have its place. */
+    int rv = files_remove_tree(dir->files, aside, error);
     if (rv == 0)
-        rv = files_rename(dir->files, dir->final_path, old, error);
+        rv = files_rename(dir->files, dir->final_path, aside, error);
     if (rv == 0) {
         rv = files_rename(dir->files, dir->path, dir->final_path, error);
-        if (rv == 0)
-            files_remove_tree(dir->files, old, NULL);
-        else
-            dir->files->rename(dir->files, old, dir->final_path);
+        if (rv != 0)
+            dir->files->rename(dir->files, aside, dir->final_path);
     }
-    free(old);
+    if (rv == 0)
+        *old = aside;
+    else
+        free(aside);
     return rv;
+}
+
+/* Gives the folder aside its place. *old: where the folder is that stood there; NULL: none did. */
+static int folder_swap(struct atomic_dir *dir, char **old, struct error *error)
+{
+    struct files *files = dir->files;
+    *old = NULL;
+    if (!files_exists(files, dir->final_path))
+        return files_rename(files, dir->path, dir->final_path, error);
+    int rv = files->exchange == NULL ? -ENOSYS : files->exchange(files, dir->path, dir->final_path);
+    if (rv == -EINVAL || rv == -ENOSYS)
+        return swap_in_two(dir, old, error);
+    if (rv < 0)
+        return error_set_errno(error, -rv, "%s: cannot take the place of %s", dir->path,
+                               dir->final_path);
+    /* What was replaced stands aside now, without a lock: as a dead writer's any writer may remove
+     * it. */
+    *old = dir->path;
+    dir->path = NULL;
+    return 0;
 }
 
 int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
 {
-    char *parent = files_parent(dir->final_path);
+    char *parent = files_parent(dir->final_path), *old = NULL;
     /* The memory comes first: after the rename nothing may fail for lack of it. The path is checked
      * again, since another writer may have taken it: the swap would put that one aside. */
     int rv = parent == NULL
@@ -247,7 +268,7 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
     if (rv == 0)
         rv = files_sync_tree(dir->files, dir->path, error);
     if (rv == 0)
-        rv = folder_swap(dir, error);
+        rv = folder_swap(dir, &old, error);
     if (rv == 0) {
         /* The folder is in its place: atomic_dir_abort below must not remove it, whatever else
          * fails. */
@@ -255,6 +276,11 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
         dir->path = NULL;
         rv = files_sync_folder(dir->files, parent, error);
     }
+    /* What was replaced is removed last, and stays aside where that sync failed: the name of the
+     * new one is not durable then. */
+    if (rv == 0 && old != NULL)
+        files_remove_tree(dir->files, old, NULL);
+    free(old);
     free(parent);
     atomic_dir_abort(dir);
     return rv;

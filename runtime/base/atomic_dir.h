@@ -3,9 +3,10 @@
  * A folder (or one file) that appears whole or not at all.
  *
  * It is written aside, as ".NAME.tmp-PID-N" beside its final place, synced file by file and folder
- * by folder, then renamed. An interrupted writer calls atomic_dir_abort and leaves nothing
- * visible; a process that is killed leaves a hidden folder that no reader looks at, and that the
- * next writer of the same NAME removes: writers lock what they write for as long as they live.
+ * by folder, then renamed, or exchanged with what stands there. An interrupted writer calls
+ * atomic_dir_abort and leaves nothing visible; a process that is killed leaves a hidden folder that
+ * no reader looks at, and that the next writer of the same NAME removes: writers lock what they
+ * write for as long as they live.
  *
  * Where a file system's locks are of one host alone (NFS mounted with local_lock, Lustre with
  * localflock), a writer sees no locks of other hosts and would remove what one there still writes:

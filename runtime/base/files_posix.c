@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of struct files on the real system. */
-#include "config.h" /* syncfs */
+#include "config.h" /* syncfs, renameat2 */
 
 #include "runtime/base/files.h"
 
@@ -68,6 +68,12 @@ static int posix_rename(struct files *self, const char *from, const char *to)
 {
     (void)self;
     return checked(rename(from, to));
+}
+
+static int posix_exchange(struct files *self, const char *one, const char *other)
+{
+    (void)self;
+    return checked(renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE));
 }
 
 static int posix_mkdir(struct files *self, const char *path, int mode)
@@ -162,6 +168,7 @@ static struct files posix = {
     .lock = posix_lock,
     .fstat = posix_fstat,
     .rename = posix_rename,
+    .exchange = posix_exchange,
     .mkdir = posix_mkdir,
     .unlink = posix_unlink,
     .rmdir = posix_rmdir,

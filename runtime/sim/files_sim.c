@@ -315,6 +315,39 @@ static int sim_rename(struct files *self, const char *from, const char *to)
     return 0;
 }
 
+static int sim_exchange(struct files *self, const char *one, const char *other)
+{
+    struct mount *mount = sim_file_of(self);
+    char names[2][NAME_MAX + 1];
+    struct thing *folders[2], *things[2];
+    int rc = sim_file_walk(mount, one, &folders[0], names[0]);
+    if (rc == 0)
+        rc = sim_file_walk(mount, other, &folders[1], names[1]);
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        things[i] = names[i][0] == '\0' ? folders[i] : sim_disk_find(folders[i], names[i]);
+        rc = things[i] == NULL ? -ENOENT : 0;
+    }
+    if (rc < 0)
+        return rc;
+    /* A folder cannot stand inside itself; the root has no name to exchange. */
+    if (names[0][0] == '\0' || names[1][0] == '\0' || is_within(one, other) ||
+        is_within(other, one))
+        return -EINVAL;
+    if (things[0] == things[1])
+        return 0;
+    /* EROFS comes last, as in sim_open. */
+    if (mount->disk->read_only)
+        return -EROFS;
+    if (folders[0] == folders[1]) {
+        sim_disk_exchange(folders[0], names[0], names[1], mount);
+    } else {
+        /* In any order, as in sim_rename. */
+        sim_disk_put(folders[0], names[0], things[1], mount);
+        sim_disk_put(folders[1], names[1], things[0], mount);
+    }
+    return 0;
+}
+
 static int sim_mkdir(struct files *self, const char *path, int mode)
 {
     struct mount *mount = sim_file_of(self);
@@ -421,6 +454,7 @@ static const struct files operations = {
     .syncfs = sim_syncfs,
     .fstat = sim_fstat,
     .rename = sim_rename,
+    .exchange = sim_exchange,
     .mkdir = sim_mkdir,
     .unlink = sim_unlink,
     .rmdir = sim_rmdir,

@@ -83,10 +83,17 @@ static void disk_apply(struct entries *entries, const struct change *change)
         remove_entry(entries, change->name);
     } else {
         struct entry *entry = find_entry(entries, change->name);
+        struct entry *other = change->exchanged ? find_entry(entries, change->moved_to) : NULL;
         struct thing *thing = entry != NULL ? entry->thing : NULL;
+        struct thing *back = other != NULL ? other->thing : NULL;
+        /* Both names go before either is put again: an exchange that finds but one moves that. */
         remove_entry(entries, change->name);
+        if (change->exchanged)
+            remove_entry(entries, change->moved_to);
         if (thing != NULL)
             put_entry(entries, change->moved_to, thing);
+        if (back != NULL)
+            put_entry(entries, change->name, back);
     }
 }
 
@@ -121,6 +128,14 @@ void sim_disk_move(struct thing *folder, const char *from, const char *to, const
 {
     disk_change(folder,
                 (struct change){ .name = copy_name(from), .moved_to = copy_name(to), .by = by });
+}
+
+void sim_disk_exchange(struct thing *folder, const char *one, const char *other, const void *by)
+{
+    disk_change(folder, (struct change){ .name = copy_name(one),
+                                         .moved_to = copy_name(other),
+                                         .exchanged = true,
+                                         .by = by });
 }
 
 struct thing *sim_disk_find(const struct thing *folder, const char *name)

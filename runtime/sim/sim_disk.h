@@ -31,9 +31,10 @@ struct entries {
     size_t count, capacity;
 };
 
-/* A name in a folder: put there, removed, or changed to another one. */
+/* A name in a folder: put there, removed, changed to another one, or exchanged with it. */
 struct change {
     char *name, *moved_to; /* moved_to NULL: no move */
+    bool exchanged;        /* what stood at moved_to stands at the name from then on */
     struct thing *thing;   /* put under the name; NULL: removed or moved */
     const void *by;        /* the mount that did it */
 };
@@ -77,6 +78,7 @@ struct thing *sim_disk_find(const struct thing *folder, const char *name);
 void sim_disk_put(struct thing *folder, const char *name, struct thing *thing, const void *by);
 void sim_disk_remove(struct thing *folder, const char *name, const void *by);
 void sim_disk_move(struct thing *folder, const char *from, const char *to, const void *by);
+void sim_disk_exchange(struct thing *folder, const char *one, const char *other, const void *by);
 
 /* How far a file can be written from offset on, up to size bytes: less when the disk is full. */
 size_t sim_disk_fits(struct sim_disk *disk, const struct thing *file, uint64_t offset, size_t size);

@@ -228,7 +228,7 @@ static void a_folder_of_another_writer_is_not_taken(void **state)
 /* Which operation fails from now on, and with what. */
 struct failing_files {
     struct files files;
-    int write_result, sync_result, rename_result, renames_before;
+    int write_result, sync_result, rename_result, renames_before, exchange_result;
 };
 
 static ssize_t failing_pwrite(struct files *self, int fd, const void *data, size_t size,
@@ -252,12 +252,19 @@ static int failing_rename(struct files *self, const char *from, const char *to)
     return files_posix->rename(files_posix, from, to);
 }
 
+static int failing_exchange(struct files *self, const char *one, const char *other)
+{
+    int result = ((struct failing_files *)(void *)self)->exchange_result;
+    return result != 0 ? result : files_posix->exchange(files_posix, one, other);
+}
+
 static struct failing_files failing_files(void)
 {
     struct failing_files failing = { .files = *files_posix };
     failing.files.pwrite = failing_pwrite;
     failing.files.fsync = failing_fsync;
     failing.files.rename = failing_rename;
+    failing.files.exchange = failing_exchange;
     failing.files.syncfs = NULL;
     return failing;
 }
@@ -373,15 +380,42 @@ static void a_commit_that_fails_leaves_what_was_there(void **state)
         struct failing_files failing = failing_files();
         failing.rename_result = -EACCES;
         failing.renames_before = before;
+        failing.exchange_result = -EINVAL;
         assert_int_equal(make_folder(&failing.files, house->path, true, "after", &error), TR_EPERM);
         assert_holds(name, "before");
         assert_int_equal(names_in(house), 1);
     }
     struct failing_files failing = failing_files();
+    failing.exchange_result = -EACCES;
+    assert_int_equal(make_folder(&failing.files, house->path, true, "after", &error), TR_EPERM);
+    assert_non_null(strstr(error.text, ": cannot take the place of "));
+    assert_holds(name, "before");
+    assert_int_equal(names_in(house), 1);
+    failing = failing_files();
     failing.sync_result = -EIO;
     assert_int_equal(make_folder(&failing.files, house->path, true, "after", &error), TR_EIO);
     assert_holds(name, "before");
     assert_int_equal(names_in(house), 1);
+}
+
+/* File systems of networks, and kernels, may have no exchange: then two renames do it. */
+static void a_folder_is_replaced_where_nothing_can_be_exchanged(void **state)
+{
+    struct house *house = *state;
+    struct error error;
+    char name[160];
+    snprintf(name, sizeof name, "%s/file", house->path);
+    assert_int_equal(make_folder(files_posix, house->path, false, "before", &error), 0);
+    for (int i = 0; i < 3; i++) {
+        struct failing_files failing = failing_files();
+        const char *text = i == 0 ? "no call" : i == 1 ? "no flag" : "no kernel";
+        failing.exchange_result = i == 1 ? -EINVAL : -ENOSYS;
+        if (i == 0)
+            failing.files.exchange = NULL;
+        assert_int_equal(make_folder(&failing.files, house->path, true, text, &error), 0);
+        assert_holds(name, text);
+        assert_int_equal(names_in(house), 1);
+    }
 }
 
 /* Names that cannot be removed, as many as a writer tries, and one fewer. */
@@ -488,6 +522,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_folder_is_made_below_new_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_commit_that_fails_leaves_what_was_there, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_is_replaced_where_nothing_can_be_exchanged, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_writer_tries_so_many_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_locks_all_works_but_the_removal, set_up, tear_down),

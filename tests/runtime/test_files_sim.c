@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/atomic_dir.h"
 #include "runtime/sim/files_sim.h"
 
 static struct files_sim *make_disk(uint64_t seed, struct env **env)
@@ -120,6 +121,8 @@ static int64_t operate(struct files *files, uint64_t what, const char *a, const 
         int rc = files->stat(files, a, &facts);
         return rc < 0 ? rc : facts.is_folder ? -1000 : (int64_t)facts.size;
     }
+    case 10:
+        return files->exchange(files, a, b);
     case 5: {
         int rc = files->list(files, a, visit, &sum);
         return rc < 0 ? rc : (int64_t)sum;
@@ -148,7 +151,7 @@ static void it_is_like_the_system(void **state)
     assert_non_null(mkdtemp(both.root[0]));
     assert_int_equal(files_make_folders(both.files[1], both.root[1], NULL), 0);
     for (int i = 0; i < 20000; i++) {
-        uint64_t what = draw(&both, 10), a = draw(&both, 9), b = draw(&both, 9);
+        uint64_t what = draw(&both, 11), a = draw(&both, 9), b = draw(&both, 9);
         uint64_t size = 1 + draw(&both, 500), at = draw(&both, 2000);
         int64_t results[2];
         char from[128], to[128];
@@ -156,6 +159,11 @@ static void it_is_like_the_system(void **state)
             path_in(&both, j, a, from);
             path_in(&both, j, b, to);
             results[j] = operate(both.files[j], what, from, to, size, at);
+        }
+        /* Folders that are moved into each other grow deeper than any tree that may be removed. */
+        for (int j = 0; j < 2 && i % 500 == 499; j++) {
+            assert_int_equal(files_remove_tree(both.files[j], both.root[j], NULL), 0);
+            assert_int_equal(files_make_folders(both.files[j], both.root[j], NULL), 0);
         }
         if (alike(results[0]) != alike(results[1]))
             fail_msg("step %d: operation %d on %s, %s: %lld, and %lld here", i, (int)what, from, to,
@@ -226,6 +234,156 @@ static void a_file_replaced_by_a_synced_one_is_whole(void **state)
         drop_disk(disk, env);
     }
     assert_true(olds > 0 && news > 0);
+}
+
+/* A process that dies before so many more steps that change names or keep them. */
+struct dying_files {
+    struct files files, *mount;
+    int steps;
+};
+
+static struct files *step(struct files *self)
+{
+    struct dying_files *dying = (struct dying_files *)(void *)self;
+    if (dying->steps-- == 0)
+        files_sim_kill(dying->mount);
+    return dying->mount;
+}
+
+static struct files *steady(struct files *self)
+{
+    return ((struct dying_files *)(void *)self)->mount;
+}
+
+static int dying_fsync(struct files *self, int fd)
+{
+    struct files *mount = step(self);
+    return mount->fsync(mount, fd);
+}
+
+static int dying_rename(struct files *self, const char *from, const char *to)
+{
+    struct files *mount = step(self);
+    return mount->rename(mount, from, to);
+}
+
+static int dying_exchange(struct files *self, const char *one, const char *other)
+{
+    struct files *mount = step(self);
+    return mount->exchange(mount, one, other);
+}
+
+static int dying_unlink(struct files *self, const char *path)
+{
+    struct files *mount = step(self);
+    return mount->unlink(mount, path);
+}
+
+static int dying_rmdir(struct files *self, const char *path)
+{
+    struct files *mount = step(self);
+    return mount->rmdir(mount, path);
+}
+
+static int dying_mkdir(struct files *self, const char *path, int mode)
+{
+    struct files *mount = steady(self);
+    return mount->mkdir(mount, path, mode);
+}
+
+static int dying_open(struct files *self, const char *path, int flags, int mode)
+{
+    struct files *mount = steady(self);
+    return mount->open(mount, path, flags, mode);
+}
+
+static int dying_close(struct files *self, int fd)
+{
+    struct files *mount = steady(self);
+    return mount->close(mount, fd);
+}
+
+static ssize_t dying_pwrite(struct files *self, int fd, const void *data, size_t size, uint64_t at)
+{
+    struct files *mount = steady(self);
+    return mount->pwrite(mount, fd, data, size, at);
+}
+
+static int dying_fstat(struct files *self, int fd, struct file_facts *facts)
+{
+    struct files *mount = steady(self);
+    return mount->fstat(mount, fd, facts);
+}
+
+static int dying_stat(struct files *self, const char *path, struct file_facts *facts)
+{
+    struct files *mount = steady(self);
+    return mount->stat(mount, path, facts);
+}
+
+static int dying_list(struct files *self, const char *path, int (*see)(void *, const char *),
+                      void *arg)
+{
+    struct files *mount = steady(self);
+    return mount->list(mount, path, see, arg);
+}
+
+static int replace_folder(struct files *files, const char *text)
+{
+    struct atomic_dir dir;
+    struct file file;
+    int rv = atomic_dir_begin(&dir, files, "/place", true, NULL);
+    if (rv != 0)
+        return rv;
+    char *path = files_join(dir.path, "file");
+    rv = file_create(&file, files, path, NULL);
+    if (rv == 0)
+        rv = file_append(&file, text, strlen(text), NULL);
+    file_close(&file);
+    free(path);
+    if (rv == 0)
+        return atomic_dir_commit(&dir, NULL);
+    atomic_dir_abort(&dir);
+    return rv;
+}
+
+/* At the path stands one of the two folders, whole, whenever the process dies. */
+static void a_folder_that_is_replaced_is_always_there(void **state)
+{
+    (void)state;
+    const int steps_max = 10; /* more than a replacement takes */
+    uint32_t olds = 0, news = 0, ended = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct dying_files dying = {
+            .files = { .open = dying_open,
+                       .close = dying_close,
+                       .pwrite = dying_pwrite,
+                       .fsync = dying_fsync,
+                       .fstat = dying_fstat,
+                       .rename = dying_rename,
+                       .exchange = dying_exchange,
+                       .mkdir = dying_mkdir,
+                       .unlink = dying_unlink,
+                       .rmdir = dying_rmdir,
+                       .stat = dying_stat,
+                       .list = dying_list },
+            .mount = mount(disk),
+            .steps = (int)(seed % (uint64_t)steps_max),
+        };
+        assert_int_equal(replace_folder(dying.mount, "old"), 0);
+        ended += replace_folder(&dying.files, "new") == 0;
+        files_sim_kill(dying.mount);
+        struct files *files = mount(disk);
+        int is_new = holds(files, "/place/file", "new");
+        if (is_new == -1 || (is_new == 0 && holds(files, "/place/file", "old") != 1))
+            fail_msg("seed %d: neither stands there", (int)seed);
+        olds += is_new == 0;
+        news += is_new == 1;
+        drop_disk(disk, env);
+    }
+    assert_true(olds > 0 && news > 0 && ended > 0);
 }
 
 static void a_kill_takes_only_what_its_own_process_did(void **state)
@@ -350,6 +508,7 @@ static void a_disk_that_is_read_only_is_read(void **state)
     assert_int_equal(files->open(files, "/b", O_RDONLY | O_CREAT, 0666), -EROFS);
     assert_int_equal(files->mkdir(files, "/c", 0777), -EROFS);
     assert_int_equal(files->rename(files, "/a", "/b"), -EROFS);
+    assert_int_equal(files->exchange(files, "/a", "/folder"), -EROFS);
     assert_int_equal(files->unlink(files, "/a"), -EROFS);
     assert_int_equal(files->rmdir(files, "/folder"), -EROFS);
     assert_int_equal(holds(files, "/a", "text"), 1);
@@ -445,6 +604,7 @@ int main(void)
         cmocka_unit_test(it_is_like_the_system),
         cmocka_unit_test(what_was_synced_stays_and_the_rest_may_go),
         cmocka_unit_test(a_file_replaced_by_a_synced_one_is_whole),
+        cmocka_unit_test(a_folder_that_is_replaced_is_always_there),
         cmocka_unit_test(a_kill_takes_only_what_its_own_process_did),
         cmocka_unit_test(a_full_disk_says_so),
         cmocka_unit_test(after_a_sync_that_failed_later_ones_lie),
