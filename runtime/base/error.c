@@ -123,6 +123,22 @@ int error_from_errno(int errno_value)
     }
 }
 
+/* The remedy of a limit, behind what the system says of it; "": of others the caller knows more. */
+static const char *limit_remedy(int errno_value)
+{
+    switch (errno_value) {
+    case EMFILE:
+        return "; raise this process's limit of open files (ulimit -n)";
+    case ENFILE:
+        return "; raise the system's limit of open files (sysctl fs.file-max)";
+    case EFBIG:
+        return "; raise the limit of a file's size (ulimit -f), or use a file system that holds "
+               "larger files";
+    default:
+        return "";
+    }
+}
+
 int error_set_errno(struct error *error, int errno_value, const char *format, ...)
 {
     int code = error_from_errno(errno_value);
@@ -133,8 +149,8 @@ int error_set_errno(struct error *error, int errno_value, const char *format, ..
     int length = vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
     if (length >= 0 && (size_t)length < sizeof error->text)
-        snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s",
-                 strerror(errno_value));
+        snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s%s",
+                 strerror(errno_value), limit_remedy(errno_value));
     make_printable(error->text);
     error->code = code;
     error->system_error = errno_value;

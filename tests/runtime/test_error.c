@@ -113,12 +113,26 @@ static void an_errno_has_its_code(void **state)
 {
     static const struct {
         int errno_value, code;
+        const char *remedy;
     } cases[] = {
-        { ENOMEM, TR_ENOMEM },    { ENOENT, TR_ENOENT }, { ENOTDIR, TR_ENOENT },
-        { EEXIST, TR_EEXIST },    { EACCES, TR_EPERM },  { ENOTEMPTY, TR_EEXIST },
-        { EPERM, TR_EPERM },      { EROFS, TR_EPERM },   { ENOSPC, TR_ENOSPC },
-        { EDQUOT, TR_ENOSPC },    { EFBIG, TR_ETOOBIG }, { EINVAL, TR_EINVAL },
-        { ECONNREFUSED, TR_EIO }, { EIO, TR_EIO },       { EMFILE, TR_EIO },
+        { ENOMEM, TR_ENOMEM, "" },
+        { ENOENT, TR_ENOENT, "" },
+        { ENOTDIR, TR_ENOENT, "" },
+        { EEXIST, TR_EEXIST, "" },
+        { EACCES, TR_EPERM, "" },
+        { ENOTEMPTY, TR_EEXIST, "" },
+        { EPERM, TR_EPERM, "" },
+        { EROFS, TR_EPERM, "" },
+        { ENOSPC, TR_ENOSPC, "" },
+        { EDQUOT, TR_ENOSPC, "" },
+        { EINVAL, TR_EINVAL, "" },
+        { ECONNREFUSED, TR_EIO, "" },
+        { EIO, TR_EIO, "" },
+        { EFBIG, TR_ETOOBIG,
+          "; raise the limit of a file's size (ulimit -f), or use a file system that holds larger "
+          "files" },
+        { EMFILE, TR_EIO, "; raise this process's limit of open files (ulimit -n)" },
+        { ENFILE, TR_EIO, "; raise the system's limit of open files (sysctl fs.file-max)" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,7 +142,8 @@ static void an_errno_has_its_code(void **state)
         assert_int_equal(error_set_errno(NULL, cases[i].errno_value, "x"), cases[i].code);
         assert_int_equal(error_set_errno(&error, cases[i].errno_value, "file %d", 3),
                          cases[i].code);
-        snprintf(text, sizeof text, "file 3: %s", strerror(cases[i].errno_value));
+        snprintf(text, sizeof text, "file 3: %s%s", strerror(cases[i].errno_value),
+                 cases[i].remedy);
         assert_string_equal(error.text, text);
         assert_int_equal(error.code, cases[i].code);
         assert_int_equal(error.system_error, cases[i].errno_value);
