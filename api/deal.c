@@ -2,7 +2,6 @@
 /* Which nodes of a set are one trainer's. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/internal.h"
 #include "partition/build/partition.h"
@@ -27,7 +26,7 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     if (path == NULL)
         path = own;
     /* Only the deal that lies beside the partition book is summed there. */
-    bool summed = strcmp(path, own) == 0 &&
+    bool summed = files_are_same(files_posix, path, own) &&
                   store_deal_checksum(graph->store, nodes->ntype, &checksum);
     int rv = seed_split_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
                              summed ? &checksum : NULL, &why);

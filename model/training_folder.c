@@ -23,7 +23,7 @@ int training_name_checkpoints(struct training *t, struct error *error)
     const struct tr_process_info *all = &t->process;
     const char *given = t->options.checkpoints;
     bool named = training_in_cluster(t) && all->checkpoints != NULL;
-    if (named && given != NULL && strcmp(given, all->checkpoints) != 0)
+    if (named && given != NULL && !files_are_same(files_posix, given, all->checkpoints))
         return error_set(error, TR_EINVAL,
                          "options.checkpoints %s: the processes of %s keep them in "
                          "%s; name another folder there, in its field 'checkpoints'",

@@ -104,6 +104,9 @@ bool files_is_refusal(int code);
 bool files_exists(struct files *files, const char *path);
 /* Whether that name is still the open file's: another may have removed or replaced it. */
 bool files_is_at(struct files *files, int fd, const char *path);
+/* Whether two paths are of one thing, however they are spelled and by whatever links; also where
+ * nothing is there yet. */
+bool files_are_same(struct files *files, const char *one, const char *other);
 bool files_is_folder(struct files *files, const char *path);
 int files_size(struct files *files, const char *path, uint64_t *size, struct error *error);
 

@@ -37,6 +37,84 @@ bool files_is_folder(struct files *files, const char *path)
     return true;
 }
 
+/* The name at *path, with its length, and *path behind it; empty ones and "." are left out. */
+static const char *take_name(const char **path, size_t *length)
+{
+    const char *name;
+    do {
+        name = *path + strspn(*path, "/");
+        *length = strcspn(name, "/");
+        *path = name + *length;
+    } while (*length == 1 && name[0] == '.');
+    return name;
+}
+
+static bool is_spelled_alike(const char *one, const char *other)
+{
+    size_t lengths[2];
+    if ((one[0] == '/') != (other[0] == '/'))
+        return false;
+    do {
+        const char *a = take_name(&one, &lengths[0]), *b = take_name(&other, &lengths[1]);
+        if (lengths[0] != lengths[1] || memcmp(a, b, lengths[0]) != 0)
+            return false;
+    } while (lengths[0] > 0);
+    return true;
+}
+
+/* What is there, by all links; false: nothing is. */
+static bool find_facts(struct files *files, const char *path, struct file_facts *facts)
+{
+    int fd = files->open(files, path, O_PATH, 0);
+    if (fd < 0)
+        return false;
+    bool known = files->fstat(files, fd, facts) == 0;
+    files->close(files, fd);
+    return known;
+}
+
+static const char *last_name(const char *path, size_t *length)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    *length = end - begin;
+    return path + begin;
+}
+
+/* Nothing is at either path: they are one if they have one name in one folder. */
+static bool are_to_be_same(struct files *files, const char *one, const char *other)
+{
+    size_t lengths[2];
+    const char *a = last_name(one, &lengths[0]), *b = last_name(other, &lengths[1]);
+    if (lengths[0] != lengths[1] || memcmp(a, b, lengths[0]) != 0)
+        return false;
+    char *folder = files_parent(one), *others = files_parent(other);
+    /* Each step makes a path shorter, but for "/" and ".", where this ends. */
+    bool same = folder != NULL && others != NULL && strcmp(folder, one) != 0 &&
+                strcmp(others, other) != 0 && files_are_same(files, folder, others);
+    free(folder);
+    free(others);
+    return same;
+}
+
+bool files_are_same(struct files *files, const char *one, const char *other)
+{
+    struct file_facts facts[2];
+    if (is_spelled_alike(one, other))
+        return true;
+    bool there = find_facts(files, one, &facts[0]);
+    if (there != find_facts(files, other, &facts[1]))
+        return false;
+    if (!there)
+        return are_to_be_same(files, one, other);
+    return facts[0].inode != 0 && facts[0].inode == facts[1].inode &&
+           facts[0].device == facts[1].device;
+}
+
 int files_size(struct files *files, const char *path, uint64_t *size, struct error *error)
 {
     struct file file;

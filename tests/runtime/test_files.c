@@ -698,6 +698,50 @@ static void the_systems_operations_give_its_errno(void **state)
     assert_int_equal(files->close(files, other), 0);
 }
 
+/* One folder is one however it is spelled, by which link, and before it is made. */
+static void a_path_is_the_same_in_all_spellings(void **state)
+{
+    struct house *house = *state;
+    char text[1024];
+    assert_int_equal(mkdir(in_house(house, "a"), 0700), 0);
+    assert_int_equal(mkdir(in_house(house, "other"), 0700), 0);
+    assert_int_equal(symlink("a", in_house(house, "link")), 0);
+    assert_int_equal(symlink("nowhere", in_house(house, "dead")), 0);
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } cases[] = {
+        { "a", "a", true },
+        { "a//", ".//a/.", true },
+        { "a/b//c", "a/./b/c/", true },
+        { "a", "link", true },
+        { "link/", "a//", true },
+        { "a/new", "link//new/", true },
+        { "a/x/y/%h", "link/x//y/%h", true },
+        { "other/../a", "a", true },
+        { "a", "other", false },
+        { "a/new", "other/new", false },
+        { "a/new", "link/old", false },
+        { "a", "a/new", false },
+        { "new", "newer", false },
+        { "a/x/new", "a/y/new", false },
+        { "dead", "a", false },
+        { "a/b", "a/b/c", false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *one = in_house(house, cases[i].one), *other = in_house(house, cases[i].other);
+        if (files_are_same(files_posix, one, other) != cases[i].same ||
+            files_are_same(files_posix, other, one) != cases[i].same)
+            fail_msg("%s and %s", one, other);
+    }
+    assert_false(files_are_same(files_posix, "/tmp", "tmp"));
+    assert_true(files_are_same(files_posix, "/", "//."));
+    assert_true(files_are_same(files_posix, "no-such/x", "./no-such//x"));
+    assert_false(files_are_same(files_posix, "no-such", "/no-such"));
+    snprintf(text, sizeof text, "/.%s", in_house(house, "a/new"));
+    assert_true(files_are_same(files_posix, text, in_house(house, "link/new")));
+}
+
 int main(void)
 {
 #define FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -713,6 +757,7 @@ int main(void)
         FILES(paths_are_joined_and_cut_at_their_slashes),
         FILES(folders_are_made_with_all_above_them_and_synced),
         FILES(a_folder_is_one_through_a_link_too),
+        FILES(a_path_is_the_same_in_all_spellings),
         FILES(an_open_file_knows_its_name),
         FILES(a_file_is_its_device_and_its_inode),
         FILES(trees_are_removed_down_to_a_depth),
