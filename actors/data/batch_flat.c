@@ -219,6 +219,15 @@ static void flat_walk(struct flat *f, struct batch_space *s)
         walk_pairs(f, &m->pairs, &s->pair_space);
 }
 
+/* All of them are below the bound; ids NULL: there are none. */
+static bool ids_fit(const uint64_t *ids, uint32_t count, uint64_t bound)
+{
+    for (uint32_t i = 0; ids != NULL && i < count; i++)
+        if (ids[i] >= bound)
+            return false;
+    return true;
+}
+
 static bool edges_fit(const struct block_edges *e, uint32_t num_src, uint32_t num_dst)
 {
     if (e->index == NULL)
@@ -271,38 +280,41 @@ static bool table_fits(const struct mini_batch *m, const struct batch_table *t)
            rows_fit(&t->rows, m->nodes[t->type].num_nodes);
 }
 
-/* Both ends of each pair are seeds. */
-static bool pairs_fit(const struct mini_batch *m, const struct graph_types *types)
+/* Both ends of each pair are seeds, and edges are the book's. */
+static bool pairs_fit(const struct mini_batch *m, const struct book *book)
 {
     const struct batch_pairs *p = &m->pairs;
     if (p->given == 0)
         return true;
     if (p->etype >= m->num_etypes)
         return false;
-    const struct graph_etype *type = &types->etypes[p->etype];
+    const struct graph_etype *type = &book->types.etypes[p->etype];
     for (uint32_t i = 0; i < p->count; i++)
         if (p->sources[i] >= m->nodes[type->src].num_seeds ||
             p->destinations[i] >= m->nodes[type->dst].num_seeds)
             return false;
-    return true;
+    return ids_fit(p->edge_ids, p->count, book->num_edges[p->etype]);
 }
 
-static bool flat_fits(const struct batch_space *s, const struct graph_types *types)
+static bool flat_fits(const struct batch_space *s, const struct book *book)
 {
     const struct mini_batch *m = &s->batch;
-    if (!pairs_fit(m, types))
+    if (!pairs_fit(m, book))
         return false;
     for (uint32_t t = 0; t < m->num_ntypes; t++)
-        if (!type_fits(s, t))
+        if (!type_fits(s, t) ||
+            !ids_fit(m->nodes[t].ids, m->nodes[t].num_nodes, book->num_nodes[t]))
             return false;
     for (uint32_t i = 0; i < m->num_tables; i++)
         if (!table_fits(m, &m->tables[i]))
             return false;
     for (uint32_t l = 0; l < m->num_layers; l++)
         for (uint32_t e = 0; e < m->num_etypes; e++) {
-            const struct graph_etype *type = &types->etypes[e];
+            const struct graph_etype *type = &book->types.etypes[e];
             const struct block *block = &m->blocks[l];
-            if (!edges_fit(&block->edges[e], block->num_src[type->src], block->num_dst[type->dst]))
+            const struct block_edges *edges = &block->edges[e];
+            if (!edges_fit(edges, block->num_src[type->src], block->num_dst[type->dst]) ||
+                !ids_fit(edges->edge_ids, edges->num_edges, book->num_edges[e]))
                 return false;
         }
     return true;
@@ -322,9 +334,10 @@ void batch_flatten(const struct sampled_batch *batch, void *to)
     flat_walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
 }
 
-int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types, const void *bytes,
+int batch_unflatten(struct sampled_batch *batch, const struct book *book, const void *bytes,
                     uint64_t length)
 {
+    const struct graph_types *types = &book->types;
     struct flat f = { .mode = FLAT_READ, .reader = { bytes, length, 0 } };
     struct batch_space *s = &batch->space;
     if (s->batch.num_ntypes != types->num_ntypes || s->batch.num_etypes != types->num_etypes)
@@ -333,7 +346,7 @@ int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types
         s->etype_src[e] = types->etypes[e].src;
     flat_walk(&f, s);
     /* The parts are held against each other only when all of them are read. */
-    if (f.rv == 0 && (f.reader.at != length || !flat_fits(s, types)))
+    if (f.rv == 0 && (f.reader.at != length || !flat_fits(s, book)))
         f.rv = TR_EFORMAT;
     return f.rv;
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "actors/data/sampled_batch.h"
-#include "graph/types.h"
+#include "partition/store/book.h"
 
 /* The bytes that batch_flatten writes; TR_ETOOBIG. */
 int batch_flat_bytes(const struct sampled_batch *batch, uint64_t *bytes);
@@ -22,9 +22,10 @@ int batch_flat_bytes(const struct sampled_batch *batch, uint64_t *bytes);
 /* Writes them all; to is aligned to 64 bytes. */
 void batch_flatten(const struct sampled_batch *batch, void *to);
 
-/* Fills an empty batch of the graph's types and of that many layers. TR_EFORMAT: the bytes are no
- * such batch; TR_ENOMEM. After a failure the batch is good for nothing but clear and release. */
-int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types, const void *bytes,
+/* Fills an empty batch of the book's types and of that many layers. TR_EFORMAT: the bytes are no
+ * such batch, or it has IDs beyond the book's; TR_ENOMEM. After a failure the batch is good for
+ * nothing but clear and release. */
+int batch_unflatten(struct sampled_batch *batch, const struct book *book, const void *bytes,
                     uint64_t length);
 
 #endif

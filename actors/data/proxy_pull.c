@@ -36,7 +36,7 @@ struct proxy_pull {
     struct pulled_piece pieces[PIECES_MAX];
     struct proxy_slot *slot;     /* NULL: given up while the crew reads it */
     struct sampled_batch *batch; /* that it becomes */
-    const struct graph_types *types;
+    const struct book *book;
     struct job job;
     int read;
 };
@@ -131,7 +131,7 @@ static int pull_take(struct proxy_pull *pull, struct pulled_piece *piece,
 static int read_piece(struct job *job)
 {
     struct proxy_pull *pull = job->arg;
-    pull->read = batch_unflatten(pull->batch, pull->types, pull->bytes, pull->total);
+    pull->read = batch_unflatten(pull->batch, pull->book, pull->bytes, pull->total);
     return CREW_DONE;
 }
 
@@ -169,7 +169,7 @@ static void read_all(struct proxy_pull *pull)
 {
     struct proxy *p = pull->slot->loader->proxy;
     size_t at_once = p->options->at_once_bytes;
-    pull->types = &p->options->book->types;
+    pull->book = p->options->book;
     /* From here on the pull is the crew's, as far as proxy_pull_end() knows; without a batch it
      * is not. */
     pull->batch = proxy_take_batch(pull->slot);

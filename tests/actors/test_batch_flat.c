@@ -27,6 +27,13 @@ static void make_types(struct graph_types *types)
     assert_int_equal(graph_types_add_etype(types, "item:bought:user", NULL), 0);
 }
 
+/* IDs are random there, and a book so large has them all. */
+static struct book book_of(const struct graph_types *types)
+{
+    static uint64_t nodes[] = { UINT64_MAX, UINT64_MAX }, edges[] = { UINT64_MAX, UINT64_MAX };
+    return (struct book){ .types = *types, .num_nodes = nodes, .num_edges = edges };
+}
+
 static void *fill(struct vec *vec, uint64_t *state, size_t count, size_t size)
 {
     assert_int_equal(vec_reserve(vec, count, size, 0), 0);
@@ -131,12 +138,13 @@ static void a_batch_comes_back_equal(void **unused)
     uint64_t state = 5, length, again;
     struct graph_types types;
     make_types(&types);
+    const struct book book = book_of(&types);
     for (uint32_t round = 0; round < 200; round++) {
         struct sampled_batch *b = make_batch(&types, &state, round % 10 == 0), *back;
         unsigned char *bytes = flatten(b, &length);
         back = sampled_batch_create(2, 2, LAYERS);
         assert_non_null(back);
-        assert_int_equal(batch_unflatten(back, &types, bytes, length), 0);
+        assert_int_equal(batch_unflatten(back, &book, bytes, length), 0);
         unsigned char *same = flatten(back, &again);
         assert_int_equal(again, length);
         assert_memory_equal(same, bytes, length);
@@ -160,6 +168,7 @@ static void tables_that_do_not_fit_are_refused(void **unused)
     uint64_t state = 9, length;
     struct graph_types types;
     make_types(&types);
+    const struct book book = book_of(&types);
     for (uint32_t i = 0; i < 8; i++) {
         struct sampled_batch *b = make_batch(&types, &state, false), *back;
         struct batch_table *table = &b->space.tables[i == 5 || i == 6 ? 0 : 1];
@@ -174,7 +183,7 @@ static void tables_that_do_not_fit_are_refused(void **unused)
         *fields[i] = i == 5 ? b->space.num_src[1] + 1 : values[i];
         table->rows.rows = b->space.table_space[table - b->space.tables].data;
         unsigned char *bytes = flatten(b, &length);
-        assert_int_equal(batch_unflatten(back, &types, bytes, length), TR_EFORMAT);
+        assert_int_equal(batch_unflatten(back, &book, bytes, length), TR_EFORMAT);
         free(bytes);
         sampled_batch_release(b);
         sampled_batch_release(back);
@@ -189,6 +198,7 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     uint64_t state = 9, length;
     struct graph_types types;
     make_types(&types);
+    const struct book book = book_of(&types);
     struct sampled_batch *b = make_batch(&types, &state, false), *back;
     struct batch_pairs *pairs = &b->space.batch.pairs;
     while (b->space.nodes[0].num_seeds == 0 || b->space.nodes[1].num_seeds == 0) {
@@ -207,10 +217,56 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
         unsigned char *bytes = flatten(b, &length);
         if (i == 5) /* neither pairs nor none, in the head's last field */
             ((uint32_t *)(void *)bytes)[11] = 2;
-        assert_int_equal(batch_unflatten(back, &types, bytes, length), i == 0 ? 0 : TR_EFORMAT);
+        assert_int_equal(batch_unflatten(back, &book, bytes, length), i == 0 ? 0 : TR_EFORMAT);
         free(bytes);
         sampled_batch_release(back);
     }
+    sampled_batch_release(b);
+    graph_types_fini(&types);
+}
+
+/* The last ID of the book, and the one behind it, of nodes, edges of blocks and edges as seeds. */
+static void ids_beyond_the_book_are_refused(void **unused)
+{
+    (void)unused;
+    uint64_t state = 9, length, nodes[] = { 1000, 1000 }, edges[] = { 2000, 2000 };
+    struct graph_types types;
+    make_types(&types);
+    const struct book book = { .types = types, .num_nodes = nodes, .num_edges = edges };
+    struct sampled_batch *b = make_batch(&types, &state, false), *back;
+    while (b->space.nodes[0].num_seeds == 0 || b->space.nodes[1].num_seeds == 0 ||
+           batch_space_edges(&b->space, 1, 1)->num_edges == 0) {
+        sampled_batch_release(b);
+        b = make_batch(&types, &state, false);
+    }
+    uint64_t seed_edges[] = { 7, 7 };
+    const uint32_t ends[] = { 0, 0 };
+    b->space.batch.pairs = (struct batch_pairs){ 1, 1, 2, ends, ends, seed_edges };
+    for (uint32_t t = 0; t < 2; t++)
+        memset(b->space.node_space[t].ids.data, 0, b->space.nodes[t].num_nodes * UINT64_C(8));
+    for (uint32_t i = 0; i < LAYERS * 2; i++)
+        if (b->space.edges[i].num_edges > 0)
+            memset(b->space.edge_space[i].edge_ids.data, 0,
+                   b->space.edges[i].num_edges * UINT64_C(8));
+    struct {
+        uint64_t *id, bound;
+    } const ids[] = {
+        { b->space.node_space[1].ids.data, 1000 },
+        { batch_space_edge_space(&b->space, 1, 1)->edge_ids.data, 2000 },
+        { &seed_edges[1], 2000 },
+    };
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint64_t beyond = 0; beyond < 2; beyond++) {
+            *ids[i].id = ids[i].bound - 1 + beyond;
+            back = sampled_batch_create(2, 2, LAYERS);
+            assert_non_null(back);
+            unsigned char *bytes = flatten(b, &length);
+            assert_int_equal(batch_unflatten(back, &book, bytes, length),
+                             beyond == 0 ? 0 : TR_EFORMAT);
+            free(bytes);
+            sampled_batch_release(back);
+            *ids[i].id = 0;
+        }
     sampled_batch_release(b);
     graph_types_fini(&types);
 }
@@ -222,13 +278,14 @@ static void damaged_bytes_do_no_harm(void **unused)
     uint32_t refused = 0;
     struct graph_types types;
     make_types(&types);
+    const struct book book = book_of(&types);
     struct sampled_batch *b = make_batch(&types, &state, false);
     unsigned char *bytes = flatten(b, &length), *copy = malloc(length);
     struct sampled_batch *back = sampled_batch_create(2, 2, LAYERS);
     assert_true(copy != NULL && back != NULL);
     for (uint64_t cut = 0; cut < length; cut++) {
         sampled_batch_clear(back);
-        assert_int_equal(batch_unflatten(back, &types, bytes, cut), TR_EFORMAT);
+        assert_int_equal(batch_unflatten(back, &book, bytes, cut), TR_EFORMAT);
     }
     for (uint32_t round = 0; round < DAMAGED_ROUNDS; round++) {
         memcpy(copy, bytes, length);
@@ -236,7 +293,7 @@ static void damaged_bytes_do_no_harm(void **unused)
             copy[random_below(&state, random_below(&state, 2) == 0 ? 400 : length)] =
                 (unsigned char)random_below(&state, 256);
         sampled_batch_clear(back);
-        int rv = batch_unflatten(back, &types, copy, length);
+        int rv = batch_unflatten(back, &book, copy, length);
         assert_true(rv == 0 || rv == TR_EFORMAT);
         refused += rv != 0;
         if (rv == 0) /* whatever was taken can be walked to its ends */
@@ -256,6 +313,7 @@ int main(void)
         cmocka_unit_test(damaged_bytes_do_no_harm),
         cmocka_unit_test(tables_that_do_not_fit_are_refused),
         cmocka_unit_test(pairs_that_do_not_fit_are_refused),
+        cmocka_unit_test(ids_beyond_the_book_are_refused),
         cmocka_unit_test(a_batch_comes_back_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
