@@ -251,16 +251,23 @@ static void say_late(const struct proxy_slot *slot, const struct error *why, str
               unopened[0] != '\0' ? "; " : "", unopened);
 }
 
-/* A sampler that refuses a batch as too large has words of its own for it; without any it is the
- * link that refused the request, which is small but for the seeds that it gives. */
+/* A sampler that refuses a batch as too large has words of its own for it. Without any the link has
+ * refused the request, which is small but for the seeds that it gives, where there is one; else the
+ * sampler had no memory for its words. */
 static void say_too_large(const struct proxy_slot *slot, struct error *error)
 {
-    error_set(error, TR_ETOOBIG,
-              "batch %" PRIu64 ": its seeds (%" PRIu32
-              " at most) are larger than half the window of "
-              "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, use smaller "
-              "batches, or give each trainer samplers in its own process",
-              slot->step, slot->loader->open.batch_size, slot->sampler);
+    if (slot->call.to.node == actor_address(slot->loader->proxy->self).node)
+        error_set(error, TR_ETOOBIG,
+                  "batch %" PRIu64 ": sampler %" PRIu32 " refused it as too large; use smaller "
+                  "batches",
+                  slot->step, slot->sampler);
+    else
+        error_set(error, TR_ETOOBIG,
+                  "batch %" PRIu64 ": its seeds (%" PRIu32
+                  " at most) are larger than half the window of "
+                  "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, use smaller "
+                  "batches, or give each trainer samplers in its own process",
+                  slot->step, slot->loader->open.batch_size, slot->sampler);
 }
 
 static void slot_done(struct part_call *call, int status, struct message *reply,

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +60,11 @@ struct world {
     uint32_t asked_last;        /* of epoch UINT32_MAX */
     uint64_t full_until_ns;     /* samplers refuse everything before that, by message or status */
     uint32_t refusals;
-    bool no_room;     /* the store takes no batch */
-    int fails;        /* samplers fail with that code */
-    bool keeps_pulls; /* pieces are not sent */
-    uint32_t kept;    /* batches that samplers keep */
+    bool no_room;       /* the store takes no batch */
+    int fails;          /* samplers fail with that code */
+    bool fails_plainly; /* and without words */
+    bool keeps_pulls;   /* pieces are not sent */
+    uint32_t kept;      /* batches that samplers keep */
 };
 
 /* A batch that a stub keeps. */
@@ -291,6 +293,10 @@ static int stub_receive(struct actor *self, struct message *message)
     }
     if (message->frame.kind != MSG_BATCH_REQUEST) {
         message_release(self, message);
+        return 0;
+    }
+    if (world->fails != 0 && world->fails_plainly) {
+        actor_refuse(self, message, world->fails);
         return 0;
     }
     if (world->fails != 0) {
@@ -598,6 +604,26 @@ static void a_store_without_room_is_no_failure_of_a_sampler(void **state)
     expect_failure(0, true, TR_EFULL);
 }
 
+/* Between a proxy and a sampler of one process there is no link whose window would be too small. */
+static void no_link_is_blamed_inside_a_process(void **state)
+{
+    (void)state;
+    const struct msg_batch_request asked = { .loader = LOADER };
+    struct world world;
+    char text[ERROR_TEXT_MAX];
+    open_world(&world, 1);
+    world.fails = TR_ETOOBIG;
+    world.fails_plainly = true;
+    struct asker *asker = &world.asker;
+    assert_int_equal(asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
+    assert_int_equal(asker->reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)asker->reply_head)->code,
+                     TR_ETOOBIG);
+    snprintf(text, sizeof text, "%.*s", (int)asker->reply_bytes, (const char *)asker->reply);
+    assert_string_equal(text, "batch 0: sampler 0 refused it as too large; use smaller batches");
+    close_world(&world);
+}
+
 /* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
@@ -752,6 +778,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(no_link_is_blamed_inside_a_process),
         cmocka_unit_test(the_next_epoch_starves_nobody),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
         cmocka_unit_test(no_epoch_follows_the_last_one),
