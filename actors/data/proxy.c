@@ -124,13 +124,29 @@ static int proxy_check(const struct proxy *p, const struct msg_loader_open *open
     return rv != 0 ? rv : epoch_plan_init(&epochs, open, NULL);
 }
 
+/* The close of a loader, or of a draw, that its client gave up while the request for it was on its
+ * way may come first: it has the faster lane, and perhaps another port. The number is noted, since
+ * nobody would close what that request opens. */
+static void note_early(struct proxy *p, uint64_t id)
+{
+    p->early[p->num_early++ % PROXY_EARLY_MAX] = id;
+}
+
+static bool is_early(const struct proxy *p, uint64_t id)
+{
+    for (uint64_t i = 0; i < p->num_early && i < PROXY_EARLY_MAX; i++)
+        if (p->early[i] == id)
+            return true;
+    return false;
+}
+
 static void open_loader(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
     struct proxy_loader *l = proxy_find(p, open->loader);
     int rv = proxy_check(p, open, request);
     if (rv == 0 && l == NULL)
-        rv = add_loader(p, open, request, &l);
+        rv = is_early(p, open->loader) ? TR_ECANCELED : add_loader(p, open, request, &l);
     /* A loader that could not be answered stays: the call comes again and finds it. */
     struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
     if (reply == NULL) {
@@ -178,8 +194,10 @@ void proxy_forget(struct proxy_loader *l)
 static void close_loader(struct proxy *p, uint64_t id)
 {
     struct proxy_loader *l = unlink_loader(&p->loaders, id);
-    if (l == NULL)
+    if (l == NULL) {
+        note_early(p, id);
         return;
+    }
     end_loader(l);
     /* The loader is on the list of those that close before any sampler is notified: calls that
      * open it somewhere are under way, and their ends look for it there. */
@@ -237,7 +255,7 @@ static void proxy_draw(struct proxy *p, struct message *request)
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     int rv = waits ? proxy_check(p, &open, request) : TR_EINVAL;
     if (rv == 0 && l == NULL)
-        rv = add_loader(p, &open, request, &l);
+        rv = is_early(p, open.loader) ? TR_ECANCELED : add_loader(p, &open, request, &l);
     if (rv != 0) {
         actor_refuse(p->self, request, rv);
         return;

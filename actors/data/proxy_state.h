@@ -18,6 +18,10 @@ struct proxy;
 struct proxy_loader;
 struct proxy_pull;
 
+/* Closes of loaders that are not known here are noted for so many others: a close overtakes its
+ * open by a turn or two, in which no more loaders are given up. */
+#define PROXY_EARLY_MAX 64u
+
 /* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
 #define PROXY_GRACE_NS UINT64_C(5000000000)
 
@@ -96,7 +100,9 @@ struct proxy {
     struct plan_range own;         /* those that draw for this trainer */
     struct proxy_loader *loaders;
     struct process_member member;
-    struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
+    struct proxy_loader *closing;    /* closed, with calls to open them at samplers under way */
+    uint64_t early[PROXY_EARLY_MAX]; /* numbers of loaders that were closed unknown, a ring */
+    uint64_t num_early;              /* so many came, of which the last ones are there */
 };
 
 /* proxy_window.c */

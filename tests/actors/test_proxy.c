@@ -624,6 +624,46 @@ static void no_link_is_blamed_inside_a_process(void **state)
     close_world(&world);
 }
 
+/* Closes a loader that the proxy does not know. */
+static void close_unknown(struct world *world, uint64_t loader)
+{
+    const struct msg_loader_close closed = { .loader = loader };
+    /* Nothing answers a close: the call that brings it ends when the message is released. */
+    assert_int_equal(asker_ask(&world->asker, MSG_LOADER_CLOSE, &closed, sizeof closed, NULL, 0),
+                     TR_EPEERDOWN);
+}
+
+static int open_another(struct world *world, uint64_t loader)
+{
+    uint64_t seeds[STEPS];
+    const int32_t fanout = 2;
+    struct msg_loader_open open = world->open;
+    for (uint32_t i = 0; i < STEPS; i++)
+        seeds[i] = SEED_OF(i);
+    open.loader = loader;
+    return asker_open_loader(&world->asker, &open, seeds, 1, &fanout, GRAPH_ETYPES);
+}
+
+/* The control lane may bring a close before the open that it is for, which nobody would close any
+ * more; so many closes of others are noted beside it. */
+static void a_loader_that_was_closed_before_is_not_opened(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 3);
+    close_unknown(&world, LOADER + 1);
+    for (uint64_t i = 2; i <= PROXY_EARLY_MAX; i++)
+        close_unknown(&world, LOADER + i);
+    assert_int_equal(open_another(&world, LOADER + 1), TR_ECANCELED);
+    const struct msg_batch_request asked = { .loader = LOADER + 1 };
+    assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0),
+                     TR_ECLOSED);
+    assert_int_equal(open_another(&world, LOADER + PROXY_EARLY_MAX + 1), 0);
+    close_unknown(&world, LOADER + PROXY_EARLY_MAX + 2);
+    assert_int_equal(open_another(&world, LOADER + 1), 0);
+    close_world(&world);
+}
+
 /* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
@@ -778,6 +818,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(a_loader_that_was_closed_before_is_not_opened),
         cmocka_unit_test(no_link_is_blamed_inside_a_process),
         cmocka_unit_test(the_next_epoch_starves_nobody),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
