@@ -37,17 +37,42 @@ int graph_reason(struct tr_graph *graph, int rv)
     return reason != 0 ? reason : rv;
 }
 
+int graph_say_closed(struct tr_graph *graph, const char *call, const struct error *why,
+                     struct tr_error *error)
+{
+    pthread_mutex_lock(&graph->mutex);
+    bool stopping = graph->stopping, over = graph->over;
+    pthread_mutex_unlock(&graph->mutex);
+    int reason = graph_reason(graph, TR_ECLOSED);
+    /* The session goes first, since its end ends the actors too, and a failure of theirs before the
+     * end of the job. Only the session stops a graph under a call: handles hold the graph. */
+    if (stopping)
+        return tr_error_set(error, TR_ECLOSED, "%s: the session is closed", call);
+    if (reason != TR_ECLOSED)
+        return tr_error_set(error, TR_ECLOSED, "%s: the actors of this process ended: %s", call,
+                            tr_strerror(reason));
+    if (over || atomic_load(&graph->actors.ended))
+        return tr_error_set(error, TR_ECLOSED,
+                            "%s: the job has ended, and with it the actors of this process", call);
+    if (why != NULL && why->code == TR_ECLOSED)
+        return error_give(why, error);
+    return tr_error_set(error, TR_ECLOSED, "%s: %s", call, tr_strerror(TR_ECLOSED));
+}
+
 int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error)
 {
     rv = graph_reason(graph, rv);
+    if (rv == TR_ECLOSED)
+        return graph_say_closed(graph, "the graph", NULL, error);
     return tr_error_set(error, rv, "the graph: %s", call_text(rv));
 }
 
 int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error)
 {
-    if (graph_reason(graph, why->code) == why->code)
-        return error_give(why, error);
-    return graph_refused(graph, why->code, error);
+    int rv = graph_reason(graph, why->code);
+    if (rv == TR_ECLOSED)
+        return graph_say_closed(graph, "the graph", why, error);
+    return rv == why->code ? error_give(why, error) : graph_refused(graph, rv, error);
 }
 
 int graph_find_client(struct port *port, uint64_t deadline_ns, struct address *client)

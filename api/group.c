@@ -3,6 +3,7 @@
 #include <troupe/group.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -217,11 +218,11 @@ static int group_fail(struct tr_group *group, const struct asked *asked, int rv,
     /* The state changes before the text is made, under whichever return below. */
     if (rv == TR_EROLLBACK)
         group->restored = false;
-    if (rv == TR_ECLOSED && tr_graph_wait_end(group->graph, 0, NULL) == 0)
-        return tr_error_set(error, rv,
-                            "trainer %" PRIu32 ": %s: the job has "
-                            "ended, and with it the actors of this process",
-                            group->rank, asked->name);
+    if (rv == TR_ECLOSED) {
+        char call[64];
+        snprintf(call, sizeof call, "trainer %" PRIu32 ": %s", group->rank, asked->name);
+        return graph_say_closed(group->graph, call, why->text[0] != '\0' ? why : NULL, error);
+    }
     if (why->code == rv && why->text[0] != '\0')
         return error_give(why, error);
     return tr_error_set(error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
@@ -251,10 +252,9 @@ static int group_run(struct tr_group *group, const struct asked *asked, int64_t 
         return rv;
     rv = group_enter(group);
     if (rv != 0)
-        return tr_error_set(error, rv,
-                            "trainer %" PRIu32 ": %s: another thread "
-                            "waits, or the group is closed",
-                            group->rank, asked->name);
+        return tr_error_set(error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
+                            rv == TR_ECLOSED ? "the group is closed"
+                                             : "another thread waits in the group");
     /* The caller's until its next call, whatever comes of that; this thread alone is inside. */
     free(group->checkpoint);
     group->checkpoint = NULL;

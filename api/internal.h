@@ -246,6 +246,10 @@ int graph_reason(struct tr_graph *graph, int rv);
  * another thread may have closed the graph. */
 int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error);
 int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error);
+/* TR_ECLOSED of a call of that name: the text names what ended, the session or the job; while
+ * neither has, it is the call's own (why, which may be NULL). */
+int graph_say_closed(struct tr_graph *graph, const char *call, const struct error *why,
+                     struct tr_error *error);
 
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);

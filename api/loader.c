@@ -2,6 +2,7 @@
 #include <troupe/loader.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -48,9 +49,25 @@ void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size
     sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
 }
 
-static int loader_fail(int code, const char *what, struct tr_error *error)
+/* why: the text of what failed inside, or NULL. */
+static int loader_fail(const struct tr_loader *l, const char *call, int rv, const struct error *why,
+                       struct tr_error *error)
 {
-    return tr_error_set(error, code, "loader: %s: %s", what, tr_strerror(code));
+    char name[32];
+    snprintf(name, sizeof name, "loader: %s", call);
+    if (rv == TR_ECLOSED)
+        return graph_say_closed(l->graph, name, why, error);
+    if (why != NULL && why->code == rv)
+        return error_give(why, error);
+    return tr_error_set(error, rv, "%s: %s", name, tr_strerror(rv));
+}
+
+/* Another thread is inside, or closes the loader. */
+static int loader_refuse(const char *call, int rv, struct tr_error *error)
+{
+    return tr_error_set(error, rv, "loader: %s: %s", call,
+                        rv == TR_ECLOSED ? "another thread closes it"
+                                         : "another thread waits in it");
 }
 
 static int check_shape(const struct tr_loader_options *o, struct tr_error *error)
@@ -584,7 +601,7 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     struct graph_port *port;
     int rv = graph_enter(l->graph, &port);
     if (rv != 0)
-        return loader_fail(rv, "next", error);
+        return loader_fail(l, "next", rv, NULL, error);
     rv = wait_batch(l, port->port, timeout_ns, out, &why);
     graph_leave(l->graph, port);
     if (rv == 0) {
@@ -596,7 +613,7 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     l->told = l->told && (rv == TR_ETIMEDOUT || (rv == TR_ECANCELED && !dropped));
     if (dropped)
         l->next = 0;
-    return why.code == rv ? error_give(&why, error) : loader_fail(rv, "next", error);
+    return loader_fail(l, "next", rv, &why, error);
 }
 
 int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out,
@@ -609,7 +626,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
         return rv;
     rv = loader_enter(loader);
     if (rv != 0)
-        return loader_fail(rv, "another thread waits, or it is closed", error);
+        return loader_refuse("next", rv, error);
     if (loader->next >= loader->num_batches) {
         loader->next = 0;
         loader->epoch++;
@@ -646,7 +663,7 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
         return rv;
     rv = loader_enter(loader);
     if (rv != 0)
-        return loader_fail(rv, "begin: another thread waits, or it is closed", error);
+        return loader_refuse("begin", rv, error);
     if (batch <= loader->num_batches) {
         /* The place changes before the proxy is notified; a notice that is lost is made up for by
          * the next call (told). */
@@ -658,8 +675,10 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
     } else {
         rv = TR_ERANGE;
     }
+    rv = rv != 0 ? loader_fail(loader, "begin", rv, NULL, error) : 0;
+    /* This comes last, as in tr_loader_next(). */
     loader_leave(loader);
-    return rv != 0 ? loader_fail(rv, "begin", error) : 0;
+    return rv;
 }
 
 int tr_loader_begin(struct tr_loader *loader, uint32_t epoch, struct tr_error *error)
@@ -683,7 +702,7 @@ int tr_loader_cancel(struct tr_loader *loader, struct tr_error *error)
     }
     pthread_mutex_unlock(&loader->mutex);
     int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
-    return rv != 0 ? loader_fail(rv, "cancel", error) : 0;
+    return rv != 0 ? loader_fail(loader, "cancel", rv, NULL, error) : 0;
 }
 
 void tr_loader_close(struct tr_loader *loader)

@@ -388,11 +388,13 @@ static void no_call_outlives_the_actors(void **state)
     assert_int_equal(waiting.code, TR_ECLOSED);
     assert_int_equal(tr_group_barrier(waiting.group, "late", TR_WAIT_FOREVER, &failure),
                      TR_ECLOSED);
-    assert_non_null(strstr(failure.message, "the job has ended"));
+    assert_non_null(strstr(failure.message, "trainer 0: barrier: the job has ended"));
     assert_int_equal(tr_graph_fetch(graph, 0, "feat", &id, 1, TR_WAIT_FOREVER, row, &failure),
                      TR_ECLOSED);
+    assert_non_null(strstr(failure.message, "the graph: the job has ended"));
     assert_int_equal(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure),
                      TR_ECLOSED);
+    assert_non_null(strstr(failure.message, "the job has ended"));
     tr_nodes_close(nodes);
     tr_group_close(waiting.group);
     close_job(&job);

@@ -198,8 +198,11 @@ static void the_job_ends_when_its_result_is_written(void **state)
     assert_int_equal(ranks[0].code, 0);
     assert_int_equal(tr_graph_wait_end(graph, 60 * SECOND, &failure), 0);
     for (uint32_t i = 0; i < RANKS; i++) {
+        assert_int_equal(tr_group_barrier(ranks[i].group, "late", 0, &failure), TR_ECLOSED);
+        assert_non_null(strstr(failure.message, ": barrier: the job has ended"));
         tr_group_shut(ranks[i].group);
         assert_int_equal(tr_group_barrier(ranks[i].group, "late", 0, &failure), TR_ECLOSED);
+        assert_non_null(strstr(failure.message, ": barrier: the group is closed"));
         tr_group_close(ranks[i].group);
     }
     tr_graph_close(graph);

@@ -239,6 +239,7 @@ static void a_full_account_waits_then_says_so(void **state)
 struct waiter {
     struct tr_loader *loader;
     int rv;
+    struct tr_error error;
     struct tr_batch *held[64];
     size_t count;
 };
@@ -248,7 +249,7 @@ static void *wait_in_next(void *arg)
 {
     struct waiter *w = arg;
     while (w->count < 64 &&
-           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count], &failure)) == 0)
+           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count], &w->error)) == 0)
         w->count++;
     return NULL;
 }
@@ -268,7 +269,7 @@ static void wakes(int how, int want)
     tr_session_options_init(&o);
     o.memory_bytes_max = 100000;
     open_job(&job, &o);
-    struct waiter waiter = { .loader = job.loader };
+    struct waiter waiter = { .loader = job.loader, .error = TR_ERROR_INIT };
     assert_int_equal(pthread_create(&thread, NULL, wait_in_next, &waiter), 0);
     pause_ms(200);
     clock_gettime(CLOCK_MONOTONIC, &before);
@@ -284,6 +285,8 @@ static void wakes(int how, int want)
     pthread_join(thread, NULL);
     clock_gettime(CLOCK_MONOTONIC, &after);
     assert_int_equal(waiter.rv, want);
+    if (want == TR_ECLOSED)
+        assert_string_equal(waiter.error.message, "loader: next: the session is closed");
     assert_true(after.tv_sec - before.tv_sec < 5);
     while (waiter.count > 0)
         tr_batch_release(waiter.held[--waiter.count]);

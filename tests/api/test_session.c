@@ -231,6 +231,7 @@ static void fetch_equals_truth(void **state)
     assert_int_equal(tr_graph_fetch(graph, 9, "feat", ids, 1, SECOND, rows, &failure), TR_ERANGE);
     tr_session_close(session);
     assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, 1, SECOND, rows, &failure), TR_ECLOSED);
+    assert_string_equal(failure.message, "the graph: the session is closed");
     tr_graph_close(graph);
 }
 
@@ -375,7 +376,10 @@ static void batches_outlive_all(void **state)
     tr_batch_release(batches[1]);
     tr_session_close(job.session);
     assert_int_equal(tr_loader_next(job.loader, SECOND, &late, &failure), TR_ECLOSED);
+    assert_string_equal(failure.message, "loader: next: the session is closed");
     assert_null(late);
+    assert_int_equal(tr_loader_begin(job.loader, 0, &failure), TR_ECLOSED);
+    assert_string_equal(failure.message, "loader: begin: the session is closed");
     tr_graph_close(job.graph);
     tr_loader_close(job.loader);
     check_blocks(batches[0]);
