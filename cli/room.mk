@@ -78,8 +78,9 @@ troupe_SOURCES = cli/main.c cli/commands.c cli/lib/blas_threads.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli_public.la libtroupe-model.la libtroupe.la $(JANSSON_LIBS) $(PTHREAD_LIBS) -lm
 # The libraries are found beside the program (a build, which launches its program on other hosts without
-# libtool's script) or as they are installed, below PREFIX, wherever that was moved to.
-troupe_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/../lib'
+# libtool's script) or as they are installed, on the way from bindir to libdir, wherever both were moved to.
+troupe_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN' \
+    -Wl,-rpath,'$$ORIGIN/'"`realpath -m -s --relative-to='$(bindir)' '$(libdir)'`"
 
 # bench and simulate, which look behind the API, are a program apart, so that troupe need not.
 pkglibexec_PROGRAMS += troupe-tools

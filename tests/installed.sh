@@ -53,8 +53,11 @@ slim() {
     grep -E "$2" "$work/needs" >&2 && wrong "$1 needs one of $2"
     return 0
 }
-# The command has the libraries' code from the libraries.
+# The command has the libraries' code from the libraries, and finds them by the way from its folder to theirs,
+# also where the whole tree was moved.
 if [ -e "$libdir/libtroupe-model.so" ]; then
+    origin="\$ORIGIN/$(realpath -m -s --relative-to="$bindir" "$libdir")"
+    readelf -d "$bindir/troupe" | grep -qF "$origin" || wrong "troupe does not look for its libraries in $origin"
     LD_LIBRARY_PATH=$libdir ldd "$bindir/troupe" >"$work/needs" || wrong "troupe cannot be loaded"
     for library in libtroupe libtroupe-model; do
         grep -q "^[[:space:]]*$library\.so\.[0-9]* => $libdir/" "$work/needs" || wrong "troupe does not use $library.so"
