@@ -29,8 +29,6 @@ _Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
                    TR_GENERATE_CLASSES_MAX == GENERATE_CLASSES_MAX,
                "callers and generators have the same bounds");
 
-#define IMPORT_EDGES_TASK "import edges"
-
 struct raw_making {
     struct tr_task *task;
     char *out;
@@ -171,11 +169,12 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     return rv;
 }
 
+static const struct task_work IMPORT_EDGES_WORK = { "import edges", run_edges, NULL,
+                                                    raw_task_destroy, NULL };
+
 int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
                           struct tr_error *error)
 {
-    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, raw_task_destroy,
-                                           NULL };
     struct tr_import_edges_options options = TR_IMPORT_EDGES_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_edges_options", error);
@@ -189,14 +188,14 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
     making->read = (struct raw_options){ .undirected = options.undirected,
                                          .num_nodes = options.num_nodes,
                                          .delimiter = options.delimiter };
-    return task_start(&WORK, making, out, error);
+    return task_start(&IMPORT_EDGES_WORK, making, out, error);
 }
 
 int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                            struct tr_error *error)
 {
     void *making;
-    int rv = task_enter_ended(task, IMPORT_EDGES_TASK, "import of edges", &making, error);
+    int rv = task_enter_ended(task, &IMPORT_EDGES_WORK, "import of edges", &making, error);
     if (rv != 0)
         return rv;
     struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;

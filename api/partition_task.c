@@ -19,8 +19,6 @@
 #include "partition/store/book_json.h"
 #include "runtime/core/crew.h"
 
-#define TASK_NAME "partition"
-
 _Static_assert(TR_PARTS_MAX == BOOK_PARTS_MAX && TR_HALO_HOPS_MAX == BOOK_HALO_HOPS_MAX &&
                    TR_BALANCE_CLASSES_MAX == PARTITION_CLASSES_MAX,
                "callers and partitioning have the same bounds");
@@ -170,11 +168,12 @@ static int partition_task_check(const struct tr_partition_options *options, stru
     return 0;
 }
 
+static const struct task_work PARTITION_WORK = { "partition", partition_task_run, NULL,
+                                                 partition_task_destroy, NULL };
+
 int tr_partition_start(const struct tr_partition_options *caller, struct tr_task **out,
                        struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, partition_task_run, NULL,
-                                           partition_task_destroy, NULL };
     struct tr_partition_options options = DEFAULTS;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_partition_options", error);
@@ -188,14 +187,14 @@ int tr_partition_start(const struct tr_partition_options *caller, struct tr_task
             partition_task_destroy(p);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.raw);
     }
-    return task_start(&WORK, p, out, error);
+    return task_start(&PARTITION_WORK, p, out, error);
 }
 
 int tr_partition_result(struct tr_task *task, struct tr_partition_report *report,
                         struct tr_error *error)
 {
     void *arg;
-    int rv = task_enter_ended(task, TASK_NAME, "partitioning", &arg, error);
+    int rv = task_enter_ended(task, &PARTITION_WORK, "partitioning", &arg, error);
     if (rv != 0)
         return rv;
     const struct partition_request *p = arg;

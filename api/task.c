@@ -183,7 +183,8 @@ int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
                                        .run = run_inner,
                                        .interrupt = inner->interrupt,
                                        .destroy = inner->destroy,
-                                       .closing = inner->closing };
+                                       .closing = inner->closing,
+                                       .kind = inner };
     *out = NULL;
     return task_begin(&work, inner, arg, out, error);
 }
@@ -277,7 +278,13 @@ bool tr_task_is_cancelled(const struct tr_task *task)
     return atomic_load_explicit(&task->cancelled, memory_order_acquire);
 }
 
-int tr_task_enter(const struct tr_task *task, const char *name, void **arg, struct tr_error *error)
+/* A name says nothing of the arg: whoever makes tasks may choose any. */
+static bool is_of_kind(const struct tr_task *task, const void *kind)
+{
+    return kind != NULL && task->work.kind == kind;
+}
+
+int tr_task_enter(const struct tr_task *task, const void *kind, void **arg, struct tr_error *error)
 {
     int rv = 0;
     *arg = NULL;
@@ -286,9 +293,8 @@ int tr_task_enter(const struct tr_task *task, const char *name, void **arg, stru
     /* The call is counted before it asks whether the task is closing: a close that it does not see
      * waits for it. */
     struct tr_task *t = task_enter(task);
-    if (strcmp(t->work.name, name) != 0)
-        rv = tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",
-                          t->work.name, name);
+    if (!is_of_kind(t, kind))
+        rv = tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s'", t->work.name);
     else if (atomic_load(&t->closing))
         rv = tr_error_set(error, TR_ECLOSED, "the task is being closed");
     if (rv != 0) {
@@ -304,21 +310,20 @@ void tr_task_leave(const struct tr_task *task)
     task_leave((struct tr_task *)(uintptr_t)task);
 }
 
-int task_enter_ended(struct tr_task *task, const char *name, const char *noun, void **arg,
-                     struct tr_error *error)
+int task_enter_ended(struct tr_task *task, const struct task_work *work, const char *noun,
+                     void **arg, struct tr_error *error)
 {
     /* The wait comes first: the result is the task's thread's until it has ended. */
     int rv = tr_task_wait(task, 0, error);
     if (rv != 0)
         return rv;
-    rv = tr_task_enter(task, name, arg, error);
+    rv = tr_task_enter(task, work, arg, error);
     return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no %s", noun) : rv;
 }
 
-void *tr_task_arg(const struct tr_task *task, const char *name)
+void *tr_task_arg(const struct tr_task *task, const void *kind)
 {
-    bool same = !fork_mark_is_child(task->mark) && strcmp(task->work.name, name) == 0;
-    return same ? task->arg : NULL;
+    return !fork_mark_is_child(task->mark) && is_of_kind(task, kind) ? task->arg : NULL;
 }
 
 static bool is_asked(void *task)

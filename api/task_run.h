@@ -11,7 +11,7 @@
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
 
-/* As struct tr_task_work, of static storage. */
+/* As struct tr_task_work, of static storage; its address is the kind of the task. */
 struct task_work {
     const char *name;
     int (*run)(struct tr_task *task, void *arg, struct error *error);
@@ -26,8 +26,8 @@ int task_start(const struct task_work *work, void *arg, struct tr_task **out,
 
 /* As tr_task_enter(), for a function that gives a task's result: it enters a task that has ended
  * well. TR_ETIMEDOUT: it still runs; TR_EINVAL: it is no `noun`; otherwise what it ended with. */
-int task_enter_ended(struct tr_task *task, const char *name, const char *noun, void **arg,
-                     struct tr_error *error);
+int task_enter_ended(struct tr_task *task, const struct task_work *work, const char *noun,
+                     void **arg, struct tr_error *error);
 
 /* Asks whether the task is cancelled; the task is needed as long as it. */
 struct cancel task_cancel(struct tr_task *task);

@@ -18,7 +18,6 @@
 #include "partition/store/store.h"
 #include "runtime/core/crew.h"
 
-#define TASK_NAME "verify"
 /* Threads that sum files unless the caller says: files come no faster than a few can sum them. */
 #define THREADS_DEFAULT 4
 
@@ -199,11 +198,12 @@ static int verify_task_check(const struct tr_verify_options *options, struct tr_
     return 0;
 }
 
+static const struct task_work VERIFY_WORK = { "verify", verify_task_run, NULL, verify_task_destroy,
+                                              NULL };
+
 int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out,
                     struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, verify_task_run, NULL, verify_task_destroy,
-                                           NULL };
     struct tr_verify_options options = TR_VERIFY_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_verify_options", error);
@@ -228,13 +228,13 @@ int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out
         verify_task_destroy(v);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
     }
-    return task_start(&WORK, v, out, error);
+    return task_start(&VERIFY_WORK, v, out, error);
 }
 
 int tr_verify_result(struct tr_task *task, struct tr_verify_report *report, struct tr_error *error)
 {
     void *arg;
-    int rv = task_enter_ended(task, TASK_NAME, "verifying", &arg, error);
+    int rv = task_enter_ended(task, &VERIFY_WORK, "verifying", &arg, error);
     if (rv != 0)
         return rv;
     const struct verify_request *v = arg;

@@ -22,7 +22,6 @@
 #include "launch/input_watch.h"
 #include "launch/job_key.h"
 
-#define TASK_NAME "hold"
 /* Less than the launcher waits before it kills the holder. */
 #define GRACE_NS INT64_C(15000000000)
 /* Between two looks at one that was killed and is not gone yet. */
@@ -141,11 +140,12 @@ static void held_program_destroy(void *arg)
     free(held);
 }
 
+static const struct task_work HOLD_WORK = { "hold", held_program_run, held_program_stop,
+                                            held_program_destroy, NULL };
+
 int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
                   struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, held_program_run, held_program_stop,
-                                           held_program_destroy, NULL };
     *task = NULL;
     if (words == NULL || num_words == 0)
         return tr_error_set(error, TR_EINVAL, "no program is named");
@@ -174,13 +174,13 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
         return tr_error_set(error, TR_ENOMEM, "no memory for the command, or more than %d words",
                             TR_LAUNCH_WORDS_MAX);
     }
-    return task_start(&WORK, held, task, error);
+    return task_start(&HOLD_WORK, held, task, error);
 }
 
 void tr_hold_stop(struct tr_task *task)
 {
     void *held;
-    if (task == NULL || tr_task_enter(task, TASK_NAME, &held, NULL) != 0)
+    if (task == NULL || tr_task_enter(task, &HOLD_WORK, &held, NULL) != 0)
         return;
     held_program_stop(held);
     tr_task_leave(task);
@@ -189,7 +189,7 @@ void tr_hold_stop(struct tr_task *task)
 int tr_hold_end(struct tr_task *task, int *exit_code, int *signal, struct tr_error *error)
 {
     void *arg;
-    int rv = tr_task_enter(task, TASK_NAME, &arg, error);
+    int rv = tr_task_enter(task, &HOLD_WORK, &arg, error);
     if (rv != 0)
         return rv == TR_EINVAL ? tr_error_set(error, rv, "the task holds no program") : rv;
     const struct held *held = arg;

@@ -56,6 +56,9 @@ struct launch_job {
     struct tr_task *task;       /* for its progress */
 };
 
+/* The work, and with it the kind, of the task that launches; its arg is a struct launch_job. */
+extern const struct task_work launch_work;
+
 /* Takes the request over. Reads cluster file and graph, and makes the key of the job where it needs
  * one. */
 int launch_plan_init(struct launch_plan *plan, struct launch_request *request, struct error *error);

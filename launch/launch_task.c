@@ -21,8 +21,6 @@
 #include "launch/launch_plan.h"
 #include "runtime/base/fork_mark.h"
 
-#define TASK_NAME "launch"
-
 struct tr_launch {
     struct fork_mark *mark;
     struct launch_plan plan;
@@ -265,10 +263,11 @@ static int make_job(const struct tr_launch *launch, struct launch_job **out, str
     return 0;
 }
 
+const struct task_work launch_work = { "launch", launch_task_run, launch_task_interrupt,
+                                       destroy_job, launch_task_closing };
+
 int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, launch_task_run, launch_task_interrupt,
-                                           destroy_job, launch_task_closing };
     struct error inner = { 0 };
     struct launch_job *job = NULL;
     *task = NULL;
@@ -279,7 +278,7 @@ int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_e
     if (atomic_exchange(&launch->started, true))
         return tr_error_set(error, TR_EEXIST, "this launch was started already; open another");
     rv = make_job(launch, &job, &inner);
-    rv = rv == 0 ? task_start(&WORK, job, task, error) : error_give(&inner, error);
+    rv = rv == 0 ? task_start(&launch_work, job, task, error) : error_give(&inner, error);
     if (rv != 0) /* nothing runs: it may be tried again */
         atomic_store(&launch->started, false);
     return rv;
@@ -288,7 +287,7 @@ int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_e
 void tr_launch_stop(struct tr_task *task, bool hurried)
 {
     void *job;
-    if (task == NULL || tr_task_enter(task, TASK_NAME, &job, NULL) != 0)
+    if (task == NULL || tr_task_enter(task, &launch_work, &job, NULL) != 0)
         return;
     launch_task_stop(job, hurried);
     tr_task_leave(task);
@@ -297,7 +296,7 @@ void tr_launch_stop(struct tr_task *task, bool hurried)
 int tr_launch_descriptor(const struct tr_task *task)
 {
     void *job;
-    if (tr_task_enter(task, TASK_NAME, &job, NULL) != 0)
+    if (tr_task_enter(task, &launch_work, &job, NULL) != 0)
         return -1;
     int descriptor = ((const struct launch_job *)job)->events.queue.descriptor;
     tr_task_leave(task);
@@ -308,7 +307,7 @@ int tr_launch_next(struct tr_task *task, int64_t timeout_ns, struct tr_launch_ev
                    struct tr_error *error)
 {
     void *arg;
-    int rv = tr_task_enter(task, TASK_NAME, &arg, error);
+    int rv = tr_task_enter(task, &launch_work, &arg, error);
     if (rv != 0)
         return rv;
     struct launch_job *job = arg;

@@ -149,7 +149,8 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
         infer_task_destroy(inference);
         return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
     }
-    work.name = TASK_INFER;
+    work.name = infer_task_kind.name;
+    work.kind = &infer_task_kind;
     work.run = infer_task_run;
     work.interrupt = infer_task_interrupt;
     work.destroy = infer_task_destroy;
@@ -164,7 +165,7 @@ static int infer_task_enter(const struct tr_task *task, struct inference **infer
 {
     void *arg;
     /* The task is entered before the mutex is taken, which lives as long as it. */
-    int rv = tr_task_enter(task, TASK_INFER, &arg, error);
+    int rv = tr_task_enter(task, &infer_task_kind, &arg, error);
     *inference = arg;
     if (rv != 0)
         return rv == TR_EINVAL ? tr_error_set(error, rv, "the task does not infer") : rv;

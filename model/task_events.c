@@ -15,6 +15,8 @@ struct task_event {
     struct tr_model_event event;
 };
 
+const struct model_task_kind train_task_kind = { "train" }, infer_task_kind = { "infer" };
+
 int task_events_init(struct task_events *events, struct tr_error *error)
 {
     struct error why = { 0 };
@@ -95,9 +97,9 @@ static int enter(const struct tr_task *task, struct task_events **events, struct
 {
     struct tr_error other = TR_ERROR_INIT;
     void *arg;
-    int rv = tr_task_enter(task, TASK_TRAIN, &arg, &other);
+    int rv = tr_task_enter(task, &train_task_kind, &arg, &other);
     if (rv == TR_EINVAL)
-        rv = tr_task_enter(task, TASK_INFER, &arg, &other);
+        rv = tr_task_enter(task, &infer_task_kind, &arg, &other);
     *events = arg;
     if (rv == TR_EINVAL)
         return tr_error_set(error, rv, "the task neither trains nor infers");

@@ -19,9 +19,11 @@
 #include "api/event_queue.h"
 #include "model/live_session.h"
 
-/* The names of the kinds of tasks. */
-#define TASK_TRAIN "train"
-#define TASK_INFER "infer"
+/* The kinds of tasks: the address is what tr_task_enter() asks for. */
+struct model_task_kind {
+    const char *name;
+};
+extern const struct model_task_kind train_task_kind, infer_task_kind;
 
 struct task_events {
     struct live_session live; /* of the task; any thread */

@@ -272,7 +272,8 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
         train_task_destroy(t);
         return rv;
     }
-    work.name = TASK_TRAIN;
+    work.name = train_task_kind.name;
+    work.kind = &train_task_kind;
     work.run = train_task_run;
     work.interrupt = train_task_interrupt;
     work.destroy = train_task_destroy;

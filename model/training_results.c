@@ -70,7 +70,7 @@ void training_wait_confirmed(struct training *t)
 static int enter(const struct tr_task *task, struct training **t, struct tr_error *error)
 {
     void *arg;
-    int rv = tr_task_enter(task, TASK_TRAIN, &arg, error);
+    int rv = tr_task_enter(task, &train_task_kind, &arg, error);
     *t = arg;
     return rv == TR_EINVAL ? tr_error_set(error, rv, "the task does not train") : rv;
 }

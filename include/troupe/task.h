@@ -70,7 +70,7 @@ TR_API void tr_task_close(struct tr_task *task);
  */
 struct tr_task_work {
     size_t size;
-    const char *name; /* "train": of the kind, as tr_task_arg() asks for it */
+    const char *name; /* "train": for messages */
     /* Runs on the task's thread, which takes no signals. Its result is the outcome. */
     int (*run)(struct tr_task *task, void *arg, struct tr_error *error);
     /* Wakes run where it waits, once, from whatever thread or signal handler cancels: it may do
@@ -81,11 +81,15 @@ struct tr_task_work {
     /* Ends what threads wait for between tr_task_enter() and tr_task_leave(): tr_task_close() begins
      * with it. NULL: nobody waits there. */
     void (*closing)(void *arg);
+    /* An address that is of this kind of task alone, such as that of a static variable of the
+     * library that makes it: tr_task_enter() and tr_task_arg() ask for it. A name may be another
+     * library's too. NULL: neither finds the task. */
+    const void *kind;
 };
 
-#define TR_TASK_WORK_INIT                                         \
-    {                                                             \
-        sizeof(struct tr_task_work), NULL, NULL, NULL, NULL, NULL \
+#define TR_TASK_WORK_INIT                                               \
+    {                                                                   \
+        sizeof(struct tr_task_work), NULL, NULL, NULL, NULL, NULL, NULL \
     }
 
 /* Takes arg over, also when it fails, but with TR_EINVAL and TR_EUNSUPPORTED (*work could not be
@@ -100,17 +104,17 @@ TR_API void tr_task_report(struct tr_task *task, const char *phase, const char *
 /* Whether run is to end with TR_ECANCELED. Any thread. */
 TR_API bool tr_task_is_cancelled(const struct tr_task *task);
 
-/* Begins a call on a task of that name: *arg stays until tr_task_leave(), for tr_task_close() waits for
+/* Begins a call on a task of that kind: *arg stays until tr_task_leave(), for tr_task_close() waits for
  * it. TR_EINVAL: the task is of another kind; TR_ECLOSED: it is being closed. After a failure there is
  * nothing to leave, and *arg is NULL. Both are safe in a signal handler, with error NULL. */
-TR_API int tr_task_enter(const struct tr_task *task, const char *name, void **arg,
+TR_API int tr_task_enter(const struct tr_task *task, const void *kind, void **arg,
                          struct tr_error *error);
 TR_API void tr_task_leave(const struct tr_task *task);
 
-/* The arg of a task of that name, as long as the task is open; NULL: it is of another kind. For a caller
+/* The arg of a task of that kind, as long as the task is open; NULL: it is of another kind. For a caller
  * that knows that nobody closes the task meanwhile; tr_task_enter() is for others. Safe in a signal
  * handler. */
-TR_API void *tr_task_arg(const struct tr_task *task, const char *name);
+TR_API void *tr_task_arg(const struct tr_task *task, const void *kind);
 
 #ifdef __cplusplus
 }

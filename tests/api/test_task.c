@@ -67,10 +67,13 @@ static void free_work(void *arg)
     sem_destroy(&work->go);
 }
 
+static const char KIND_OF_WORK = 0, KIND_OF_PLAY = 0;
+
 static struct tr_task_work kind_of_work(void)
 {
     struct tr_task_work kind = TR_TASK_WORK_INIT;
     kind.name = "work";
+    kind.kind = &KIND_OF_WORK;
     kind.run = run;
     kind.interrupt = wake;
     kind.destroy = free_work;
@@ -227,7 +230,7 @@ static void *call_inside(void *arg)
 {
     struct tr_task *task = arg;
     void *work_of;
-    int rv = tr_task_enter(task, "work", &work_of, NULL);
+    int rv = tr_task_enter(task, &KIND_OF_WORK, &work_of, NULL);
     if (rv != 0)
         return (void *)(intptr_t)rv;
     struct work *work = work_of;
@@ -251,7 +254,7 @@ static void closing_waits_for_calls_under_way(void **unused)
     work_init(&work);
     kind.closing = end_calls;
     assert_int_equal(tr_task_start(&kind, &work, &task, &error), 0);
-    assert_int_equal(tr_task_enter(task, "play", &rv, &error), TR_EINVAL);
+    assert_int_equal(tr_task_enter(task, &KIND_OF_PLAY, &rv, &error), TR_EINVAL);
     assert_null(rv);
     assert_int_equal(pthread_create(&thread, NULL, call_inside, task), 0);
     sem_wait(&work.entered);
@@ -320,8 +323,8 @@ static int child_uses(struct tr_task *task, struct work *work)
     if (tr_task_progress(task, &at, &error) != TR_EFORKED)
         return 2;
     void *arg;
-    if (tr_task_arg(task, "work") != NULL ||
-        tr_task_enter(task, "work", &arg, &error) != TR_EFORKED || arg != NULL)
+    if (tr_task_arg(task, &KIND_OF_WORK) != NULL ||
+        tr_task_enter(task, &KIND_OF_WORK, &arg, &error) != TR_EFORKED || arg != NULL)
         return 3;
     tr_task_cancel(task);
     tr_task_close(task);
@@ -345,8 +348,8 @@ static void a_forked_child_gets_eforked(void **unused)
     }
     sem_post(&work.go);
     assert_int_equal(tr_task_wait(task, LONG, NULL), 0);
-    assert_ptr_equal(tr_task_arg(task, "work"), &work);
-    assert_null(tr_task_arg(task, "play"));
+    assert_ptr_equal(tr_task_arg(task, &KIND_OF_WORK), &work);
+    assert_null(tr_task_arg(task, &KIND_OF_PLAY));
     tr_task_close(task);
 }
 
@@ -389,8 +392,32 @@ static void a_name_is_needed_during_the_start_only(void **unused)
     kind.name = name;
     assert_int_equal(tr_task_start(&kind, &work, &task, &error), 0);
     memset(name, 'x', sizeof name - 1);
-    assert_ptr_equal(tr_task_arg(task, "work"), &work);
+    void *arg;
+    assert_int_equal(tr_task_enter(task, &KIND_OF_PLAY, &arg, &error), TR_EINVAL);
+    assert_string_equal(error.message, "the task is of another kind: 'work'");
     tr_task_close(task);
+}
+
+/* Two libraries may give their tasks one name: neither takes the other's task for its own. */
+static void tasks_of_one_name_may_be_of_two_kinds(void **unused)
+{
+    (void)unused;
+    struct tr_task_work kind = kind_of_work();
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
+    struct work works[2];
+    void *arg;
+    for (int i = 0; i < 2; i++) {
+        work_init(&works[i]);
+        kind.kind = i == 0 ? &KIND_OF_PLAY : NULL;
+        assert_int_equal(tr_task_start(&kind, &works[i], &task, &error), 0);
+        assert_int_equal(tr_task_enter(task, &KIND_OF_WORK, &arg, &error), TR_EINVAL);
+        assert_null(arg);
+        assert_null(tr_task_arg(task, &KIND_OF_WORK));
+        assert_int_equal(tr_task_enter(task, NULL, &arg, &error), TR_EINVAL);
+        assert_null(tr_task_arg(task, NULL));
+        tr_task_close(task);
+    }
 }
 
 static void what_was_not_initialised_is_refused(void **unused)
@@ -425,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_gets_eforked),
         cmocka_unit_test(work_inside_takes_the_same_way),
         cmocka_unit_test(a_name_is_needed_during_the_start_only),
+        cmocka_unit_test(tasks_of_one_name_may_be_of_two_kinds),
         cmocka_unit_test(what_was_not_initialised_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -392,7 +392,7 @@ static void full_events_pass_their_bound_by_one_read_at_most(void **state)
     (void)state;
     options.keep_lines = true;
     struct running running = begin(&options);
-    struct launch_job *job = tr_task_arg(running.task, "launch");
+    struct launch_job *job = tr_task_arg(running.task, &launch_work);
     do { /* until nothing more is added to a full queue */
         before = now;
         usleep(100000);
