@@ -75,3 +75,16 @@ int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const ch
                         ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
                         graph->book->graph_name, name);
 }
+
+int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,
+                    uint32_t *out, struct tr_error *error)
+{
+    *out = MSG_MASK_ALL;
+    if (name == NULL)
+        return 0;
+    int number = graph_meta_name(&graph->meta, name);
+    if (number < 0)
+        return tr_error_set(error, TR_ENOENT, "%s: the graph has no feature \"%s\"", option, name);
+    *out = (uint32_t)number;
+    return 0;
+}

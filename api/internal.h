@@ -276,7 +276,7 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
                             struct message **request),
                 void *arg, struct message **reply, struct error *error);
 
-/* loader.c: the number of a feature's name (NULL: MSG_MASK_ALL); TR_ENOENT names the option. */
+/* graph_info.c: the number of a feature's name (NULL: MSG_MASK_ALL); TR_ENOENT names the option. */
 int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,
                     uint32_t *out, struct tr_error *error);
 

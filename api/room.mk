@@ -19,6 +19,10 @@ libtr_api_la_SOURCES = \
     api/group.c \
     api/internal.h \
     api/loader.c \
+    api/loader_handle.h \
+    api/loader_open.c \
+    api/loader_request.c \
+    api/loader_request.h \
     api/log_queue.c \
     api/log_queue.h \
     api/make_raw.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A simulated trainer's loader, as api/loader.c has it: opened at the proxy of its rank, and again
- * where that one was lost; batches are collected from the process's store, and waited for by
- * looking again and again.
+ * A simulated trainer's loader, as api/loader_open.c and api/loader.c have it: opened at the proxy
+ * of its rank, and again where that one was lost; batches are collected from the process's store,
+ * and waited for by looking again and again.
  *
  * Invariants: `opened` says that the proxy of this address has the loader, so whatever loses the
  * proxy clears both. The batch is collected first, and asked for only where it is not there: a
@@ -28,7 +28,7 @@ static void proxy_found(struct actor *self, void *arg, int status, struct addres
     sim_trainer_go_later(t, status == 0 ? 0 : SIM_TRAINER_AGAIN_NS);
 }
 
-/* As api/loader.c: what passes is asked for again, what does not is the trainer's failure. */
+/* As api/loader_open.c: what passes is asked for again, what does not is the trainer's failure. */
 static void loader_opened(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;

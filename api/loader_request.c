@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/loader_request.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/loader.h>
+
+#include "api/sample_spec_of.h"
+#include "graph/bijection.h"
+#include "graph/sample.h"
+#include "graph/samplers.h"
+
+static const struct tr_loader_options DEFAULTS = {
+    .size = sizeof DEFAULTS, .num_layers = 1, .fanout = { 10 }, .batch_size = 1024, .shuffle = true
+};
+
+void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size)
+{
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
+}
+
+static int check_shape(const struct tr_loader_options *o, struct tr_error *error)
+{
+    if (o->batch_size == 0)
+        return tr_error_set(error, TR_ERANGE, "batch_size: 0; give 1 or more");
+    if (o->spec != NULL) /* was checked as it was made */
+        return 0;
+    if (o->num_layers == 0 || o->num_layers > TR_LAYERS_MAX)
+        return tr_error_set(error, TR_ERANGE, "num_layers: %u; give 1 to %d", o->num_layers,
+                            TR_LAYERS_MAX);
+    for (uint32_t i = 0; i < o->num_layers; i++)
+        if (o->fanout[i] < TR_FANOUT_ALL || o->fanout[i] > (int32_t)SAMPLE_FANOUT_MAX)
+            return tr_error_set(error, TR_ERANGE, "fanout[%u]: %d; give 0 to %u, or -1 for all", i,
+                                o->fanout[i], SAMPLE_FANOUT_MAX);
+    return 0;
+}
+
+/* The trainer of this process that stands for a rank. Ranks that the job doesn't have, as of a
+ * program that plays several by itself, are shared out among those that are here. */
+static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t world,
+                        uint32_t *trainer, struct tr_error *error)
+{
+    struct plan_range here = graph_plays(graph)->trainers;
+    if (rank >= world)
+        return tr_error_set(error, TR_ERANGE, "rank: %u of %u trainers", rank, world);
+    if (here.count == 0)
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "process %u of the cluster has no "
+                            "trainers; open loaders where there are some",
+                            graph->process);
+    bool is_here = rank - here.first < here.count;
+    if (rank < graph->plan->trainers && !is_here)
+        return tr_error_set(error, TR_ERANGE,
+                            "rank: %u trains in process %u of the "
+                            "cluster, this is process %u",
+                            rank, plan_trainer_node(graph->plan, rank), graph->process);
+    *trainer = is_here ? rank : here.first + rank % here.count;
+    return 0;
+}
+
+static uint32_t flags_of(const struct tr_loader_options *o)
+{
+    return (o->shuffle ? MSG_LOADER_SHUFFLE : 0) | (o->drop_last ? MSG_LOADER_DROP_LAST : 0) |
+           (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
+           (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) | (o->degrees ? MSG_LOADER_DEGREES : 0);
+}
+
+static const struct tr_nodes *nodes_part(const struct tr_nodes *nodes, uint32_t part)
+{
+    return nodes->parts == NULL ? nodes : nodes->parts[part];
+}
+
+static struct msg_seed_segment segment_of(const struct tr_nodes *nodes)
+{
+    return (struct msg_seed_segment){
+        .ntype = nodes->ntype,
+        .seeds = nodes->ranks < 0 ? MSG_SEEDS_LISTED : MSG_SEEDS_RANKS,
+        .ranks = nodes->ranks < 0 ? 0 : (uint32_t)nodes->ranks,
+        .first_rank = nodes->first_rank,
+        .num_seeds = nodes->count,
+    };
+}
+
+/* The i-th type of the seeds. */
+static uint32_t seed_type(const struct tr_nodes *nodes, uint32_t i)
+{
+    if (!nodes_are_pairs(nodes))
+        return nodes_part(nodes, i)->ntype;
+    const struct graph_etype *type = &nodes->graph->book->types.etypes[nodes->etype];
+    return i == 0 ? type->src : type->dst;
+}
+
+/* Every type of the seeds has them. */
+static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
+                        const char *name, struct tr_error *error)
+{
+    uint32_t num_types = nodes_are_pairs(nodes) ? 2 : tr_nodes_num_parts(nodes);
+    for (uint32_t i = 0; number != MSG_MASK_ALL && i < num_types; i++) {
+        uint32_t ntype = seed_type(nodes, i);
+        if (graph_meta_table(&graph->meta, ntype, number) < 0)
+            return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                                tr_graph_ntype_name(graph, ntype), name);
+    }
+    return 0;
+}
+
+/* Seeds that are listed, and not a range of ranks. */
+static uint64_t num_listed(const struct tr_nodes *nodes)
+{
+    if (nodes_are_pairs(nodes))
+        return nodes_are_edge_ranks(nodes) ? 0 : nodes->count;
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
+        listed += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count : 0;
+    return listed;
+}
+
+/* The list goes to the proxy whole, and what a batch has of it to a sampler, which may be
+ * elsewhere. */
+static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_options *o,
+                        struct tr_error *error)
+{
+    const char *what = !nodes_are_pairs(nodes) ? "nodes" : nodes->edges ? "edges" : "pairs";
+    const uint64_t ids = nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1;
+    const uint64_t listed = num_listed(nodes), most = TR_BATCH_LISTED_MAX / ids;
+    if (listed > TR_LISTED_MAX / ids)
+        return tr_error_set(error, TR_ETOOBIG, "%" PRIu64 " listed %s; at most %" PRIu64, listed,
+                            what, TR_LISTED_MAX / ids);
+    if (listed > most && o->batch_size > most)
+        return tr_error_set(error, TR_ERANGE, "batch_size: %u listed %s; give at most %" PRIu64,
+                            o->batch_size, what, most);
+    return 0;
+}
+_Static_assert(TR_LISTED_MAX == MSG_LISTED_MAX && TR_BATCH_LISTED_MAX == MSG_BATCH_LISTED_MAX &&
+                   TR_PAIRS_MAX == TR_LISTED_MAX / 2 && TR_LISTED_MAX <= MSG_PAIRS_BATCH_MAX,
+               "what is checked here is accepted there");
+
+int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
+                     const struct tr_loader_options *o, uint32_t *trainer,
+                     struct msg_loader_open *open, struct tr_error *error)
+{
+    struct tr_session *session = graph->session;
+    open->world = o->world != 0 ? o->world : graph->plan->trainers;
+    int rv = check_shape(o, error);
+    if (rv == 0)
+        rv = find_trainer(graph, o->rank, open->world, trainer, error);
+    if (rv == 0)
+        rv = graph_find_name(graph, o->features, "features", &open->features, error);
+    if (rv == 0)
+        rv = graph_find_name(graph, o->labels, "labels", &open->labels, error);
+    if (rv != 0)
+        return rv;
+    rv = check_labels(graph, nodes, open->labels, o->labels, error);
+    if (rv != 0)
+        return rv;
+    if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
+        return tr_error_set(error, TR_EMISMATCH,
+                            "the nodes are the group of rank %u of %u "
+                            "trainers, the loader is for rank %u of %u",
+                            nodes->rank, nodes->world, o->rank, open->world);
+    if (nodes->count > BIJECTION_MAX)
+        return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^40", nodes->count);
+    rv = check_listed(nodes, o, error);
+    if (rv != 0)
+        return rv;
+    if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
+        return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs or edges; give at most %u",
+                            o->batch_size, MSG_PAIRS_BATCH_MAX);
+    open->loader = atomic_fetch_add(&session->next_loader, 1);
+    open->seed = o->seed != 0 ? o->seed : session->options.seed;
+    open->num_seeds = nodes->count;
+    if (nodes_are_pairs(nodes)) {
+        open->seeds = nodes_are_edge_ranks(nodes) ? MSG_SEEDS_EDGE_RANKS
+                      : nodes->edges              ? MSG_SEEDS_EDGES
+                                                  : MSG_SEEDS_PAIRS;
+        open->etype = nodes->etype;
+        open->first_rank = nodes->first_rank;
+    } else if (nodes->parts != NULL) {
+        open->seeds = MSG_SEEDS_SEVERAL;
+        open->num_segments = nodes->num_parts;
+    } else {
+        const struct msg_seed_segment only = segment_of(nodes);
+        open->ntype = only.ntype;
+        open->seeds = only.seeds;
+        open->ranks = only.ranks;
+        open->first_rank = only.first_rank;
+    }
+    open->batch_size = o->batch_size;
+    open->rank = o->rank;
+    open->flags = flags_of(o);
+    open->prefetch = o->prefetch;
+    open->all_seeds = nodes->all_count;
+    return 0;
+}
+_Static_assert(TR_LAYERS_MAX == SAMPLE_LAYERS_MAX, "what is checked here is accepted there");
+
+int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
+                     struct sample_spec *spec, struct tr_error *error)
+{
+    uint32_t num_etypes = graph->book->types.num_etypes;
+    struct error why = { 0 };
+    int rv = o->spec != NULL ? sample_spec_copy(spec, sample_spec_of(o->spec))
+                             : sample_spec_alloc(spec, o->num_layers, num_etypes);
+    if (rv != 0)
+        return tr_error_set(error, rv, "%u layers of %u edge types: %s", o->num_layers, num_etypes,
+                            tr_strerror(rv));
+    for (uint32_t l = 0; l < o->num_layers && o->spec == NULL; l++) {
+        const struct sample_term term = SAMPLE_TERM(o->fanout[l], o->replace);
+        sample_spec_set_layer(spec, l, &term);
+    }
+    rv = sample_spec_check(spec, num_etypes, "loader", &why);
+    if (rv == 0)
+        rv = sample_tables_check(spec, &graph->meta, "loader", &why);
+    return rv != 0 ? error_give(&why, error) : 0;
+}
+
+/* The body of the request begins with segments where there are several types, then lists follow. */
+static size_t seed_bytes(const struct tr_nodes *nodes)
+{
+    if (nodes_are_pairs(nodes)) /* at most 2^40 */
+        return nodes->count * nodes_seed_bytes(nodes);
+    size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
+        bytes += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count * sizeof(uint64_t)
+                                                 : 0;
+    return bytes;
+}
+
+static void write_seeds(const struct tr_nodes *nodes, unsigned char *to)
+{
+    if (nodes_are_pairs(nodes) && seed_bytes(nodes) > 0)
+        memcpy(to, nodes->ids, seed_bytes(nodes));
+    for (uint32_t i = 0; i < nodes->num_parts; i++) {
+        const struct msg_seed_segment segment = segment_of(nodes->parts[i]);
+        memcpy(to, &segment, sizeof segment);
+        to += sizeof segment;
+    }
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++) {
+        const struct tr_nodes *part = nodes_part(nodes, i);
+        size_t bytes = part->ranks < 0 ? part->count * sizeof(uint64_t) : 0;
+        if (bytes > 0)
+            memcpy(to, part->ids, bytes);
+        to += bytes;
+    }
+}
+
+struct message *loader_make_open(const struct msg_loader_open *open, const struct sample_spec *spec,
+                                 const struct tr_nodes *nodes, struct port *port)
+{
+    struct message *request = port_message(port, MSG_LOADER_OPEN);
+    size_t bytes = seed_bytes(nodes);
+    size_t spec_bytes = sample_spec_bytes(spec);
+    unsigned char *body = request == NULL ? NULL
+                                          : port_body_alloc(port, request, bytes + spec_bytes);
+    if (body == NULL) {
+        port_release(port, request);
+        return NULL;
+    }
+    struct msg_loader_open *head = message_head(request);
+    *head = *open;
+    head->spec_bytes = (uint32_t)spec_bytes;
+    sample_spec_write(spec, body + bytes);
+    write_seeds(nodes, body);
+    return request;
+}

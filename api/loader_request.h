@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a loader asks its proxy for: the caller's options and seeds, checked, as the request that
+ * opens the loader there.
+ *
+ * Thread rules: pure but for the number of the loader, which the session counts.
+ */
+#ifndef API_LOADER_REQUEST_H
+#define API_LOADER_REQUEST_H
+
+#include "api/internal.h"
+#include "schemas/sample_spec.h"
+
+/* The head of the request, and the trainer of this process whose proxy brings the batches. */
+int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
+                     const struct tr_loader_options *options, uint32_t *trainer,
+                     struct msg_loader_open *open, struct tr_error *error);
+
+/* What to draw, which sample_spec_free() takes, after a failure too. Every edge type draws alike,
+ * unless the options have a spec, which says more. */
+int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *options,
+                     struct sample_spec *spec, struct tr_error *error);
+
+/* NULL: no memory. */
+struct message *loader_make_open(const struct msg_loader_open *open, const struct sample_spec *spec,
+                                 const struct tr_nodes *nodes, struct port *port);
+
+#endif
