@@ -21,6 +21,24 @@ TESTS += tests/partition/test_assign
 tests_partition_test_assign_SOURCES = tests/partition/test_assign.c
 tests_partition_test_assign_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_partition
+TESTS += tests/partition/test_partition
+tests_partition_test_partition_SOURCES = tests/partition/test_partition.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_partition_test_partition_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_classes
+TESTS += tests/partition/test_classes
+tests_partition_test_classes_SOURCES = tests/partition/test_classes.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_partition_test_classes_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_symmetric
+TESTS += tests/partition/test_symmetric
+tests_partition_test_symmetric_SOURCES = tests/partition/test_symmetric.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_partition_test_symmetric_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_metis
 TESTS += tests/partition/test_metis
 tests_partition_test_metis_SOURCES = tests/partition/test_metis.c
