@@ -113,6 +113,15 @@ static void classes_and_edges_are_balanced(void **state)
     assert_true(run.report.train_balance < 1.1);
     assert_true(run.report.edge_balance < 1.1);
     run_teardown(&run);
+    /* Edges alone: nodes are balanced all the same. */
+    options.num_balance_tables = 0;
+    options.num_parts = 3;
+    run_setup(&run, *state, false, 4000, 12000);
+    run_well(&run, &options);
+    assert_int_equal(run.report.num_classes, 0);
+    assert_true(run.report.node_balance < 1.1);
+    assert_true(run.report.edge_balance < 1.1);
+    run_teardown(&run);
 }
 
 /* A sanitizer maps terabytes, so a limit of the address space means nothing there: the test is
