@@ -6,7 +6,9 @@
 #include "tests/partition/graph_util.h"
 
 #include "partition/build/verify.h"
+#include "partition/store/book_json.h"
 #include "partition/store/inspect.h"
+#include "partition/store/npy.h"
 
 struct made {
     struct sample sample;
@@ -55,6 +57,170 @@ static void what_was_written_passes(void **state)
         assert_true(report.num_edges >= 300);
         unmake(&made);
     }
+}
+
+/* More partitions than are written at once, and all that is counted on the way. */
+static void many_partitions_pass_and_are_counted(void **state)
+{
+    struct made made;
+    struct error error = { 0 };
+    struct verify_report report;
+    struct store *store;
+    uint64_t rows = 0, edges = 0, halos = 0;
+    const struct partition_options options = {
+        .method = PARTITION_RANDOM, .num_parts = 40, .halo_hops = 2, .trainers = 7
+    };
+    make(&made, *state, true, options);
+    if (verify_directory(made.json, made.raw, NULL, NULL, &report, &error) != 0)
+        fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < made.raw->num_tables; i++)
+        if (made.raw->tables[i].row_bytes > 0)
+            rows += made.raw->tables[i].num_rows;
+    for (uint32_t e = 0; e < 3; e++)
+        edges += made.sample.num_edges[e];
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    for (uint32_t p = 0; p < 40; p++)
+        for (uint32_t t = 0; t < 2; t++)
+            for (uint32_t hop = 1; hop <= 2; hop++) {
+                uint64_t *ids, count;
+                assert_int_equal(store_read_halo(store, p, t, hop, &ids, &count, &error), 0);
+                halos += count;
+                free(ids);
+            }
+    store_close(store);
+    assert_int_equal(report.num_nodes, 90);
+    assert_int_equal(report.num_edges, edges);
+    assert_int_equal(report.num_rows, rows);
+    assert_int_equal(report.num_halos, halos);
+    assert_true(halos > 40);
+    assert_true(report.seconds > 0);
+    unmake(&made);
+}
+
+/* A directory as older versions wrote it: nothing but the comparison notices what differs. */
+static void drop_checksums(const struct made *made)
+{
+    struct book_file file;
+    struct error error = { 0 };
+    assert_int_equal(book_file_read(&file, files_posix, made->json, &error), 0);
+    checksums_fini(&file.checksums);
+    assert_int_equal(remove(made->json), 0);
+    if (book_file_write(&file, files_posix, made->json, &error) != 0)
+        fail_msg("%s", error.text);
+    book_file_fini(&file);
+}
+
+/* An element of a file of the second of two partitions is another than the input says: the message
+ * names the file, the element, what stands there and what should. */
+static void what_differs_is_named_with_both_values(void **state)
+{
+    static const struct {
+        const char *file, *what;
+        uint32_t bytes;   /* of an element */
+        uint32_t each;    /* elements in a row of the file */
+        uint64_t element; /* from the first one */
+        int64_t change;
+        uint64_t step; /* what the message counts by: elements of so many */
+    } lies[] = {
+        { "node~_N~in_degrees", "element", 4, 1, 3, 5, 1 },
+        { "node~_N~out_degrees", "element", 4, 1, 4, 1, 1 },
+        { "edge~_N:_E:_N~indices", "the source of edge", 4, 1, 6, 1, 1 },
+        { "edge~_N:_E:_N~original_ids", "element", 8, 1, 7, 100, 1 },
+        { "edge~_N:_E:_N~edge_rank", "element", 8, 1, 2, 3, 1 },
+        { "edge~_N:_E:_N~edge_runs", "element", 8, 2, 5, 1, 1 },
+        { "node~_N~halo1", "element", 8, 1, 1, 1, 1 },
+        { "node~_N~ranks", "element", 8, 1, 0, 1, 1 },
+        { "node~_N~ranks~train_mask", "element", 8, 1, 2, 1, 1 },
+        { "node~_N~feature~feat", "a byte of row", 1, 12, 31, 1, 12 },
+        { "edge~_N:_E:_N~feature~weight", "a byte of row", 1, 8, 41, 1, 8 },
+    };
+    struct made made;
+    const struct partition_options options = { .method = PARTITION_RANDOM,
+                                               .num_parts = 2,
+                                               .halo_hops = 1 };
+    make(&made, *state, false, options);
+    drop_checksums(&made);
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        struct error error = { 0 };
+        struct npy npy;
+        char path[256], text[400];
+        uint64_t value = 0, wrong;
+        snprintf(path, sizeof path, "%s/part1/%s.npy", made.out, lies[i].file);
+        if (npy_open(&npy, files_posix, path, &error) != 0)
+            fail_msg("%s", error.text);
+        assert_true(npy.num_rows * lies[i].each > lies[i].element);
+        long at = -(long)((npy.num_rows * lies[i].each - lies[i].element) * lies[i].bytes);
+        npy_close(&npy);
+        FILE *file = fopen(path, "r+b");
+        assert_non_null(file);
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fread(&value, lies[i].bytes, 1, file), 1);
+        /* Bytes and columns stay within their range. */
+        wrong = value + (uint64_t)lies[i].change;
+        if (lies[i].bytes == 1 || strstr(lies[i].what, "source") != NULL)
+            wrong = value ^ 1;
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fwrite(&wrong, lies[i].bytes, 1, file), 1);
+        assert_int_equal(fflush(file), 0);
+        int rv = verify_directory(made.json, made.raw, NULL, NULL, NULL, &error);
+        snprintf(text, sizeof text,
+                 "%s: %s %" PRIu64 " is %" PRIu64 ", the input says %" PRIu64 "; partition again",
+                 path, lies[i].what, lies[i].element / lies[i].step, wrong, value);
+        assert_string_equal(error.text, text);
+        assert_int_equal(rv, TR_EMISMATCH);
+        assert_int_equal(fseek(file, at, SEEK_END), 0);
+        assert_int_equal(fwrite(&value, lies[i].bytes, 1, file), 1);
+        assert_int_equal(fclose(file), 0);
+    }
+    unmake(&made);
+}
+
+/* The book's types and tables are held against the input, each by what it is. */
+static void another_schema_is_told_apart(void **state)
+{
+    enum { NAME, ON_EDGES, TYPE, DTYPE, NDIM, SHAPE, MISSING, NODES, EDGES, ENDS, WAYS };
+    static const char *const texts[WAYS] = {
+        "table 'other' is not as in the input; was it made of another graph?",
+        "table 'feat' is not",
+        "table 'feat' is not",
+        "table 'feat' is not",
+        "table 'feat' is not",
+        "table 'feat' is not",
+        "the number of tables of 'sample' is not",
+        "the number of nodes of 'paper' is not",
+        "the number of edges of 'cites' is not",
+        "edge type 'cites' is not",
+    };
+    struct made made;
+    const struct partition_options options = { .method = PARTITION_RANDOM,
+                                               .num_parts = 2,
+                                               .trainers = 2 };
+    make(&made, *state, true, options);
+    for (int way = 0; way < WAYS; way++) {
+        struct raw_graph *raw = made.raw;
+        struct raw_table *table = &raw->tables[0], kept = *table;
+        struct graph_etype *etype = &raw->types.etypes[1], kept_etype = *etype;
+        struct error error = { 0 };
+        char other[] = "other";
+        uint64_t *count = way == NODES ? &raw->num_nodes[1] : &raw->num_edges[1], was = *count;
+        assert_string_equal(table->name, "feat");
+        table->name = way == NAME ? other : table->name;
+        table->on_edges = way == ON_EDGES || table->on_edges;
+        table->type += way == TYPE ? 2 : 0; /* no type has a table twice */
+        table->dtype = way == DTYPE ? TR_I32 : table->dtype;
+        table->ndim += way == NDIM;
+        table->shape[0] += way == SHAPE;
+        raw->num_tables -= way == MISSING;
+        *count += way == NODES || way == EDGES;
+        etype->src = way == ENDS ? 0 : etype->src;
+        assert_int_equal(verify_directory(made.json, raw, NULL, NULL, NULL, &error), TR_EMISMATCH);
+        assert_says(&error, TR_EMISMATCH, texts[way]);
+        *table = kept;
+        *etype = kept_etype;
+        *count = was;
+        raw->num_tables += way == MISSING;
+    }
+    unmake(&made);
 }
 
 /* Flips one bit at an offset from the end, or from the start if negative; gives what was there
@@ -377,6 +543,9 @@ int main(void)
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         SCRATCH(what_was_written_passes),
+        SCRATCH(many_partitions_pass_and_are_counted),
+        SCRATCH(what_differs_is_named_with_both_values),
+        SCRATCH(another_schema_is_told_apart),
         SCRATCH(a_changed_byte_is_found_in_every_file),
         SCRATCH(comparing_checksums_is_seen_and_ends_when_cancelled),
         SCRATCH(another_graph_is_told_apart),

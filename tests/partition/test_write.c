@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "partition/build/verify.h"
 #include "partition/store/book_paths.h"
 #include "tests/partition/graph_util.h"
 
@@ -147,13 +148,18 @@ static void threads_change_no_byte(void **state)
     sample_init(&sample, false, 3000, 1200000, 11);
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     for (int m = 0; m < 2; m++) {
-        char left[128], right[128], left_part[140], right_part[140];
+        char left[128], right[128], left_part[140], right_part[140], json[160];
+        struct verify_report verified;
         struct partition_options options = { .method = methods[m], .num_parts = 3, .halo_hops = 2 };
         snprintf(left, sizeof left, "%s/left%d", scratch->folder, m);
         snprintf(right, sizeof right, "%s/right%d", scratch->folder, m);
         if (partition_graph(raw, &options, left, NULL, NULL, NULL, &error) != 0 ||
             partition_graph(raw, &options, right, &threads.parallel, NULL, NULL, &error) != 0)
             fail_msg("%s", error.text);
+        snprintf(json, sizeof json, "%s/sample.json", right);
+        if (verify_directory(json, raw, NULL, NULL, &verified, &error) != 0)
+            fail_msg("%s", error.text);
+        assert_int_equal(verified.num_edges, 1200000);
         struct comparing comparing = { .left = left, .right = right };
         assert_int_equal(files_posix->list(files_posix, left, compare_file, &comparing), 0);
         for (int p = 0; p < 3; p++) {
