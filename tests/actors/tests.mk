@@ -110,6 +110,12 @@ tests_actors_test_reducer_SOURCES = tests/actors/test_reducer.c tests/actors/ask
     tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_reducer_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_reducer_asks
+TESTS += tests/actors/test_reducer_asks
+tests_actors_test_reducer_asks_SOURCES = tests/actors/test_reducer_asks.c tests/actors/asker.c \
+    tests/actors/asker.h
+tests_actors_test_reducer_asks_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_process_actors_plan
 TESTS += tests/actors/test_process_actors_plan
 tests_actors_test_process_actors_plan_SOURCES = tests/actors/test_process_actors_plan.c tests/actors/cluster_fixture.c \
