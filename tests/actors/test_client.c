@@ -280,6 +280,492 @@ static void an_owner_that_never_comes_is_named_at_the_deadline(void **unused)
     close_fixture(&f);
 }
 
+/* A server of all partitions that notes what it is asked, and answers with the truth, a few rows
+ * at a time, or with something else. */
+enum lie {
+    NO_LIE,
+    OTHER_KIND,
+    TOO_SHORT,
+    TOO_LONG,
+    STANDS_STILL,
+    GOES_BACK,
+    SAYS_NOTHING /* for ever */
+};
+
+#define TOLD_MAX 256
+#define HELD_MAX (2 * CLIENT_WAITING_MAX)
+#define ROWS_A_TELL 3u
+
+struct told {
+    uint32_t kind;
+    struct msg_select_request select;
+    struct msg_rows_request rows;
+    struct msg_rows_section section;
+    uint32_t row[IDS_MAX];
+};
+
+struct teller {
+    const struct test_graph *graph;
+    enum lie lie;
+    uint32_t lie_part, lie_from; /* the first request of the partition that is lied to */
+    uint32_t asked[GRAPH_PARTS];
+    struct told told[TOLD_MAX];
+    uint32_t num_told;
+    struct message *held[HELD_MAX];
+    uint32_t num_held;
+};
+
+static int start_teller(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++) {
+        char name[DIRECTORY_NAME_MAX];
+        server_part_name(p, name);
+        assert_int_equal(directory_register(self, name, NULL, NULL), 0);
+    }
+    return 0;
+}
+
+static struct message *tell_selection(struct actor *self, const struct teller *teller,
+                                      const struct msg_select_request *asked, enum lie lie)
+{
+    const struct node_part *nodes = &teller->graph->parts[asked->part].nodes[asked->ntype];
+    uint32_t left = (uint32_t)(ROWS - asked->begin),
+             count = left < ROWS_A_TELL ? left : ROWS_A_TELL;
+    /* Every other answer has no node in it, as where a mask has none. */
+    bool empty = asked->begin / ROWS_A_TELL % 2 != 0 && lie == NO_LIE;
+    struct message *reply = message_create(self, MSG_SELECT_REPLY);
+    uint32_t told = empty ? 0 : count;
+    uint64_t bytes = told * UINT64_C(16) + (lie == TOO_LONG ? 8 : lie == TOO_SHORT ? -8 : 0);
+    uint64_t *body = bytes == 0 ? NULL : message_body_alloc(self, reply, bytes);
+    for (uint32_t i = 0; i < told && lie != TOO_SHORT; i++) {
+        body[i] = nodes->global_begin + asked->begin + i;
+        body[told + i] = nodes->original_ids[asked->begin + i];
+    }
+    uint64_t next = asked->begin + count;
+    *(struct msg_select_reply *)message_head(reply) = (struct msg_select_reply){
+        .next = lie == STANDS_STILL ? asked->begin
+                : lie == GOES_BACK  ? asked->begin - 1
+                                    : next,
+        .count = told,
+        .done = next == ROWS,
+    };
+    return reply;
+}
+
+static struct message *tell_rows(struct actor *self, const struct teller *teller,
+                                 const struct msg_rows_request *asked, const struct told *told,
+                                 enum lie lie)
+{
+    struct message *reply = message_create(self, MSG_ROWS_REPLY);
+    uint64_t bytes = told->section.num_rows * UINT64_C(20);
+    char *body = message_body_alloc(self, reply,
+                                    bytes + (lie == TOO_LONG    ? 4
+                                             : lie == TOO_SHORT ? -4
+                                                                : 0));
+    for (uint32_t i = 0; i < told->section.num_rows && lie != TOO_SHORT; i++)
+        memcpy(body + i * UINT64_C(20),
+               true_row(teller->graph, told->section.ntype, FEAT,
+                        asked->part * UINT64_C(150) + told->row[i]),
+               20);
+    ((struct msg_rows_reply *)message_head(reply))->num_sections = 1;
+    return reply;
+}
+
+static int tell(struct actor *self, struct message *request)
+{
+    struct teller *teller = actor_state(self);
+    struct message *reply;
+    if (teller->lie == SAYS_NOTHING) {
+        assert_true(teller->num_held < HELD_MAX);
+        teller->held[teller->num_held++] = request;
+        return 0;
+    }
+    assert_true(teller->num_told < TOLD_MAX);
+    struct told *told = &teller->told[teller->num_told++];
+    bool selects = request->frame.kind == MSG_SELECT_REQUEST;
+    told->kind = request->frame.kind;
+    if (selects) {
+        memcpy(&told->select, message_head(request), sizeof told->select);
+    } else {
+        memcpy(&told->rows, message_head(request), sizeof told->rows);
+        memcpy(&told->section, message_body(request), sizeof told->section);
+        assert_int_equal(request->frame.body_bytes,
+                         sizeof told->section + told->section.num_rows * sizeof *told->row);
+        memcpy(told->row, (const char *)message_body(request) + sizeof told->section,
+               told->section.num_rows * sizeof *told->row);
+    }
+    uint32_t part = selects ? told->select.part : told->rows.part;
+    bool lies = part == teller->lie_part && teller->asked[part]++ >= teller->lie_from;
+    enum lie lie = lies ? teller->lie : NO_LIE;
+    if (lie == OTHER_KIND)
+        reply = message_create(self, MSG_NODES_REPLY);
+    else if (selects)
+        reply = tell_selection(self, teller, &told->select, lie);
+    else
+        reply = tell_rows(self, teller, &told->rows, told, lie);
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+static void release_held(struct actor *self)
+{
+    struct teller *teller = actor_state(self);
+    while (teller->num_held > 0)
+        message_release(self, teller->held[--teller->num_held]);
+}
+
+static const struct actor_ops teller_ops = {
+    .name = "teller", .start = start_teller, .receive = tell, .fini = release_held
+};
+
+/* A client that has no partition here, of a graph whose versions all differ. */
+static struct teller *open_teller(struct fixture *f, size_t piece_bytes)
+{
+    struct teller *teller = calloc(1, sizeof *teller);
+    assert_non_null(teller);
+    open_fixture(f, false); /* a codec would refuse some lies */
+    for (uint32_t t = 0; t < GRAPH_NTYPES; t++)
+        for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+            f->world.graph.book.node_extents[t][p].version = 20 + 2 * t + p;
+    teller->graph = &f->world.graph;
+    f->options.snapshots = NULL;
+    f->options.piece_bytes = piece_bytes;
+    asker_spawn(&f->asker, &teller_ops, teller);
+    asker_spawn(&f->asker, &graph_client_ops, &f->options);
+    return teller;
+}
+
+static void close_teller(struct fixture *f, struct teller *teller)
+{
+    close_fixture(f);
+    free(teller);
+}
+
+static void ask_nodes(struct fixture *f, uint32_t ntype, uint32_t table)
+{
+    const struct msg_nodes_request head = { .timeout_ns = ENV_SECOND_NS,
+                                            .ntype = ntype,
+                                            .table = table };
+    assert_int_equal(asker_ask(&f->asker, MSG_NODES_REQUEST, &head, sizeof head, NULL, 0), 0);
+}
+
+/* Each partition is asked for the type and the table, from where its last answer ended. */
+static void a_set_is_asked_for_piece_by_piece(void **unused)
+{
+    (void)unused;
+    for (uint32_t ntype = 0; ntype < GRAPH_NTYPES; ntype++) {
+        struct fixture f;
+        struct teller *teller = open_teller(&f, 16 * 7 + 15);
+        uint64_t begins[GRAPH_PARTS] = { 0 }, wanted = 0, original_before = 0;
+        ask_nodes(&f, ntype, MASK);
+        for (uint32_t i = 0; i < teller->num_told; i++) {
+            const struct msg_select_request *asked = &teller->told[i].select;
+            assert_int_equal(teller->told[i].kind, MSG_SELECT_REQUEST);
+            assert_in_range(asked->part, 0, GRAPH_PARTS - 1);
+            assert_int_equal(asked->version, 20 + 2 * ntype + asked->part);
+            assert_int_equal(asked->ntype, ntype);
+            assert_int_equal(asked->table, MASK);
+            assert_int_equal(asked->rows_max, 7);
+            assert_int_equal(asked->begin, begins[asked->part]);
+            begins[asked->part] += ROWS_A_TELL;
+        }
+        assert_int_equal(begins[0], ROWS);
+        assert_int_equal(begins[1], ROWS);
+        for (uint64_t row = 0; row < ROWS; row++)
+            wanted += 2 * (row / ROWS_A_TELL % 2 == 0);
+        assert_int_equal(f.asker.reply_kind, MSG_NODES_REPLY);
+        const struct msg_nodes_reply *head = (const void *)f.asker.reply_head;
+        const uint64_t *ids = (const void *)f.asker.reply, *originals = ids + wanted;
+        assert_int_equal(head->count, wanted);
+        assert_int_equal(f.asker.reply_bytes, wanted * 16);
+        for (uint64_t i = 0; i < wanted; i++) {
+            assert_int_equal(ids[i] % ROWS / ROWS_A_TELL % 2, 0);
+            assert_int_equal(
+                originals[i],
+                *(const uint64_t *)true_row(&f.world.graph, ntype, MSG_TABLE_ORIGINAL_ID, ids[i]));
+            assert_true(i == 0 || originals[i] >= original_before);
+            original_before = originals[i];
+        }
+        close_teller(&f, teller);
+    }
+}
+
+/* As many nodes as a piece holds, one at least, and never more than a lane is charged for. */
+static void pieces_of_sets_are_bounded(void **unused)
+{
+    (void)unused;
+    static const struct {
+        size_t piece_bytes;
+        uint32_t rows_max;
+    } cases[] = { { 1, 1 },
+                  { 15, 1 },
+                  { 16, 1 },
+                  { 31, 1 },
+                  { 32, 2 },
+                  { 160, 10 },
+                  { 16 * 65535, 65535 },
+                  { 16 * 65536 - 1, 65535 },
+                  { 16 * 65536, 65536 },
+                  { 16 * 65537, 65536 },
+                  { 0, 65536 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        struct teller *teller = open_teller(&f, cases[i].piece_bytes);
+        ask_nodes(&f, 0, MSG_MASK_ALL);
+        assert_int_equal(f.asker.reply_kind, MSG_NODES_REPLY);
+        assert_int_equal(teller->told[0].select.rows_max, cases[i].rows_max);
+        assert_int_equal(teller->told[0].select.table, MSG_MASK_ALL);
+        close_teller(&f, teller);
+    }
+}
+
+static void selections_that_cannot_be_are_refused(void **unused)
+{
+    (void)unused;
+    for (uint32_t part = 0; part < GRAPH_PARTS; part++)
+        for (enum lie lie = OTHER_KIND; lie < SAYS_NOTHING; lie++) {
+            struct fixture f;
+            char text[128];
+            struct teller *teller = open_teller(&f, 0);
+            teller->lie = lie;
+            teller->lie_part = part;
+            teller->lie_from = 2; /* the first two answers are true */
+            snprintf(text, sizeof text, "partition %u answered with a selection of the wrong shape",
+                     part);
+            ask_nodes(&f, 1, MSG_MASK_ALL);
+            assert_failed(&f, TR_EFORMAT, text);
+            assert_int_equal(teller->asked[part], 3);
+            close_teller(&f, teller);
+        }
+}
+
+/* The rows of a partition in the order of the IDs, in pieces of which the question and the answer
+ * stay within the bound. */
+static void rows_are_asked_for_piece_by_piece(void **unused)
+{
+    (void)unused;
+    static const uint64_t ids[] = { 149, 150, 3, 299, 3, 0, 151, 148 };
+    static const uint32_t of_parts[GRAPH_PARTS][5] = { { 149, 3, 3, 0, 148 }, { 0, 149, 1 } };
+    static const uint32_t num_rows[GRAPH_PARTS] = { 5, 3 };
+    static const struct {
+        size_t piece_bytes;
+        uint32_t rows; /* in a piece */
+    } cases[] = { { 1, 1 }, { 24, 1 }, { 47, 1 }, { 48, 2 }, { 71, 2 }, { 72, 3 }, { 0, 5 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        struct teller *teller = open_teller(&f, cases[i].piece_bytes);
+        uint32_t at[GRAPH_PARTS] = { 0 };
+        assert_int_equal(fetch(&f, FEAT, 20, ids, 8, ENV_SECOND_NS), 0);
+        assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+        const struct msg_fetch_reply *head = (const void *)f.asker.reply_head;
+        assert_int_equal(head->count, 8);
+        assert_int_equal(head->row_bytes, 20);
+        assert_int_equal(f.asker.reply_bytes, 160);
+        for (uint32_t row = 0; row < 8; row++)
+            assert_memory_equal(f.asker.reply + row * 20UL,
+                                true_row(&f.world.graph, 0, FEAT, ids[row]), 20);
+        for (uint32_t n = 0; n < teller->num_told; n++) {
+            const struct told *told = &teller->told[n];
+            uint32_t part = told->rows.part, left = num_rows[part] - at[part];
+            assert_int_equal(told->kind, MSG_ROWS_REQUEST);
+            assert_int_equal(told->rows.version, 20 + part);
+            assert_int_equal(told->rows.num_sections, 1);
+            assert_int_equal(told->section.ntype, 0);
+            assert_int_equal(told->section.table, FEAT);
+            assert_int_equal(told->section.same_rows, 0);
+            assert_int_equal(told->section.num_rows, left < cases[i].rows ? left : cases[i].rows);
+            assert_memory_equal(told->row, &of_parts[part][at[part]],
+                                told->section.num_rows * sizeof *told->row);
+            at[part] += told->section.num_rows;
+        }
+        assert_int_equal(at[0], 5);
+        assert_int_equal(at[1], 3);
+        close_teller(&f, teller);
+    }
+}
+
+static void rows_of_the_wrong_shape_are_refused(void **unused)
+{
+    (void)unused;
+    static const uint64_t ids[] = { 1, 2, 3, 151, 152, 153 };
+    for (uint32_t part = 0; part < GRAPH_PARTS; part++)
+        for (enum lie lie = OTHER_KIND; lie <= TOO_LONG; lie++) {
+            struct fixture f;
+            char text[128];
+            struct teller *teller = open_teller(&f, 48);
+            teller->lie = lie;
+            teller->lie_part = part;
+            teller->lie_from = 1;
+            snprintf(text, sizeof text, "partition %u answered with rows of the wrong shape", part);
+            assert_int_equal(fetch(&f, FEAT, 20, ids, 6, ENV_SECOND_NS), 0);
+            assert_failed(&f, TR_EFORMAT, text);
+            close_teller(&f, teller);
+        }
+}
+
+/* A time that is longer than any clock runs is as long as the requester likes. */
+static void a_time_beyond_all_clocks_is_enough(void **unused)
+{
+    (void)unused;
+    static const uint64_t ids[] = { 149, 150 };
+    struct fixture f;
+    struct teller *teller = open_teller(&f, 0);
+    assert_int_equal(fetch(&f, FEAT, 20, ids, 2, UINT64_MAX), 0);
+    assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+    close_teller(&f, teller);
+}
+
+/* The lanes of a set, and each of its nodes, are charged; the set that takes all there is runs, and
+ * none that takes a byte more. */
+static void sets_use_the_account_to_its_last_byte(void **unused)
+{
+    (void)unused;
+    const size_t lanes = (size_t)CLIENT_LANES * 65536 * 16, nodes = 2 * (size_t)ROWS * 32;
+    const struct {
+        size_t bytes;
+        int code;
+        const char *text;
+    } cases[] = {
+        { lanes - 1, TR_ETOOBIG, "account \"client\": 8388608 bytes wanted, its bound is 8388607" },
+        { lanes, TR_EFULL, "client" },
+        { lanes + nodes - 1, TR_EFULL, "client" },
+        { lanes + nodes, 0, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        open_fixture(&f, false);
+        f.options.bytes_max = cases[i].bytes;
+        asker_spawn(&f.asker, &graph_client_ops, &f.options);
+        ask_nodes(&f, 1, MSG_MASK_ALL);
+        if (cases[i].code != 0)
+            assert_failed(&f, cases[i].code, cases[i].text);
+        else
+            assert_int_equal(f.asker.reply_bytes, 2 * ROWS * 16);
+        /* What was charged is given back: the same again ends alike. */
+        ask_nodes(&f, 1, MSG_MASK_ALL);
+        assert_int_equal(f.asker.reply_kind,
+                         cases[i].code != 0 ? MSG_ERROR_REPLY : MSG_NODES_REPLY);
+        close_fixture(&f);
+    }
+}
+
+/* Asks for a row once, and when that is under way for many more. Looks, when all of these have
+ * come and none is over, how many of them a partition was asked for. */
+struct flood {
+    struct address client;
+    uint32_t count;
+    const struct teller *teller;
+    struct timer timer, look;
+    uint32_t answered, refused, late, running;
+};
+
+static void flood_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct flood *flood = arg;
+    flood->answered++;
+    flood->refused += status == TR_EFULL;
+    if (status == 0)
+        flood->late += error_reply_read(reply, NULL) == TR_ETIMEDOUT;
+    message_release(self, reply);
+}
+
+static void flood_ask(struct actor *self, struct flood *flood)
+{
+    struct message *request = message_create(self, MSG_FETCH_REQUEST);
+    uint64_t *id = message_body_alloc(self, request, sizeof *id);
+    *id = ROWS;
+    *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
+        .timeout_ns = ENV_SECOND_NS, .row_bytes = 20, .table = FEAT, .count = 1
+    };
+    assert_int_equal(actor_call(self, flood->client, request,
+                                actor_now_ns(self) + 10 * ENV_SECOND_NS, flood_answered, flood,
+                                NULL),
+                     0);
+}
+
+static void flood_on(struct actor *self, void *arg)
+{
+    struct flood *flood = arg;
+    for (uint32_t i = 1; i < flood->count; i++)
+        flood_ask(self, flood);
+}
+
+static void flood_look(struct actor *self, void *arg)
+{
+    struct flood *flood = arg;
+    (void)self;
+    flood->running = flood->teller->num_held;
+}
+
+static int start_flood(struct actor *self, const void *arg)
+{
+    struct flood *flood = (struct flood *)(uintptr_t)arg;
+    flood_ask(self, flood);
+    timer_start(self, &flood->look, actor_now_ns(self) + 800 * MS, flood_look, flood);
+    timer_start(self, &flood->timer, actor_now_ns(self) + 100 * MS, flood_on, flood);
+    return 0;
+}
+
+static int drop_message(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops flood_ops = { .name = "flood",
+                                            .start = start_flood,
+                                            .receive = drop_message };
+
+static bool flood_is_over(void *arg)
+{
+    const struct flood *flood = arg;
+    return flood->answered == flood->count;
+}
+
+static void run_flood(struct fixture *f, struct flood *flood)
+{
+    const struct actor_options options = { .ops = &flood_ops, .arg = flood };
+    struct address ignored;
+    flood->client = f->asker.to;
+    assert_int_equal(node_spawn(f->asker.node, &options, &ignored), 0);
+    assert_int_equal(env_sim_run(f->asker.env, flood_is_over, flood,
+                                 env_sim_now_ns(f->asker.env) + 100 * ENV_SECOND_NS),
+                     0);
+}
+
+/* Of the operations that nobody answers so many run and so many wait; more are refused at once. */
+static void waiting_is_bounded(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    struct teller *teller = open_teller(&f, 0);
+    struct flood flood = { .count = 1 + CLIENT_WAITING_MAX + 3, .teller = teller };
+    f.options.running_max = 1;
+    teller->lie = SAYS_NOTHING;
+    run_flood(&f, &flood);
+    assert_int_equal(flood.refused, 3);
+    assert_int_equal(flood.late, 1 + CLIENT_WAITING_MAX);
+    assert_int_equal(flood.running, 1);
+    close_teller(&f, teller);
+}
+
+static void running_is_bounded(void **unused)
+{
+    (void)unused;
+    for (uint32_t most = 0; most < 4; most++) {
+        struct fixture f;
+        struct teller *teller = open_teller(&f, 0);
+        struct flood flood = { .count = CLIENT_RUNNING_MAX + 5, .teller = teller };
+        f.options.running_max = most;
+        teller->lie = SAYS_NOTHING;
+        run_flood(&f, &flood);
+        assert_int_equal(flood.late, flood.count);
+        assert_int_equal(flood.running, most == 0 ? CLIENT_RUNNING_MAX : most);
+        close_teller(&f, teller);
+    }
+}
+
 /* Scenarios: several operations at once, while owners die. */
 
 struct operation_case {
@@ -650,6 +1136,15 @@ int main(void)
         cmocka_unit_test(the_account_is_used_to_its_last_byte),
         cmocka_unit_test(fetches_are_bounded),
         cmocka_unit_test(an_owner_that_never_comes_is_named_at_the_deadline),
+        cmocka_unit_test(a_set_is_asked_for_piece_by_piece),
+        cmocka_unit_test(pieces_of_sets_are_bounded),
+        cmocka_unit_test(selections_that_cannot_be_are_refused),
+        cmocka_unit_test(rows_are_asked_for_piece_by_piece),
+        cmocka_unit_test(rows_of_the_wrong_shape_are_refused),
+        cmocka_unit_test(a_time_beyond_all_clocks_is_enough),
+        cmocka_unit_test(sets_use_the_account_to_its_last_byte),
+        cmocka_unit_test(waiting_is_bounded),
+        cmocka_unit_test(running_is_bounded),
         cmocka_unit_test(pieces_of_a_sort_give_the_sorted_whole),
         cmocka_unit_test(operations_tell_the_truth_whatever_fails),
     };
