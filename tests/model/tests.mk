@@ -51,6 +51,26 @@ tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(ma
 tests_model_test_trainer_LDADD = $(model_test_libs)
 tests_model_test_trainer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=malloc
 
+check_PROGRAMS += tests/model/test_infer_task
+TESTS += tests/model/test_infer_task
+tests_model_test_infer_task_SOURCES = tests/model/test_infer_task.c tests/short_memory.h
+tests_model_test_infer_task_LDADD = $(model_libs) $(test_libs)
+tests_model_test_infer_task_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup -Wl,--wrap=tr_task_start
+
+check_PROGRAMS += tests/model/test_train_ranks
+TESTS += tests/model/test_train_ranks
+tests_model_test_train_ranks_SOURCES = tests/model/test_train_ranks.c
+tests_model_test_train_ranks_LDADD = $(model_libs) $(test_libs)
+tests_model_test_train_ranks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=trainer_run \
+    -Wl,--wrap=run_job_split_train -Wl,--wrap=run_job_split_close -Wl,--wrap=run_job_replica \
+    -Wl,--wrap=tr_group_open -Wl,--wrap=tr_group_close -Wl,--wrap=tr_group_shut \
+    -Wl,--wrap=tr_group_reduce -Wl,--wrap=tr_group_barrier -Wl,--wrap=tr_group_save \
+    -Wl,--wrap=tr_group_skip_save -Wl,--wrap=tr_group_restore -Wl,--wrap=tr_group_done \
+    -Wl,--wrap=tr_group_complete -Wl,--wrap=tr_graph_wait_end -Wl,--wrap=tr_nodes_deal_hash \
+    -Wl,--wrap=model_kernels_text -Wl,--wrap=run_folder_sync -Wl,--wrap=run_folder_mark \
+    -Wl,--wrap=nanosleep
+
 check_PROGRAMS += tests/model/test_training_options
 TESTS += tests/model/test_training_options
 tests_model_test_training_options_SOURCES = tests/model/test_training_options.c \
