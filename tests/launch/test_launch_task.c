@@ -731,6 +731,48 @@ static void a_held_program_ends_with_the_input(void **state)
     assert_int_equal(hold_until("exec sleep 1000", true), 100 + SIGTERM);
 }
 
+/* A stop asks, a second one kills: a program that does as it is asked ends by itself, one that
+ * does not is killed, and only then. */
+static void a_held_program_is_killed_when_asked_twice(void **state)
+{
+    static const struct {
+        const char *trap;
+        int signal;
+    } cases[] = { { "trap 'exit 0' TERM", 0 }, { "trap '' TERM", SIGKILL } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char ready[300], script[400];
+        const char *const words[] = { "sh", "-c", script };
+        struct tr_task *task;
+        int code = -1, number = -1, in[2], kept = dup(STDIN_FILENO);
+        snprintf(ready, sizeof ready, "%s/held-%zu", world.dir, i);
+        snprintf(script, sizeof script, "%s; echo > %s; while :; do sleep 0.01; done",
+                 cases[i].trap, ready);
+        assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+        assert_true(kept >= 0 && dup2(in[0], STDIN_FILENO) == STDIN_FILENO);
+        ok(tr_hold_start(words, 3, &task, &failure));
+        while (access(ready, F_OK) != 0)
+            usleep(1000);
+        assert_int_equal(tr_hold_end(task, &code, &number, &failure), TR_ETIMEDOUT);
+        tr_hold_stop(task);
+        if (cases[i].signal != 0) {
+            /* It heeds no signal, and is not killed for that at once. */
+            assert_int_equal(tr_task_wait(task, SECOND / 10, &failure), TR_ETIMEDOUT);
+            tr_hold_stop(task);
+        }
+        /* Less than the 15 s after which the first stop kills by itself. */
+        ok(tr_task_wait(task, 10 * SECOND, &failure));
+        ok(tr_hold_end(task, &code, &number, &failure));
+        assert_int_equal(number, cases[i].signal);
+        assert_int_equal(cases[i].signal == 0 ? code : 0, 0);
+        tr_task_close(task);
+        dup2(kept, STDIN_FILENO);
+        close(kept);
+        close(in[0]);
+        close(in[1]);
+    }
+}
+
 static void write_cluster(const char *path, const char *fields)
 {
     FILE *to = fopen(path, "w");
@@ -776,6 +818,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_forked_child_is_refused),
         cmocka_unit_test(a_job_is_observed_from_outside),
         cmocka_unit_test(a_held_program_ends_with_the_input),
+        cmocka_unit_test(a_held_program_is_killed_when_asked_twice),
     };
     if (argc > 1)
         return play(argv[1]);
