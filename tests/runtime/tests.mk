@@ -14,6 +14,13 @@ tests_runtime_test_faults_SOURCES = tests/runtime/test_faults.c $(runtime_suppor
 tests_runtime_test_faults_LDADD = $(runtime_libs) $(test_libs)
 SEED_TESTS += tests/runtime/test_faults
 
+check_PROGRAMS += tests/runtime/test_call_memory
+TESTS += tests/runtime/test_call_memory
+tests_runtime_test_call_memory_SOURCES = tests/runtime/test_call_memory.c tests/short_memory.h
+tests_runtime_test_call_memory_LDADD = $(runtime_libs) $(test_libs)
+tests_runtime_test_call_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+
 check_PROGRAMS += tests/runtime/test_life
 TESTS += tests/runtime/test_life
 tests_runtime_test_life_SOURCES = tests/runtime/test_life.c $(runtime_support)
