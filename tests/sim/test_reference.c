@@ -14,6 +14,7 @@
 #include "sim/reference.h"
 
 #define GRAPHS 80
+#define LOADERS_HASH UINT64_C(0x2914504226c43724)
 
 struct fixture {
     struct sim_graph raw;
@@ -192,12 +193,61 @@ static void some_pairs_come_twice(void **state)
     assert_true(repeats > 0 && others > repeats);
 }
 
+/* FNV-1a, of the bytes of a number. */
+static void add(uint64_t *hash, uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        *hash = (*hash ^ (number >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
+}
+
+/* The draws that are made of a loader's seed once its graph is there: seeds of whole jobs are
+ * remembered by their numbers (tests/sim/seeds.txt) and mean these. */
+static void loaders_stay_what_they_were(void **state)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), tables = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        struct fixture f;
+        struct sim_partitions partitions;
+        setup(&f, seed);
+        sim_partitions_init(&partitions, &f.raw, 2, NULL);
+        struct wanted_loader *loader = &f.loader;
+        wanted_loader_vary(loader, seed % 2 == 0);
+        wanted_loader_list(loader, &partitions);
+        for (uint32_t l = 0; l < loader->spec.num_layers; l++)
+            for (uint32_t e = 0; e < loader->spec.num_etypes; e++) {
+                const struct sample_term *term = sample_spec_term(&loader->spec, l, e);
+                add(&hash, (uint64_t)term->fanout);
+                add(&hash, term->flags);
+            }
+        tables += loader->spec.num_tables;
+        for (uint32_t i = 0; i < loader->spec.num_tables; i++) {
+            const struct sample_table *table = &loader->spec.tables[i];
+            add(&hash, table->of);
+            add(&hash, table->type);
+            add(&hash, table->name);
+            add(&hash, table->where);
+        }
+        add(&hash, loader->open.seeds);
+        for (uint64_t i = 0; loader->pairs != NULL && i < 2 * loader->open.num_seeds; i++)
+            add(&hash, loader->pairs[i]);
+        for (uint64_t i = 0; loader->edges != NULL && i < loader->open.num_seeds; i++)
+            add(&hash, loader->edges[i]);
+        sim_partitions_fini(&partitions);
+        teardown(&f);
+    }
+    assert_true(tables > GRAPHS / 4);
+    if (hash != LOADERS_HASH)
+        fail_msg("the draws of loaders have changed: %#llx", (unsigned long long)hash);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change_is_noticed),
         cmocka_unit_test(missing_rows_are_noticed),
         cmocka_unit_test(some_pairs_come_twice),
+        cmocka_unit_test(loaders_stay_what_they_were),
         cmocka_unit_test(contradicting_column_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

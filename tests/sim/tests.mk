@@ -29,6 +29,12 @@ tests_sim_test_fleet_faults_SOURCES = tests/sim/test_fleet_faults.c
 tests_sim_test_fleet_faults_LDADD = $(sim_libs) $(test_libs)
 tests_sim_test_fleet_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_kill
 
+check_PROGRAMS += tests/sim/test_sim_checks
+TESTS += tests/sim/test_sim_checks
+tests_sim_test_sim_checks_SOURCES = tests/sim/test_sim_checks.c
+tests_sim_test_sim_checks_LDADD = $(sim_libs) $(test_libs)
+tests_sim_test_sim_checks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=actor_call
+
 check_PROGRAMS += tests/sim/test_plans
 TESTS += tests/sim/test_plans
 tests_sim_test_plans_SOURCES = tests/sim/test_plans.c
