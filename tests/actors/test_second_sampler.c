@@ -283,6 +283,49 @@ static void rows_bring_their_fields_to_a_new_sampler(void **state)
     free(seeds);
 }
 
+/* Seeds of a loader bring nothing along: no edge is too late for them, and all may be drawn. */
+static void seeds_without_fields_draw_what_there_is(void **state)
+{
+    (void)state;
+    struct seeds *seeds = calloc(1, sizeof *seeds);
+    assert_non_null(seeds);
+    make_seeds(seeds);
+    memset(seeds->exclusions, 0, sizeof seeds->exclusions);
+    for (uint32_t i = 0; i < SEEDS; i++)
+        seeds->times[i] = SAMPLE_NO_TIME;
+    for (int local = 0; local < 2; local++) {
+        const struct way way = { .local = local != 0, .codec = true };
+        const struct msg_loader_open open = { .loader = 1,
+                                              .seed = 11,
+                                              .num_seeds = SEEDS,
+                                              .ntype = ITEM,
+                                              .batch_size = SEEDS,
+                                              .world = 1,
+                                              .features = MSG_MASK_ALL,
+                                              .labels = MSG_MASK_ALL,
+                                              .flags = MSG_LOADER_EDGE_IDS,
+                                              .seeds = MSG_SEEDS_GIVEN };
+        const struct msg_batch_request asked = { .loader = 1, .num_seeds = SEEDS };
+        struct world world;
+        struct sample_spec spec;
+        open_world(&world, &way);
+        make_spec(&spec, FANOUT);
+        assert_int_equal(asker_open_spec(&world.asker, &open, seeds->ids, &spec), 0);
+        assert_int_equal(world.asker.reply_kind, MSG_LOADER_OPENED);
+        batch_store_set_epoch(world.store, 1, 0, 0);
+        assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked,
+                                   seeds->ids, sizeof seeds->ids),
+                         0);
+        struct sampled_batch *batch = batch_store_collect(world.store, 1, 0, 0);
+        assert_non_null(batch);
+        assert_true(check_batch(&world, seeds, FANOUT, batch) > 100);
+        sampled_batch_release(batch);
+        sample_spec_free(&spec);
+        close_world(&world);
+    }
+    free(seeds);
+}
+
 /* What the sampler of a spec, or the partitions, cannot do is refused on both ways. */
 static void what_no_sampler_serves_is_refused(void **state)
 {
@@ -320,6 +363,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_bring_their_fields_to_a_new_sampler),
+        cmocka_unit_test(seeds_without_fields_draw_what_there_is),
         cmocka_unit_test(what_no_sampler_serves_is_refused),
     };
     return cmocka_run_group_tests_name("second_sampler", tests, NULL, NULL);
