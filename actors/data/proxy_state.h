@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the proxy share this. */
+/*
+ * What the files of the proxy share, and the life of a loader in it; its window of batches has a
+ * machine of its own (proxy_window.c).
+ *
+ *     open      on `loaders`, found by its ID, known to the store
+ *     closing   on `closing`, with `closed` set: calls that open it at samplers are under way
+ *
+ * The client's close ends it: it is freed at once where no such call is under way, else behind the
+ * last of them (proxy_forget). Invariants:
+ *
+ *  - A loader that closes has EMPTY slots, no room in the store, no waiter and no timer.
+ *  - At a sampler it is open, or being opened, exactly where proxy_open.address is a life of that
+ *    sampler; `call` is set exactly while MSG_LOADER_OPEN is under way. A request for a batch may
+ *    follow that message at once: one lane keeps its order. A life that is gone, or that does not
+ *    know the loader, empties the address, and the next attempt of a slot opens it again.
+ *  - A single draw is open at no sampler: its request brings all.
+ *  - At most one call of the client waits; a second one takes its place.
+ */
 #ifndef ACTORS_DATA_PROXY_STATE_H
 #define ACTORS_DATA_PROXY_STATE_H
 
