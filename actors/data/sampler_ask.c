@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking servers, for a task's frontier and for its rows. */
+/*
+ * Asking servers, for a task's frontier and for its rows.
+ *
+ *     ASK_NOTHING -> a question, as often as the server has more -> ASK_NOTHING
+ *
+ * Invariants: one request at most is under way to a partition. `asks_open` is the number of asks of
+ * the task that have a question; the last that is finished lets the task go on. A task that failed
+ * has cancelled all of them, so no answer comes for it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
