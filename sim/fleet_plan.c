@@ -32,15 +32,6 @@ enum {
 /* Frame, head and slack of any message. */
 #define MESSAGE_ROOM 2048u
 
-static uint32_t max_in_degree(const struct sim_graph *raw)
-{
-    uint32_t most = 0;
-    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
-        for (uint32_t i = 0; i < raw->num_nodes[t]; i++)
-            most = raw->in_degrees[t][i] > most ? raw->in_degrees[t][i] : most;
-    return most;
-}
-
 /* Gives each of `count` actors of a role a process; their numbers rise with the processes'. */
 static void fleet_place(struct fleet_plan *f, uint32_t count, struct draws *draws, bool trainers)
 {
@@ -164,7 +155,7 @@ static uint64_t fleet_largest(uint64_t a, uint64_t b)
 static void draw_bounds(struct fleet_plan *f, struct draws *draws)
 {
     /* Room for the largest row alone in a reply, for a loader's seeds, for a piece of sums. */
-    uint64_t row = 16 * (uint64_t)max_in_degree(&f->raw) + 1024;
+    uint64_t row = 16 * (uint64_t)sim_graph_max_in_degree(&f->raw) + 1024;
     uint64_t piece = reducer_piece_values(f->values + UINT64_C(1), f->plan.trainers);
     piece = piece < f->values + UINT64_C(1) ? piece : f->values + UINT64_C(1);
     uint64_t need = fleet_largest(row, fleet_largest(16 * f->loader.open.num_seeds, 4 * piece)) +
@@ -172,7 +163,7 @@ static void draw_bounds(struct fleet_plan *f, struct draws *draws)
     f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
     f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);
     f->replies_bytes_max = f->window_bytes * draws_between(draws, 1, 2);
-    f->slice_edges = max_in_degree(&f->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+    f->slice_edges = sim_graph_max_in_degree(&f->raw) + (uint32_t)draws_scale(draws, 16, 65536);
     f->call_ns = draws_chance(draws, 60) ? 0 : draws_scale(draws, 50 * MS, 10 * ENV_SECOND_NS);
     f->batch_bytes_max = (size_t)1 << 28;
     f->dead_ns = draws_chance(draws, 50) ? 5 * ENV_SECOND_NS

@@ -12,15 +12,6 @@ enum { DRAWS_GRAPH = 1, DRAWS_LAYOUT, DRAWS_CLIENTS, DRAWS_FAULTS, DRAWS_SERVERS
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-static uint32_t max_in_degree(const struct sim_graph *raw)
-{
-    uint32_t most = 0;
-    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
-        for (uint32_t i = 0; i < raw->num_nodes[t]; i++)
-            most = raw->in_degrees[t][i] > most ? raw->in_degrees[t][i] : most;
-    return most;
-}
-
 /* A list of nodes, in order; in some loaders some come twice. */
 static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw,
                        struct draws *draws)
@@ -149,10 +140,10 @@ static void draw_layout(struct scenario *s, struct draws *draws)
     s->direct = draws_chance(draws, 40);
     s->codec = draws_chance(draws, 40);
     /* Room for the largest row, alone in a reply. */
-    uint64_t row_bytes = 16 * (uint64_t)max_in_degree(&s->raw) + 1024;
+    uint64_t row_bytes = 16 * (uint64_t)sim_graph_max_in_degree(&s->raw) + 1024;
     s->reply_bytes_max = draws_chance(draws, 40) ? 0 : draws_scale(draws, row_bytes, 1 << 20);
     if (draws_chance(draws, 60))
-        s->slice_edges = max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+        s->slice_edges = sim_graph_max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
     s->call_ns = draws_chance(draws, 50) ? 0 : draws_scale(draws, 2 * MS, 10 * ENV_SECOND_NS);
     s->env = (struct env_sim_options){
         .turn_ns_max = draws_scale(draws, 10, 20 * US),

@@ -39,6 +39,9 @@ struct sim_graph {
 void sim_graph_init(struct sim_graph *raw, struct draws *draws);
 void sim_graph_fini(struct sim_graph *raw);
 
+/* The in-edges of the node that has the most, over all edge types. */
+uint32_t sim_graph_max_in_degree(const struct sim_graph *raw);
+
 /* Some type has "feat". */
 static inline bool raw_is_featured(const struct sim_graph *raw)
 {
