@@ -11,39 +11,20 @@
 #include <cmocka.h>
 
 #include "cli/launch/launch_show.h"
+#include "tests/cli/capture.h"
 
 #define TEXT_MAX 1000
-
-static FILE *begin_capture(int fd, int *before)
-{
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    fflush(NULL);
-    *before = dup(fd);
-    assert_true(*before >= 0 && dup2(fileno(file), fd) == fd);
-    return file;
-}
-
-static void end_capture(int fd, int before, FILE *file, char text[TEXT_MAX])
-{
-    fflush(NULL);
-    dup2(before, fd);
-    close(before);
-    rewind(file);
-    text[fread(text, 1, TEXT_MAX - 1, file)] = '\0';
-    fclose(file);
-}
 
 static void assert_shown(const struct launch_show *show, const struct tr_launch_event *event,
                          const char *out, const char *err)
 {
     char said[TEXT_MAX], cried[TEXT_MAX];
-    int stdout_before, stderr_before;
-    FILE *out_file = begin_capture(STDOUT_FILENO, &stdout_before);
-    FILE *err_file = begin_capture(STDERR_FILENO, &stderr_before);
+    struct capture output, errors;
+    capture_begin(&output, STDOUT_FILENO);
+    capture_begin(&errors, STDERR_FILENO);
     launch_show_event(show, event);
-    end_capture(STDERR_FILENO, stderr_before, err_file, cried);
-    end_capture(STDOUT_FILENO, stdout_before, out_file, said);
+    capture_end(&errors, cried, sizeof cried);
+    capture_end(&output, said, sizeof said);
     assert_string_equal(said, out);
     assert_string_equal(cried, err);
 }

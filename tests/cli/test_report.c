@@ -17,6 +17,7 @@
 #include "cli/lib/progress.h"
 #include "cli/lib/quantity.h"
 #include "cli/lib/report.h"
+#include "tests/cli/capture.h"
 #include "tests/short_memory.h"
 
 static void fill(struct report *report)
@@ -40,21 +41,13 @@ static void capture_of(void (*fill_it)(struct report *), bool json, char *text, 
 {
     struct report report;
     struct tr_error error = TR_ERROR_INIT;
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    int stdout_before = dup(STDOUT_FILENO);
-    fflush(stdout);
-    dup2(fileno(file), STDOUT_FILENO);
+    struct capture output;
+    capture_begin(&output, STDOUT_FILENO);
     report_init(&report, json);
     fill_it(&report);
     int rc = report_print(&report, &error);
-    dup2(stdout_before, STDOUT_FILENO);
-    close(stdout_before);
+    capture_end(&output, text, size);
     assert_int_equal(rc, 0);
-    rewind(file);
-    size_t length = fread(text, 1, size - 1, file);
-    text[length] = '\0';
-    fclose(file);
 }
 
 static void capture(bool json, char *text, size_t size)

@@ -13,6 +13,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/help.h"
 #include "cli/lib/run_command.h"
+#include "tests/cli/capture.h"
 
 #include <cmocka.h>
 
@@ -76,40 +77,21 @@ static const struct command CUT = { .name = "cut",
                                     .examples = EXAMPLES,
                                     .run = note_run };
 
-static int begin_capture(int fd, FILE *file)
-{
-    fflush(NULL);
-    int before = dup(fd);
-    assert_true(before >= 0 && dup2(fileno(file), fd) == fd);
-    return before;
-}
-
-static void end_capture(int fd, int before, FILE *file, char text[TEXT_MAX])
-{
-    fflush(NULL);
-    dup2(before, fd);
-    close(before);
-    rewind(file);
-    text[fread(text, 1, TEXT_MAX - 1, file)] = '\0';
-    fclose(file);
-}
-
 /* Its exit code; what it says on standard output and error. */
-static int run_words(const struct command *command, int count, const char *const *words, char *out,
-                     char *err)
+static int run_words(const struct command *command, int count, const char *const *words,
+                     char out[TEXT_MAX], char err[TEXT_MAX])
 {
     char copies[4][64], *argv[4];
     for (int i = 0; i < count; i++) {
         snprintf(copies[i], sizeof copies[i], "%s", words[i]);
         argv[i] = copies[i];
     }
-    FILE *said = tmpfile(), *cried = tmpfile();
-    assert_true(said != NULL && cried != NULL);
-    int stdout_before = begin_capture(STDOUT_FILENO, said);
-    int stderr_before = begin_capture(STDERR_FILENO, cried);
+    struct capture said, cried;
+    capture_begin(&said, STDOUT_FILENO);
+    capture_begin(&cried, STDERR_FILENO);
     int code = run_command("do cut", command, count, argv);
-    end_capture(STDERR_FILENO, stderr_before, cried, err);
-    end_capture(STDOUT_FILENO, stdout_before, said, out);
+    capture_end(&cried, err, TEXT_MAX);
+    capture_end(&said, out, TEXT_MAX);
     return code;
 }
 
@@ -209,13 +191,12 @@ static void assert_failure(const char *message, int code, const struct option_sp
     const struct invocation invocation = { .name = "cut", .options = options };
     struct tr_error error = TR_ERROR_INIT;
     char text[TEXT_MAX];
-    FILE *file = tmpfile();
-    assert_non_null(file);
+    struct capture cried;
     error.code = code;
     snprintf(error.message, sizeof error.message, "%s", message);
-    int before = begin_capture(STDERR_FILENO, file);
+    capture_begin(&cried, STDERR_FILENO);
     int exit_code = (fail)(&invocation, &error);
-    end_capture(STDERR_FILENO, before, file, text);
+    capture_end(&cried, text, sizeof text);
     assert_int_equal(exit_code, EXIT_FAILED);
     assert_string_equal(text, expected);
 }

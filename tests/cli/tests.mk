@@ -46,7 +46,8 @@ tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
 tests_cli_json_lines_LDADD = $(JANSSON_LIBS)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
 tests_cli_test_options_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
-tests_cli_test_report_SOURCES = tests/cli/test_report.c tests/short_memory.h
+tests_cli_test_report_SOURCES = tests/cli/test_report.c tests/cli/capture.c tests/cli/capture.h \
+    tests/short_memory.h
 tests_cli_test_report_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
 tests_cli_test_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
@@ -59,11 +60,11 @@ tests_cli_test_watchdog_SOURCES = tests/cli/test_watchdog.c
 tests_cli_test_watchdog_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_launch_show
 TESTS += tests/cli/test_launch_show
-tests_cli_test_launch_show_SOURCES = tests/cli/test_launch_show.c
+tests_cli_test_launch_show_SOURCES = tests/cli/test_launch_show.c tests/cli/capture.c tests/cli/capture.h
 tests_cli_test_launch_show_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_run_command
 TESTS += tests/cli/test_run_command
-tests_cli_test_run_command_SOURCES = tests/cli/test_run_command.c
+tests_cli_test_run_command_SOURCES = tests/cli/test_run_command.c tests/cli/capture.c tests/cli/capture.h
 tests_cli_test_run_command_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_train_options
 TESTS += tests/cli/test_train_options
