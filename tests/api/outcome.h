@@ -8,7 +8,7 @@
 
 #include <troupe/error.h>
 
-/* Of the last call of this thread that failed. */
+/* The error of the last call of this thread that failed. */
 extern _Thread_local struct tr_error failure;
 
 /* The call succeeded. */
