@@ -21,7 +21,7 @@
 
 #define SEEDS 200u
 #define SCENARIOS_HASH UINT64_C(0xc343cb0ca43f5337)
-#define FLEETS_HASH UINT64_C(0xb1fb63e83d6c21a4)
+#define FLEETS_HASH UINT64_C(0xcc77777a353514b4)
 
 /* FNV-1a, of the bytes of numbers. */
 static void add(uint64_t *hash, uint64_t number)
