@@ -241,6 +241,10 @@ bool actor_advance(struct actor *actor)
 {
     if (actor->phase < ACTOR_DRAINING)
         return true;
+    /* An actor may fail or be killed before the post of a stop, or of a child's end, gets here. It
+     * ends as that says: its `stop` is not called any more. */
+    if (actor->exiting && actor->phase == ACTOR_DRAINING)
+        return actor_settle(actor);
     /* A failed or killed actor kills its children; one that drains, or ended well, stops them. */
     bool kill = actor->phase == ACTOR_ENDING && (actor->reason < 0 || actor->killed);
     /* Children end before their parent in both phases: while it drains it still serves them. */

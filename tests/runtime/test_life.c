@@ -590,6 +590,138 @@ static void a_dismissed_child_stays_away(void **state)
     }
 }
 
+/* A parent that kills its child when both have started, and asks it to stop at once. */
+struct killing_parent {
+    const struct plan *plan;
+    struct address child;
+    struct timer timer;
+};
+
+static struct killing_parent *killing_parent_of(struct actor *self)
+{
+    return (struct killing_parent *)(uintptr_t)self->arg;
+}
+
+static void ask_itself(struct actor *self, void *arg)
+{
+    (void)arg;
+    assert_int_equal(support_send(self, actor_address(self), KIND_NUMBER, 0), 0);
+}
+
+static int kill_and_stop_start(struct actor *self, const void *arg)
+{
+    struct killing_parent *parent = killing_parent_of(self);
+    struct actor_options options = { .ops = &plan_ops, .arg = parent->plan };
+    (void)arg;
+    timer_start(self, &parent->timer, actor_now_ns(self) + 1000000, ask_itself, NULL);
+    return actor_spawn(self, &options, &parent->child);
+}
+
+static int kill_and_stop(struct actor *self, struct message *message)
+{
+    const struct address child = killing_parent_of(self)->child;
+    message_release(self, message);
+    assert_int_equal(actor_kill(self, child, TR_EIO), 0);
+    assert_int_equal(actor_stop(self, child), 0);
+    return 0;
+}
+
+static const struct actor_ops kill_and_stop_ops = { "parent", kill_and_stop_start, kill_and_stop,
+                                                    NULL, NULL };
+
+/* The post of the stop may run before the child's turn, in which the kill is acted on. */
+static void a_killed_child_has_no_stop(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct env *env = make_env(seed);
+        struct node *node = support_sim_node(env, 1, 1);
+        struct story story = { .text = "" };
+        struct plan plan = { .name = "c", .drain_ns = 1000, .story = &story };
+        struct killing_parent parent = { .plan = &plan };
+        struct actor_options options = { .ops = &kill_and_stop_ops, .arg = &parent };
+        struct address address;
+        assert_int_equal(node_spawn(node, &options, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        run_for(env, ENV_SECOND_NS);
+        assert_string_equal(story.text, "+c -c ");
+        support_sim_finish(env, node);
+        env_destroy(env);
+    }
+}
+
+/* A parent that its child kills when both are to stop. */
+struct feud {
+    struct address parent;
+    uint32_t child_stops, parent_stops, parent_ends;
+};
+
+static struct feud *feud_of(struct actor *self)
+{
+    return (struct feud *)(uintptr_t)self->arg;
+}
+
+/* In a later turn: what it does then may be the last of a turn of the loop. */
+static void feud_child_stop(struct actor *self)
+{
+    feud_of(self)->child_stops++;
+    ask_itself(self, NULL);
+}
+
+static int feud_child_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    assert_int_equal(actor_kill(self, feud_of(self)->parent, TR_EIO), 0);
+    actor_exit(self, 0);
+    return 0;
+}
+
+static const struct actor_ops feud_child_ops = { "child", NULL, feud_child_receive, feud_child_stop,
+                                                 NULL };
+
+static int feud_start(struct actor *self, const void *arg)
+{
+    struct actor_options child = { .ops = &feud_child_ops, .arg = arg };
+    struct address address;
+    feud_of(self)->parent = actor_address(self);
+    return actor_spawn(self, &child, &address);
+}
+
+static void feud_stop(struct actor *self)
+{
+    feud_of(self)->parent_stops++;
+    actor_exit(self, 0);
+}
+
+static void feud_fini(struct actor *self)
+{
+    assert_int_equal(actor_reason(self), TR_EIO);
+    feud_of(self)->parent_ends++;
+}
+
+static const struct actor_ops feud_ops = { "parent", feud_start, receive, feud_stop, feud_fini };
+
+/* The post of the child's end may run before the parent's turn. */
+static void one_that_is_killed_while_it_drains_has_no_stop(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct env *env = make_env(seed);
+        struct node *node = support_sim_node(env, 1, 1);
+        struct feud feud = { .child_stops = 0 };
+        struct actor_options options = { .ops = &feud_ops, .arg = &feud };
+        struct address address;
+        assert_int_equal(node_spawn(node, &options, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        run_for(env, ENV_SECOND_NS);
+        support_sim_finish(env, node);
+        assert_int_equal(feud.child_stops, 1);
+        assert_int_equal(feud.parent_stops, 0);
+        assert_int_equal(feud.parent_ends, 1);
+        env_destroy(env);
+    }
+}
+
 static void a_node_that_never_started_can_be_destroyed(void **state)
 {
     (void)state;
@@ -833,6 +965,8 @@ int main(void)
         cmocka_unit_test(only_the_life_that_was_asked_answers),
         cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),
         cmocka_unit_test(a_dismissed_child_stays_away),
+        cmocka_unit_test(a_killed_child_has_no_stop),
+        cmocka_unit_test(one_that_is_killed_while_it_drains_has_no_stop),
         cmocka_unit_test(one_for_all_restarts_the_siblings),
         cmocka_unit_test(a_stop_that_takes_too_long_is_cut_at_its_deadline),
         cmocka_unit_test(one_that_waits_for_its_children_can_be_killed),
