@@ -180,20 +180,30 @@ static bool may_restart(struct supervision *supervision, uint64_t now_ns)
     return true;
 }
 
-/* A restart that finds no memory counts as one more failure of the child. */
-static int supervisor_restart(struct actor *parent, struct child *child, int reason)
+/* Starts a child again, of which the restart was counted. One that finds no memory is tried again,
+ * and counts as one more. */
+static int supervisor_start(struct actor *parent, struct child *child)
 {
     struct loop *loop = &parent->loop->node->loops[child->options.loop];
-    do {
+    for (;;) {
+        int rc = actor_create(loop, &child->options, parent, &child->actor);
+        if (rc == 0)
+            break;
         if (!may_restart(parent->supervision, parent->loop->now_ns))
-            return reason;
-        reason = actor_create(loop, &child->options, parent, &child->actor);
-    } while (reason < 0);
+            return rc;
+    }
     /* The marks belong to the last life: this one has been asked nothing yet. */
     child->stopping = child->killed = false;
     counter_add(&parent->loop->restarts, 1);
     actor_install(child->actor, parent->loop);
     return 0;
+}
+
+static int supervisor_restart(struct actor *parent, struct child *child, int reason)
+{
+    if (!may_restart(parent->supervision, parent->loop->now_ns))
+        return reason;
+    return supervisor_start(parent, child);
 }
 
 /* One for all: the rest ends, youngest first; then all start again, oldest first. */
@@ -210,16 +220,10 @@ static int restart_all(struct actor *parent, int reason)
         return reason < 0 ? reason : TR_ECANCELED;
     /* The oldest comes first, as at their spawning: a younger child counts on its older
      * siblings. */
-    for (struct child *child = parent->oldest; child != NULL; child = child->younger) {
-        struct loop *loop = &parent->loop->node->loops[child->options.loop];
-        int rc = actor_create(loop, &child->options, parent, &child->actor);
-        if (rc < 0)
-            return rc;
-        child->stopping = child->killed = false;
-        counter_add(&parent->loop->restarts, 1);
-        actor_install(child->actor, parent->loop);
-    }
-    return 0;
+    int rc = 0;
+    for (struct child *child = parent->oldest; child != NULL && rc == 0; child = child->younger)
+        rc = supervisor_start(parent, child);
+    return rc;
 }
 
 static int supervisor_decide(struct actor *parent, struct child *child, int reason)

@@ -536,6 +536,69 @@ static void one_for_all_restarts_the_siblings(void **state)
     env_destroy(env);
 }
 
+#define LEAN_CHILDREN 3u
+
+/* Children of which the last fails in its first life; from then on memory is short. */
+struct lean {
+    uint32_t starts, parent_ends;
+};
+
+static int lean_start(struct actor *self, const void *arg)
+{
+    struct lean *lean = (struct lean *)(uintptr_t)arg;
+    if (++lean->starts != LEAN_CHILDREN)
+        return 0;
+    env_sim_set_alloc_fail(node_env(actor_node(self)), 500000);
+    return TR_EIO;
+}
+
+static const struct actor_ops lean_ops = { "child", lean_start, receive, NULL, NULL };
+
+static int lean_parent_start(struct actor *self, const void *arg)
+{
+    const struct supervisor_options supervision = { .strategy = SUPERVISOR_ONE_FOR_ALL,
+                                                    .max_restarts = 60,
+                                                    .period_ns = ENV_SECOND_NS };
+    assert_int_equal(actor_supervise(self, &supervision), 0);
+    for (uint32_t i = 0; i < LEAN_CHILDREN; i++) {
+        struct actor_options options = {
+            .ops = &lean_ops, .arg = arg, .loop = i, .restart = ACTOR_RESTART_ON_FAILURE
+        };
+        struct address address;
+        assert_int_equal(actor_spawn(self, &options, &address), 0);
+    }
+    return 0;
+}
+
+static void lean_parent_fini(struct actor *self)
+{
+    ((struct lean *)(uintptr_t)self->arg)->parent_ends++;
+}
+
+static const struct actor_ops lean_parent_ops = { "parent", lean_parent_start, receive, NULL,
+                                                  lean_parent_fini };
+
+/* As where one is restarted: what found no memory is tried again, as often as restarts are
+ * allowed. */
+static void one_for_all_tries_again_without_memory(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct env *env = make_env(seed);
+        struct node *node = support_sim_node(env, 1, LEAN_CHILDREN);
+        struct lean lean = { .starts = 0 };
+        struct actor_options options = { .ops = &lean_parent_ops, .arg = &lean };
+        struct address address;
+        assert_int_equal(node_spawn(node, &options, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        run_for(env, ENV_SECOND_NS);
+        assert_int_equal(lean.parent_ends, 0);
+        assert_int_equal(lean.starts, 2 * LEAN_CHILDREN);
+        support_sim_finish(env, node);
+        env_destroy(env);
+    }
+}
+
 /* A parent that stops its child at the first message; others are stopped by whoever knows them. */
 static int dismiss_start(struct actor *self, const void *arg)
 {
@@ -968,6 +1031,7 @@ int main(void)
         cmocka_unit_test(a_killed_child_has_no_stop),
         cmocka_unit_test(one_that_is_killed_while_it_drains_has_no_stop),
         cmocka_unit_test(one_for_all_restarts_the_siblings),
+        cmocka_unit_test(one_for_all_tries_again_without_memory),
         cmocka_unit_test(a_stop_that_takes_too_long_is_cut_at_its_deadline),
         cmocka_unit_test(one_that_waits_for_its_children_can_be_killed),
         cmocka_unit_test(children_end_before_parents_in_reverse_order),
