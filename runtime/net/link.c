@@ -353,12 +353,47 @@ static void link_take_arrival(struct link *link, struct transport *transport,
         be_fenced(link);
 }
 
+static void drop_early(struct link *link)
+{
+    struct link_arrival *early = link->early;
+    link->early = NULL;
+    if (early == NULL)
+        return;
+    transport_destroy(early->transport);
+    link_unref(link);
+    free(early);
+}
+
+/* The listener makes an observer's link for its first connection, so the actor, on a loop of its
+ * own, has mostly not had its first turn when that arrives: it waits for the turn. A later one
+ * takes its place, as it would that of a connection that is up. */
+static void keep_early(struct link *link, struct link_arrival *arrival)
+{
+    drop_early(link);
+    link->early = arrival;
+}
+
+static void take_early(struct link *link)
+{
+    struct link_arrival *early = link->early;
+    link->early = NULL;
+    if (early == NULL)
+        return;
+    link_take_arrival(link, early->transport, &early->hello);
+    link_unref(link);
+    free(early);
+}
+
 struct actor *link_arrive(struct loop *loop, struct post *post)
 {
     struct link_arrival *arrival = (struct link_arrival *)(void *)post;
     struct link *link = arrival->link;
     struct actor *self = link->self;
     (void)loop;
+    if (self == NULL && link->peer == NULL && !link->ended) {
+        keep_early(link, arrival);
+        return NULL;
+    }
     if (self == NULL || self->exiting)
         transport_destroy(arrival->transport);
     else
@@ -503,9 +538,10 @@ static int link_start(struct actor *self, const void *arg)
         link->next_observer_of_loop = on->observers;
         on->observers = link;
     }
-    /* The dial comes last: all that the end of a connection works on is there. */
+    /* Connections come last: all that the end of one works on is there. */
     if (link_dials(link))
         link_dial(self, link);
+    take_early(link);
     return 0;
 }
 
@@ -576,6 +612,7 @@ static void link_fini(struct actor *self)
         if (link->peer == NULL)
             forget_observer(link);
     }
+    drop_early(link);
     /* The flag is set before the queues are emptied: what is sent later is answered at once
      * (links.c) instead of staying here. Without `self` nothing marks the link again once it is
      * unmarked. */

@@ -180,7 +180,8 @@ struct link {
     /* The connection. */
     enum link_phase phase;
     struct greeting *greeting;
-    struct greeting *parting; /* the last connection that was refused: its REFUSE is written */
+    struct greeting *parting;   /* the last connection that was refused: its REFUSE is written */
+    struct link_arrival *early; /* an observer's, which came before the first turn of its actor */
     struct link_wire *wire;
     bool overflown; /* a control lane is at its bound: the peer is broken */
     bool ack_due, ping_due, stalled, leaving, stopping, goodbye_sent;

@@ -441,6 +441,27 @@ static void windows_have_a_bound(void **state)
     cluster_close(&cluster);
 }
 
+#define FIRST_OBSERVERS 16u
+
+/* Its link is made for it, on whichever loop, and takes the connection that it was made for. */
+static void the_first_connection_of_an_observer_is_answered(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer observers[FIRST_OBSERVERS];
+    struct links_counters counters;
+    open_house(&cluster, 2);
+    cluster_start(&cluster);
+    for (uint32_t i = 0; i < FIRST_OBSERVERS; i++)
+        raw_open(&observers[i], &cluster, OBSERVER + i, 1);
+    links_counters(cluster.nodes[0], &counters);
+    assert_int_equal(counters.observers, FIRST_OBSERVERS);
+    assert_int_equal(counters.accepted, FIRST_OBSERVERS);
+    for (uint32_t i = 0; i < FIRST_OBSERVERS; i++)
+        close(observers[i].fd);
+    cluster_close(&cluster);
+}
+
 static void an_observer_watches_a_few_times(void **state)
 {
     (void)state;
@@ -754,6 +775,7 @@ int main(void)
         cmocka_unit_test(a_full_window_opens_again_when_the_session_resumes),
         cmocka_unit_test(a_death_ends_what_waits_for_whoever_lived_there),
         cmocka_unit_test(records_come_in_their_order),
+        cmocka_unit_test(the_first_connection_of_an_observer_is_answered),
         cmocka_unit_test(an_observer_watches_a_few_times),
         cmocka_unit_test(an_observer_waits_for_a_few_names),
         cmocka_unit_test(a_flood_of_observers_is_bounded),
