@@ -167,13 +167,12 @@ void proxy_fill(struct proxy_loader *l)
     uint64_t end = l->position + l->window;
     end = end < end_of(l) ? end : end_of(l);
     /* The waiter is answered before samplers are asked: the client gets what is there at once,
-     * and a failure that it heard of leaves its slot free to be asked for again. */
+     * and a failure that it heard of leaves its slot free to be asked for again. What comes of the
+     * asks comes later, also where one fails at once (part_call_send), and leads here again. */
     answer_waiter(l);
     uint64_t turn = l->position;
     for (; turn < end && fill_slot(l, turn); turn++)
         l->next_ask = turn < l->next_ask ? l->next_ask : turn + 1;
     if (turn < end && !is_of_next(l, turn)) /* the next epoch can wait until the client moves */
         proxy_retry_later(l);
-    /* It is answered after them too: an ask that fails at once is an answer. */
-    answer_waiter(l);
 }

@@ -175,7 +175,7 @@ static void open_rows(struct task *task, struct error *error, int *rv)
         sampler_ask_rows(task);
 }
 
-/* One slice. Failing a task ends it, also inside of asking. */
+/* One slice. Where asking ends the task, nothing has failed here (rv >= 0). */
 static void step_task(struct task *task)
 {
     struct batch_builder *builder = &task->builder;
@@ -228,7 +228,7 @@ static void step_task(struct task *task)
         keep_task(task);
         return;
     }
-    if (rv < 0 && task->request != NULL)
+    if (rv < 0)
         sampler_fail_task(task, rv, error.text);
 }
 

@@ -229,10 +229,10 @@ static void link_ready(struct actor *self, void *arg, struct stream *stream, uns
     if (link->phase == LINK_GREETING)
         go_on_greeting(link);
     /* Bytes that came right behind the greeting may wait in the transport, and no event tells of
-     * them. link_read comes last: it may end the connection and free the wire. */
+     * them. link_read comes last: it may end the connection and free the wire, and else marks the
+     * link, so that what was blocked is written. */
     if (link->phase == LINK_UP) {
         link->wire->blocked = false;
-        link_mark(link);
         link_read(link);
     }
 }
@@ -319,8 +319,7 @@ static void link_welcome(struct link *link, struct transport *transport,
     wire->parts[0] = (struct link_part){ wire->out, bytes };
     wire->num_parts = 1;
     wire->staged_bytes = wire->out_used = bytes;
-    transport_want(transport, STREAM_READABLE);
-    link_flush(link);
+    link_flush(link); /* also says what the transport waits for */
     if (link->phase == LINK_UP)
         link_read(link);
 }
