@@ -88,13 +88,15 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
     rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
     if (rv == 0)
         rv = sample_tables_check(&spec, s->options->meta, "loader", error);
+    if (rv == 0)
+        rv = epoch_plan_init(&epochs, open, error);
     if (rv != 0)
         return rv;
     /* The count is checked after the faults above, which stay: a proxy asks again after
      * TR_EFULL, and would do so for a loader that can never be opened. */
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
         return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
-    return epoch_plan_init(&epochs, open, error);
+    return 0;
 }
 
 static struct message *sampler_loader_opened(struct sampler *s, const struct loader_state *l)

@@ -194,6 +194,34 @@ static void what_cannot_be_served_is_refused(void **state)
     close_world(&world);
 }
 
+/* What stays wrong is said, though the sampler is full: after TR_EFULL a proxy would ask again for
+ * ever. */
+static void a_full_sampler_says_what_is_wrong_with_a_loader(void **state)
+{
+    (void)state;
+    struct world world;
+    const int32_t fanout = 0;
+    open_world(&world, 1, false);
+    struct msg_loader_open open = world.open;
+    for (open.loader = 2; open.loader <= SAMPLER_LOADERS_MAX; open.loader++) {
+        assert_int_equal(
+            asker_open_loader(&world.asker, &open, world.seeds, 1, &fanout, GRAPH_ETYPES), 0);
+        assert_int_equal(world.asker.reply_kind, MSG_LOADER_OPENED);
+    }
+    for (uint32_t wrong = 0; wrong < 3; wrong++) {
+        struct msg_loader_open last = open;
+        last.batch_size = wrong == 1 ? 0 : open.batch_size;
+        last.rank = wrong == 2 ? 1 : open.rank;
+        assert_int_equal(
+            asker_open_loader(&world.asker, &last, world.seeds, 1, &fanout, GRAPH_ETYPES), 0);
+        assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
+        assert_int_equal(
+            ((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code,
+            wrong > 0 ? TR_EINVAL : TR_EFULL);
+    }
+    close_world(&world);
+}
+
 /* The digests of three batches of a loader; a newer version without edges comes after the first, and
  * takes the place of the old one. */
 static void draw_three(struct world *world, uint64_t loader, bool replaced, uint64_t digests[3])
@@ -762,6 +790,7 @@ int main(void)
         cmocka_unit_test(an_empty_batch_says_whether_its_seeds_are_edges),
         cmocka_unit_test(edges_beyond_the_rows_of_a_partition_are_refused),
         cmocka_unit_test(what_cannot_be_served_is_refused),
+        cmocka_unit_test(a_full_sampler_says_what_is_wrong_with_a_loader),
         cmocka_unit_test(a_draw_needs_no_loader),
         cmocka_unit_test(a_draw_ends_when_its_batch_was_pulled),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
