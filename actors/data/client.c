@@ -153,6 +153,8 @@ static bool client_begin(struct client *c, struct operation *op)
     op->began = true;
     c->num_running++;
     rv = op->ops->begin(op, &error);
+    if (rv == 0)
+        rv = lanes_hold(op, &error);
     if (rv == 0) {
         op->state = OPERATION_RUNNING;
         op->error = (struct error){ 0 };

@@ -3,38 +3,31 @@
  * Partition after partition: asking owners until they answer, and reading what is here.
  *
  * Invariants: lane 0 takes the partitions that are here, the others share those that are not; each
- * partition is taken once (`next_part`). A busy lane has a partition, and either a call under way
- * or a turn of client_work() to come. The lane that is the last to find no partition finishes the
- * operation.
+ * partition is taken once (`next_part`). Which are here is decided when the operation begins
+ * (`here`): lanes that looked by themselves could leave one that was retired in between to each
+ * other. A busy lane has a partition, and either a call under way or a turn of client_work() to
+ * come. The lane that is the last to find no partition finishes the operation.
  */
 #include "actors/data/client_state.h"
 
-static void send_lane(struct lane *lane);
+#include <inttypes.h>
+#include <stdlib.h>
 
-static struct snapshot *acquire(const struct operation *op, uint32_t part)
-{
-    struct snapshots *here = op->client->options->snapshots;
-    const struct book *book = op->client->options->book;
-    return here == NULL ? NULL : snapshot_acquire(here, part, book_part_version(book, part));
-}
+static void send_lane(struct lane *lane);
 
 /* To the next partition that is wanted and of this lane's kind; false: there is none. */
 static bool move_on(struct lane *lane)
 {
     struct operation *op = lane->op;
     uint32_t *next = &op->next_part[lane->local];
-    snapshot_release(lane->snapshot);
     lane->snapshot = NULL;
     while (*next < op->client->options->book->num_parts) {
         uint32_t part = (*next)++;
-        struct snapshot *snapshot = op->ops->wants(op, part) ? acquire(op, part) : NULL;
-        bool mine = op->ops->wants(op, part) && (snapshot != NULL) == lane->local;
-        if (!mine) {
-            snapshot_release(snapshot);
+        struct snapshot *here = op->here == NULL ? NULL : op->here[part];
+        if (!op->ops->wants(op, part) || (here != NULL) != lane->local)
             continue;
-        }
         lane->part = part;
-        lane->snapshot = snapshot;
+        lane->snapshot = here;
         lane->at = 0;
         return true;
     }
@@ -113,6 +106,21 @@ static void init_lane(struct lane *lane, struct operation *op, bool local)
                                      .call_ns = client->options->call_ns };
 }
 
+int lanes_hold(struct operation *op, struct error *error)
+{
+    const struct client_options *options = op->client->options;
+    const struct book *book = options->book;
+    if (options->snapshots == NULL)
+        return 0;
+    op->here = calloc(book->num_parts + (size_t)1, sizeof(struct snapshot *));
+    if (op->here == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %" PRIu32 " partitions", book->num_parts);
+    for (uint32_t p = 0; p < book->num_parts; p++)
+        if (op->ops->wants(op, p))
+            op->here[p] = snapshot_acquire(options->snapshots, p, book_part_version(book, p));
+    return 0;
+}
+
 void lanes_start(struct operation *op)
 {
     op->next_part[0] = op->next_part[1] = 0;
@@ -130,9 +138,12 @@ void lanes_stop(struct operation *op)
         struct lane *lane = &op->lanes[i];
         lane->busy = false;
         part_call_cancel(&lane->call);
-        snapshot_release(lane->snapshot);
         lane->snapshot = NULL;
     }
+    for (uint32_t p = 0; op->here != NULL && p < op->client->options->book->num_parts; p++)
+        snapshot_release(op->here[p]);
+    free(op->here);
+    op->here = NULL;
 }
 
 void lanes_fini(struct operation *op)

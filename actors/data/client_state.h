@@ -25,7 +25,7 @@ struct lane {
     bool local; /* reads partitions of this process, lane 0; others ask */
     bool busy;  /* stands at a partition */
     uint32_t part;
-    struct snapshot *snapshot; /* of a local lane's partition */
+    struct snapshot *snapshot; /* of a local lane's partition: the operation's */
     uint64_t at;               /* in the partition: what comes next */
     uint32_t piece;            /* from there on: what was asked for */
     struct part_call call;
@@ -73,9 +73,10 @@ struct operation {
     bool busy;  /* a job of the crew reads it: it stays until that is done */
     uint64_t timeout_ns;
     struct timer deadline;
-    size_t bytes;          /* charged while it runs */
-    struct error error;    /* how it ended; before that: what it waits for */
-    uint32_t next_part[2]; /* the first that no remote, no local lane has looked at */
+    size_t bytes;           /* charged while it runs */
+    struct error error;     /* how it ended; before that: what it waits for */
+    struct snapshot **here; /* [partitions]: those that are read, held; NULL: asked for */
+    uint32_t next_part[2];  /* the first that no remote, no local lane has looked at */
     uint32_t lanes_open;
     struct lane lanes[CLIENT_LANES];
     struct operation *next;
@@ -107,7 +108,8 @@ void operation_end_about(struct operation *op, int status, const char *sentence,
 /* Charges more to the account: 0 or TR_EFULL with its message. */
 int operation_charge(struct operation *op, size_t bytes, struct error *error);
 
-/* client_lane.c */
+/* client_lane.c: holds what is here of what the operation wants, until lanes_stop(). TR_ENOMEM. */
+int lanes_hold(struct operation *op, struct error *error);
 void lanes_start(struct operation *op);
 void lanes_stop(struct operation *op);
 /* The same in the client's fini. */

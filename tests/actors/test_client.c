@@ -791,6 +791,8 @@ struct scenario {
     bool client_dies;
     uint32_t kills;
     struct timer kill_timer;
+    uint64_t retire_ns; /* when a partition that is here is here no more; 0: never */
+    struct timer retire_timer;
     struct operation_case ops[OPS];
     uint32_t answered, right, failed;
 };
@@ -949,6 +951,13 @@ static void kill_one(struct actor *self, void *arg)
         kill_later(self, s);
 }
 
+static void retire_one(struct actor *self, void *arg)
+{
+    struct scenario *s = arg;
+    (void)self;
+    assert_int_equal(snapshots_retire(s->world.here, GRAPH_PARTS - 1, SNAPSHOT_NEWEST), 0);
+}
+
 static int start_driver(struct actor *self, const void *arg)
 {
     struct scenario *s = (struct scenario *)(uintptr_t)arg;
@@ -956,6 +965,8 @@ static int start_driver(struct actor *self, const void *arg)
         timer_start(self, &s->ops[i].timer, actor_now_ns(self) + s->ops[i].begin_ns, issue,
                     &s->ops[i]);
     kill_later(self, s);
+    if (s->retire_ns != 0)
+        timer_start(self, &s->retire_timer, actor_now_ns(self) + s->retire_ns, retire_one, s);
     return 0;
 }
 
@@ -1103,6 +1114,34 @@ static void operations_tell_the_truth_whatever_fails(void **unused)
     assert_true(seeds.end - seeds.begin < 100 || (right > 500 && failed > 100));
 }
 
+/* All partitions are here, and all operations begin at about the same time, so that they take turns
+ * with reading: what is retired meanwhile is still read, or asked for. */
+static void what_is_retired_meanwhile_is_not_left_out(void **unused)
+{
+    (void)unused;
+    struct seeds seeds = seeds_wanted(150);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct scenario *s = calloc(1, sizeof *s);
+        assert_non_null(s);
+        seeds_note(seed);
+        open_scenario(s, seed);
+        for (uint32_t i = 0; i < GRAPH_PARTS; i++)
+            (void)snapshots_add(s->world.here, &s->world.graph.parts[i], NULL, NULL, NULL);
+        s->client_dies = false;
+        s->kills = 0;
+        s->client.running_max = s->client.bytes_max = 0;
+        for (uint32_t i = 0; i < OPS; i++) {
+            s->ops[i].hasty = false;
+            s->ops[i].timeout_ns = 100 * ENV_SECOND_NS;
+            s->ops[i].begin_ns = MS;
+        }
+        s->retire_ns = MS + below(s, MS / 2);
+        run(s);
+        close_scenario(s);
+        free(s);
+    }
+}
+
 static void pieces_of_a_sort_give_the_sorted_whole(void **unused)
 {
     (void)unused;
@@ -1147,6 +1186,7 @@ int main(void)
         cmocka_unit_test(running_is_bounded),
         cmocka_unit_test(pieces_of_a_sort_give_the_sorted_whole),
         cmocka_unit_test(operations_tell_the_truth_whatever_fails),
+        cmocka_unit_test(what_is_retired_meanwhile_is_not_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
