@@ -231,29 +231,36 @@ void child_close(struct child_process *child)
     close_one(&child->pidfd);
 }
 
+/* Looks at a child without waiting for it. False: somebody else has waited for it, and its number
+ * may be another's. So it is at once after its end where this program ignores SIGCHLD, or waits for
+ * any child. */
+static bool child_look(const struct child_process *child, siginfo_t *info)
+{
+    *info = (siginfo_t){ 0 };
+    return waitid(P_PID, (id_t)child->pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 ||
+           errno != ECHILD;
+}
+
 void child_signal(const struct child_process *child, int number)
 {
+    siginfo_t info;
     /* Its group is there: vfork() returned once it had become the program, which is after
      * setsid(). */
-    if (child->pid > 0)
+    if (child->pid > 0 && child_look(child, &info))
         kill(-child->pid, number);
 }
 
 bool child_ended(struct child_process *child, int *code, int *signal)
 {
-    siginfo_t info = { 0 };
+    siginfo_t info;
     int status;
     *code = EXIT_UNKNOWN;
     *signal = 0;
     if (child->pid <= 0)
         return false;
     /* Its number stays its own until it is waited for, so the group is ended before, and is surely
-     * its. Where this program ignores SIGCHLD, or waits for any child, somebody else has waited: it
-     * is known that the child ended and not how, and its number, by which its group would be ended,
-     * may be another's. */
-    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
-        if (errno != ECHILD)
-            return false;
+     * its. Where somebody else has waited it is known that the child ended and not how. */
+    if (!child_look(child, &info)) {
         child->pid = 0;
         return true;
     }

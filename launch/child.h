@@ -50,7 +50,7 @@ int child_start(struct child_process *child, const struct child_start *start, st
 void child_close_input(struct child_process *child);
 void child_close(struct child_process *child);
 
-/* To it and to what it started. */
+/* To it and to what it started, unless somebody else waited for it. */
 void child_signal(const struct child_process *child, int number);
 
 /* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -367,6 +368,54 @@ static void an_ended_child_is_neither_waited_for_nor_signalled(void **unused)
     assert_int_equal(child.pidfd, -1);
 }
 
+/* A process that leads a group, answers each byte with one, and ends with its input. */
+static void echo_bytes(int in, int out)
+{
+    char byte;
+    while (read(in, &byte, 1) == 1 && write(out, &byte, 1) == 1)
+        continue;
+    _exit(0);
+}
+
+/* Where this program ignores SIGCHLD an ended child's number is free, and may be that of a process
+ * which is none of its children. */
+static void another_process_of_that_number_is_not_signalled(void **unused)
+{
+    int to[2], from[2];
+    pid_t stranger = 0;
+    char byte = 'x';
+    int code, number;
+    (void)unused;
+    assert_int_equal(pipe(to), 0);
+    assert_int_equal(pipe(from), 0);
+    pid_t between = fork();
+    if (between == 0) {
+        stranger = fork();
+        if (stranger == 0) {
+            setsid();
+            close(to[1]);
+            echo_bytes(to[0], from[1]);
+        }
+        _exit(write(from[1], &stranger, sizeof stranger) == sizeof stranger ? 0 : 1);
+    }
+    assert_true(between > 0);
+    assert_int_equal(waitpid(between, &code, 0), between);
+    assert_int_equal(read(from[0], &stranger, sizeof stranger), sizeof stranger);
+    /* Once it has answered it leads its group. */
+    assert_int_equal(write(to[1], &byte, 1), 1);
+    assert_int_equal(read(from[0], &byte, 1), 1);
+    struct child_process ended = CHILD_NONE;
+    ended.pid = stranger;
+    child_signal(&ended, SIGKILL);
+    assert_true(child_ended(&ended, &code, &number));
+    close(from[1]);
+    assert_int_equal(write(to[1], &byte, 1), 1);
+    assert_int_equal(read(from[0], &byte, 1), 1);
+    close(to[0]);
+    close(to[1]);
+    close(from[0]);
+}
+
 /* Signals that this program blocks or ignores end a child as they end any program. */
 static void a_child_heeds_signals_again(void **unused)
 {
@@ -486,6 +535,7 @@ int main(void)
         cmocka_unit_test(a_child_gets_its_environment_and_tells_how_it_ended),
         cmocka_unit_test(names_of_the_environment_are_whole),
         cmocka_unit_test(an_ended_child_is_neither_waited_for_nor_signalled),
+        cmocka_unit_test(another_process_of_that_number_is_not_signalled),
         cmocka_unit_test(a_child_heeds_signals_again),
         cmocka_unit_test(a_child_begins_with_its_input_in_its_folder),
         cmocka_unit_test(a_program_that_is_not_there_ends_as_in_a_shell),
