@@ -64,6 +64,19 @@ void task_events_say(struct task_events *events, enum tr_model_event_kind kind, 
     append(events, said);
 }
 
+bool task_events_ask(struct task_events *events, enum tr_model_event_kind kind, uint64_t number)
+{
+    struct task_event *said = calloc(1, sizeof *said);
+    if (said == NULL)
+        return false;
+    said->event = (struct tr_model_event){ .size = sizeof said->event,
+                                           .kind = kind,
+                                           .number = number };
+    said->queued.kept = true;
+    append(events, said);
+    return true;
+}
+
 bool task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
                              uint64_t number, const int *threads, uint32_t count, const char *text)
 {

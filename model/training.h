@@ -102,7 +102,8 @@ void training_set_tested(struct training *t, const struct scores *scores);
 /* Forgets the result: what was found since a checkpoint is found again. */
 void training_forget_end(struct training *t);
 void training_set_result(struct training *t, const struct trainer_result *result);
-/* Until tr_train_confirm(), or the task is cancelled. */
-void training_wait_confirmed(struct training *t);
+/* Says that so many epochs were trained, and waits until tr_train_confirm(), or the task is
+ * cancelled. */
+void training_ask_confirmed(struct training *t, uint32_t epochs);
 
 #endif

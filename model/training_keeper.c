@@ -187,9 +187,10 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
     int rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
         training_set_result(t, result);
-        task_events_say(&t->events, TR_MODEL_TRAINED, result->epochs_run, "%s", "");
         if (t->options.confirm)
-            training_wait_confirmed(t);
+            training_ask_confirmed(t, result->epochs_run);
+        else
+            task_events_say(&t->events, TR_MODEL_TRAINED, result->epochs_run, "%s", "");
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && training_in_cluster(t))

@@ -9,7 +9,8 @@
 #include "model/training.h"
 #include "runtime/base/deadline.h"
 
-/* A thread that waits to be confirmed polls this often whether the task is cancelled. */
+/* A thread that waits to be confirmed polls this often whether the task is cancelled, and whether
+ * there is memory for the event that asks for it. */
 #define LOOK_NS 20000000
 
 int training_add_epoch(struct training *t, const struct epoch_report *report)
@@ -55,12 +56,14 @@ void training_set_result(struct training *t, const struct trainer_result *result
     pthread_mutex_unlock(&t->mutex);
 }
 
-void training_wait_confirmed(struct training *t)
+void training_ask_confirmed(struct training *t, uint32_t epochs)
 {
+    bool asked = task_events_ask(&t->events, TR_MODEL_TRAINED, epochs);
     pthread_mutex_lock(&t->mutex);
-    while (!t->confirmed && !tr_task_is_cancelled(t->task)) {
+    while (!(asked && t->confirmed) && !tr_task_is_cancelled(t->task)) {
         const struct deadline look = deadline_after(LOOK_NS);
         (void)deadline_wait(&look, &t->changed, &t->mutex);
+        asked = asked || task_events_ask(&t->events, TR_MODEL_TRAINED, epochs);
     }
     t->confirmed = false; /* the job may go back, and then ends once more */
     pthread_mutex_unlock(&t->mutex);

@@ -4,11 +4,13 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -17,8 +19,29 @@
 #include <troupe/model.h>
 #include <troupe/partition.h>
 
+#include "api/event_queue.h"
 #include "runtime/base/files.h"
 #include "tests/api/outcome.h"
+
+/* The linker puts this before the allocator's, so that events of a task can find no memory. */
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+
+struct task_event_copy {
+    struct queued_event queued;
+    struct tr_model_event event;
+};
+
+static atomic_bool no_events;
+static atomic_uint events_refused;
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    if (!atomic_load(&no_events) || count != 1 || bytes != sizeof(struct task_event_copy))
+        return __real_calloc(count, bytes);
+    atomic_fetch_add(&events_refused, 1);
+    return NULL;
+}
 
 #define NODES 1000
 #define EDGES 6000
@@ -292,6 +315,51 @@ static void trainers_of_a_task_share_its_steps(void **state)
     assert_non_null(strstr(failure.message, "deal for 0 trainers, not for 2"));
 }
 
+/* Nothing needs so long: a hang is a failure. */
+#define PATIENT_NS INT64_C(60000000000)
+#define LOOK_US 1000
+
+static void look_until(bool reached, uint32_t *looks)
+{
+    assert_true(reached || ++*looks < PATIENT_NS / 1000 / LOOK_US);
+    usleep(reached ? 0 : LOOK_US);
+}
+
+/* A program that confirms what it is asked to is asked, also where there was no memory for the
+ * event. */
+static void a_program_is_asked_to_confirm_when_there_is_memory(void **state)
+{
+    char run[64];
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_task *task;
+    unsigned refused;
+    uint32_t looks = 0;
+    bool done;
+    (void)state;
+    in(run, "asked");
+    struct tr_train_options options = options_of(run);
+    options.evaluation = "none";
+    options.confirm = true;
+    atomic_store(&no_events, true);
+    ok(tr_train_start(&options, &task, &failure));
+    /* The result is there just before the event that asks, which comes after this many. */
+    do {
+        refused = atomic_load(&events_refused);
+        done = tr_train_get_result(task, &result, NULL, NULL, NULL) == 0;
+        look_until(done, &looks);
+    } while (!done);
+    while (atomic_load(&events_refused) == refused)
+        look_until(false, &looks);
+    atomic_store(&no_events, false);
+    ok(tr_model_next_event(task, PATIENT_NS, &event, &failure));
+    assert_int_equal(event.kind, TR_MODEL_TRAINED);
+    assert_int_equal(event.number, EPOCHS);
+    assert_int_equal(event.dropped, EPOCHS + 1); /* and that the graph was open */
+    ok(tr_train_confirm(task, &failure));
+    ok(finish(task));
+}
+
 static void a_run_stops_when_nothing_gets_better(void **state)
 {
     char run[64];
@@ -397,6 +465,7 @@ int main(void)
         cmocka_unit_test(a_run_without_evaluation_has_no_scores),
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
         cmocka_unit_test(trainers_of_a_task_share_its_steps),
+        cmocka_unit_test(a_program_is_asked_to_confirm_when_there_is_memory),
         cmocka_unit_test(a_run_stops_when_nothing_gets_better),
         cmocka_unit_test(sampled_and_exact_outputs_meet_where_all_is_drawn),
         cmocka_unit_test(an_inference_is_of_a_run_and_a_graph),

@@ -81,6 +81,7 @@ check_PROGRAMS += tests/model/test_training
 TESTS += tests/model/test_training
 tests_model_test_training_SOURCES = tests/model/test_training.c $(api_outcome)
 tests_model_test_training_LDADD = $(model_libs) $(test_libs)
+tests_model_test_training_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
 
 check_PROGRAMS += tests/model/model_api
 TESTS += tests/model/test_model_api.sh
