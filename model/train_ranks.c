@@ -72,8 +72,10 @@ static int rank_save(void *arg, uint64_t steps, const void *bytes, size_t count,
     int synced = r->rank == 0 ? run_folder_sync(r->all->folder, error) : 0;
     int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER, &why)
                          : tr_group_skip_save(r->group, steps, synced, TR_WAIT_FOREVER, &why);
-    if (rv == 0 && r->rank == 0)
+    if (rv == 0 && r->rank == 0) {
+        r->all->has_checkpoint = true;
         r->all->saved(r->all->hooks->arg, steps);
+    }
     return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
 }
 
@@ -246,6 +248,8 @@ static int rank_restore(void *arg, const void **bytes, size_t *count, struct err
     int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint, &why);
     *bytes = checkpoint.bytes;
     *count = checkpoint.count;
+    if (rv == 0 && r->rank == 0 && checkpoint.bytes != NULL)
+        r->all->has_checkpoint = true;
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 

@@ -166,14 +166,15 @@ int training_open_folder(struct training *t, struct error *error)
     return rv;
 }
 
-/* A checkpoint is worth something even before the first epoch has ended. */
+/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
+ * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
 static bool has_checkpoints(const struct training *t)
 {
     char folder[PATH_BYTES];
     struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
     if (t->checkpoints == NULL)
         return false;
-    return tr_graph_place(t->job.graph, &place, NULL) != 0 ||
+    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
            tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
                0 ||
            tr_checkpoints_exist(folder);

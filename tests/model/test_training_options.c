@@ -412,6 +412,26 @@ static int setup(void **state)
     return 0;
 }
 
+/* Where this host has none, others may. */
+static void a_run_whose_job_has_a_checkpoint_is_kept(void **state)
+{
+    char path[300];
+    (void)state;
+    snprintf(path, sizeof path, "%s/begun", world_folder());
+    for (int kept = 1; kept >= 0; kept--) {
+        struct training t = { .folder_ours = true };
+        struct error error = { 0 };
+        assert_int_equal(run_folder_create(&t.folder, files_posix, path, false, &error), 0);
+        assert_int_equal(run_folder_write_config(&t.folder, json_object(), &error), 0);
+        t.ranks.has_checkpoint = kept != 0;
+        t.checkpoints = kept != 0 ? path : NULL; /* NULL: none are made */
+        training_forget_untrained(&t);
+        assert_int_equal(files_exists(files_posix, t.folder.config_path), kept != 0);
+        run_folder_close(&t.folder);
+        assert_int_equal(files_remove_tree(files_posix, path, &error), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +445,7 @@ int main(void)
         cmocka_unit_test(every_flag_reaches_its_place),
         cmocka_unit_test(the_head_of_a_part_says_where_its_run_stands),
         cmocka_unit_test(epochs_are_reported_again_after_a_rollback),
+        cmocka_unit_test(a_run_whose_job_has_a_checkpoint_is_kept),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("training_options", tests, setup, world_teardown);
