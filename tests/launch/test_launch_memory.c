@@ -25,7 +25,6 @@
 #define ALLOCATIONS_MAX 5000
 #define PROCESSES 3u
 
-static struct world world;
 static char graph[256], cluster[160];
 static char *words[] = { (char[]){ "--epochs" }, (char[]){ "2" } };
 
@@ -136,10 +135,9 @@ static void a_run_without_memory_is_refused(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    world_init(&world);
-    world_partition(&world, PARTITION_RANDOM, 2, graph);
-    snprintf(cluster, sizeof cluster, "%s/c.json", world.dir);
+    world_setup(state);
+    world_partition(PARTITION_RANDOM, 2, graph);
+    snprintf(cluster, sizeof cluster, "%s/c.json", world_folder());
     FILE *to = fopen(cluster, "w");
     assert_non_null(to);
     fprintf(to,
@@ -151,18 +149,11 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    (void)state;
-    world_fini(&world);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_without_memory_is_refused),
         cmocka_unit_test(a_run_without_memory_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, world_teardown);
 }

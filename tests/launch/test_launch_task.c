@@ -745,7 +745,7 @@ static void a_held_program_is_killed_when_asked_twice(void **state)
         const char *const words[] = { "sh", "-c", script };
         struct tr_task *task;
         int code = -1, number = -1, in[2], kept = dup(STDIN_FILENO);
-        snprintf(ready, sizeof ready, "%s/held-%zu", world.dir, i);
+        snprintf(ready, sizeof ready, "%s/held-%zu", world_folder(), i);
         snprintf(script, sizeof script, "%s; echo > %s; while :; do sleep 0.01; done",
                  cases[i].trap, ready);
         assert_int_equal(pipe2(in, O_CLOEXEC), 0);

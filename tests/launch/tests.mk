@@ -27,8 +27,8 @@ tests_launch_test_launch_task_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/launch/test_launch_memory
 TESTS += tests/launch/test_launch_memory
-tests_launch_test_launch_memory_SOURCES = tests/launch/test_launch_memory.c tests/api/api_world.c \
-    tests/api/api_world.h tests/short_memory.h
+tests_launch_test_launch_memory_SOURCES = tests/launch/test_launch_memory.c $(api_world) \
+    tests/short_memory.h
 tests_launch_test_launch_memory_LDADD = $(api_libs) $(test_libs)
 tests_launch_test_launch_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup -Wl,--wrap=tr_task_report
