@@ -248,6 +248,26 @@ static bool has_ended(struct tr_group *group, const struct asked *asked, int rv)
            tr_graph_wait_end(group->graph, END_NS, NULL) == 0;
 }
 
+/* The sum over one rank is its values, so nobody is asked for it. */
+static bool is_known(const struct tr_group *group, const struct asked *asked)
+{
+    return asked->operation == MSG_GROUP_REDUCE && group->world == 1 && group->restored;
+}
+
+static int group_ask(struct tr_group *group, struct port *port, const struct asked *asked,
+                     int64_t timeout_ns,
+                     int (*take)(struct tr_group *group, const struct message *reply, void *arg),
+                     void *arg, struct error *why)
+{
+    struct message *reply;
+    int rv = group_operate(group, port, asked, timeout_ns, &reply, why);
+    if (rv != 0)
+        return rv;
+    rv = take != NULL ? take(group, reply, arg) : 0;
+    port_release(port, reply);
+    return rv;
+}
+
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
  * have closed the group. */
 static int group_run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
@@ -256,7 +276,6 @@ static int group_run(struct tr_group *group, const struct asked *asked, int64_t 
 {
     struct error why = { 0 };
     struct graph_port *port;
-    struct message *reply;
     int rv = session_mine(group->graph->session, error);
     if (rv != 0)
         return rv;
@@ -270,11 +289,10 @@ static int group_run(struct tr_group *group, const struct asked *asked, int64_t 
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
     if (rv == 0) {
-        rv = group_operate(group, port->port, asked, timeout_ns, &reply, &why);
-        if (rv == 0) {
-            rv = take != NULL ? take(group, reply, arg) : 0;
-            port_release(port->port, reply);
-        }
+        /* What is known is asked for behind the two entries all the same: they refuse the call of a
+         * thread beside another one, and where the graph is closed or interrupted. */
+        if (!is_known(group, asked))
+            rv = group_ask(group, port->port, asked, timeout_ns, take, arg, &why);
         graph_leave(group->graph, port);
     }
     /* The port is given back before, since a thread that closes the graph waits for it: this waits
@@ -309,6 +327,9 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
                     struct tr_error *error)
 {
     struct values to = { values, count };
+    int rv = session_mine(group->graph->session, error);
+    if (rv != 0)
+        return rv;
     const struct asked asked = { .name = "reduce",
                                  .operation = MSG_GROUP_REDUCE,
                                  .value = group->reductions + 1,
@@ -318,10 +339,6 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
     if (count > REDUCER_VALUES_MAX)
         return tr_error_set(error, TR_ETOOBIG, "reduce: %zu values; at most %" PRIu64, count,
                             (uint64_t)REDUCER_VALUES_MAX);
-    /* A rank alone is asked behind the bound: what is refused does not depend on the number of
-     * ranks. */
-    if (group->world == 1 && group->restored && !is_closed(group))
-        return 0; /* the sum over one rank */
     return group_run(group, &asked, timeout_ns, take_sums, &to, error);
 }
 

@@ -289,6 +289,9 @@ uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes)
 int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, uint64_t *offset,
                   uint64_t *count, struct tr_error *error)
 {
+    int rv = session_mine(nodes->graph->session, error);
+    if (rv != 0)
+        return rv;
     if (part >= tr_nodes_num_parts(nodes))
         return tr_error_set(error, TR_ERANGE, "part %" PRIu32 "; the set has %" PRIu32, part,
                             tr_nodes_num_parts(nodes));

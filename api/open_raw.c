@@ -9,11 +9,19 @@
 #include "api/public_error.h"
 #include "api/schema.h"
 #include "api/sized.h"
+#include "runtime/base/fork_mark.h"
 
 struct tr_raw {
+    struct fork_mark *mark;
     struct raw_graph *graph;
     struct schema schema;
 };
+
+/* One thread at a time has a raw graph, and may have been inside at a fork. */
+static int raw_mine(const struct tr_raw *raw, struct tr_error *error)
+{
+    return fork_mark_is_child(raw->mark) ? error_forked(error, "the raw graph") : 0;
+}
 
 int raw_options_take(struct raw_options *read, const struct tr_raw_options *given,
                      struct error *error)
@@ -51,8 +59,15 @@ int tr_raw_open(const char *path, const struct tr_raw_options *options, struct t
     struct error inner = { 0 };
     struct tr_raw *raw = calloc(1, sizeof *raw);
     *out = NULL;
-    int rv = raw == NULL ? error_set(&inner, TR_ENOMEM, "no memory to open a raw graph")
-                         : open_raw(path, options, raw, &inner);
+    /* The mark comes first: the close asks it. */
+    struct fork_mark *mark = fork_mark_create();
+    if (raw == NULL || mark == NULL) {
+        fork_mark_destroy(mark);
+        free(raw);
+        return tr_error_set(error, TR_ENOMEM, "no memory to open a raw graph");
+    }
+    raw->mark = mark;
+    int rv = open_raw(path, options, raw, &inner);
     if (rv != 0) {
         tr_raw_close(raw);
         return error_give(&inner, error);
@@ -63,17 +78,21 @@ int tr_raw_open(const char *path, const struct tr_raw_options *options, struct t
 
 void tr_raw_close(struct tr_raw *raw)
 {
-    if (raw == NULL)
+    if (raw == NULL || fork_mark_is_child(raw->mark))
         return;
     schema_fini(&raw->schema);
     if (raw->graph != NULL)
         raw_close(raw->graph);
+    fork_mark_destroy(raw->mark);
     free(raw);
 }
 
 int tr_raw_info(const struct tr_raw *raw, struct tr_raw_info *info, struct tr_error *error)
 {
     const struct raw_graph *graph = raw->graph;
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
     const struct tr_raw_info known = { .graph_name = graph->name,
                                        .num_ntypes = graph->types.num_ntypes,
                                        .num_etypes = graph->types.num_etypes,
@@ -86,18 +105,23 @@ int tr_raw_info(const struct tr_raw *raw, struct tr_raw_info *info, struct tr_er
 int tr_raw_ntype(const struct tr_raw *raw, uint32_t ntype, struct tr_ntype_info *info,
                  struct tr_error *error)
 {
-    return schema_ntype(&raw->schema, ntype, info, error);
+    int rv = raw_mine(raw, error);
+    return rv != 0 ? rv : schema_ntype(&raw->schema, ntype, info, error);
 }
 
 int tr_raw_etype(const struct tr_raw *raw, uint32_t etype, struct tr_etype_info *info,
                  struct tr_error *error)
 {
-    return schema_etype(&raw->schema, etype, info, error);
+    int rv = raw_mine(raw, error);
+    return rv != 0 ? rv : schema_etype(&raw->schema, etype, info, error);
 }
 
 int tr_raw_table(const struct tr_raw *raw, uint32_t table, struct tr_table_info *info,
                  struct tr_error *error)
 {
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
     if (table >= raw->graph->num_tables)
         return schema_refuse("table", table, raw->graph->num_tables, error);
     const struct raw_table *from = &raw->graph->tables[table];
@@ -127,10 +151,13 @@ int tr_raw_edges(struct tr_raw *raw, uint32_t etype, uint64_t first, size_t coun
                  uint64_t *sources, uint64_t *destinations, struct tr_error *error)
 {
     struct error inner = { 0 };
-    int rv = etype >= raw->graph->types.num_etypes
-                 ? error_set(&inner, TR_ERANGE, "there is no edge type %u, only %u of them", etype,
-                             raw->graph->types.num_etypes)
-                 : check_rows("edge", first, count, raw->graph->num_edges[etype], &inner);
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
+    rv = etype >= raw->graph->types.num_etypes
+             ? error_set(&inner, TR_ERANGE, "there is no edge type %u, only %u of them", etype,
+                         raw->graph->types.num_etypes)
+             : check_rows("edge", first, count, raw->graph->num_edges[etype], &inner);
     if (rv == 0)
         rv = raw_read_edges(raw->graph, etype, first, count, sources, destinations, &inner);
     return rv == 0 ? 0 : error_give(&inner, error);
@@ -140,10 +167,13 @@ int tr_raw_rows(struct tr_raw *raw, uint32_t table, uint64_t first, size_t count
                 struct tr_error *error)
 {
     struct error inner = { 0 };
-    int rv = table >= raw->graph->num_tables
-                 ? error_set(&inner, TR_ERANGE, "there is no table %u, only %u of them", table,
-                             raw->graph->num_tables)
-                 : check_rows("row", first, count, raw->graph->tables[table].num_rows, &inner);
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
+    rv = table >= raw->graph->num_tables
+             ? error_set(&inner, TR_ERANGE, "there is no table %u, only %u of them", table,
+                         raw->graph->num_tables)
+             : check_rows("row", first, count, raw->graph->tables[table].num_rows, &inner);
     if (rv == 0)
         rv = raw_read_rows(raw->graph, table, first, count, rows, &inner);
     return rv == 0 ? 0 : error_give(&inner, error);

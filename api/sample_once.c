@@ -61,15 +61,19 @@ int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers, struct tr
 
 void tr_sample_spec_destroy(struct tr_sample_spec *spec)
 {
-    if (spec == NULL)
+    if (spec == NULL || session_is_child(spec->graph->session))
         return;
     sample_spec_free(&spec->spec);
     free(spec);
 }
 
-static int check_place(const struct sample_spec *spec, uint32_t layer, uint32_t etype,
+static int check_place(const struct tr_sample_spec *of, uint32_t layer, uint32_t etype,
                        struct tr_error *error)
 {
+    const struct sample_spec *spec = &of->spec;
+    int rv = session_mine(of->graph->session, error);
+    if (rv != 0)
+        return rv;
     if (layer != TR_EVERY && layer >= spec->num_layers)
         return tr_error_set(error, TR_ERANGE, "layer %" PRIu32 ", the spec has %" PRIu32, layer,
                             spec->num_layers);
@@ -88,7 +92,7 @@ static bool is_meant(uint32_t place, uint32_t wanted)
 int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                               int32_t fanout, struct tr_error *error)
 {
-    int rv = check_place(&spec->spec, layer, etype, error);
+    int rv = check_place(spec, layer, etype, error);
     if (rv != 0)
         return rv;
     if (fanout < TR_FANOUT_ALL || fanout > (int32_t)SAMPLE_FANOUT_MAX)
@@ -105,7 +109,7 @@ int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer, uint3
 int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                bool replace, struct tr_error *error)
 {
-    int rv = check_place(&spec->spec, layer, etype, error);
+    int rv = check_place(spec, layer, etype, error);
     if (rv != 0)
         return rv;
     for (uint32_t l = 0; l < spec->spec.num_layers; l++)
@@ -140,6 +144,9 @@ static int check_table(const struct tr_sample_spec *spec, enum tr_table_of of, u
                        uint32_t where, struct tr_error *error)
 {
     const struct graph_types *types = &spec->graph->book->types;
+    int rv = session_mine(spec->graph->session, error);
+    if (rv != 0)
+        return rv;
     if (of != TR_OF_NODES && of != TR_OF_EDGES)
         return tr_error_set(error, TR_ERANGE, "of: %d; tables are of nodes or of edges", (int)of);
     uint32_t count = is_of_edges(of) ? types->num_etypes : types->num_ntypes;
@@ -181,6 +188,9 @@ uint32_t tr_sample_spec_num_tables(const struct tr_sample_spec *spec)
 int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
                               const char *name, uint32_t *table, struct tr_error *error)
 {
+    int rv = session_mine(spec->graph->session, error);
+    if (rv != 0)
+        return rv;
     bool is_there = check_table(spec, of, type, TR_FOR_ALL, NULL) == 0;
     int number = is_there ? name_of(&spec->graph->meta, of, type, name) : TR_ENOENT;
     for (uint32_t i = 0; i < spec->spec.num_tables; i++) {

@@ -10,7 +10,8 @@
  *
  * Ownership: arrays belong to the batch and are valid until tr_batch_release(). A batch may outlive
  * loader, graph and session, and may be released on any thread; until then it is charged
- * to the session's memory bound. Thread rules: reading from any number of threads.
+ * to the session's memory bound. Thread rules: reading from any number of threads, also in a child
+ * of fork(), whose copy stays as it was at the fork, and where a release does nothing.
  */
 #ifndef TROUPE_BATCH_H
 #define TROUPE_BATCH_H

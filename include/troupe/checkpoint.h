@@ -10,7 +10,8 @@
  * one begin with its position (troupe/trainer_state.h).
  *
  * Ownership: tr_checkpoints_close() frees the list and the texts in what it told. Thread rules: a
- * list does not change; any number of threads may use it.
+ * list does not change; any number of threads may use it, also in a child of fork(), which closes a
+ * copy of its own.
  */
 #ifndef TROUPE_CHECKPOINT_H
 #define TROUPE_CHECKPOINT_H

@@ -15,7 +15,10 @@
  * TR_EFORKED may come from any call.
  *
  * Fork: a handle belongs to the process that made it. In a child of fork() every call that can fail
- * gives TR_EFORKED at once, and a close does nothing; what the child needs it opens itself.
+ * gives TR_EFORKED at once, and a close does nothing; what the child needs it opens itself. Five
+ * kinds of handles do not change and have no threads: books, cluster files with their plans, lists of
+ * checkpoints, saved models and batches. A child may read those of its parent; it closes its copy of
+ * all but a batch, whose release does nothing there.
  *
  * Structs that grow: each struct that a caller declares has `size_t size` first, and an initialiser
  * or an init function that sets it to the size that the caller was compiled with. Later versions

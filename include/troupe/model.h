@@ -328,7 +328,9 @@ struct tr_tensor {
     }
 
 /* run: the folder of a run that has a model. TR_ENOENT names what is missing; TR_EFORMAT: its files
- * are not such. All that is told is valid until the close. *out is NULL after a failure. */
+ * are not such. All that is told is valid until the close. A model does not change; any number of
+ * threads may read it, also in a child of fork(), which closes a copy of its own. *out is NULL after
+ * a failure. */
 TR_API int tr_model_open(const char *run, struct tr_model **out, struct tr_error *error);
 /* NULL is ignored. */
 TR_API void tr_model_close(struct tr_model *model);

@@ -8,7 +8,7 @@
  * num_nodes - 1, an edge's ID is its position in its type.
  *
  * Ownership: tr_raw_close() frees the graph and all texts in what it told. Thread rules: one thread
- * at a time a graph, and in one process: a child of fork() opens its own.
+ * at a time a graph. In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_RAW_H
 #define TROUPE_RAW_H

@@ -8,7 +8,8 @@
  *
  * Thread rules: one thread at a time changes a spec; tr_sample() may be called by any threads at
  * once. Ownership: a spec is the caller's, and is read during the call that it is given to; it
- * outlives neither its graph nor the session.
+ * outlives neither its graph nor the session. In a child of fork() calls on it give TR_EFORKED, and
+ * to destroy it does nothing.
  */
 #ifndef TROUPE_SAMPLE_H
 #define TROUPE_SAMPLE_H

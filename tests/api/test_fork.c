@@ -32,8 +32,86 @@ struct job {
     struct tr_loader *loader;
     struct tr_group *group;
     struct tr_batch *batch;
+    struct tr_sample_spec *spec;
+    struct tr_raw *raw;
+    uint64_t digest; /* of the batch */
     atomic_bool over;
 };
+
+/* The number of the first result that is another one; 0: none. */
+static int find_other(const int *results, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (results[i] != TR_EFORKED)
+            return (int)i + 1;
+    return 0;
+}
+
+/* Of a spec and a raw graph; found by their numbers above 100. */
+static int call_rest(struct job *job)
+{
+    struct tr_sample_options draw;
+    struct tr_raw_info raw = TR_RAW_INFO_INIT;
+    struct tr_ntype_info ntype = TR_NTYPE_INFO_INIT;
+    struct tr_etype_info etype = TR_ETYPE_INFO_INIT;
+    struct tr_table_info table = TR_TABLE_INFO_INIT;
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    struct tr_part_nodes part_nodes = TR_PART_NODES_INIT;
+    struct tr_part_edges part_edges = TR_PART_EDGES_INIT;
+    struct tr_rows rows = TR_ROWS_INIT;
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_sample_spec *spec;
+    struct tr_batch *batch;
+    uint64_t id = 0, out, count;
+    uint32_t number;
+    float row[WORLD_WIDTH];
+    tr_sample_options_init(&draw);
+    draw.spec = job->spec;
+    draw.seeds = &id;
+    draw.num_seeds = 1;
+    const int results[] = {
+        tr_sample_spec_create(job->graph, 1, &spec, &error),
+        tr_sample_spec_set_fanout(job->spec, 0, 0, 3, &error),
+        tr_sample_spec_set_replace(job->spec, 0, 0, true, &error),
+        tr_sample_spec_add_table(job->spec, TR_OF_NODES, 0, "feat", TR_FOR_ALL, &error),
+        tr_sample_spec_find_table(job->spec, TR_OF_NODES, 0, "feat", &number, &error),
+        tr_sample(job->graph, &draw, TR_WAIT_FOREVER, &batch, &error),
+        tr_graph_place(job->graph, &place, &error),
+        tr_graph_wait_end(job->graph, 0, &error),
+        tr_graph_map_parts(job->graph, &error),
+        tr_graph_part_nodes(job->graph, 0, 0, &part_nodes, &error),
+        tr_graph_part_edges(job->graph, 0, 0, &part_edges, &error),
+        tr_graph_part_rows(job->graph, 0, 0, "feat", &rows, &error),
+        tr_graph_serve_metrics(job->graph, "0", TR_WAIT_FOREVER, NULL, 0, &error),
+        tr_nodes_part(job->nodes, 0, &number, &out, &count, &error),
+        tr_group_reduce(job->group, row, SIZE_MAX, TR_WAIT_FOREVER, &error),
+        tr_group_done(job->group, TR_WAIT_FOREVER, &error),
+        tr_group_complete(job->group, TR_WAIT_FOREVER, &error),
+        tr_group_skip_save(job->group, 1, TR_EIO, TR_WAIT_FOREVER, &error),
+        tr_raw_info(job->raw, &raw, &error),
+        tr_raw_ntype(job->raw, 0, &ntype, &error),
+        tr_raw_etype(job->raw, 0, &etype, &error),
+        tr_raw_table(job->raw, 0, &table, &error),
+        tr_raw_edges(job->raw, 0, 0, 1, &id, &out, &error),
+        tr_raw_rows(job->raw, 0, 0, 1, row, &error),
+    };
+    int other = find_other(results, sizeof results / sizeof *results);
+    return other != 0 ? 100 + other : 0;
+}
+
+/* A batch does not change, and has no thread behind it. */
+static int read_batch(const struct job *job)
+{
+    struct tr_block block = TR_BLOCK_INIT;
+    struct tr_rows rows = TR_ROWS_INIT;
+    uint64_t digest;
+    int rv = tr_batch_block(job->batch, 0, 0, &block, &failure);
+    if (rv == 0)
+        rv = tr_batch_features(job->batch, 0, &rows, &failure);
+    if (rv == 0)
+        rv = tr_batch_digest(job->batch, &digest, &failure);
+    return rv == 0 && digest == job->digest ? 0 : 201;
+}
 
 /* The number of the first call that gave something else; 0: none. */
 static int call_all(struct job *job)
@@ -84,10 +162,22 @@ static int call_all(struct job *job)
         tr_group_save(job->group, 1, row, 1, TR_WAIT_FOREVER, &error),
         tr_group_finish(job->group, TR_WAIT_FOREVER, &error),
     };
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        if (results[i] != TR_EFORKED)
-            return (int)i + 1;
-    return error.code == TR_EFORKED && error.message[0] != '\0' ? 0 : 100;
+    int other = find_other(results, sizeof results / sizeof *results);
+    if (other != 0)
+        return other;
+    return error.code == TR_EFORKED && error.message[0] != '\0' ? call_rest(job) : 100;
+}
+
+static void close_job(struct job *job)
+{
+    tr_batch_release(job->batch);
+    tr_sample_spec_destroy(job->spec);
+    tr_raw_close(job->raw);
+    tr_group_close(job->group);
+    tr_loader_close(job->loader);
+    tr_nodes_close(job->nodes);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
 }
 
 static int play_child(struct job *job)
@@ -96,14 +186,11 @@ static int play_child(struct job *job)
     int rv = call_all(job);
     tr_session_interrupt(job->session);
     tr_session_resume(job->session);
-    tr_batch_release(job->batch);
-    tr_group_close(job->group);
-    tr_loader_close(job->loader);
-    tr_nodes_close(job->nodes);
-    tr_graph_close(job->graph);
-    tr_session_close(job->session);
+    close_job(job);
     /* What was closed in the child is there all the same. */
-    return rv != 0 ? rv : call_all(job);
+    if (rv == 0)
+        rv = call_all(job);
+    return rv != 0 ? rv : read_batch(job);
 }
 
 static void fork_once(struct job *job)
@@ -120,6 +207,7 @@ static void fork_once(struct job *job)
 
 static void open_job(struct job *job)
 {
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
     struct tr_loader_options options;
     char path[256];
     *job = (struct job){ 0 };
@@ -130,19 +218,16 @@ static void open_job(struct job *job)
     tr_loader_options_init(&options);
     options.batch_size = 20;
     options.features = "feat";
+    options.original_ids = true; /* by which the digest knows nodes */
     ok(tr_loader_open(job->graph, job->nodes, &options, TR_WAIT_FOREVER, &job->loader, &failure));
     ok(tr_group_open(job->graph, 0, &job->group, &failure));
+    /* A trainer alone that has restored knows sums without asking anybody. */
+    ok(tr_group_restore(job->group, TR_WAIT_FOREVER, &checkpoint, &failure));
     ok(tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch, &failure));
-}
-
-static void close_job(struct job *job)
-{
-    tr_batch_release(job->batch);
-    tr_group_close(job->group);
-    tr_loader_close(job->loader);
-    tr_nodes_close(job->nodes);
-    tr_graph_close(job->graph);
-    tr_session_close(job->session);
+    ok(tr_batch_digest(job->batch, &job->digest, &failure));
+    ok(tr_sample_spec_create(job->graph, 1, &job->spec, &failure));
+    snprintf(path, sizeof path, "%s/raw", world_folder());
+    ok(tr_raw_open(path, NULL, &job->raw, &failure));
 }
 
 static void a_child_gets_eforked_and_the_parent_goes_on(void **state)
@@ -186,18 +271,32 @@ static void *fetch(void *arg)
     return NULL;
 }
 
+/* Takes the locks of the group. */
+static void *reduce(void *arg)
+{
+    struct job *job = arg;
+    while (!atomic_load(&job->over)) {
+        float value = 1;
+        int rv = tr_group_reduce(job->group, &value, 1, TR_WAIT_FOREVER, &failure);
+        if (rv != 0)
+            return (void *)(intptr_t)rv;
+    }
+    return NULL;
+}
+
 static void it_forks_at_any_moment(void **state)
 {
-    pthread_t threads[2];
+    pthread_t threads[3];
     struct job job;
     (void)state;
     open_job(&job);
     assert_int_equal(pthread_create(&threads[0], NULL, load, &job), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, fetch, &job), 0);
+    assert_int_equal(pthread_create(&threads[2], NULL, reduce, &job), 0);
     for (int i = 0; i < FORKS; i++)
         fork_once(&job);
     atomic_store(&job.over, true);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         void *rv;
         pthread_join(threads[i], &rv);
         ok((int)(intptr_t)rv);

@@ -268,6 +268,31 @@ static void every_barrier_waits_for_all(void **state)
     tr_session_close(session);
 }
 
+/* Its sums need nobody, but they are refused as all calls are. */
+static void a_trainer_alone_is_refused_where_others_are(void **state)
+{
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_group *group;
+    float sum = 3;
+    assert_int_equal(tr_session_open(NULL, &session, &failure), 0);
+    assert_int_equal(tr_graph_open(session, *state, TR_WAIT_FOREVER, &graph, &failure), 0);
+    assert_int_equal(tr_group_open(graph, 0, &group, &failure), 0);
+    assert_int_equal(tr_group_world(group), 1);
+    assert_int_equal(tr_group_restore(group, TR_WAIT_FOREVER, &checkpoint, &failure), 0);
+    assert_int_equal(tr_group_reduce(group, &sum, 1, 0, &failure), 0);
+    tr_session_interrupt(session);
+    assert_int_equal(tr_group_reduce(group, &sum, 1, TR_WAIT_FOREVER, &failure), TR_ECANCELED);
+    tr_session_resume(session);
+    assert_int_equal(tr_group_reduce(group, &sum, 1, TR_WAIT_FOREVER, &failure), 0);
+    assert_true(sum == 3);
+    tr_session_close(session);
+    assert_int_equal(tr_group_reduce(group, &sum, 1, TR_WAIT_FOREVER, &failure), TR_ECLOSED);
+    tr_group_close(group);
+    tr_graph_close(graph);
+}
+
 static char path[256];
 
 static int set_up(void **state)
@@ -285,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_close_wakes_who_waits),
         cmocka_unit_test(the_job_ends_when_its_result_is_written),
         cmocka_unit_test(every_barrier_waits_for_all),
+        cmocka_unit_test(a_trainer_alone_is_refused_where_others_are),
     };
     return cmocka_run_group_tests(tests, set_up, world_teardown);
 }
