@@ -358,6 +358,47 @@ static void fill_ranks(const struct tr_nodes *nodes, uint64_t offset, size_t cou
         ids[i] = nodes->first_rank + offset + i;
 }
 
+/* A list is copied, since the set that it is of may be closed. */
+static struct tr_nodes *copy_piece(const struct tr_nodes *nodes, uint64_t first, size_t count,
+                                   struct tr_error *error)
+{
+    struct tr_nodes *piece = nodes_create(nodes->graph, nodes->ntype, count, error);
+    if (piece == NULL)
+        return NULL;
+    copy_ids(piece->ids, nodes->ids + first, count);
+    copy_ids(piece->original_ids, nodes->original_ids + first, count);
+    return piece;
+}
+
+int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t count,
+                   struct tr_nodes **out, struct tr_error *error)
+{
+    *out = NULL;
+    int rv = session_mine(nodes->graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (nodes_are_pairs(nodes))
+        return tr_error_set(error, TR_EINVAL, "the set has %s",
+                            nodes->edges ? "edges; tr_edges_range() takes a range of them"
+                                         : "pairs of nodes; list those of the range");
+    if (nodes->parts != NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "the set has several node types; take ranges of the sets that it was "
+                            "made of, and join them");
+    if (nodes->world != 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "the set is the group of trainer %u of %u; take a range of the whole "
+                            "set",
+                            nodes->rank, nodes->world);
+    rv = check_piece(nodes, first, count, error);
+    if (rv != 0)
+        return rv;
+    *out = nodes->ranks < 0 ? copy_piece(nodes, first, count, error)
+                            : nodes_create_range(nodes->graph, nodes->ranks,
+                                                 nodes->first_rank + first, count, error);
+    return *out != NULL ? 0 : TR_ENOMEM;
+}
+
 /* The IDs of a piece, or its original IDs. */
 static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                       bool original, uint64_t *ids, struct tr_error *error);

@@ -134,6 +134,12 @@ TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, int64_t timeout_ns, struct tr_nodes **out,
                            struct tr_error *error);
+/* The nodes [first, first + count) of a set, in the order of original IDs, for programs that split a
+ * set by a rule of their own. A range of a set of ranks is one too, a list is copied; nobody is asked,
+ * and the set may be closed. TR_ERANGE: the set ends before that; TR_EINVAL:
+ * it has several node types (join ranges instead), edges or pairs, or is a trainer's group. */
+TR_API int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t count,
+                          struct tr_nodes **out, struct tr_error *error);
 /*
  * One trainer's group of a set, in the order of original IDs: those nodes that a deal gives to
  * trainer `rank` of `world`. deal: a .npy file with a trainer number for each node of the type by

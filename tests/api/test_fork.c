@@ -61,6 +61,7 @@ static int call_rest(struct job *job)
     struct tr_rows rows = TR_ROWS_INIT;
     struct tr_error error = TR_ERROR_INIT;
     struct tr_sample_spec *spec;
+    struct tr_nodes *nodes;
     struct tr_batch *batch;
     uint64_t id = 0, out, count;
     uint32_t number;
@@ -84,6 +85,7 @@ static int call_rest(struct job *job)
         tr_graph_part_rows(job->graph, 0, 0, "feat", &rows, &error),
         tr_graph_serve_metrics(job->graph, "0", TR_WAIT_FOREVER, NULL, 0, &error),
         tr_nodes_part(job->nodes, 0, &number, &out, &count, &error),
+        tr_nodes_range(job->nodes, 0, 1, &nodes, &error),
         tr_group_reduce(job->group, row, SIZE_MAX, TR_WAIT_FOREVER, &error),
         tr_group_done(job->group, TR_WAIT_FOREVER, &error),
         tr_group_complete(job->group, TR_WAIT_FOREVER, &error),

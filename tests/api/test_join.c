@@ -152,6 +152,102 @@ static void check_pieces(struct tr_nodes *nodes, uint32_t first)
     free(all);
 }
 
+/* What a loader makes of a set, in order and shuffled. */
+static uint64_t digests_of(struct tr_graph *graph, struct tr_nodes *nodes, bool shuffle)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 17, digest;
+    int rv;
+    tr_loader_options_init(&options);
+    options.batch_size = 7;
+    options.shuffle = shuffle;
+    options.original_ids = true; /* by which the digest knows nodes */
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+        assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
+        sum = sum * 31 + digest;
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(rv);
+    tr_loader_close(loader);
+    return sum;
+}
+
+static void same_nodes(struct tr_nodes *nodes, uint64_t first, struct tr_nodes *range)
+{
+    size_t count = tr_nodes_count(range);
+    uint64_t *ids = calloc(count + 1, sizeof *ids), *back = calloc(count + 1, sizeof *back);
+    assert_true(ids != NULL && back != NULL);
+    ok(tr_nodes_ids(nodes, first, count, TR_WAIT_FOREVER, ids, &failure));
+    ok(tr_nodes_ids(range, 0, count, TR_WAIT_FOREVER, back, &failure));
+    assert_memory_equal(ids, back, count * sizeof *ids);
+    ok(tr_nodes_original_ids(nodes, first, count, TR_WAIT_FOREVER, ids, &failure));
+    ok(tr_nodes_original_ids(range, 0, count, TR_WAIT_FOREVER, back, &failure));
+    assert_memory_equal(ids, back, count * sizeof *ids);
+    free(ids);
+    free(back);
+}
+
+/* The nodes [first, first + count) of a set as a range, or as a list of the same. */
+static struct tr_nodes *take_range(struct tr_graph *graph, struct tr_nodes *nodes, uint64_t first,
+                                   size_t count, bool as_list)
+{
+    struct tr_nodes *range;
+    uint64_t *ids = calloc(count + 1, sizeof *ids);
+    assert_non_null(ids);
+    ok(tr_nodes_ids(nodes, first, count, TR_WAIT_FOREVER, ids, &failure));
+    if (as_list)
+        ok(tr_nodes_listed(graph, tr_nodes_ntype(nodes), ids, count, TR_WAIT_FOREVER, &range,
+                           &failure));
+    else
+        ok(tr_nodes_range(nodes, first, count, &range, &failure));
+    assert_int_equal(tr_nodes_count(range), count);
+    assert_int_equal(tr_nodes_ntype(range), tr_nodes_ntype(nodes));
+    same_nodes(nodes, first, range);
+    free(ids);
+    return range;
+}
+
+/* A range makes the batches of a list of its nodes, by itself, as a range of a range, as one of a
+ * list, and beside one of another type. */
+static uint64_t check_ranges(struct tr_graph *graph)
+{
+    struct tr_nodes *whole[2], *parts[2], *joined;
+    uint64_t sums[2], ordered[2], shuffled[2];
+    ok(tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &whole[0], &failure));
+    ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &whole[1], &failure));
+    for (int as_list = 0; as_list < 2; as_list++) {
+        sums[as_list] = 0;
+        for (int t = 0; t < 2; t++) {
+            size_t count = tr_nodes_count(whole[t]), first = count / 5, half = count / 2;
+            assert_true(first > 0);
+            parts[t] = take_range(graph, whole[t], first, half, as_list == 1);
+            sums[as_list] = sums[as_list] * 31 + digests_of(graph, parts[t], false);
+            sums[as_list] = sums[as_list] * 31 + digests_of(graph, parts[t], true);
+            struct tr_nodes *inner = take_range(graph, parts[t], half / 3, half / 3, false);
+            same_nodes(whole[t], first + half / 3, inner);
+            sums[as_list] = sums[as_list] * 31 + digests_of(graph, inner, false);
+            tr_nodes_close(inner);
+            tr_nodes_close(take_range(graph, whole[t], count, 0, false));
+        }
+        ok(tr_nodes_join(parts, 2, &joined, &failure));
+        tr_nodes_close(parts[0]);
+        tr_nodes_close(parts[1]);
+        ordered[as_list] = run_epochs(graph, joined, false);
+        shuffled[as_list] = run_epochs(graph, joined, true);
+        tr_nodes_close(joined);
+    }
+    tr_nodes_close(whole[0]);
+    tr_nodes_close(whole[1]);
+    assert_int_equal(sums[0], sums[1]);
+    assert_int_equal(ordered[0], ordered[1]);
+    assert_int_equal(shuffled[0], shuffled[1]);
+    return (sums[0] * 31 + ordered[0]) * 31 + shuffled[0];
+}
+
 static void check_refusals(struct tr_session *session, struct tr_graph *graph, const char *path,
                            struct tr_nodes *joined)
 {
@@ -194,6 +290,14 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
             "of a set that has");
     refused(tr_nodes_ids(pairs, 0, 1, TR_WAIT_FOREVER, ids, &failure), TR_EINVAL,
             "tr_pairs_ids() gives their ends");
+    refused(tr_nodes_range(first, last, 1, &out, &failure), TR_ERANGE, "of a set that has");
+    assert_null(out);
+    refused(tr_nodes_range(first, last + 1, 0, &out, &failure), TR_ERANGE, "of a set that has");
+    refused(tr_nodes_range(first, 1, SIZE_MAX, &out, &failure), TR_ERANGE, "of a set that has");
+    refused(tr_nodes_range(first, UINT64_MAX, 1, &out, &failure), TR_ERANGE, "of a set that has");
+    refused(tr_nodes_range(dealt, 0, 1, &out, &failure), TR_EINVAL, "trainer 1 of 2");
+    refused(tr_nodes_range(pairs, 0, 1, &out, &failure), TR_EINVAL, "pairs of nodes");
+    refused(tr_nodes_range(joined, 0, 1, &out, &failure), TR_EINVAL, "several node types");
     tr_nodes_close(other_type);
     tr_nodes_close(dealt);
     tr_nodes_close(pairs);
@@ -225,6 +329,7 @@ static uint64_t run_placement(const char *path, int placement)
         check_refusals(session, graph, path, nodes);
         tr_nodes_close(nodes);
     }
+    sum = sum * 31 + check_ranges(graph);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;
