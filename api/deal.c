@@ -120,10 +120,10 @@ static int name_group(const struct tr_nodes *nodes, int ranks, uint32_t rank, ui
 
 /* By a file, which may be any: a list. */
 static int list_group(struct tr_nodes *nodes, const struct seed_split *deal, uint32_t rank,
-                      struct tr_nodes **out, struct tr_error *error)
+                      int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error)
 {
     uint64_t *ids, *original_ids;
-    int rv = nodes_read(nodes, &ids, &original_ids, error);
+    int rv = nodes_read(nodes, timeout_ns, &ids, &original_ids, error);
     if (rv != 0)
         return rv;
     rv = make_group(nodes, ids, original_ids, deal, rank, out, error);
@@ -133,8 +133,9 @@ static int list_group(struct tr_nodes *nodes, const struct seed_split *deal, uin
 }
 
 int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint32_t world,
-                  struct tr_nodes **out, struct tr_error *error)
+                  int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error)
 {
+    const struct deadline until = graph_until(nodes->graph, timeout_ns);
     struct seed_split deal;
     *out = NULL;
     int rv = session_mine(nodes->graph->session, error);
@@ -160,7 +161,7 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
     rv = read_deal(nodes, path, world, &deal, error);
     if (rv != 0)
         return rv;
-    rv = list_group(nodes, &deal, rank, out, error);
+    rv = list_group(nodes, &deal, rank, deadline_left_ns(&until), out, error);
     seed_split_fini(&deal);
     return rv;
 }

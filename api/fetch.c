@@ -234,12 +234,13 @@ int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids
                      int64_t timeout_ns, uint32_t *in_degrees, uint32_t *out_degrees,
                      struct tr_error *error)
 {
+    const struct deadline until = graph_until(graph, timeout_ns);
     int rv = check_ntype(graph, ntype, error);
     if (rv == 0 && in_degrees != NULL)
         rv = fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
-                         timeout_ns, in_degrees, error);
+                         deadline_left_ns(&until), in_degrees, error);
     if (rv == 0 && out_degrees != NULL)
         rv = fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
-                         timeout_ns, out_degrees, error);
+                         deadline_left_ns(&until), out_degrees, error);
     return rv;
 }

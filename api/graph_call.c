@@ -14,11 +14,19 @@
  * given up. */
 #define GRACE_NS UINT64_C(1000000000)
 
+static int64_t timeout_of(const struct tr_graph *graph, int64_t timeout_ns)
+{
+    return timeout_ns < 0 ? graph->session->options.recovery_deadline_ns : timeout_ns;
+}
+
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns)
 {
-    int64_t most = graph->session->options.recovery_deadline_ns;
-    uint64_t wait = (uint64_t)(timeout_ns < 0 ? most : timeout_ns);
-    return port_now_ns(port) + wait;
+    return port_now_ns(port) + (uint64_t)timeout_of(graph, timeout_ns);
+}
+
+struct deadline graph_until(const struct tr_graph *graph, int64_t timeout_ns)
+{
+    return deadline_after(timeout_of(graph, timeout_ns));
 }
 
 int graph_reason(struct tr_graph *graph, int rv)

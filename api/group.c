@@ -442,12 +442,13 @@ int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_erro
 
 int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
-    int rv = tr_group_done(group, timeout_ns, error);
+    const struct deadline until = deadline_after(timeout_ns);
+    int rv = tr_group_done(group, deadline_left_ns(&until), error);
     if (rv == TR_ECLOSED && tr_graph_wait_end(group->graph, 0, NULL) == 0)
         return 0; /* its actors heard of the end before it could be answered */
     /* Do not return before the job has ended: closing the session would stop actors that other
      * ranks still wait for. */
-    return rv == 0 ? tr_graph_wait_end(group->graph, timeout_ns, error) : rv;
+    return rv == 0 ? tr_graph_wait_end(group->graph, deadline_left_ns(&until), error) : rv;
 }
 
 /* Ends what the reducer does for the thread that waits. */

@@ -38,6 +38,7 @@
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
 #include "partition/store/store.h"
+#include "runtime/base/deadline.h"
 #include "runtime/base/error.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/core/node.h"
@@ -253,6 +254,8 @@ int graph_say_closed(struct tr_graph *graph, const char *call, const struct erro
 
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);
+/* The same for a call of several steps, which share its time: deadline_left_ns() is each one's. */
+struct deadline graph_until(const struct tr_graph *graph, int64_t timeout_ns);
 
 /* One operation of the graph's client (actors/data/client.h), again while the client is down.
  * make(arg, port, timeout_ns, &request) makes the request of each attempt, which may take
@@ -288,7 +291,7 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
 struct tr_nodes *nodes_create_range(struct tr_graph *graph, int ranks, uint64_t first_rank,
                                     uint64_t count, struct tr_error *error);
 /* All IDs of a set, of both kinds; free them. */
-int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,
+int nodes_read(struct tr_nodes *nodes, int64_t timeout_ns, uint64_t **ids, uint64_t **original_ids,
                struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 

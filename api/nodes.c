@@ -403,17 +403,18 @@ int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t count,
 static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                       bool original, uint64_t *ids, struct tr_error *error);
 
-/* A piece of a set of several types, part by part. The timeout is that of each part's question. */
+/* A piece of a set of several types, part by part, which share the time. */
 static int read_parts(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                       bool original, uint64_t *ids, struct tr_error *error)
 {
+    const struct deadline until = graph_until(nodes->graph, timeout_ns);
     int rv = 0;
     for (uint32_t i = 0; i < nodes->num_parts && count > 0 && rv == 0; i++) {
         struct tr_nodes *part = nodes->parts[i];
         size_t here = part->count > offset ? part->count - offset : 0;
         here = here < count ? here : count;
         if (here > 0)
-            rv = read_piece(part, offset, here, timeout_ns, original, ids, error);
+            rv = read_piece(part, offset, here, deadline_left_ns(&until), original, ids, error);
         offset -= offset < part->count ? offset : part->count;
         ids += here;
         count -= here;
@@ -425,6 +426,7 @@ static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int
                       bool original, uint64_t *ids, struct tr_error *error)
 {
     struct tr_graph *graph = nodes->graph;
+    const struct deadline until = graph_until(graph, timeout_ns);
     int rv = session_mine(graph->session, error);
     if (rv == 0)
         rv = check_piece(nodes, offset, count, error);
@@ -441,10 +443,11 @@ static int read_piece(struct tr_nodes *nodes, uint64_t offset, size_t count, int
     if (original && graph->book->ranks[nodes->ranks].set == RANKS_ALL)
         return 0;
     if (graph->book->ranks[nodes->ranks].stored)
-        rv = graph_fetch_ranks(graph, nodes->ranks, ids, count, timeout_ns, error);
+        rv = graph_fetch_ranks(graph, nodes->ranks, ids, count, deadline_left_ns(&until), error);
     if (rv != 0 || !original)
         return rv;
-    return tr_graph_original_ids(graph, nodes->ntype, ids, count, timeout_ns, ids, error);
+    return tr_graph_original_ids(graph, nodes->ntype, ids, count, deadline_left_ns(&until), ids,
+                                 error);
 }
 
 int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
@@ -459,16 +462,18 @@ int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,
     return read_piece(nodes, offset, count, timeout_ns, true, ids, error);
 }
 
-int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,
+int nodes_read(struct tr_nodes *nodes, int64_t timeout_ns, uint64_t **ids, uint64_t **original_ids,
                struct tr_error *error)
 {
+    const struct deadline until = graph_until(nodes->graph, timeout_ns);
     *ids = malloc((nodes->count + 1) * sizeof **ids);
     *original_ids = malloc((nodes->count + 1) * sizeof **original_ids);
     int rv = *ids == NULL || *original_ids == NULL
                  ? tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu nodes", nodes->count)
-                 : tr_nodes_ids(nodes, 0, nodes->count, TR_WAIT_FOREVER, *ids, error);
+                 : tr_nodes_ids(nodes, 0, nodes->count, deadline_left_ns(&until), *ids, error);
     if (rv == 0)
-        rv = tr_nodes_original_ids(nodes, 0, nodes->count, TR_WAIT_FOREVER, *original_ids, error);
+        rv = tr_nodes_original_ids(nodes, 0, nodes->count, deadline_left_ns(&until), *original_ids,
+                                   error);
     if (rv == 0)
         return 0;
     free(*ids);

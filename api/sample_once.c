@@ -373,15 +373,6 @@ static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_e
                         graph->process);
 }
 
-/* The rest of a timeout. */
-static int64_t timeout_left(const struct deadline *deadline)
-{
-    struct timespec left;
-    if (deadline->never)
-        return TR_WAIT_FOREVER;
-    return deadline_left(deadline, &left) ? left.tv_sec * INT64_C(1000000000) + left.tv_nsec : 0;
-}
-
 /* The IDs of edges by rank are asked for before the draw, whose message lists them. */
 static int list_edges(const struct tr_nodes *edges, int64_t timeout_ns, uint64_t **ids,
                       struct tr_error *error)
@@ -421,7 +412,7 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     struct tr_sample_options o;
     struct sampled_batch *batch = NULL;
     struct error why = { 0 };
-    struct deadline deadline = deadline_after(timeout_ns);
+    const struct deadline until = graph_until(graph, timeout_ns);
     uint64_t *listed = NULL;
     uint32_t trainer;
     *out = NULL;
@@ -460,13 +451,13 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     if (rv != 0)
         return error_give(&why, error);
     if (o.pairs != NULL && nodes_are_edge_ranks(o.pairs)) {
-        rv = list_edges(o.pairs, timeout_left(&deadline), &listed, error);
+        rv = list_edges(o.pairs, deadline_left_ns(&until), &listed, error);
         if (rv != 0)
             return rv;
         d.seeds = listed;
     }
     /* The list of edges took some of the time: the draw has the rest. */
-    rv = draw_once(&d, timeout_left(&deadline), &batch, error);
+    rv = draw_once(&d, deadline_left_ns(&until), &batch, error);
     free(listed);
     *out = (struct tr_batch *)(void *)batch;
     return rv;

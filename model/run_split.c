@@ -83,7 +83,7 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     }
     if (rv == 0 && deal != NULL) {
         const char *file = strcmp(deal, "affinity") == 0 ? NULL : deal;
-        rv = tr_nodes_deal(all, file, rank, world, &split->nodes, &why);
+        rv = tr_nodes_deal(all, file, rank, world, TR_WAIT_FOREVER, &split->nodes, &why);
         tr_nodes_close(all);
     } else {
         split->nodes = all;

@@ -146,11 +146,12 @@ TR_API int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t c
  * original ID; or NULL: the one that `troupe partition --trainers` wrote beside the graph. The deal
  * must name a trainer for each node of the set, and their numbers may differ by 1 at most
  * (TR_EMISMATCH). TR_ENOENT: there is no deal for that world; TR_ERANGE: no such rank; TR_EINVAL:
- * the set is a group already. Open the loader of the group with the same rank and world: its epochs
+ * the set is a group already. By a file the servers are asked for the IDs of the whole set, which
+ * timeout_ns bounds (TR_ETIMEDOUT). Open the loader of the group with the same rank and world: its epochs
  * permute the group alone, and have as many steps on every rank as the whole set has.
  */
 TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank, uint32_t world,
-                         struct tr_nodes **out, struct tr_error *error);
+                         int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error);
 /* What equal deals share; 0: the set is no trainer's group. */
 TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
 /* For how many trainers a deal lies beside the graph; 0: none. */

@@ -51,6 +51,14 @@ bool deadline_passed(const struct deadline *deadline)
     return !deadline_left(deadline, &left);
 }
 
+int64_t deadline_left_ns(const struct deadline *deadline)
+{
+    struct timespec left;
+    if (deadline->never)
+        return -1;
+    return deadline_left(deadline, &left) ? left.tv_sec * SECOND_NS + left.tv_nsec : 0;
+}
+
 int deadline_poll_ms(const struct deadline *deadline)
 {
     struct timespec left;

@@ -26,6 +26,9 @@ struct deadline deadline_at(uint64_t now_ns);
 /* Fills how long it is until then, more than a century where there is no end; false: it has passed. */
 bool deadline_left(const struct deadline *deadline, struct timespec *left);
 bool deadline_passed(const struct deadline *deadline);
+/* The rest as a timeout, for one of several steps that share the time of a call: -1 where there is no
+ * end, 0 when it has passed. */
+int64_t deadline_left_ns(const struct deadline *deadline);
 /* As poll(2) takes it: rounded up, so that what it waits for has passed; -1: no end. */
 int deadline_poll_ms(const struct deadline *deadline);
 

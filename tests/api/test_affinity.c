@@ -142,7 +142,7 @@ static uint64_t remote_of(const char *out, bool dealt)
     for (uint32_t rank = 0; rank < HOSTS; rank++) {
         struct tr_nodes *group = NULL;
         if (dealt)
-            ok(tr_nodes_deal(nodes, NULL, rank, HOSTS, &group, &failure));
+            ok(tr_nodes_deal(nodes, NULL, rank, HOSTS, TR_WAIT_FOREVER, &group, &failure));
         remote += epoch_of(graph, group != NULL ? group : nodes, rank);
         tr_nodes_close(group);
     }

@@ -143,7 +143,7 @@ static struct tr_nodes *seeds_of(const struct job *job, uint32_t process, uint32
     ok(tr_nodes_ids(all, 0, DEALT_NODES, TR_WAIT_FOREVER, ids, &failure));
     ok(tr_nodes_listed(graph, 0, ids, DEALT_NODES, TR_WAIT_FOREVER, &dealt, &failure));
     free(ids);
-    ok(tr_nodes_deal(dealt, deal, rank, TRAINERS, &group, &failure));
+    ok(tr_nodes_deal(dealt, deal, rank, TRAINERS, TR_WAIT_FOREVER, &group, &failure));
     tr_nodes_close(dealt);
     tr_nodes_close(all);
     return group;

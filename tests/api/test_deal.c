@@ -136,7 +136,7 @@ static void run_all(struct job *job, const char *deal, uint32_t trainers, uint32
     for (uint32_t rank = 0; rank < trainers; rank++) {
         struct tr_nodes *group = NULL;
         if (deal != NULL)
-            ok(tr_nodes_deal(job->nodes, deal, rank, trainers, &group, &failure));
+            ok(tr_nodes_deal(job->nodes, deal, rank, trainers, TR_WAIT_FOREVER, &group, &failure));
         run_rank(job, group != NULL ? group : job->nodes, loader_options(rank, trainers, batch),
                  tally);
         tr_nodes_close(group);
@@ -216,7 +216,8 @@ static void one_trainers_deal_is_the_shuffle(void **state)
 static void refuse(struct job *job, const char *deal, uint32_t trainers, int code, const char *says)
 {
     struct tr_nodes *group;
-    assert_int_equal(tr_nodes_deal(job->nodes, deal, 0, trainers, &group, &failure), code);
+    assert_int_equal(
+        tr_nodes_deal(job->nodes, deal, 0, trainers, TR_WAIT_FOREVER, &group, &failure), code);
     assert_null(group);
     if (strstr(failure.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", failure.message, says);
@@ -252,10 +253,11 @@ static void deals_that_do_not_fit_are_refused(void **state)
     assert_int_equal(npy_write(files_posix, path, "|i1", 1, &shape, few, &error), 0);
     refuse(&job, path, 2, TR_EFORMAT, "32-bit");
     write_deal("d", 100, 2, path);
-    ok(tr_nodes_deal(job.nodes, path, 1, 2, &group, &failure));
+    ok(tr_nodes_deal(job.nodes, path, 1, 2, TR_WAIT_FOREVER, &group, &failure));
     assert_int_not_equal(tr_nodes_deal_hash(group), 0);
     assert_int_equal(tr_nodes_deal_hash(job.nodes), 0);
-    assert_int_equal(tr_nodes_deal(group, path, 1, 2, &again, &failure), TR_EINVAL);
+    assert_int_equal(tr_nodes_deal(group, path, 1, 2, TR_WAIT_FOREVER, &again, &failure),
+                     TR_EINVAL);
     assert_int_equal(tr_loader_open(job.graph, group, &o, TR_WAIT_FOREVER, &loader, &failure),
                      TR_EMISMATCH);
     tr_nodes_close(group);
@@ -292,7 +294,7 @@ static void a_trainer_short_of_its_share_is_refused(void **state)
             refuse(&job, path, 3, TR_EMISMATCH, "34 of the 99");
         } else {
             struct tr_nodes *group;
-            ok(tr_nodes_deal(job.nodes, path, 0, 3, &group, &failure));
+            ok(tr_nodes_deal(job.nodes, path, 0, 3, TR_WAIT_FOREVER, &group, &failure));
             tr_nodes_close(group);
         }
     }

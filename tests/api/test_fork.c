@@ -142,7 +142,7 @@ static int call_all(struct job *job)
         tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_listed(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &nodes, &error),
-        tr_nodes_deal(job->nodes, NULL, 0, 1, &nodes, &error),
+        tr_nodes_deal(job->nodes, NULL, 0, 1, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_join(&job->nodes, 1, &nodes, &error),
         tr_pairs_listed(job->graph, 0, &id, &id, 1, &nodes, &error),
         tr_edges_listed(job->graph, 0, &id, 1, &nodes, &error),

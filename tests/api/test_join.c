@@ -273,7 +273,7 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
             TR_EINVAL, "sets 0 and 2 are both of node type");
     refused(tr_nodes_join((struct tr_nodes *[]){ other_type, first, again }, 3, &out, &failure),
             TR_EINVAL, "sets 1 and 2 are both of node type");
-    ok(tr_nodes_deal(again, NULL, 1, 2, &dealt, &failure));
+    ok(tr_nodes_deal(again, NULL, 1, 2, TR_WAIT_FOREVER, &dealt, &failure));
     refused(tr_nodes_join((struct tr_nodes *[]){ other_type, dealt }, 2, &out, &failure), TR_EINVAL,
             "set 1 is the group of trainer 1 of 2");
     ok(tr_pairs_listed(graph, 0, &end, &end, 1, &pairs, &failure));
@@ -301,7 +301,8 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
     tr_nodes_close(other_type);
     tr_nodes_close(dealt);
     tr_nodes_close(pairs);
-    refused(tr_nodes_deal(joined, NULL, 0, 2, &out, &failure), TR_EINVAL, "several node types");
+    refused(tr_nodes_deal(joined, NULL, 0, 2, TR_WAIT_FOREVER, &out, &failure), TR_EINVAL,
+            "several node types");
     tr_loader_options_init(&options);
     options.labels = "nothing";
     refused(tr_loader_open(graph, joined, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ENOENT,

@@ -468,7 +468,8 @@ static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
     refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
     refused(tr_nodes_original_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL,
             "tr_pairs_ids()");
-    refused(tr_nodes_deal(set, NULL, 0, 2, &out, &failure), TR_EINVAL, "pairs of nodes");
+    refused(tr_nodes_deal(set, NULL, 0, 2, TR_WAIT_FOREVER, &out, &failure), TR_EINVAL,
+            "pairs of nodes");
     refused(tr_nodes_join(&set, 1, &out, &failure), TR_EINVAL, "set 0 has pairs");
     ok(tr_nodes_all(graph, AUTHOR, TR_WAIT_FOREVER, &all, &failure));
     refused(tr_pairs_ids(all, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_nodes_ids()");
@@ -501,7 +502,8 @@ static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
     refused(tr_pairs_ids(set, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_edges_ids()");
     refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_edges_ids()");
     refused(tr_nodes_join(&set, 1, &out, &failure), TR_EINVAL, "set 0 has edges");
-    refused(tr_nodes_deal(set, NULL, 0, 2, &out, &failure), TR_EINVAL, "the set has edges");
+    refused(tr_nodes_deal(set, NULL, 0, 2, TR_WAIT_FOREVER, &out, &failure), TR_EINVAL,
+            "the set has edges");
     ok(tr_pairs_listed(graph, CITES, good, good, 3, &none, &failure));
     refused(tr_edges_ids(none, 0, 1, SECOND, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
     tr_nodes_close(none);

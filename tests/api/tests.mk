@@ -109,6 +109,14 @@ tests_api_test_interrupt_SOURCES = tests/api/test_interrupt.c $(api_world)
 tests_api_test_interrupt_LDADD = $(api_libs) $(test_libs)
 tests_api_test_interrupt_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=crc32c,--wrap=graph_load,--wrap=graph_link
 
+check_PROGRAMS += tests/api/test_timeouts
+TESTS += tests/api/test_timeouts
+tests_api_test_timeouts_SOURCES = tests/api/test_timeouts.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h $(api_outcome)
+tests_api_test_timeouts_LDADD = $(api_libs) $(test_libs)
+tests_api_test_timeouts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=graph_await,--wrap=port_wait_or_keep \
+    -Wl,--wrap=tr_graph_wait_end
+
 check_PROGRAMS += tests/api/test_prepare
 TESTS += tests/api/test_prepare
 tests_api_test_prepare_SOURCES = tests/api/test_prepare.c tests/partition/raw_util.h
