@@ -16,10 +16,12 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "api/internal.h"
 #include "api_world.h"
 #include "outcome.h"
+#include "partition/store/npy.h"
 #include "runtime/base/files.h"
 
 #define SECOND INT64_C(1000000000)
@@ -233,6 +235,76 @@ static int call_degrees(struct job *job)
     return tr_graph_degrees(job->graph, 0, ids, 2, TR_WAIT_FOREVER, NULL, degrees, &failure);
 }
 
+static int call_nodes_original_ids(struct job *job)
+{
+    struct tr_nodes *nodes;
+    uint64_t ids[2];
+    int rv = tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure);
+    if (rv != 0)
+        return rv;
+    rv = tr_nodes_original_ids(nodes, 0, 2, TR_WAIT_FOREVER, ids, &failure);
+    tr_nodes_close(nodes);
+    return rv;
+}
+
+static int call_edges_ids(struct job *job)
+{
+    struct tr_nodes *edges;
+    uint64_t ids[2];
+    int rv = tr_edges_all(job->graph, 0, &edges, &failure);
+    if (rv != 0)
+        return rv;
+    rv = tr_edges_ids(edges, 0, 2, TR_WAIT_FOREVER, ids, &failure);
+    tr_nodes_close(edges);
+    return rv;
+}
+
+/* By a file, so that the servers are asked; one trainer has all nodes. */
+static int call_nodes_deal(struct job *job)
+{
+    static const int32_t trainers[WORLD_NODES];
+    const uint64_t shape = WORLD_NODES;
+    struct tr_nodes *nodes, *group;
+    struct error error = { 0 };
+    char path[80];
+    snprintf(path, sizeof path, "%s/deal.npy", job->folder);
+    unlink(path);
+    int rv = npy_write(files_posix, path, "<i4", 1, &shape, trainers, &error);
+    if (rv == 0)
+        rv = tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure);
+    if (rv != 0)
+        return rv;
+    rv = tr_nodes_deal(nodes, path, 0, 1, TR_WAIT_FOREVER, &group, &failure);
+    tr_nodes_close(nodes);
+    return rv;
+}
+
+static int call_sample(struct job *job)
+{
+    const uint64_t seeds[] = { 0, WORLD_NODES - 1 };
+    struct tr_sample_options o;
+    struct tr_sample_spec *spec;
+    struct tr_batch *batch;
+    ok(tr_sample_spec_create(job->graph, 1, &spec, &failure));
+    tr_sample_options_init(&o);
+    o.spec = spec;
+    o.seeds = seeds;
+    o.num_seeds = 2;
+    int rv = tr_sample(job->graph, &o, TR_WAIT_FOREVER, &batch, &failure);
+    tr_sample_spec_destroy(spec);
+    return rv;
+}
+
+static int call_group_done(struct job *job)
+{
+    return tr_group_done(job->groups[0], TR_WAIT_FOREVER, &failure);
+}
+
+static int call_group_complete(struct job *job)
+{
+    return tr_group_complete(job->groups[0], TR_WAIT_FOREVER, &failure);
+}
+
 static int call_restore(struct job *job)
 {
     struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
@@ -253,6 +325,10 @@ static void calls_that_wait_for_peers_end(void **state)
         { "tr_graph_fetch", call_fetch },
         { "tr_graph_original_ids", call_original_ids },
         { "tr_graph_degrees", call_degrees },
+        { "tr_nodes_original_ids", call_nodes_original_ids },
+        { "tr_edges_ids", call_edges_ids },
+        { "tr_nodes_deal", call_nodes_deal },
+        { "tr_sample", call_sample },
         { "tr_group_restore", call_restore },
         { "tr_graph_wait_end", call_wait_end },
     };
@@ -344,6 +420,38 @@ static void opening_a_graph_ends_between_its_files(void **state)
     assert_true(atomic_load(&sums) < all);
     ok(call_graph_open(&job));
     tr_session_close(job.session);
+}
+
+static int call_map_parts(struct job *job)
+{
+    return tr_graph_map_parts(job->graph, &failure);
+}
+
+/* A trainer has no partition of its own; what one call has not mapped the next one does. */
+static void mapping_partitions_ends_between_their_files(void **state)
+{
+    static const struct call call = { "tr_graph_map_parts", call_map_parts };
+    struct tr_part_nodes nodes = TR_PART_NODES_INIT;
+    struct caller caller;
+    struct job job;
+    (void)state;
+    open_trainer(&job);
+    assert_int_equal(tr_graph_part_nodes(job.graph, 0, 0, &nodes, &failure), TR_ENOENT);
+    tr_session_interrupt(job.session);
+    begin(&caller, &job, &call);
+    expect_end(&caller, TR_ECANCELED);
+    tr_session_resume(job.session);
+    summing = job.session;
+    for (interrupt_at = 0; interrupt_at < 4; interrupt_at++) {
+        atomic_store(&sums, 0);
+        assert_int_equal(call_map_parts(&job), TR_ECANCELED);
+        assert_true(atomic_load(&sums) <= interrupt_at + 3);
+        tr_session_resume(job.session);
+    }
+    summing = NULL;
+    ok(call_map_parts(&job));
+    ok(tr_graph_part_nodes(job.graph, PARTS - 1, 0, &nodes, &failure));
+    close_job(&job);
 }
 
 /* How long reading is held up, and the time that was left to what comes after it. */
@@ -526,6 +634,11 @@ static int call_save(struct job *job)
     return tr_group_save(job->groups[0], 5, "five", 4, TR_WAIT_FOREVER, &failure);
 }
 
+static int call_skip_save(struct job *job)
+{
+    return tr_group_skip_save(job->groups[0], 6, TR_ENOSPC, TR_WAIT_FOREVER, &failure);
+}
+
 static int call_finish(struct job *job)
 {
     return tr_group_finish(job->groups[0], TR_WAIT_FOREVER, &failure);
@@ -534,11 +647,11 @@ static int call_finish(struct job *job)
 static void a_group_goes_on_with_what_was_interrupted(void **state)
 {
     static const struct call restore = { "tr_group_restore", call_restore };
+    static const struct call complete = { "tr_group_complete", call_group_complete };
     static const struct call calls[] = {
-        { "tr_group_reduce", call_reduce },
-        { "tr_group_barrier", call_barrier },
-        { "tr_group_save", call_save },
-        { "tr_group_finish", call_finish },
+        { "tr_group_reduce", call_reduce },   { "tr_group_barrier", call_barrier },
+        { "tr_group_save", call_save },       { "tr_group_skip_save", call_skip_save },
+        { "tr_group_done", call_group_done }, { "tr_group_finish", call_finish },
     };
     struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
     struct tr_session_options o;
@@ -581,6 +694,17 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     expect_end(&caller, 0);
     interrupt_each(&job, &calls[3], 1);
     begin(&caller, &job, &calls[3]);
+    assert_int_equal(tr_group_save(job.groups[1], 6, "six", 3, TR_WAIT_FOREVER, &failure),
+                     TR_ENOSPC);
+    expect_end(&caller, TR_ENOSPC);
+    /* It asks the coordinator alone, and may be faster than an interrupt that comes behind it. */
+    tr_session_interrupt(job.session);
+    begin(&caller, &job, &complete);
+    expect_end(&caller, TR_ECANCELED);
+    tr_session_resume(job.session);
+    /* Both say that this rank is done, and wait for the other one. */
+    interrupt_each(&job, &calls[4], 2);
+    begin(&caller, &job, &calls[5]);
     ok(tr_group_finish(job.groups[1], TR_WAIT_FOREVER, &failure));
     expect_end(&caller, 0);
     close_job(&job);
@@ -592,6 +716,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_for_peers_end),
         cmocka_unit_test(opening_a_graph_ends_too),
         cmocka_unit_test(opening_a_graph_ends_between_its_files),
+        cmocka_unit_test(mapping_partitions_ends_between_their_files),
         cmocka_unit_test(the_time_to_open_a_graph_counts_once),
         cmocka_unit_test(a_call_to_a_loop_that_hangs_ends_too),
         cmocka_unit_test(a_loader_loses_nothing),
