@@ -194,7 +194,7 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && training_in_cluster(t))
-        (void)tr_process_say_complete(NULL);
+        (void)tr_process_say_complete(TR_PROCESS_SAY_NS, NULL);
     return rv;
 }
 

@@ -132,5 +132,5 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
      * the process is ready last, since they may still be refused. */
     process->session = session;
     int rv = process_serve_metrics(process->values->metrics, graph, true, error);
-    return rv == 0 ? tr_process_say_ready(process->own, error) : rv;
+    return rv == 0 ? tr_process_say_ready(process->own, TR_PROCESS_SAY_NS, error) : rv;
 }

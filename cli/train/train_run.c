@@ -113,8 +113,8 @@ static void say_ready(struct command_training *t, const char *kernels)
     if (!t->in_cluster)
         return;
     /* These go in either order: a launcher takes each notice by itself. */
-    (void)tr_process_say_kernels(kernels, NULL);
-    if (tr_process_say_ready(t->process.own, &error) != 0) {
+    (void)tr_process_say_kernels(kernels, TR_PROCESS_SAY_NS, NULL);
+    if (tr_process_say_ready(t->process.own, TR_PROCESS_SAY_NS, &error) != 0) {
         t->unreported = error;
         tr_task_cancel(t->task);
     }
@@ -156,7 +156,7 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         break;
     case TR_MODEL_CHECKPOINT:
         if (t->in_cluster)
-            (void)tr_process_say_checkpoint(event->number, NULL);
+            (void)tr_process_say_checkpoint(event->number, TR_PROCESS_SAY_NS, NULL);
         break;
     case TR_MODEL_TRAINED:
         end_training(t);

@@ -30,7 +30,7 @@
  *     tr_session_open(&session_options, &session, &error);
  *     tr_process_attach(process, session, &error);
  *     tr_graph_open(session, info.graph, ...);
- *     tr_process_say_ready(process, &error);
+ *     tr_process_say_ready(process, TR_PROCESS_SAY_NS, &error);
  *     ...
  *     tr_process_attach(process, NULL, &error);
  *     tr_session_close(session);
@@ -146,15 +146,19 @@ TR_API bool tr_process_is_orphaned(const struct tr_process *process);
 TR_API bool tr_process_is_launched(void);
 TR_API bool tr_process_is_restarted(void);
 
-/* What a process says on its standard output, a line each, flushed: that it is ready (its session
- * and graph are open), by which kernels a trainer computes, that a checkpoint was committed, and
- * that the job's result is written and synced, so that nothing need be started again. All but the
- * first are said to a launcher only, and do nothing without one. TR_EIO: the output takes
- * nothing. */
-TR_API int tr_process_say_ready(const struct tr_process *process, struct tr_error *error);
-TR_API int tr_process_say_kernels(const char *kernels, struct tr_error *error);
-TR_API int tr_process_say_checkpoint(uint64_t step, struct tr_error *error);
-TR_API int tr_process_say_complete(struct tr_error *error);
+/* What a process says on its standard output, a line each, behind what the program has printed: that
+ * it is ready (its session and graph are open), by which kernels a trainer computes, that a checkpoint
+ * was committed, and that the job's result is written and synced, so that nothing need be started
+ * again. All but the first are said to a launcher only, and do nothing without one. TR_EIO: the output
+ * takes nothing. TR_ETIMEDOUT: its pipe is full, since the launcher reads nothing, or another thread
+ * prints into it; the line was not said. TR_PROCESS_SAY_NS is long enough for a launcher that lives.
+ * No interrupt ends the wait. */
+#define TR_PROCESS_SAY_NS INT64_C(10000000000)
+TR_API int tr_process_say_ready(const struct tr_process *process, int64_t timeout_ns,
+                                struct tr_error *error);
+TR_API int tr_process_say_kernels(const char *kernels, int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_process_say_complete(int64_t timeout_ns, struct tr_error *error);
 
 #ifdef __cplusplus
 }

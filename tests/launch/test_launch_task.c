@@ -71,7 +71,7 @@ static int play_process(uint32_t role)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    tr_process_say_ready(process, NULL);
+    tr_process_say_ready(process, TR_PROCESS_SAY_NS, NULL);
     while (!tr_process_is_orphaned(process))
         usleep(10000);
     return 0;

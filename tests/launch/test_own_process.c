@@ -6,7 +6,9 @@
  */
 #include "config.h" /* pipe2 */
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,7 +185,7 @@ static void refuse(void)
     unsetenv("TROUPE_INCARNATION");
     options.size = 0;
     HOLDS(refusal(&options) == TR_EINVAL);
-    HOLDS(tr_process_say_kernels("two\nlines", &why) == TR_EINVAL);
+    HOLDS(tr_process_say_kernels("two\nlines", TR_PROCESS_SAY_NS, &why) == TR_EINVAL);
 }
 
 static void bad_options_are_refused(void **state)
@@ -386,13 +388,13 @@ static void the_last_notices_are_lines_of_their_own(void **state)
 static void speak(void)
 {
     struct tr_process *process = open_as(2, TR_ROLE_TRAINER);
-    HOLDS(tr_process_say_ready(process, &why) == 0);
-    HOLDS(tr_process_say_kernels("scalar", &why) == 0);
-    HOLDS(tr_process_say_complete(&why) == 0);
+    HOLDS(tr_process_say_ready(process, TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_kernels("scalar", TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_complete(TR_PROCESS_SAY_NS, &why) == 0);
     setenv("TROUPE_LAUNCHED", "1", 1);
-    HOLDS(tr_process_say_kernels("blas X, loops avx2", &why) == 0);
-    HOLDS(tr_process_say_checkpoint(UINT64_C(1) << 40, &why) == 0);
-    HOLDS(tr_process_say_complete(&why) == 0);
+    HOLDS(tr_process_say_kernels("blas X, loops avx2", TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_checkpoint(UINT64_C(1) << 40, TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_complete(TR_PROCESS_SAY_NS, &why) == 0);
     tr_process_close(process);
 }
 
@@ -406,6 +408,49 @@ static void notices_are_lines_that_a_launcher_reads(void **state)
                               "troupe: kernels blas X, loops avx2\n"
                               "troupe: checkpoint 1099511627776\n"
                               "troupe: complete\n");
+}
+
+/* The output is a pipe of this process, so that it is read when this says so. */
+static void speak_to_a_full_pipe(void)
+{
+    static char text[1 << 21];
+    int output[2];
+    size_t all = 0;
+    ssize_t bytes;
+    alarm(60); /* one that waits dies of it */
+    HOLDS(pipe2(output, O_CLOEXEC | O_NONBLOCK) == 0);
+    HOLDS(dup2(output[1], STDOUT_FILENO) == STDOUT_FILENO);
+    while ((bytes = write(STDOUT_FILENO, text, 1)) > 0)
+        all += (size_t)bytes;
+    HOLDS(errno == EAGAIN && fcntl(STDOUT_FILENO, F_SETFL, 0) == 0);
+    setenv("TROUPE_LAUNCHED", "1", 1);
+    struct tr_process *process = open_as(2, TR_ROLE_TRAINER);
+    HOLDS(tr_process_say_ready(process, 0, &why) == TR_ETIMEDOUT);
+    HOLDS(tr_process_say_kernels("scalar", 1, &why) == TR_ETIMEDOUT);
+    HOLDS(tr_process_say_checkpoint(6, SECOND / 20, &why) == TR_ETIMEDOUT);
+    HOLDS(strstr(why.message, "nobody reads") != NULL);
+    /* With a buffer as a pipe has, whatever the output of this test is. */
+    setvbuf(stdout, NULL, _IOFBF, PIPE_BUF);
+    printf("before\n");
+    HOLDS(tr_process_say_complete(SECOND / 20, &why) == TR_ETIMEDOUT);
+    while (all > 0 && (bytes = read(output[0], text, sizeof text < all ? sizeof text : all)) > 0)
+        all -= (size_t)bytes;
+    HOLDS(all == 0 && read(output[0], text, sizeof text) < 0 && errno == EAGAIN);
+    /* What was not said is not said later; what the program printed goes first. */
+    HOLDS(tr_process_say_checkpoint(7, SECOND, &why) == 0);
+    bytes = read(output[0], text, sizeof text);
+    HOLDS(bytes > 0);
+    text[bytes] = '\0';
+    HOLDS(strcmp(text, "before\ntroupe: checkpoint 7\n") == 0);
+    tr_process_close(process);
+}
+
+static void a_launcher_that_reads_nothing_stops_nobody(void **state)
+{
+    char text[64];
+    (void)state;
+    struct ends child = begin(speak_to_a_full_pipe);
+    assert_int_equal(end(&child, text, sizeof text), 0);
 }
 
 static void fork_again(void)
@@ -423,7 +468,7 @@ static void fork_again(void)
         HOLDS(tr_process_session(process, &options, &why) == TR_EFORKED);
         HOLDS(tr_process_watch(process, &why) == TR_EFORKED);
         HOLDS(tr_process_attach(process, NULL, &why) == TR_EFORKED);
-        HOLDS(tr_process_say_ready(process, &why) == TR_EFORKED);
+        HOLDS(tr_process_say_ready(process, TR_PROCESS_SAY_NS, &why) == TR_EFORKED);
         tr_process_close(process);
         _exit(0);
     }
@@ -519,6 +564,7 @@ int main(void)
         cmocka_unit_test(loops_wait_for_no_launcher_that_reads_nothing),
         cmocka_unit_test(the_last_notices_are_lines_of_their_own),
         cmocka_unit_test(notices_are_lines_that_a_launcher_reads),
+        cmocka_unit_test(a_launcher_that_reads_nothing_stops_nobody),
         cmocka_unit_test(a_forked_child_is_refused),
         cmocka_unit_test(counters_are_served_where_asked),
     };
