@@ -58,7 +58,7 @@ static void actors_ended(void *arg)
     pthread_mutex_unlock(&graph->mutex);
 }
 
-static int init_cast(struct tr_graph *graph)
+static int init_process_actors(struct tr_graph *graph)
 {
     const struct tr_session_options *o = &graph->session->options;
     const struct process_actors_options options = {
@@ -233,7 +233,7 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     if (rv == 0)
         rv = graph_load(graph, path, timeout_ns, &why);
     if (rv == 0)
-        rv = init_cast(graph);
+        rv = init_process_actors(graph);
     if (rv == 0)
         rv = start_node(graph, time_left(graph, timeout_ns, begin_ns), &why);
     if (rv == 0) {
@@ -263,7 +263,7 @@ static void destroy_ports(struct tr_graph *graph)
     }
 }
 
-static void let_go(struct tr_graph *graph)
+static void graph_release_parts(struct tr_graph *graph)
 {
     for (uint32_t p = 0; graph->held != NULL && p < graph->book->num_parts; p++) {
         snapshot_release(graph->held[p]);
@@ -300,7 +300,7 @@ void graph_stop(struct tr_graph *graph)
         node_destroy(graph->node);
         graph->node = NULL;
     }
-    let_go(graph);
+    graph_release_parts(graph);
     pthread_mutex_lock(&graph->mutex);
     /* The flag stands last, when nothing of the graph runs. */
     graph->stopped = true;

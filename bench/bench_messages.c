@@ -151,7 +151,7 @@ static int send_plain(struct actor *self, struct address to, uint32_t kind)
     return message != NULL ? actor_send(self, to, message) : TR_ENOMEM;
 }
 
-static int let_go(struct actor *self, struct fanin_sink *sink)
+static int start_senders(struct actor *self, struct fanin_sink *sink)
 {
     for (uint32_t i = 0; i < sink->bench->senders; i++) {
         struct message *message = message_create(self, KIND_GO);
@@ -169,7 +169,7 @@ static int sink_receive(struct actor *self, struct message *message)
     struct message_run *bench = sink->bench;
     if (message->frame.kind == KIND_GO) {
         bench->request = message;
-        return let_go(self, sink);
+        return start_senders(self, sink);
     }
     uint64_t sender = ((struct item *)message_head(message))->value;
     message_release(self, message);

@@ -150,25 +150,25 @@ static int print_commands(const struct tr_launch *launch, const struct tr_launch
     return rv;
 }
 
-static void take_signals(struct self_pipe *wakeups, struct tr_task *task)
+static void take_signals(struct self_pipe *signals, struct tr_task *task)
 {
     struct self_pipe_seen seen;
-    self_pipe_take(wakeups, &seen);
+    self_pipe_take(signals, &seen);
     for (; seen.stops > 0; seen.stops--)
         tr_launch_stop(task, seen.interrupted);
 }
 
 /* Shows events until there are no more. */
-static int follow_launch(struct tr_task *task, struct self_pipe *wakeups,
+static int follow_launch(struct tr_task *task, struct self_pipe *signals,
                          const struct launch_show *show, struct tr_error *error)
 {
-    struct pollfd polled[] = { { .fd = wakeups->pipe[0], .events = POLLIN },
+    struct pollfd polled[] = { { .fd = signals->pipe[0], .events = POLLIN },
                                { .fd = tr_launch_descriptor(task), .events = POLLIN } };
     for (;;) {
         struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
         /* Signals come first in each turn: events may come without a pause, and poll() is
          * reached in pauses alone. */
-        take_signals(wakeups, task);
+        take_signals(signals, task);
         int rv = tr_launch_next(task, 0, &event, error);
         if (rv == 0)
             launch_show_event(show, &event);
@@ -183,7 +183,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
                    const struct launch_values *values, struct tr_error *error)
 {
     struct launch_show show;
-    struct self_pipe wakeups;
+    struct self_pipe signals;
     struct tr_task *task;
     launch_show_init(&show, values->json, values->quiet);
     if (info->shared_key != NULL && !values->quiet && !values->json)
@@ -192,14 +192,14 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     /* Signals are caught from before the first process starts until all have ended, which
      * closing the task waits for: one that was not caught would end this process and leave them
      * behind. */
-    int rv = self_pipe_start(&wakeups, error);
+    int rv = self_pipe_start(&signals, error);
     if (rv != 0)
         return rv;
     rv = tr_launch_start(launch, &task, error);
     if (rv == 0)
-        rv = follow_launch(task, &wakeups, &show, error);
+        rv = follow_launch(task, &signals, &show, error);
     tr_task_close(task);
-    self_pipe_stop(&wakeups);
+    self_pipe_stop(&signals);
     return rv;
 }
 

@@ -26,7 +26,7 @@ struct warming {
     float output[][SIDE * SIDE];
 };
 
-static void let_go(struct warming *warming, size_t holders)
+static void release(struct warming *warming, size_t holders)
 {
     if (atomic_fetch_sub(&warming->holders, holders) == holders)
         free(warming);
@@ -41,7 +41,7 @@ static void *compute(void *arg)
     for (int i = 0; i < ROUNDS; i++)
         matmul_forward(SIDE, SIDE, SIDE, warming->input, warming->input, 0, warming->output[mine]);
     atomic_fetch_add(&warming->done, 1);
-    let_go(warming, 1);
+    release(warming, 1);
     return NULL;
 }
 
@@ -102,7 +102,7 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
         else
             pthread_join(made[i], NULL);
     free(made);
-    let_go(warming, 1 + threads - count);
+    release(warming, 1 + threads - count);
     if (*stuck && cancel_asked(cancel))
         return error_set(error, TR_ECANCELED, "interrupted");
     if (*stuck)

@@ -83,7 +83,7 @@ static int check_sockets(const struct cluster *cluster, struct error *error)
 }
 
 /* A job needs somebody in each role, or nothing comes of it. */
-static int check_cast(const struct cluster *cluster, struct error *error)
+static int check_roles(const struct cluster *cluster, struct error *error)
 {
     uint64_t servers = 0, samplers = 0, processes = 0;
     for (uint32_t h = 0; h < cluster->num_hosts; h++) {
@@ -115,7 +115,7 @@ int cluster_check(const struct cluster *cluster, struct error *error)
     if (rv == 0)
         rv = check_names(cluster, order, error);
     if (rv == 0)
-        rv = check_cast(cluster, error);
+        rv = check_roles(cluster, error);
     if (rv == 0)
         rv = check_sockets(cluster, error);
     if (rv == 0 && cluster->hosts[0].unix_folder == NULL)

@@ -22,35 +22,35 @@
 #include "runtime/base/files.h"
 #include "runtime/core/directory.h"
 
-static void checkpoint_store_drop(struct actor *self, struct errand *errand)
+static void checkpoint_store_drop(struct actor *self, struct checkpoint_task *task)
 {
     struct checkpoint_store *store = actor_state(self);
-    *errand->link = errand->next;
-    if (errand->next != NULL)
-        errand->next->link = errand->link;
-    store->num_errands--;
-    store->bytes -= errand->bytes;
-    message_release(self, errand->request);
-    message_release(self, errand->repeat);
-    message_release(self, errand->reply);
-    checkpoint_manifest_fini(&errand->manifest);
-    free(errand->folder);
-    free(errand);
+    *task->link = task->next;
+    if (task->next != NULL)
+        task->next->link = task->link;
+    store->num_tasks--;
+    store->bytes -= task->bytes;
+    message_release(self, task->request);
+    message_release(self, task->repeat);
+    message_release(self, task->reply);
+    checkpoint_manifest_fini(&task->manifest);
+    free(task->folder);
+    free(task);
 }
 
 /* The parts of the manifest that was found go into the reply. */
-static int fill_found(struct actor *self, struct errand *errand)
+static int fill_found(struct actor *self, struct checkpoint_task *task)
 {
-    const struct checkpoint_manifest *manifest = &errand->manifest;
+    const struct checkpoint_manifest *manifest = &task->manifest;
     struct msg_checkpoint_entry *entries = NULL;
     if (manifest->world > 0)
-        entries = message_body_alloc(self, errand->reply, manifest->world * sizeof *entries);
+        entries = message_body_alloc(self, task->reply, manifest->world * sizeof *entries);
     if (manifest->world > 0 && entries == NULL)
         return TR_ENOMEM;
     for (uint32_t rank = 0; rank < manifest->world; rank++)
         entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
                                                        manifest->parts[rank].crc32c };
-    *(struct msg_checkpoint_found *)message_head(errand->reply) = (struct msg_checkpoint_found){
+    *(struct msg_checkpoint_found *)message_head(task->reply) = (struct msg_checkpoint_found){
         manifest->step, manifest->era, manifest->world
     };
     return 0;
@@ -76,69 +76,69 @@ static bool read_save(const struct message *request, struct save_id *id)
     return true;
 }
 
-static bool is_of_rank(const struct errand *errand, uint32_t rank)
+static bool is_of_rank(const struct checkpoint_task *task, uint32_t rank)
 {
     struct save_id id = { 0 };
-    return errand->request != NULL && read_save(errand->request, &id) && id.rank == rank;
+    return task->request != NULL && read_save(task->request, &id) && id.rank == rank;
 }
 
-static void begin_errand(struct actor *self, struct errand *errand)
+static void checkpoint_store_begin(struct actor *self, struct checkpoint_task *task)
 {
-    errand->begun = true;
-    crew_submit(self, &errand->job);
+    task->begun = true;
+    crew_submit(self, &task->job);
 }
 
 /* The oldest of the rank's that waits is next. */
 static void begin_next(struct actor *self, uint32_t rank)
 {
     struct checkpoint_store *store = actor_state(self);
-    struct errand *oldest = NULL;
+    struct checkpoint_task *oldest = NULL;
     /* The list has the newest first, so the last of the rank's is the oldest. */
-    for (struct errand *errand = store->errands; errand != NULL; errand = errand->next)
-        if (is_of_rank(errand, rank))
-            oldest = errand;
+    for (struct checkpoint_task *task = store->tasks; task != NULL; task = task->next)
+        if (is_of_rank(task, rank))
+            oldest = task;
     if (oldest != NULL && !oldest->begun)
-        begin_errand(self, oldest);
+        checkpoint_store_begin(self, oldest);
 }
 
-/* Begins an errand, unless one of the same rank goes before it. */
-static void begin_in_turn(struct actor *self, struct errand *errand)
+/* Begins a task, unless one of the same rank goes before it. */
+static void begin_in_turn(struct actor *self, struct checkpoint_task *task)
 {
     struct save_id id = { 0 };
-    if (!read_save(errand->request, &id))
-        begin_errand(self, errand);
+    if (!read_save(task->request, &id))
+        checkpoint_store_begin(self, task);
     else
         begin_next(self, id.rank);
 }
 
 static void checkpoint_store_worked(struct actor *self, struct job *job, int status)
 {
-    struct errand *errand = job->arg;
-    struct message *request = errand->request, *reply = errand->reply;
+    struct checkpoint_task *task = job->arg;
+    struct message *request = task->request, *reply = task->reply;
     struct save_id id = { 0 };
-    /* The rank is read while the request is here: its next errand is looked for when that has
+    /* The rank is read while the request is here: its next task is looked for when that has
      * gone. */
     bool in_turn = read_save(request, &id);
     if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
-        status = fill_found(self, errand);
-    /* A message that is sent is not the errand's any more: what the errand still has is released
-     * with it. */
-    errand->request = NULL;
-    if (errand->repeat != NULL) { /* its sender has given up the first */
+        status = fill_found(self, task);
+    /* A message that is sent is not the task's any more: what the task still has is released with
+     * it. */
+    task->request = NULL;
+    if (task->repeat != NULL) { /* its sender has given up the first */
         actor_refuse(self, request, TR_ECANCELED);
-        request = errand->repeat;
-        errand->repeat = NULL;
+        request = task->repeat;
+        task->repeat = NULL;
     }
     if (status == 0) {
-        errand->reply = NULL;
+        task->reply = NULL;
         actor_reply(self, request, reply);
-    } else if (errand->error.code == status) {
-        error_reply_send(self, request, &errand->error);
+    } else if (task->error.code == status) {
+        error_reply_send(self, request, &task->error);
     } else {
         actor_refuse(self, request, status);
     }
-    /* The errand is off the list before the next of its rank is chosen: it is the oldest there. */
-    checkpoint_store_drop(self, errand);
+    /* The task is off the list before the next of its rank is chosen: it is the oldest there. */
+    checkpoint_store_drop(self, task);
     if (in_turn && status != TR_ECANCELED) /* else self ends */
         begin_next(self, id.rank);
 }
@@ -235,28 +235,28 @@ static int note_save(struct checkpoint_store *store, const struct message *reque
     return 0;
 }
 
-static int checkpoint_store_prepare(struct actor *self, struct errand *errand)
+static int checkpoint_store_prepare(struct actor *self, struct checkpoint_task *task)
 {
     struct checkpoint_store *store = actor_state(self);
-    const struct message *request = errand->request;
-    errand->files = store->options->files != NULL ? store->options->files : files_posix;
-    int rv = read_folder(store, request, &errand->folder, &errand->error);
+    const struct message *request = task->request;
+    task->files = store->options->files != NULL ? store->options->files : files_posix;
+    int rv = read_folder(store, request, &task->folder, &task->error);
     /* The folder comes first: a process with another configuration changes nothing of what this
      * store knows of a rank's saves. The save comes before memory is asked for: a drop for which
      * there is none keeps late pieces out all the same, and is asked for again. */
     if (rv == 0)
-        rv = note_save(store, request, &errand->error);
+        rv = note_save(store, request, &task->error);
     if (rv != 0)
         return rv;
-    errand->reply = message_create(self, reply_kind(request->frame.kind));
-    if (errand->reply == NULL)
+    task->reply = message_create(self, reply_kind(request->frame.kind));
+    if (task->reply == NULL)
         return TR_ENOMEM;
     if (request->frame.kind == MSG_CHECKPOINT_COMMIT)
-        return checkpoint_store_read_commit(request, &errand->manifest);
+        return checkpoint_store_read_commit(request, &task->manifest);
     if (request->frame.kind != MSG_CHECKPOINT_FETCH)
         return 0;
     size_t count = checkpoint_store_piece_count((const void *)request->head);
-    return count == 0 || message_body_alloc(self, errand->reply, count) != NULL ? 0 : TR_ENOMEM;
+    return count == 0 || message_body_alloc(self, task->reply, count) != NULL ? 0 : TR_ENOMEM;
 }
 
 static size_t bytes_of(const struct message *request)
@@ -266,13 +266,13 @@ static size_t bytes_of(const struct message *request)
                : request->frame.body_bytes;
 }
 
-/* The errand that reads for the look that this one repeats; NULL: none. */
-static struct errand *find_repeated(const struct checkpoint_store *store,
-                                    const struct message *look)
+/* The task that reads for the look that this one repeats; NULL: none. */
+static struct checkpoint_task *find_repeated(const struct checkpoint_store *store,
+                                             const struct message *look)
 {
-    struct errand *errand = look->frame.kind == MSG_CHECKPOINT_LOOK ? store->errands : NULL;
-    for (; errand != NULL; errand = errand->next) {
-        const struct message *one = errand->request;
+    struct checkpoint_task *task = look->frame.kind == MSG_CHECKPOINT_LOOK ? store->tasks : NULL;
+    for (; task != NULL; task = task->next) {
+        const struct message *one = task->request;
         if (one != NULL && one->frame.kind == MSG_CHECKPOINT_LOOK &&
             address_equal(one->frame.from, look->frame.from) &&
             one->frame.body_bytes == look->frame.body_bytes &&
@@ -281,13 +281,13 @@ static struct errand *find_repeated(const struct checkpoint_store *store,
              memcmp(message_body(one), message_body(look), one->frame.body_bytes) == 0))
             break;
     }
-    return errand;
+    return task;
 }
 
 static int checkpoint_store_receive(struct actor *self, struct message *request)
 {
     struct checkpoint_store *store = actor_state(self);
-    struct errand *reads = find_repeated(store, request);
+    struct checkpoint_task *reads = find_repeated(store, request);
     /* A repeat comes before the bounds: it takes no room beside the look that it repeats (3). */
     if (reads != NULL) {
         if (reads->repeat != NULL)
@@ -299,38 +299,38 @@ static int checkpoint_store_receive(struct actor *self, struct message *request)
     size_t bytes = bytes_of(request);
     /* A request that is alone always has room: else one above the bound would be refused for
      * ever. */
-    bool full = store->num_errands >= CHECKPOINT_STORE_ERRANDS_MAX ||
+    bool full = store->num_tasks >= CHECKPOINT_STORE_TASKS_MAX ||
                 (store->bytes > 0 && store->bytes + bytes > CHECKPOINT_STORE_BYTES_MAX);
-    struct errand *errand = piece == NULL || full ? NULL : calloc(1, sizeof *errand);
-    if (errand == NULL) {
+    struct checkpoint_task *task = piece == NULL || full ? NULL : calloc(1, sizeof *task);
+    if (task == NULL) {
         /* A kind that nobody serves comes before a lack that may pass: it is not worth another
          * attempt. */
         actor_refuse(self, request, piece == NULL ? TR_EUNSUPPORTED : full ? TR_EFULL : TR_ENOMEM);
         return 0;
     }
-    errand->request = request;
-    errand->bytes = bytes;
-    /* The errand is listed and charged before it is prepared: a failure of that takes it down as
+    task->request = request;
+    task->bytes = bytes;
+    /* The task is listed and charged before it is prepared: a failure of that takes it down as
      * its end does. */
-    errand->next = store->errands;
-    errand->link = &store->errands;
-    if (errand->next != NULL)
-        errand->next->link = &errand->next;
-    store->errands = errand;
-    store->num_errands++;
+    task->next = store->tasks;
+    task->link = &store->tasks;
+    if (task->next != NULL)
+        task->next->link = &task->next;
+    store->tasks = task;
+    store->num_tasks++;
     store->bytes += bytes;
-    int rv = checkpoint_store_prepare(self, errand);
+    int rv = checkpoint_store_prepare(self, task);
     if (rv != 0) {
-        errand->request = NULL;
-        if (errand->error.code == rv)
-            error_reply_send(self, request, &errand->error);
+        task->request = NULL;
+        if (task->error.code == rv)
+            error_reply_send(self, request, &task->error);
         else
             actor_refuse(self, request, rv);
-        checkpoint_store_drop(self, errand);
+        checkpoint_store_drop(self, task);
         return 0;
     }
-    errand->job = (struct job){ .piece = piece, .done = checkpoint_store_worked, .arg = errand };
-    begin_in_turn(self, errand);
+    task->job = (struct job){ .piece = piece, .done = checkpoint_store_worked, .arg = task };
+    begin_in_turn(self, task);
     return 0;
 }
 
@@ -344,12 +344,12 @@ static int checkpoint_store_start(struct actor *self, const void *arg)
     return directory_register(self, CHECKPOINT_STORE_NAME, NULL, NULL);
 }
 
-/* Its jobs are done, and with them the errands that had begun. */
+/* Its jobs are done, and with them the tasks that had begun. */
 static void checkpoint_store_fini(struct actor *self)
 {
     struct checkpoint_store *store = actor_state(self);
-    while (store != NULL && store->errands != NULL)
-        checkpoint_store_drop(self, store->errands);
+    while (store != NULL && store->tasks != NULL)
+        checkpoint_store_drop(self, store->tasks);
     if (store != NULL)
         free(store->saves);
     free(store);

@@ -22,7 +22,7 @@
 #define CHECKPOINT_STORE_NAME "checkpoints" /* in the directory */
 
 /* Requests that wait for the crew: one a rank of the largest job; pieces: of those that send. */
-#define CHECKPOINT_STORE_ERRANDS_MAX 65536u
+#define CHECKPOINT_STORE_TASKS_MAX 65536u
 #define CHECKPOINT_STORE_BYTES_MAX ((size_t)256 << 20)
 
 struct checkpoint_store_options {

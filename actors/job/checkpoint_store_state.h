@@ -11,10 +11,10 @@
 #include "schemas/messages.h"
 
 /* A request while the crew works on it, or while it waits for one before it. */
-struct errand {
+struct checkpoint_task {
     struct job job;
-    struct errand *next, **link; /* newest first */
-    bool begun;                  /* the crew has it */
+    struct checkpoint_task *next, **link; /* newest first */
+    bool begun;                           /* the crew has it */
     struct files *files;
     struct message *request;
     struct message *repeat; /* of a look, by the same actor: it gets the answer; NULL: none came */
@@ -35,8 +35,8 @@ struct known_save {
 
 struct checkpoint_store {
     const struct checkpoint_store_options *options;
-    struct errand *errands;
-    uint32_t num_errands;
+    struct checkpoint_task *tasks;
+    uint32_t num_tasks;
     size_t bytes;             /* that they hold */
     struct known_save *saves; /* [num_saves], by rank: those of other hosts' copies */
     uint32_t num_saves;       /* at most CHECKPOINT_WORLD_MAX, which take a MiB */

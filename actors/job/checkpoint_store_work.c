@@ -8,12 +8,12 @@
 
 static int look(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_look *head = message_head(errand->request);
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_look *head = message_head(task->request);
     const struct checkpoint_part part = { head->bytes, head->crc32c };
-    struct msg_checkpoint_seen *seen = message_head(errand->reply);
-    int rv = checkpoint_read_saved(errand->files, errand->folder, head->step, head->era, head->rank,
-                                   &part, NULL, &errand->error);
+    struct msg_checkpoint_seen *seen = message_head(task->reply);
+    int rv = checkpoint_read_saved(task->files, task->folder, head->step, head->era, head->rank,
+                                   &part, NULL, &task->error);
     /* That a part is missing or damaged is an answer, and why is nobody's business: it is copied, or
      * looked for elsewhere. What cannot be read now may be whole, so the failure is the answer. */
     seen->found = rv == 0;
@@ -22,15 +22,15 @@ static int look(struct job *job)
 
 static int copy(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_copy *head = message_head(errand->request);
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_copy *head = message_head(task->request);
     const struct checkpoint_piece piece = {
         head->step, head->offset, head->era, head->rank, { head->bytes, head->crc32c }, head->count
     };
-    struct msg_checkpoint_copied *copied = message_head(errand->reply);
+    struct msg_checkpoint_copied *copied = message_head(task->reply);
     copied->next = head->offset + head->count;
-    return checkpoint_write_piece(errand->files, errand->folder, &piece,
-                                  message_body(errand->request), &errand->error);
+    return checkpoint_write_piece(task->files, task->folder, &piece, message_body(task->request),
+                                  &task->error);
 }
 
 uint32_t checkpoint_store_piece_count(const struct msg_checkpoint_fetch *head)
@@ -41,8 +41,8 @@ uint32_t checkpoint_store_piece_count(const struct msg_checkpoint_fetch *head)
 
 static int fetch(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_fetch *head = message_head(errand->request);
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_fetch *head = message_head(task->request);
     const struct checkpoint_piece piece = { head->step,
                                             head->offset,
                                             head->era,
@@ -50,38 +50,37 @@ static int fetch(struct job *job)
                                             { head->bytes, head->crc32c },
                                             checkpoint_store_piece_count(head) };
     *(struct msg_checkpoint_piece *)message_head(
-        errand->reply) = (struct msg_checkpoint_piece){ head->offset, piece.count };
-    return checkpoint_read_piece(errand->files, errand->folder, &piece, message_body(errand->reply),
-                                 &errand->error);
+        task->reply) = (struct msg_checkpoint_piece){ head->offset, piece.count };
+    return checkpoint_read_piece(task->files, task->folder, &piece, message_body(task->reply),
+                                 &task->error);
 }
 
 static int find(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_find *head = message_head(errand->request);
-    int rv = checkpoint_newest(errand->files, errand->folder, head->before, &errand->manifest,
-                               &errand->error);
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_find *head = message_head(task->request);
+    int rv = checkpoint_newest(task->files, task->folder, head->before, &task->manifest,
+                               &task->error);
     return rv == TR_ENOENT ? 0 : rv;
 }
 
 static int commit(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_commit *head = message_head(errand->request);
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_commit *head = message_head(task->request);
     *(struct msg_checkpoint_done *)message_head(
-        errand->reply) = (struct msg_checkpoint_done){ .step = head->step, .era = head->era };
-    return checkpoint_receive(errand->files, errand->folder, &errand->manifest, head->keep,
-                              &errand->error);
+        task->reply) = (struct msg_checkpoint_done){ .step = head->step, .era = head->era };
+    return checkpoint_receive(task->files, task->folder, &task->manifest, head->keep, &task->error);
 }
 
 static int drop_copy(struct job *job)
 {
-    struct errand *errand = job->arg;
-    const struct msg_checkpoint_drop *head = message_head(errand->request);
-    *(struct msg_checkpoint_done *)message_head(errand->reply) = (struct msg_checkpoint_done){
+    struct checkpoint_task *task = job->arg;
+    const struct msg_checkpoint_drop *head = message_head(task->request);
+    *(struct msg_checkpoint_done *)message_head(task->reply) = (struct msg_checkpoint_done){
         .step = head->step, .sequence = head->sequence, .era = head->era
     };
-    checkpoint_drop_part(errand->files, errand->folder, head->step, head->era, head->rank);
+    checkpoint_drop_part(task->files, task->folder, head->step, head->era, head->rank);
     return 0;
 }
 

@@ -24,12 +24,12 @@ struct exec_wrapper_values {
 
 static const struct option_spec OPTIONS[] = { OPTION_ROW_END };
 
-static int hold(struct tr_task *task, struct self_pipe *wakeups, int *code, struct tr_error *error)
+static int hold(struct tr_task *task, struct self_pipe *signals, int *code, struct tr_error *error)
 {
     int number = 0, rv;
     while ((rv = tr_task_wait(task, LOOK_NS, error)) == TR_ETIMEDOUT) {
         struct self_pipe_seen seen;
-        self_pipe_take(wakeups, &seen);
+        self_pipe_take(signals, &seen);
         for (; seen.stops > 0; seen.stops--)
             tr_hold_stop(task);
     }
@@ -42,22 +42,22 @@ static int hold(struct tr_task *task, struct self_pipe *wakeups, int *code, stru
 
 static int run(const struct invocation *invocation, const void *values)
 {
-    struct self_pipe wakeups;
+    struct self_pipe signals;
     struct tr_task *task;
     struct tr_error error = TR_ERROR_INIT;
     int code = EXIT_FAILED;
     (void)values;
     /* Signals are caught from before the program starts until its task is closed: in between one
      * that was not caught would end this process and leave the program behind. */
-    int rv = self_pipe_start(&wakeups, &error);
+    int rv = self_pipe_start(&signals, &error);
     if (rv != 0)
         return fail(invocation, &error);
     rv = tr_hold_start((const char *const *)invocation->operands, (size_t)invocation->num_operands,
                        &task, &error);
     if (rv == 0)
-        rv = hold(task, &wakeups, &code, &error);
+        rv = hold(task, &signals, &code, &error);
     tr_task_close(task);
-    self_pipe_stop(&wakeups);
+    self_pipe_stop(&signals);
     return rv == 0 ? code : fail(invocation, &error);
 }
 

@@ -23,29 +23,29 @@ static void handle(int number)
     errno = saved;
 }
 
-int self_pipe_start(struct self_pipe *wakeups, struct tr_error *error)
+int self_pipe_start(struct self_pipe *signals, struct tr_error *error)
 {
-    if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    if (pipe2(signals->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return tr_error_set(error, TR_EIO, "cannot make the pipe for signals: %s", strerror(errno));
     /* The descriptor is set before the handlers: a signal may come as soon as its handler is
      * there. */
-    handler_fd = wakeups->pipe[1];
+    handler_fd = signals->pipe[1];
     struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SELF_PIPE_CAUGHT; i++) {
-        sigaction(CAUGHT[i], NULL, &wakeups->before[i]);
-        if (CAUGHT[i] == SIGCHLD || wakeups->before[i].sa_handler != SIG_IGN)
+        sigaction(CAUGHT[i], NULL, &signals->before[i]);
+        if (CAUGHT[i] == SIGCHLD || signals->before[i].sa_handler != SIG_IGN)
             sigaction(CAUGHT[i], &action, NULL);
     }
     return 0;
 }
 
-void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen)
+void self_pipe_take(struct self_pipe *signals, struct self_pipe_seen *seen)
 {
     unsigned char numbers[64];
     ssize_t got;
     *seen = (struct self_pipe_seen){ 0 };
-    while ((got = read(wakeups->pipe[0], numbers, sizeof numbers)) > 0)
+    while ((got = read(signals->pipe[0], numbers, sizeof numbers)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             seen->child = seen->child || numbers[i] == SIGCHLD;
             seen->stops += numbers[i] != SIGCHLD;
@@ -53,13 +53,13 @@ void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen)
         }
 }
 
-void self_pipe_stop(struct self_pipe *wakeups)
+void self_pipe_stop(struct self_pipe *signals)
 {
     /* The handlers go first: a signal that one of them caught from here on would be read by
      * nobody. */
     for (int i = 0; i < SELF_PIPE_CAUGHT; i++)
-        sigaction(CAUGHT[i], &wakeups->before[i], NULL);
+        sigaction(CAUGHT[i], &signals->before[i], NULL);
     handler_fd = -1;
-    close(wakeups->pipe[0]);
-    close(wakeups->pipe[1]);
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
 }

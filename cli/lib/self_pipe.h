@@ -30,8 +30,8 @@ struct self_pipe_seen {
     bool child;       /* a child changed */
 };
 
-int self_pipe_start(struct self_pipe *wakeups, struct tr_error *error);
-void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen);
-void self_pipe_stop(struct self_pipe *wakeups);
+int self_pipe_start(struct self_pipe *signals, struct tr_error *error);
+void self_pipe_take(struct self_pipe *signals, struct self_pipe_seen *seen);
+void self_pipe_stop(struct self_pipe *signals);
 
 #endif

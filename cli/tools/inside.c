@@ -32,9 +32,9 @@ int signals_start_inside(struct signals *signals, void (*on_cancel)(void *arg),
     return rv != 0 ? error_take(&given, error) : 0;
 }
 
-int self_pipe_start_inside(struct self_pipe *wakeups, struct error *error)
+int self_pipe_start_inside(struct self_pipe *signals, struct error *error)
 {
     struct tr_error given = TR_ERROR_INIT;
-    int rv = self_pipe_start(wakeups, &given);
+    int rv = self_pipe_start(signals, &given);
     return rv != 0 ? error_take(&given, error) : 0;
 }

@@ -277,7 +277,7 @@ static size_t held_bytes(const struct hand *hand)
     return bytes;
 }
 
-static void let_go(struct hand *hand)
+static void release_held(struct hand *hand)
 {
     while (hand->num_held > 0)
         sampled_batch_release(hand->held[--hand->num_held]);
@@ -292,7 +292,7 @@ static void any_order_charges_what_is_held(void **state)
         batch_store_close(hand.store);
         assert_int_equal(batch_store_used(hand.store), held_bytes(&hand));
         batch_store_release(hand.store);
-        let_go(&hand);
+        release_held(&hand);
     }
 }
 
@@ -315,7 +315,7 @@ static void any_thread_charges_what_is_held(void **state)
     assert_int_equal(batch_store_used(store), bytes);
     batch_store_release(store);
     for (int i = 0; i < THREADS; i++)
-        let_go(&hands[i]);
+        release_held(&hands[i]);
 }
 
 int main(void)

@@ -286,17 +286,17 @@ static void a_pipe_tells_which_signals_came(void **state)
         { { SIGTERM, SIGINT }, { 2, true, false } },
         { { SIGCHLD, SIGHUP }, { 1, false, true } },
     };
-    struct self_pipe wakeups;
+    struct self_pipe signals;
     struct self_pipe_seen seen;
     struct sigaction before, after;
     (void)state;
     signal(SIGHUP, no_signal);
-    assert_int_equal(self_pipe_start(&wakeups, NULL), 0);
+    assert_int_equal(self_pipe_start(&signals, NULL), 0);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         for (int k = 0; k < 4 && CASES[i].numbers[k] != 0; k++)
             raise(CASES[i].numbers[k]);
         for (int take = 0; take < 2; take++) {
-            self_pipe_take(&wakeups, &seen);
+            self_pipe_take(&signals, &seen);
             assert_int_equal(seen.stops, take == 0 ? CASES[i].seen.stops : 0);
             assert_int_equal(seen.interrupted, take == 0 && CASES[i].seen.interrupted);
             assert_int_equal(seen.child, take == 0 && CASES[i].seen.child);
@@ -304,19 +304,19 @@ static void a_pipe_tells_which_signals_came(void **state)
     }
     for (int i = 0; i < 200; i++) /* more than are read at once */
         raise(SIGTERM);
-    self_pipe_take(&wakeups, &seen);
+    self_pipe_take(&signals, &seen);
     assert_int_equal(seen.stops, 200);
-    self_pipe_stop(&wakeups);
+    self_pipe_stop(&signals);
     sigaction(SIGHUP, NULL, &after);
     assert_ptr_equal(after.sa_handler, no_signal);
     signal(SIGHUP, SIG_IGN); /* as nohup(1) starts a command */
-    assert_int_equal(self_pipe_start(&wakeups, NULL), 0);
+    assert_int_equal(self_pipe_start(&signals, NULL), 0);
     sigaction(SIGHUP, NULL, &before);
     assert_ptr_equal(before.sa_handler, SIG_IGN);
     raise(SIGHUP);
-    self_pipe_take(&wakeups, &seen);
+    self_pipe_take(&signals, &seen);
     assert_int_equal(seen.stops, 0);
-    self_pipe_stop(&wakeups);
+    self_pipe_stop(&signals);
     signal(SIGHUP, SIG_DFL);
 }
 
