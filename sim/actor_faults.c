@@ -126,18 +126,23 @@ static int fault_receive(struct actor *self, const struct role *role, struct mes
     return role->ops->receive(self, message);
 }
 
-static void fault_fini(struct actor *self, const struct role *role)
+static void release_held(struct actor *self, const struct role *role)
 {
     uint32_t number;
     struct held_message *held;
-    /* Held messages go before the actor's own fini, which frees the state that find() reads. */
-    if (actor_state(self) != NULL) {
-        struct actor_faults *faults = role->find(self, &number);
-        while ((held = oldest_held(faults, self)) != NULL) {
-            message_release(self, held->message);
-            remove_held(held);
-        }
+    if (actor_state(self) == NULL)
+        return;
+    struct actor_faults *faults = role->find(self, &number);
+    while ((held = oldest_held(faults, self)) != NULL) {
+        message_release(self, held->message);
+        remove_held(held);
     }
+}
+
+static void fault_fini(struct actor *self, const struct role *role)
+{
+    /* Held messages go before the actor's own fini, which frees the state that find() reads. */
+    release_held(self, role);
     role->ops->fini(self);
 }
 
@@ -190,6 +195,19 @@ static struct actor_faults *checkpoint_store_faults(struct actor *self, uint32_t
 static const struct role checkpoint_store_role = { &checkpoint_store_ops, true,
                                                    checkpoint_store_faults };
 
+static struct actor_faults *checkpoint_look_faults(struct actor *self, uint32_t *number)
+{
+    const struct checkpoint_store *store = actor_state(self);
+    struct process_faults *faults = store->options->faults;
+    *number = 0;
+    return &faults->checkpoint_looks;
+}
+
+/* A look reads a whole part, takes much longer than anything else, and is pure: what comes behind it
+ * overtakes it. */
+static const struct role checkpoint_look_role = { &checkpoint_store_ops, false,
+                                                  checkpoint_look_faults };
+
 static int checkpoint_store_start(struct actor *self, const void *arg)
 {
     return checkpoint_store_ops.start(self, arg);
@@ -197,11 +215,13 @@ static int checkpoint_store_start(struct actor *self, const void *arg)
 
 static int checkpoint_store_receive(struct actor *self, struct message *message)
 {
-    return fault_receive(self, &checkpoint_store_role, message);
+    bool looks = message->frame.kind == MSG_CHECKPOINT_LOOK;
+    return fault_receive(self, looks ? &checkpoint_look_role : &checkpoint_store_role, message);
 }
 
 static void checkpoint_store_fini(struct actor *self)
 {
+    release_held(self, &checkpoint_look_role);
     fault_fini(self, &checkpoint_store_role);
 }
 
@@ -257,14 +277,14 @@ const struct process_actors_stand_ins faulty_actors = {
 };
 
 uint64_t actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
-                             uint64_t lasts_ns, uint64_t slow_max_ns)
+                             uint64_t lasts_ns, uint64_t slower)
 {
     enum actor_fault fault = (enum actor_fault)draws_below(draws, ACTOR_FAULT_KINDS);
     bool all = draws_chance(draws, 50);
     uint32_t one = (uint32_t)draws_below(draws, ACTOR_FAULTS_ACTORS);
-    /* The draw is the same for all roles, whose bounds differ: old seeds keep what follows. */
-    uint64_t slow_ns = draws_scale(draws, UINT64_C(100000), ACTOR_FAULTS_SLOW_NS) *
-                       (slow_max_ns / ACTOR_FAULTS_SLOW_NS);
+    uint64_t slow_ns = slower * draws_scale(draws, UINT64_C(100000), UINT64_C(5000000000));
+    if (slow_ns > ACTOR_FAULTS_SLOW_NS)
+        slow_ns = ACTOR_FAULTS_SLOW_NS;
     for (uint32_t i = 0; i < ACTOR_FAULTS_ACTORS; i++) {
         if (!all && i != one)
             continue;

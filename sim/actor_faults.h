@@ -32,18 +32,22 @@ struct actor_faults {
 /* The faults of one process, to which the `faults` of the options of these actors point. */
 struct process_faults {
     struct actor_faults servers, checkpoint_stores, reducers;
+    struct actor_faults checkpoint_looks; /* of the checkpoint stores, apart from their rest */
 };
 
 extern const struct process_actors_stand_ins faulty_actors;
 
-/* A slow actor holds a message back for so long at most; a checkpoint store, as one whose disks are
- * cold, for longer than the first patience with it (coordinator_hosts.c) several times over. */
-#define ACTOR_FAULTS_SLOW_NS UINT64_C(5000000000)
-#define ACTOR_FAULTS_STORE_SLOW_NS (12 * ACTOR_FAULTS_SLOW_NS)
+/* A slow actor holds a message back for so long at most: several times the first patience with a
+ * checkpoint store (coordinator_hosts.c). */
+#define ACTOR_FAULTS_SLOW_NS UINT64_C(40000000000)
+/* A store whose disks are cold answers at once what it knows, and reads parts for long. */
+#define ACTOR_FAULTS_LOOK_SLOWER 1000u
+/* They stay cold for so much longer: until those that died meanwhile look. */
+#define ACTOR_FAULTS_LOOK_LONGER_NS UINT64_C(20000000000)
 
-/* Draws which actors, what and how slow, for that long. slow_max_ns: a multiple of
- * ACTOR_FAULTS_SLOW_NS. Returns when the last message of it is served. */
+/* Draws which actors, what and how slow, for that long; what is drawn as slow is so many times
+ * slower. Returns when the last message that it holds back is served. */
 uint64_t actor_faults_strike(struct actor_faults *faults, struct draws *draws, uint64_t now_ns,
-                             uint64_t lasts_ns, uint64_t slow_max_ns);
+                             uint64_t lasts_ns, uint64_t slower);
 
 #endif

@@ -114,7 +114,7 @@ static void tick_servers(struct actor *self, void *arg)
     const struct server_fault_plan *plan = &f->world->scenario.server_faults;
     uint64_t now_ns = actor_now_ns(self);
     (void)actor_faults_strike(&f->world->faults.servers, &f->server_draws, now_ns,
-                              draws_below(&f->server_draws, plan->lasts_ns), ACTOR_FAULTS_SLOW_NS);
+                              draws_below(&f->server_draws, plan->lasts_ns), 1);
     f->world->tally.faults++;
     if (--f->servers_left > 0)
         timer_start(self, &f->servers, now_ns + draws_below(&f->server_draws, plan->gap_ns),

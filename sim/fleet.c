@@ -227,7 +227,9 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
 {
     struct fleet_process *process = &fleet->processes[number];
     assert(process->node == NULL);
+    /* Its actors are as busy as they were: what made them so outlives a process. */
     *process = (struct fleet_process){ .failpoints = { fleet_reached },
+                                       .faults = process->faults,
                                        .number = number,
                                        .incarnation = incarnation,
                                        .checker = { fleet, process, 0 } };

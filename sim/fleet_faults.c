@@ -145,13 +145,16 @@ static void strike_some(struct fleet *fleet, const struct fleet_strike *strike, 
         struct draws same = *draws;
         if (!all && p != process)
             continue;
-        if (strike->fault == FLEET_REDUCERS)
-            (void)actor_faults_strike(&faults->reducers, &same, now_ns, strike->lasts_ns,
-                                      ACTOR_FAULTS_SLOW_NS);
-        else
-            fleet_liveness_fault(&fleet->liveness,
-                                 actor_faults_strike(&faults->checkpoint_stores, &same, now_ns,
-                                                     strike->lasts_ns, ACTOR_FAULTS_STORE_SLOW_NS));
+        if (strike->fault == FLEET_REDUCERS) {
+            (void)actor_faults_strike(&faults->reducers, &same, now_ns, strike->lasts_ns, 1);
+            continue;
+        }
+        struct draws again = same; /* looks are hit as the rest, so that old seeds draw the same */
+        (void)actor_faults_strike(&faults->checkpoint_stores, &same, now_ns, strike->lasts_ns, 1);
+        fleet_liveness_fault(&fleet->liveness,
+                             actor_faults_strike(&faults->checkpoint_looks, &again, now_ns,
+                                                 strike->lasts_ns + ACTOR_FAULTS_LOOK_LONGER_NS,
+                                                 ACTOR_FAULTS_LOOK_SLOWER));
     }
 }
 
@@ -208,8 +211,7 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
         break;
     case FLEET_SERVERS:
         (void)actor_faults_strike(&fleet->processes[process].faults.servers, &draws,
-                                  env_sim_now_ns(fleet->env), strike->lasts_ns,
-                                  ACTOR_FAULTS_SLOW_NS);
+                                  env_sim_now_ns(fleet->env), strike->lasts_ns, 1);
         break;
     case FLEET_CHECKPOINT_STORES:
     case FLEET_REDUCERS:

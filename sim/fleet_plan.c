@@ -273,8 +273,9 @@ static void fleet_limit(struct fleet_plan *f)
     f->limit_ns = BASE_NS + f->steps * 2 * f->think_ns;
     for (uint32_t i = 0; i < f->num_strikes; i++)
         f->limit_ns += f->strikes[i].after_ns + f->strikes[i].lasts_ns + 2 * f->dead_ns + MEND_NS +
-                       (f->strikes[i].fault == FLEET_CHECKPOINT_STORES ? ACTOR_FAULTS_STORE_SLOW_NS
-                                                                       : 0);
+                       (f->strikes[i].fault == FLEET_CHECKPOINT_STORES
+                            ? ACTOR_FAULTS_SLOW_NS + ACTOR_FAULTS_LOOK_LONGER_NS
+                            : 0);
     f->limit_ns += f->num_failpoints * (2 * f->dead_ns + MEND_NS);
 }
 
