@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +31,8 @@ static struct {
     int code;         /* of each call of the group */
     int end;          /* of tr_graph_wait_end() */
     int codes[WORLD]; /* of the runs */
-    uint32_t completes, dones, barriers, restores, reduces, saves, skips, sleeps;
+    uint32_t completes, dones, barriers, restores, reduces, saves, skips;
+    atomic_uint sleeps;    /* of the watchdog's thread too */
     uint32_t cancel_after; /* sleeps; 0: never */
     int64_t timeout_ns;    /* of the last call */
     int skip_code;
