@@ -297,9 +297,9 @@ static int own_best(void *arg, struct model *model, const float *weights, struct
     return 33;
 }
 
-static int own_keep(void *arg, const struct trainer_result *result, struct error *error)
+static int own_keep(void *arg, struct error *error)
 {
-    (void)result, (void)error;
+    (void)error;
     assert_ptr_equal(arg, &own);
     return 34;
 }
@@ -421,7 +421,7 @@ static void each_rank_has_the_hooks_that_are_its_business(void **state)
             assert_int_equal(play.step, 3007);
             assert_int_equal(hooks->epoch_done(hooks->arg, NULL, &error), 32);
             assert_int_equal(hooks->keep_best(hooks->arg, NULL, NULL, &error), 33);
-            assert_int_equal(hooks->keep(hooks->arg, NULL, &error), 34);
+            assert_int_equal(hooks->keep(hooks->arg, &error), 34);
         } else {
             assert_true(hooks->step_done == NULL && hooks->epoch_done == NULL);
             assert_true(hooks->keep_best == NULL && hooks->keep == NULL);
