@@ -11,6 +11,8 @@
  * - Loops say nothing themselves: a launcher that reads nothing for a while, and whose pipe is
  *   full, would stop their heartbeats. They leave it in a queue, which the launcher's thread
  *   prints.
+ * - A thread that says something itself writes at most PIPE_BUF bytes, and only when the output is
+ *   ready, since a write to a full pipe has no deadline.
  */
 #include "config.h" /* vasprintf */
 
