@@ -529,7 +529,9 @@ enum msg_group_operation {
      * job is over for all ranks; no death of another takes it back. */
     MSG_GROUP_FINISH,
     MSG_GROUP_CANCEL, /* ends the operation under way with TR_ECANCELED */
-    MSG_GROUP_SKIP,   /* a save without a part; value: the step; count: why, as a uint32_t */
+    /* A save without a part; value: the step; count: why, as a uint32_t. A repeat of a save of that
+     * step, and the other way round. */
+    MSG_GROUP_SKIP,
     /* Ends the call that waits with TR_ECANCELED; its operation goes on, for a repeat to join. */
     MSG_GROUP_DISMISS
 };

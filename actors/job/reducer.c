@@ -246,12 +246,21 @@ static void set_deadline(struct actor *self, struct reducer_operation *op, uint6
     timer_start(self, &op->expire, at_ns, reducer_expire, op);
 }
 
-/* The same call again, for an operation that is under way or whose outcome nobody has had. */
+static bool is_save(const struct msg_group_request *head)
+{
+    return head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
+}
+
+/* The same call again, for an operation that is under way or whose outcome nobody has had. A save
+ * that timed out may be skipped at its repeat, or the other way round: the coordinator has this
+ * rank's report of it, and as a save of its own the repeat would wait for ranks that do not come. */
 static bool is_repeat(const struct reducer_operation *op, const struct msg_group_request *head)
 {
     if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
         return false;
     const struct msg_group_request *asked = (const void *)op->request->head;
+    if (is_save(head) && is_save(asked) && head->operation != asked->operation)
+        return head->value == asked->value;
     return head->operation == asked->operation && head->value == asked->value &&
            head->count == asked->count;
 }
@@ -288,8 +297,7 @@ static void reducer_join(struct actor *self, struct message *request)
 
 static bool is_answered(const struct reducer *r, const struct msg_group_request *head)
 {
-    bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
-    return saves && head->number != 0 && head->number == r->answered.number &&
+    return is_save(head) && head->number != 0 && head->number == r->answered.number &&
            head->value == r->answered.step;
 }
 
@@ -350,8 +358,7 @@ static int reducer_check(const struct reducer *r, const struct msg_group_request
                          "the path of the checkpoints' folder has more than %u "
                          "bytes",
                          MSG_PATH_BYTES_MAX);
-    bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
-    if (saves && r->options->checkpoints == NULL)
+    if (is_save(head) && r->options->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
     return 0;
 }

@@ -716,6 +716,36 @@ static void a_part_that_travels_is_not_reported(void **unused)
     close_stage(&s);
 }
 
+/* A save that timed out has its outcome, be its repeat with a part or without: the coordinator has
+ * one report of this rank's, and would wait with a second one for ranks that do not come. */
+static void a_save_that_is_skipped_at_its_repeat_is_the_same(void **unused)
+{
+    (void)unused;
+    static const struct answer made[] = { { 0 }, { .how = HELD } };
+    static const struct answer failed[] = {
+        { 0 }, { .how = HELD }, { .how = ERROR_TEXT, .code = TR_EIO, .text = "no part" }
+    };
+    struct stage s;
+    open_stage(&s, made, sizeof made / sizeof *made, false);
+    make_part(&s, 20);
+    ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+    assert_int_equal(ask(&s, MSG_GROUP_SAVE, 12, 20), TR_ETIMEDOUT);
+    restart_coordinator(&s);
+    assert_int_equal(ask_well(&s, MSG_GROUP_SKIP, 12, (uint64_t)(int64_t)TR_EIO)->step, 12);
+    expect_questions(&s, 3); /* the last is that of the save, of the other coordinator */
+    close_stage(&s);
+
+    open_stage(&s, failed, sizeof failed / sizeof *failed, false);
+    make_part(&s, 20);
+    ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+    assert_int_equal(ask(&s, MSG_GROUP_SKIP, 12, (uint64_t)(int64_t)TR_EIO), TR_ETIMEDOUT);
+    restart_coordinator(&s);
+    assert_int_equal(ask(&s, MSG_GROUP_SAVE, 12, 20), 0);
+    expect_error(&s, TR_EIO, "trainer 1 saves no part of the checkpoint of step 12: ");
+    expect_questions(&s, 3);
+    close_stage(&s);
+}
+
 /* A second host without room: the coordinator hears why before the trainer does, and what that host
  * has of the part is dropped. The next coordinator hears of the failure too. */
 static void a_copy_that_fails_is_reported_and_dropped(void **unused)
@@ -824,6 +854,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_restores_has_left_its_era),
         cmocka_unit_test(a_part_is_copied_before_it_is_reported),
         cmocka_unit_test(a_part_that_travels_is_not_reported),
+        cmocka_unit_test(a_save_that_is_skipped_at_its_repeat_is_the_same),
         cmocka_unit_test(a_copy_that_fails_is_reported_and_dropped),
         cmocka_unit_test(a_part_that_is_gone_is_pulled),
     };
