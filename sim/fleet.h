@@ -70,6 +70,7 @@ struct fleet_victim {
 /* The counts of a run. */
 struct fleet_tally {
     uint64_t batches, steps, saves, restores;
+    uint64_t skips; /* saves that a trainer had no part for */
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;
     uint64_t messages;

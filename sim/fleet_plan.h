@@ -40,6 +40,9 @@
 /* Seeds from here on draw checkpoint stores and reducers that are busy, for the same reason: it is
  * above all seeds that were remembered without them. */
 #define FLEET_BUSY_FROM UINT64_C(1795364000000000)
+/* Trainers of seeds from here on write what was reported before each save, and skip the save where
+ * the disk refuses that; those before are remembered without. */
+#define FLEET_SKIPS_FROM UINT64_C(1795405200000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */

@@ -230,6 +230,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->restarts = fleet->tally.starts - fleet->plan.plan.num_processes +
                        fleet->tally.actor_restarts;
     result->failures_told = fleet->tally.failures_told;
+    result->skips = fleet->tally.skips;
     result->trace = env_sim_trace(fleet->env);
     result->struck = fleet->struck;
     result->error = fleet->error;

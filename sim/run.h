@@ -25,6 +25,7 @@ struct sim_result {
     uint64_t steps;
     uint64_t virtual_ns;
     uint64_t batches, faults, restarts, failures_told;
+    uint64_t skips;     /* saves that a trainer had no part for, since its disk refused it */
     uint64_t struck;    /* a bit for each fail-point where a process died */
     struct error error; /* what was wrong; code 0: nothing */
 };

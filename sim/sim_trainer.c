@@ -34,6 +34,9 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
 {
     enum training_operation ended = t->loop.operation;
     t->saves += ended == TRAINING_SAVE && code != TR_ETIMEDOUT; /* as api/group.c */
+    /* A save that timed out is written for anew: the disk may be another by then. */
+    t->synced = false;
+    t->unsynced = 0;
     if (code != 0 && code != TR_EEND)
         sim_trainer_say(t, "ended with", code);
     /* This is asked before the loop, which would have this trainer restored as any other may be. */
@@ -78,13 +81,18 @@ static int write_file(struct sim_trainer *t, const char *name, const void *bytes
     return rv == 0 ? files_write_atomic(t->process->files, name, bytes, count, error) : rv;
 }
 
+static int write_metrics(struct sim_trainer *t, struct error *error)
+{
+    return write_file(t, FLEET_METRICS, &t->loop.at.epoch, sizeof t->loop.at.epoch, error);
+}
+
 static void keep_run(struct sim_trainer *t)
 {
     struct error error = { 0 };
     int rv = 0;
     if (t->rank == 0 &&
         (t->loop.operation == TRAINING_REWIND || t->loop.operation == TRAINING_REPORT))
-        rv = write_file(t, FLEET_METRICS, &t->loop.at.epoch, sizeof t->loop.at.epoch, &error);
+        rv = write_metrics(t, &error);
     else if (t->rank == 0)
         rv = write_file(t, FLEET_MODEL, t->weights, t->plan->values * sizeof(float), &error);
     /* The job is complete when the file is there: nothing of it is started again after that. */
@@ -92,6 +100,22 @@ static void keep_run(struct sim_trainer *t)
         fleet_complete(t->process);
     if (t->fleet->error.code == 0)
         end_operation(t, rv, error.text);
+}
+
+/* What was reported must be on the disk when the checkpoint is: without it rank 0 has no part, and
+ * says so, as model/train_ranks.c has it. */
+static void save_run(struct sim_trainer *t)
+{
+    struct error error = { 0 };
+    if (t->rank == 0 && !t->synced && t->plan->seed >= FLEET_SKIPS_FROM) {
+        t->synced = true;
+        t->unsynced = write_metrics(t, &error);
+        t->fleet->tally.skips += t->unsynced != 0;
+        if (t->unsynced != 0)
+            sim_trainer_say(t, "has no part:", t->unsynced);
+    }
+    if (t->fleet->error.code == 0)
+        sim_trainer_call_group(t);
 }
 
 /* A thread that stands still (see fleet_faults.h) does so between two operations. */
@@ -117,6 +141,9 @@ static void sim_trainer_go(struct sim_trainer *t)
         break;
     case TRAINING_STEP:
         take_step(t);
+        break;
+    case TRAINING_SAVE:
+        save_run(t);
         break;
     case TRAINING_EVALUATE:
         if (t->rank == 0 && !t->evaluated) { /* the others wait for it */

@@ -29,6 +29,17 @@ static void reducer_found(struct actor *self, void *arg, int status, struct addr
     sim_trainer_go_later(t, status == 0 ? 0 : SIM_TRAINER_AGAIN_NS);
 }
 
+/* A checkpoint without the part of a rank is none. The part of a save that timed out may have come,
+ * though, before the same save was skipped. */
+static void check_saved(struct sim_trainer *t)
+{
+    if (t->unsynced != 0 && t->offered != t->saves + 1)
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ": the checkpoint of step %" PRIu64 " was committed, though "
+                   "this trainer had no part of it",
+                   t->rank, sim_trainer_step(t));
+}
+
 static void group_succeed(struct sim_trainer *t, const struct message *reply)
 {
     struct fleet *fleet = t->fleet;
@@ -49,6 +60,7 @@ static void group_succeed(struct sim_trainer *t, const struct message *reply)
         training_loop_scored(&t->loop, sim_trainer_check_scores(t, reply));
         break;
     case TRAINING_SAVE:
+        check_saved(t);
         fleet->tally.saves++;
         fleet->committed = sim_trainer_step(t) > fleet->committed ? sim_trainer_step(t)
                                                                   : fleet->committed;
@@ -72,7 +84,7 @@ static uint32_t group_operation(const struct sim_trainer *t)
     case TRAINING_RESTORE:
         return MSG_GROUP_RESTORE;
     case TRAINING_SAVE:
-        return MSG_GROUP_SAVE;
+        return t->unsynced != 0 ? MSG_GROUP_SKIP : MSG_GROUP_SAVE;
     case TRAINING_MEET:
         return MSG_GROUP_BARRIER;
     case TRAINING_FINISH:
@@ -118,7 +130,7 @@ static struct message *make_group_request(struct sim_trainer *t, uint64_t value,
         *(struct msg_group_request *)message_head(request) = (struct msg_group_request){
             .value = value,
             .count = count,
-            .number = operation == MSG_GROUP_SAVE ? t->saves + 1 : 0,
+            .number = t->loop.operation == TRAINING_SAVE ? t->saves + 1 : 0,
             .operation = operation,
             .timeout_ns = operation == MSG_GROUP_FINISH ? FINISH_NS : t->plan->group_ns
         };
@@ -149,6 +161,7 @@ static struct message *make_save(struct sim_trainer *t)
         t, sim_trainer_step(t), sizeof(struct part_head) + bytes, sizeof(struct part_head) + bytes);
     if (request == NULL)
         return NULL;
+    t->offered = t->saves + 1;
     struct part_head *part = message_body(request);
     memset(part, 0, sizeof *part);
     part->step = sim_trainer_step(t);
@@ -169,7 +182,9 @@ static struct message *make_call(struct sim_trainer *t)
     case TRAINING_SHARE:
         return make_shared(t, t->rank == 0 ? sim_trainer_score(t) : 0);
     case TRAINING_SAVE:
-        return make_save(t);
+        return t->unsynced == 0
+                   ? make_save(t)
+                   : make_group_request(t, sim_trainer_step(t), (uint32_t)t->unsynced, 0);
     case TRAINING_MEET:
         return make_group_request(t, 0, t->barriers + 1, 0);
     case TRAINING_FINISH:

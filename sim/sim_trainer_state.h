@@ -42,7 +42,10 @@ struct sim_trainer {
     bool opened;                   /* the loader, at that proxy */
     bool evaluated;                /* rank 0: the scores of this epoch */
     uint64_t reductions, barriers; /* done since it was restored */
-    uint64_t saves; /* that ended, whatever their outcome; not those that timed out */
+    uint64_t saves;   /* that ended, whatever their outcome; not those that timed out */
+    uint64_t offered; /* the number of the last save that had a part */
+    bool synced;      /* rank 0: what was reported was written for the save under way, */
+    int unsynced;     /* or why it could not be: then this rank has no part */
     uint32_t era;
     float best;     /* score so far */
     float *weights; /* [values] */

@@ -22,7 +22,7 @@
 #define LISTED_MAX 1000u /* seeds in the list: a page of them */
 
 struct sum {
-    uint64_t runs, failed, batches, faults, restarts;
+    uint64_t runs, failed, batches, faults, restarts, skips;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -32,6 +32,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->batches += result->batches;
     sum->faults += result->faults;
     sum->restarts += result->restarts;
+    sum->skips += result->skips;
     if (result->error.code == 0)
         return;
     sum->failed++;
@@ -97,6 +98,21 @@ static void busy_checkpoint_stores_and_reducers_fail_nothing(void **state)
     assert_true(count_strikes(seeds[0], 2 * SEEDS, FLEET_CHECKPOINT_STORES) > SEEDS / 4);
     assert_true(count_strikes(seeds[0], 2 * SEEDS, FLEET_REDUCERS) > SEEDS / 4);
     assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
+}
+
+/* A disk that refuses what rank 0 keeps beside a checkpoint takes the checkpoint, and nothing else. */
+static void saves_are_skipped_where_the_disk_refuses(void **state)
+{
+    uint64_t seeds[3 * SEEDS], before[SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        before[i] = FLEET_SKIPS_FROM - SEEDS + i;
+    for (uint64_t i = 0; i < 3 * SEEDS; i++)
+        seeds[i] = FLEET_SKIPS_FROM + i;
+    assert_int_equal(run_all(before, SEEDS, SEEDS).skips, 0);
+    struct sum sum = run_all(seeds, 3 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.skips > 0);
 }
 
 struct kinds_of_seeds {
@@ -210,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds_hold_what_is_promised),
         cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
+        cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
