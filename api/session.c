@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The session: its options, joined with those of the cluster file; its interrupts; and its end.
+ *
+ * Invariants: `interrupts` only grows and `resumed` is a value that it had, so a call may begin
+ * while the two are equal. Once `closed` is set no graph joins the list (graph_adopt() refuses it),
+ * so a close stops all that there are. The memory stays until the last handle that was made from
+ * the session has gone, on whatever thread that is.
+ */
 #include <troupe/session.h>
 
 #include <errno.h>

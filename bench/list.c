@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The benchmarks that there are, in the order in which they run and are listed. */
 #include "bench/benches.h"
 
 #include <stddef.h>

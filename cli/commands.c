@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of `troupe`, in the order in which its help lists those that have a summary. */
 #include "cli/lib/command.h"
 
 const struct command *const *command_list(void)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scores of the outputs of exact inference: the logits and labels of the chosen nodes are copied
+ * side by side into memory that the struct exact keeps, and then scored as those of a batch are.
+ */
 #include <inttypes.h>
 #include <string.h>
 

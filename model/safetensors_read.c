@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a safetensors file, of which nothing is trusted: the header's length is checked before it
+ * is parsed, shape and type of a tensor before its offsets, and at last that the tensors, in the
+ * order of their offsets, cover the data. A struct safetensors is complete or, after a failure,
+ * closed.
+ */
 #include "model/safetensors.h"
 
 #include <inttypes.h>

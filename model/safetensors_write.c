@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a safetensors file: a header of the tensors sorted by name, then their data in the same
+ * order. The file is written beside its path and gets its name when its bytes are on the disk.
+ */
 #include "model/safetensors.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions of a store, loaded and added to a set of snapshots. One that was added is the set's,
+ * which unloads it; one that could not be added is unloaded here.
+ */
 #include "actors/data/snapshot.h"
 
 static void unload(void *arg, struct graph_part *part)

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An assignment that the user wrote: the number of a partition for each node by original ID, as
+ * lines of text or as a .npy file. Either one file has the nodes of all types, type after type, or
+ * a folder has a file for each. Files are read in pieces, and one that has fewer or more numbers
+ * than there are nodes is refused.
+ */
 #include "partition/build/assign.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions that METIS finds in a process of its own, balanced over the classes of nodes. Where
+ * trainers are a multiple of the partitions, METIS is asked for a part for each trainer, and a
+ * partition is the parts of its trainers. METIS is not asked where it has nothing to find: for one
+ * part, for no more nodes than parts, or without edges.
+ */
 #include "partition/build/assign.h"
 
 #include <stdlib.h>

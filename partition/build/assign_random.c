@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Partitions and trainers that are drawn. A draw is a function of the seed, its purpose, the node
+ * type and the original ID, so the order in which nodes are visited does not matter. Trainers are
+ * drawn here also where METIS or a file gave the partitions.
+ */
 #include "partition/build/assign.h"
 
 /* The purpose of a draw: the same key with another purpose is another number. */

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verification of one edge type. The edges of the input, in the order of their IDs, are compared
+ * each with the place where it must stand: the next one of its destination.
+ *
+ * Invariant: next[v] is the global edge ID at which the next edge into node v must stand. It begins
+ * where the directory has the row of v; after the last edge it must be at the row's end.
+ */
 #include <stdlib.h>
 
 #include "partition/build/edge_stream.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verification of the halo lists of a partition, which are found again, hop by hop, from the
+ * in-edges of all partitions: those were compared with the input before.
+ */
 #include <stdlib.h>
 
 #include "partition/build/verify_private.h"

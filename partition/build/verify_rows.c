@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verification of what stands in rows: features byte by byte, and the trainers of nodes, which must
+ * stand beside their partitions and have even shares of the training nodes.
+ */
 #include <stdlib.h>
 #include <string.h>
 

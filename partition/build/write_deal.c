@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The deal: the trainer of each training node as a file for each node type, with shares that differ
+ * by 1 at most, and the ranks of the same nodes in the order of (trainer, original ID).
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of a table of edges, brought from the order of the input into that of global edge IDs. */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

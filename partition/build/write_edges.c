@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The topology of one edge type. The edges are counted, which gives the index of each row; then
+ * they are sorted into cells in the order of their per-type global IDs (scatter.h), from which
+ * columns and original edge IDs are written.
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

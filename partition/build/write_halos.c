@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The halo lists of each partition, found hop by hop from the columns that were written before.
+ *
+ * Invariants, for each hop and node type: `previous` has the nodes of the hop before, `seen` has
+ * those of all hops before, and a node enters `frontier` only if it is neither owned nor seen. So a
+ * node is in the list of the first hop that reaches it, and in no other.
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arrays of a node type that have one number a node: original IDs, degrees and, where they are
+ * named, trainers. One pass over original IDs appends to the files of many partitions at a time.
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of ranks for the node sets that loaders take most: all nodes of a type, and each mask.
+ * The rank of a node is its place in the set in the order of original IDs, and the table's row of
+ * that rank is its global ID.
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

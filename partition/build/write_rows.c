@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a table of nodes. The input has them by original ID, and so has each partition, so one
+ * pass over the table appends to the files of many partitions at a time.
+ */
 #include "partition/build/write.h"
 
 #include <stdlib.h>

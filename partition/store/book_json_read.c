@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading NAME.json. A seal, where there is one, is compared before any field is used; then each
+ * field is checked where it is read, and an error names it. The book is made first, since its types
+ * and partitions say what else there must be.
+ */
 #include "partition/store/book_json.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing NAME.json. jansson drops what it has no memory for, so a document is counted before it is
+ * written: it has all of its types, partitions and ranks, or the write fails.
+ */
 #include "partition/store/book_json.h"
 
 #include <assert.h>

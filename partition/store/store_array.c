@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One array of a directory brought into memory: opened, compared with the form that the book gives
+ * it, copied or mapped and, where that is asked for, compared with its checksum. Pieces of a large
+ * array are read and summed by several threads.
+ */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes and names of element types, from the one list of them. */
 #include <troupe/types.h>
 
 size_t tr_dtype_size(enum tr_dtype dtype)
