@@ -56,16 +56,16 @@ struct tr_rows {
         sizeof(struct tr_rows), TR_F32, 0, 0, 0, NULL \
     }
 
-/* Pairs of nodes that are the seeds of a batch: positions in tr_batch_nodes() of the edge type's source
- * and destination types, in the order in which the epoch has the pairs. */
+/* Pairs of nodes that are the seeds of a batch: positions in tr_batch_nodes() of the edge type's
+ * source and destination types, in the order in which the epoch has the pairs. */
 struct tr_pairs {
     size_t size;
     uint32_t etype;
     uint32_t count;
     const uint32_t *sources;      /* [count] */
     const uint32_t *destinations; /* [count] */
-    /* [count], per-type global IDs. NULL: pairs that a user listed; not of a set of edges, also where
-     * count is 0. */
+    /* [count], per-type global IDs. NULL: pairs that a user listed; not of a set of edges, also
+     * where count is 0. */
     const uint64_t *edge_ids;
 };
 #define TR_PAIRS_INIT                                   \
@@ -81,8 +81,8 @@ TR_API uint64_t tr_batch_index(const struct tr_batch *batch); /* in its epoch, f
 TR_API uint32_t tr_batch_num_layers(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_num_ntypes(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_num_etypes(const struct tr_batch *batch);
-/* The trainer that it was made for, and the seeds (or pairs) of its step over all trainers: what the
- * gradient of a mean loss is divided by. */
+/* The trainer that it was made for, and the seeds (or pairs) of its step over all trainers: what
+ * the gradient of a mean loss is divided by. */
 TR_API uint32_t tr_batch_rank(const struct tr_batch *batch);
 TR_API uint32_t tr_batch_step_seeds(const struct tr_batch *batch);
 
@@ -95,8 +95,8 @@ TR_API const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t nty
 /* Their original IDs, in the same order; NULL with *count 0 where the loader gives none. */
 TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint32_t ntype,
                                              size_t *count);
-/* How many of the nodes are seeds: the first so many. Batches of a set of several node types have seeds
- * of several. */
+/* How many of the nodes are seeds: the first so many. Batches of a set of several node types have
+ * seeds of several. */
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
 /* The pairs of a batch of a set that tr_pairs_listed(), tr_edges_listed(), tr_edges_all() or
  * tr_edges_range() made: a rank may have none in an epoch's last step. TR_ENOENT: the seeds are
@@ -115,9 +115,9 @@ TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struc
 TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows,
                            struct tr_error *error);
 
-/* Rows of the table of that number in the list of the spec (troupe/sample.h). Of nodes they are in the
- * order of tr_batch_nodes(), and layer is not read; of edges in the order of that layer's block.
- * TR_ENOENT: the spec lists no such table for that layer. */
+/* Rows of the table of that number in the list of the spec (troupe/sample.h). Those of nodes are in
+ * the order of tr_batch_nodes(), and layer is not read; those of edges are in the order of that
+ * layer's block. TR_ENOENT: the spec lists no such table for that layer. */
 TR_API int tr_batch_table(const struct tr_batch *batch, uint32_t table, uint32_t layer,
                           struct tr_rows *rows, struct tr_error *error);
 

@@ -11,7 +11,7 @@
  * *homogeneous IDs* count partition by partition, in each partition type by type (DGL's "node_map"
  * and "edge_map"). *Original IDs* are the rows of the raw graph, per type.
  *
- * Ownership: tr_book_close() frees the book and all texts in what it told. Thread rules: a book
+ * Ownership: tr_book_close() frees the book and all texts that came from it. Thread rules: a book
  * does not change; any number of threads may use it, also in a child of fork(), which closes a book
  * of its own.
  */
@@ -55,7 +55,7 @@ struct tr_book_info {
         sizeof(struct tr_book_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
     }
 
-/* What lies in one partition, and what a server of it takes. */
+/* The content of one partition, and the memory that a server of it takes. */
 struct tr_part_info {
     size_t size;
     uint64_t num_nodes;      /* that it owns, of all types */
@@ -82,7 +82,7 @@ TR_API int tr_book_open(const char *path, struct tr_book **out, struct tr_error 
 /* NULL is ignored. */
 TR_API void tr_book_close(struct tr_book *book);
 
-/* For all but the first TR_ERANGE: there is no such number. */
+/* All but the first give TR_ERANGE where there is no such number. */
 TR_API int tr_book_info(const struct tr_book *book, struct tr_book_info *info,
                         struct tr_error *error);
 TR_API int tr_book_ntype(const struct tr_book *book, uint32_t ntype, struct tr_ntype_info *info,
@@ -92,8 +92,8 @@ TR_API int tr_book_etype(const struct tr_book *book, uint32_t etype, struct tr_e
 TR_API int tr_book_table(const struct tr_book *book, uint32_t table, struct tr_table_info *info,
                          struct tr_error *error);
 
-/* The number of a type by its name; an edge type by "source:relation:destination", or by its relation
- * alone where one edge type has it. TR_ENOENT. */
+/* The number of a type by its name; an edge type by "source:relation:destination", or by its
+ * relation alone where one edge type has it. TR_ENOENT. */
 TR_API int tr_book_find_ntype(const struct tr_book *book, const char *name, uint32_t *ntype,
                               struct tr_error *error);
 TR_API int tr_book_find_etype(const struct tr_book *book, const char *name, uint32_t *etype,
@@ -108,8 +108,8 @@ TR_API int tr_book_edge_range(const struct tr_book *book, uint32_t etype, uint32
 /* In place of a type: the IDs are homogeneous. */
 #define TR_ALL_TYPES UINT32_MAX
 
-/* The partition that owns each of ids [count], into parts [count]. TR_ERANGE names the first ID that
- * there is not, or the type. */
+/* The partition that owns each of ids [count], into parts [count]. TR_ERANGE names the first ID
+ * that there is not, or the type. */
 TR_API int tr_book_node_owners(const struct tr_book *book, uint32_t ntype, const uint64_t *ids,
                                size_t count, uint32_t *parts, struct tr_error *error);
 TR_API int tr_book_edge_owners(const struct tr_book *book, uint32_t etype, const uint64_t *ids,

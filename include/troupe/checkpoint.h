@@ -9,7 +9,7 @@
  * A part is what one trainer saved: bytes that only the trainer understands. Those of the built-in
  * one begin with its position (troupe/trainer_state.h).
  *
- * Ownership: tr_checkpoints_close() frees the list and the texts in what it told. Thread rules: a
+ * Ownership: tr_checkpoints_close() frees the list and the texts that came from it. Thread rules: a
  * list does not change; any number of threads may use it, also in a child of fork(), which closes a
  * copy of its own.
  */
@@ -68,8 +68,8 @@ struct tr_checkpoint_part_info {
 /* Whether the path names a checkpoint or a folder of them; a raw graph never is one. */
 TR_API bool tr_checkpoints_named(const char *path);
 
-/* What a session's folder of checkpoints is on that host: "%h" in it stands for the host's name. host
- * NULL: it stands for itself. TR_ETOOBIG: path [bytes] is too short. */
+/* The path of a session's folder of checkpoints on that host: "%h" in it stands for the host's
+ * name. host NULL: it stands for itself. TR_ETOOBIG: path [bytes] is too short. */
 TR_API int tr_checkpoints_folder(const char *folder, const char *host, char *path, size_t bytes,
                                  struct tr_error *error);
 /* Whether a folder has any, whole or not. One that cannot be listed counts as if it had. */
@@ -77,14 +77,14 @@ TR_API bool tr_checkpoints_exist(const char *folder);
 /* Removes all but the newest `keep`; no folder is fine. No job may be saving there. */
 TR_API int tr_checkpoints_remove(const char *folder, uint32_t keep, struct tr_error *error);
 
-/* TR_ENOENT: there is none that was finished; TR_EFORMAT names a manifest that is not as it must be,
- * or a part that is not as long as its manifest says. *out is NULL after a failure. */
+/* TR_ENOENT: there is none that was finished; TR_EFORMAT names a manifest that is not as it must
+ * be, or a part that is not as long as its manifest says. *out is NULL after a failure. */
 TR_API int tr_checkpoints_open(const char *path, struct tr_checkpoints **out,
                                struct tr_error *error);
 /* NULL is ignored. */
 TR_API void tr_checkpoints_close(struct tr_checkpoints *list);
 
-/* For the next two TR_ERANGE: there is no such number. */
+/* The two that follow this one give TR_ERANGE where there is no such number. */
 TR_API int tr_checkpoints_info(const struct tr_checkpoints *list, struct tr_checkpoints_info *info,
                                struct tr_error *error);
 TR_API int tr_checkpoints_get(const struct tr_checkpoints *list, size_t index,

@@ -3,8 +3,8 @@
  * A cluster file (troupe-cluster(5)), or DGL's ip_config.txt: its hosts, and the plan that every
  * process of the job makes of it.
  *
- * Ownership: tr_cluster_close() and tr_plan_close() free the handles and the texts in what they
- * told; a plan is closed before its cluster. Thread rules: neither changes; any number of threads
+ * Ownership: tr_cluster_close() and tr_plan_close() free the handles and the texts that came from
+ * them; a plan is closed before its cluster. Thread rules: neither changes; any number of threads
  * may use them, also in a child of fork(), which closes copies of its own.
  */
 #ifndef TROUPE_CLUSTER_H
@@ -114,10 +114,10 @@ struct tr_plan_process_info {
         sizeof(struct tr_plan_process_info), 0, 0, NULL, NULL, 0, 0, 0, 0, 0, "" \
     }
 
-/* The plan for that many partitions; 0: those of the file's graph, whose book is read. It says who
- * plays what, not whether the processes may talk: that no security was chosen is no failure here.
- * TR_EINVAL: what the hosts cannot do together, or the file names no graph. *out is NULL after a
- * failure. */
+/* The plan for that many partitions; 0: those of the file's graph, whose book is read. It says
+ * which process has which roles, not whether the processes may talk: a file that chooses no
+ * security is no failure here. TR_EINVAL: what the hosts cannot do together, or the file names no
+ * graph. *out is NULL after a failure. */
 TR_API int tr_plan_open(const struct tr_cluster *cluster, uint32_t num_parts, struct tr_plan **out,
                         struct tr_error *error);
 /* NULL is ignored. */

@@ -2,9 +2,9 @@
 /*
  * Results of the public functions, and the structs that a caller declares.
  *
- * Every function that can fail returns an int: 0 on success, a negative TR_E* otherwise. What the
- * number cannot say (which file, which field, what to do) is the message of a struct tr_error,
- * which such a function takes as its last parameter. NULL: the caller does not want it.
+ * Every function that can fail returns an int: 0 on success, a negative TR_E* otherwise. The
+ * message of a struct tr_error, which such a function takes as its last parameter, says what the
+ * number cannot: which file, which field, what to do. NULL: the caller does not want it.
  *
  *     struct tr_error error = TR_ERROR_INIT;
  *     if (tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &error) != 0)
@@ -16,9 +16,9 @@
  *
  * Fork: a handle belongs to the process that made it. In a child of fork() every call that can fail
  * gives TR_EFORKED at once, and a close does nothing; what the child needs it opens itself. Five
- * kinds of handles do not change and have no threads: books, cluster files with their plans, lists of
- * checkpoints, saved models and batches. A child may read those of its parent; it closes its copy of
- * all but a batch, whose release does nothing there.
+ * kinds of handles do not change and have no threads: books, cluster files with their plans, lists
+ * of checkpoints, saved models and batches. A child may read those of its parent; it closes its
+ * copy of all but a batch, whose release does nothing there.
  *
  * Structs that grow: each struct that a caller declares has `size_t size` first, and an initialiser
  * or an init function that sets it to the size that the caller was compiled with. Later versions
@@ -94,8 +94,8 @@ struct tr_error {
     size_t size;
     int code;         /* TR_E*; 0: nothing failed yet */
     int system_error; /* the errno behind it, or 0 */
-    /* The number in the cluster file of the process that refused, did not answer or was lost, as far
-     * as one was asked and is known; else -1. */
+    /* The number in the cluster file of the process that refused, did not answer or was lost, as
+     * far as one was asked and is known; else -1. */
     int64_t process;
     char message[TR_ERROR_MESSAGE_MAX]; /* printable UTF-8: what failed, on what, what to do */
 };

@@ -43,8 +43,8 @@ struct tr_feature_info {
  * joins the job, and waits up to 30 seconds, with a warning in the log, while another process still
  * listens at its address. All of that ends after timeout_ns, or with an interrupt. TR_ETIMEDOUT (it
  * names such an address), TR_ECANCELED: nothing is left open. TR_ENOENT, TR_EIO
- * and TR_EFORMAT name a file, TR_EMISMATCH what does not belong together (files, or this process and
- * its job). *out is NULL after a failure. */
+ * and TR_EFORMAT name a file, TR_EMISMATCH what does not belong together (files, or this process
+ * and its job). *out is NULL after a failure. */
 TR_API int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_ns,
                          struct tr_graph **out, struct tr_error *error);
 /* NULL is ignored, here and in every other close. */
@@ -69,12 +69,12 @@ struct tr_graph_place {
 TR_API int tr_graph_place(const struct tr_graph *graph, struct tr_graph_place *place,
                           struct tr_error *error);
 
-/* Waits until the job has ended, which ends the actors of this process, or until this process cannot
- * go on: the reason. TR_ETIMEDOUT: neither; with timeout 0 it is only looked, which is not
+/* Waits until the job has ended, which ends the actors of this process, or until this process
+ * cannot go on: the reason. TR_ETIMEDOUT: neither; a call with timeout 0 only looks, and is not
  * interrupted. */
 TR_API int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error);
 
-/* Whoever observes this process sees from now on that its trainers are to make so many epochs. */
+/* From now on observers of this process see that its trainers are to make so many epochs. */
 TR_API void tr_graph_note_epochs(struct tr_graph *graph, uint32_t epochs);
 
 TR_API uint32_t tr_graph_num_ntypes(const struct tr_graph *graph);
@@ -115,11 +115,11 @@ TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64
 
 /*
  * A node set: what a loader takes its seeds from, in the order of original IDs. It does not change,
- * and holds the graph alive. All nodes, those of a mask and a trainer's share of the graph's own deal
- * are ranges of ranks: making one asks nobody, and takes no memory however many nodes it has (a loader
- * takes 2^40). Of graphs that an older version partitioned they are lists of 16 bytes a node, for which
- * the servers are asked, until the session's recovery deadline. TR_ERANGE: no such node type. *out is
- * NULL after a failure.
+ * and holds the graph alive. All nodes, those of a mask and a trainer's share of the graph's own
+ * deal are ranges of ranks: making one asks nobody, and takes no memory however many nodes it has
+ * (a loader takes 2^40). For graphs that an older version partitioned they are lists of 16 bytes a
+ * node, which the servers are asked for until the session's recovery deadline. TR_ERANGE: no such
+ * node type. *out is NULL after a failure.
  */
 
 /* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0.
@@ -134,10 +134,10 @@ TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, int64_t timeout_ns, struct tr_nodes **out,
                            struct tr_error *error);
-/* The nodes [first, first + count) of a set, in the order of original IDs, for programs that split a
- * set by a rule of their own. A range of a set of ranks is one too, a list is copied; nobody is asked,
- * and the set may be closed. TR_ERANGE: the set ends before that; TR_EINVAL:
- * it has several node types (join ranges instead), edges or pairs, or is a trainer's group. */
+/* The nodes [first, first + count) of a set, in the order of original IDs, for programs that split
+ * a set by a rule of their own. A range of a set of ranks is one too, a list is copied; nobody is
+ * asked, and the set may be closed. TR_ERANGE: the set ends before that; TR_EINVAL: it has several
+ * node types (join ranges instead), edges or pairs, or is a trainer's group. */
 TR_API int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t count,
                           struct tr_nodes **out, struct tr_error *error);
 /*
@@ -146,24 +146,26 @@ TR_API int tr_nodes_range(const struct tr_nodes *nodes, uint64_t first, size_t c
  * original ID; or NULL: the one that `troupe partition --trainers` wrote beside the graph. The deal
  * must name a trainer for each node of the set, and their numbers may differ by 1 at most
  * (TR_EMISMATCH). TR_ENOENT: there is no deal for that world; TR_ERANGE: no such rank; TR_EINVAL:
- * the set is a group already. By a file the servers are asked for the IDs of the whole set, which
- * timeout_ns bounds (TR_ETIMEDOUT). Open the loader of the group with the same rank and world: its epochs
- * permute the group alone, and have as many steps on every rank as the whole set has.
+ * the set is a group already. Where deal is a file, the servers are asked for the IDs of the whole
+ * set, which timeout_ns bounds (TR_ETIMEDOUT). Open the loader of the group with the same rank and
+ * world: its epochs permute the group alone, and have as many steps on every rank as the whole set
+ * has.
  */
 TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank, uint32_t world,
                          int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error);
-/* What equal deals share; 0: the set is no trainer's group. */
+/* A hash that equal deals share; 0: the set is no trainer's group. */
 TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
-/* For how many trainers a deal lies beside the graph; 0: none. */
+/* The number of trainers for which a deal lies beside the graph; 0: there is none. */
 TR_API uint32_t tr_graph_deal_trainers(const struct tr_graph *graph);
 /* Whether the folder has checksums of its files: those of older versions load unchecked. */
 TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
 /*
- * One set of several node types: the sets [num_sets] of one graph one after the other, each of a type
- * of its own; they may be closed. Nothing is copied. A loader shuffles all of its nodes together, so a
- * batch has of each type what its part of the epoch's order brings: tr_batch_num_seeds() says how
- * many. TR_EINVAL: no set, a type twice, a set that has several types already, or a trainer's group;
- * TR_EMISMATCH: sets of different graphs; TR_ETOOBIG: more than 2^40 nodes.
+ * One set of several node types: the sets [num_sets] of one graph one after the other, each of a
+ * type of its own; they may be closed. Nothing is copied. A loader shuffles all of its nodes
+ * together, so a batch has of each type what its part of the epoch's order brings:
+ * tr_batch_num_seeds() says how many. TR_EINVAL: no set, a type twice, a set that has several types
+ * already, or a trainer's group; TR_EMISMATCH: sets of different graphs; TR_ETOOBIG: more than 2^40
+ * nodes.
  */
 TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
                          struct tr_error *error);
@@ -171,25 +173,26 @@ TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct
 #define TR_LISTED_MAX (UINT64_C(1) << 29) /* nodes, or edges */
 #define TR_PAIRS_MAX (UINT64_C(1) << 28)
 /*
- * A set of pairs of nodes, as link prediction takes them: pair i goes from sources[i], of the edge type's
- * source type, to destinations[i], of its destination type, whether the graph has such an edge or not. A
- * seed is a pair then: batches, steps and counts are of pairs, and an epoch without shuffling has them
- * in the order given here. Both ends of each are seeds with places of their own in a batch, where
- * tr_batch_pairs() says which are whose; an end that comes again, in this pair or another one, draws again.
- * The IDs are copied: 16 bytes a pair, in this process alone, and as much again for each open loader.
- * Nobody is asked. TR_ERANGE: no such edge type, or the first ID that is no node of its type; TR_ETOOBIG:
- * more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be joined or dealt.
+ * A set of pairs of nodes, as link prediction takes them: pair i goes from sources[i], of the edge
+ * type's source type, to destinations[i], of its destination type, whether the graph has such an
+ * edge or not. A seed is a pair then: batches, steps and counts are of pairs, and an epoch without
+ * shuffling has them in the order given here. Both ends of each are seeds with places of their own
+ * in a batch, where tr_batch_pairs() says which are whose; an end that comes again, in this pair or
+ * another one, draws again. The IDs are copied: 16 bytes a pair, in this process alone, and as much
+ * again for each open loader. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
+ * is no node of its type; TR_ETOOBIG: more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be
+ * joined or dealt.
  */
 TR_API int tr_pairs_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
                            const uint64_t *destinations, size_t count, struct tr_nodes **out,
                            struct tr_error *error);
 /*
- * A set of edges of a type, by their per-type global IDs (those that batches and partitions have), in the
- * order given here: a set of pairs, whose ends are asked of the edges' owners, a batch at a time, ahead of
- * need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, as above; an edge that comes several times
- * is as many seeds. The same failures; TR_ETOOBIG: more than TR_LISTED_MAX edges. Of each partition only the
- * first 2^32 edges of a type may be seeds: tr_loader_next() and tr_sample() give TR_ETOOBIG for one beyond,
- * and name it.
+ * A set of edges of a type, by their per-type global IDs (those that batches and partitions have),
+ * in the order given here: a set of pairs, whose ends are asked of the edges' owners, a batch at a
+ * time, ahead of need. tr_batch_pairs() has the edges' IDs too. 8 bytes an edge, as above; an edge
+ * that comes several times is as many seeds. The same failures; TR_ETOOBIG: more than TR_LISTED_MAX
+ * edges. Only the first 2^32 edges that a partition has of a type may be seeds: tr_loader_next()
+ * and tr_sample() give TR_ETOOBIG for one beyond, and name it.
  */
 TR_API int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                            size_t count, struct tr_nodes **out, struct tr_error *error);
@@ -215,8 +218,8 @@ TR_API int tr_edges_ids(const struct tr_nodes *edges, uint64_t offset, size_t co
 /* The edge type of a set of edges or pairs; TR_ETYPE_NONE: its seeds are nodes. */
 #define TR_ETYPE_NONE UINT32_MAX
 TR_API uint32_t tr_pairs_etype(const struct tr_nodes *pairs);
-/* The pairs [offset, offset + count) of a set: sources [count], destinations [count]. TR_ERANGE: the set
- * ends before that; TR_EINVAL: its seeds are nodes, or edges. */
+/* The pairs [offset, offset + count) of a set: sources [count], destinations [count]. TR_ERANGE:
+ * the set ends before that; TR_EINVAL: its seeds are nodes, or edges. */
 TR_API int tr_pairs_ids(const struct tr_nodes *pairs, uint64_t offset, size_t count,
                         uint64_t *sources, uint64_t *destinations, struct tr_error *error);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
@@ -226,14 +229,15 @@ TR_API void tr_nodes_close(struct tr_nodes *nodes);
 #define TR_NTYPE_PAIRS (UINT32_MAX - 1)
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
-/* The parts of a set, one for each node type: its type and its place, [*offset, *offset + *count) of
- * the set. Pairs have no parts. TR_ERANGE: there is no part of that number. */
+/* The parts of a set, one for each node type: its type and its place, [*offset, *offset + *count)
+ * of the set. Pairs have no parts. TR_ERANGE: there is no part of that number. */
 TR_API uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes);
 TR_API int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype,
                          uint64_t *offset, uint64_t *count, struct tr_error *error);
-/* The nodes [offset, offset + count) of the set, in the order of original IDs (those of several types
- * part by part, each numbered within its type): as they are numbered here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
- * servers may be asked. ids [count]. TR_ERANGE: the set ends before that; TR_EINVAL: it has pairs. */
+/* The nodes [offset, offset + count) of the set, in the order of original IDs (those of several
+ * types part by part, each numbered within its type): their global IDs, and the user's IDs. A set
+ * may be larger than memory, so it is read in pieces; servers may be asked. ids [count]. TR_ERANGE:
+ * the set ends before that; TR_EINVAL: it has pairs. */
 TR_API int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                         uint64_t *ids, struct tr_error *error);
 TR_API int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,

@@ -60,9 +60,9 @@ TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t ti
  * named by its manifest. TR_EINVAL: the session has no folder of checkpoints.
  *
  * TR_ENOSPC (the disk is full), TR_EPERM (it is read-only), TR_EIO, TR_ENOENT, TR_ETOOBIG: the part
- * of this rank, that of another one or the manifest could not be written. Every rank gets a failure,
- * for nobody has this checkpoint; the one before stays. The group is as after a success: go on with
- * the next step, or all call it again for the same one. */
+ * of this rank, that of another one or the manifest could not be written. Every rank gets a
+ * failure, for nobody has this checkpoint; the one before stays. The group is as after a success:
+ * go on with the next step, or all call it again for the same one. */
 TR_API int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
                          int64_t timeout_ns, struct tr_error *error);
 
@@ -92,8 +92,8 @@ TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr
  * tr_graph_wait_end(), for other processes may need them until then. */
 TR_API int tr_group_done(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
 
-/* As tr_group_done(), of a rank that has written what the whole job was for: the job is over, for the
- * other ranks too, and no death takes that back. */
+/* As tr_group_done(), for a rank that has written what the whole job was for: the job is over, for
+ * the other ranks too, and no death takes that back. */
 TR_API int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
 
 /* Takes part in a checkpoint that this rank has no part for (code, a TR_E*, says why), so that it
@@ -103,8 +103,8 @@ TR_API int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct 
 TR_API int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
                               struct tr_error *error);
 
-/* Wakes the thread that waits in the group (TR_ECANCELED), from any thread; later calls of the group
- * give TR_ECLOSED. It is still to be closed. */
+/* Wakes the thread that waits in the group (TR_ECANCELED), from any thread; later calls of the
+ * group give TR_ECLOSED. It is still to be closed. */
 TR_API void tr_group_shut(struct tr_group *group);
 
 #ifdef __cplusplus

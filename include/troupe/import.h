@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/* What tr_raw_open() reads (troupe/raw.h): an edge list, a Matrix Market or METIS file, a folder. */
+/* A graph that tr_raw_open() reads (troupe/raw.h): an edge list, a Matrix Market or METIS file, a
+ * folder. */
 struct tr_import_edges_options {
     size_t size;
     const char *path;
@@ -35,8 +36,8 @@ struct tr_import_edges_options {
     }
 
 /* TR_EINVAL names an option. The task's outcome may be TR_ENOENT, TR_EIO, TR_EFORMAT or TR_ERANGE,
- * which name a file and its line or field, TR_EEXIST, TR_ENOSPC or TR_ECANCELED; then nothing is left
- * behind. *out is NULL after a failure. */
+ * which name a file and its line or field, TR_EEXIST, TR_ENOSPC or TR_ECANCELED; then nothing is
+ * left behind. *out is NULL after a failure. */
 TR_API int tr_import_edges_start(const struct tr_import_edges_options *options,
                                  struct tr_task **out, struct tr_error *error);
 
@@ -49,8 +50,8 @@ struct tr_import_edges_report {
         sizeof(struct tr_import_edges_report), 0 \
     }
 
-/* What a task that has succeeded has found; else as tr_task_wait() without waiting. TR_EINVAL: the
- * task is no import of edges. */
+/* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
+ * TR_EINVAL: the task is no import of edges. */
 TR_API int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                                   struct tr_error *error);
 

@@ -2,8 +2,8 @@
 /*
  * Keys for a cluster: an authority of its own, and a certificate and key for each host.
  *
- * FOLDER/ca.pem and ca.key, and HOST.pem and HOST.key for each host. What is there is kept, so that
- * hosts can be added later; ca.key is needed for nothing else, and can be kept elsewhere.
+ * FOLDER/ca.pem and ca.key, and HOST.pem and HOST.key for each host. Files that are there are kept,
+ * so that hosts can be added later; ca.key is needed for nothing else, and can be kept elsewhere.
  *
  * Thread rules: any thread; one caller a folder at a time.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching a job: starting every process of a cluster file, here, by ssh or by Slurm's srun, reading
- * what they print, starting again what dies, and ending all of them.
+ * Launching a job: starting every process of a cluster file, here, by ssh or by Slurm's srun,
+ * reading what they print, starting again what dies, and ending all of them.
  *
  *     options.cluster = "cluster.json";
  *     tr_launch_open(&options, &launch, &error);
@@ -16,9 +16,9 @@
  * none of the program's runs in a child. Each process leads a session of its own and ends with this
  * program, whatever ends it (see <troupe/process.h>).
  *
- * Ownership: a launch is closed after its task; tr_launch_close() frees the texts that it told.
- * Thread rules: any thread; events are taken by one thread at a time. tr_launch_stop() is safe in a
- * signal handler. In a child of fork() calls give TR_EFORKED and a close does nothing.
+ * Ownership: a launch is closed after its task; tr_launch_close() frees the texts that came from
+ * it. Thread rules: any thread; events are taken by one thread at a time. tr_launch_stop() is safe
+ * in a signal handler. In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_LAUNCH_H
 #define TROUPE_LAUNCH_H
@@ -109,15 +109,15 @@ TR_API int tr_launch_prefix(const struct tr_launch *launch, uint32_t process,
 TR_API int tr_launch_command(const struct tr_launch *launch, uint32_t process, char *text,
                              size_t text_bytes, size_t *needed, struct tr_error *error);
 
-/* Copies what hosts read where the launcher is ssh, and runs the job to its end. The task's outcome:
- * 0; TR_ECHILD: the job failed, and which process; TR_ECANCELED: it was stopped. Once for each
- * launch that could be started (TR_EEXIST). Closing a task that runs stops it as tr_launch_stop()
- * does, and waits. */
+/* Copies what hosts read where the launcher is ssh, and runs the job to its end. The task's
+ * outcome: 0; TR_ECHILD: the job failed, and which process; TR_ECANCELED: it was stopped. Once for
+ * each launch that could be started (TR_EEXIST). Closing a task that runs stops it as
+ * tr_launch_stop() does, and waits. */
 TR_API int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error);
 
-/* Asks all processes to stop, trainers first; whoever does not end within 20 s is killed. hurried:
- * where they were asked already, kills them now. tr_task_cancel() asks once, without hurry. Safe in a signal
- * handler. Tasks of other kinds are ignored. */
+/* Asks all processes to stop, trainers first; a process that does not end within 20 s is killed.
+ * hurried: where they were asked already, kills them now. tr_task_cancel() asks once, without
+ * hurry. Safe in a signal handler. Tasks of other kinds are ignored. */
 TR_API void tr_launch_stop(struct tr_task *task, bool hurried);
 
 enum tr_launch_event_kind {
@@ -142,7 +142,7 @@ struct tr_launch_event {
     int exit_code;     /* of an end; 0 where a signal ended it */
     int signal;        /* that ended it, or 0 */
     int64_t pid;       /* of a start: of what runs here, which is ssh or srun for another host */
-    const char *text;  /* the line without its end, or a sentence; until the next event is taken */
+    const char *text;  /* the line without its end, or a message; until the next event is taken */
     size_t text_bytes; /* without the NUL behind it */
     uint64_t dropped;  /* events that were lost before this one */
 };
@@ -165,9 +165,10 @@ TR_API int tr_launch_descriptor(const struct tr_task *task);
  * A program that knows nothing of launchers, held as long as one lives: `troupe hold`.
  */
 
-/* Runs words[0] with its words [num_words], and ends it, with all it started, when the standard input
- * of this process ends: SIGTERM, 15 s later SIGKILL. TR_EINVAL: that input is closed. It gets the job's key as a file
- * (TROUPE_SHARED_KEY), an input that stays open, and the other streams of this process. */
+/* Runs words[0] with its words [num_words], and ends it, with all it started, when the standard
+ * input of this process ends: SIGTERM, 15 s later SIGKILL. TR_EINVAL: that input is closed. It gets
+ * the job's key as a file (TROUPE_SHARED_KEY), an input that stays open, and the other streams of
+ * this process. */
 TR_API int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
                          struct tr_error *error);
 /* Asks it to end; asked again, kills it. tr_task_cancel() asks once. Safe in a signal handler. */

@@ -29,7 +29,7 @@ struct tr_sample_spec;
 
 #define TR_LAYERS_MAX 16
 #define TR_FANOUT_ALL (-1)
-/* Of listed nodes or edges, a batch has at most so many; of listed pairs half of it. */
+/* A batch has at most so many listed nodes or edges, or half as many listed pairs. */
 #define TR_BATCH_LISTED_MAX (UINT64_C(1) << 23)
 
 struct tr_loader_options {
@@ -51,7 +51,7 @@ struct tr_loader_options {
     uint32_t rank;        /* of this trainer; of a group that tr_nodes_deal() made: its own */
     uint32_t world;       /* trainers; 0: those of the session */
     uint64_t seed;        /* 0: the session's */
-    /* What to draw where edge types differ (troupe/sample.h), of this graph; then num_layers, fanout
+    /* The draws where edge types differ (troupe/sample.h), for this graph; then num_layers, fanout
      * and replace are not read. NULL: these. */
     const struct tr_sample_spec *spec;
 };

@@ -56,7 +56,8 @@ struct tr_log_line {
     enum tr_log_level level;
     int64_t time_ns; /* since 1970-01-01 UTC, by the machine's clock, when it was said */
     uint64_t lost;   /* lines that were lost just before this one */
-    /* "actors", "links", "memory", "job", "files", "dump" (what tr_session_dump() asked for); more will come. */
+    /* "actors", "links", "memory", "job", "files", "dump" (what tr_session_dump() asked for); more
+     * will come. */
     char component[TR_LOG_COMPONENT_MAX];
     char text[TR_LOG_TEXT_MAX]; /* one line, without its end */
 };
@@ -65,8 +66,8 @@ struct tr_log_line {
         sizeof(struct tr_log_line), TR_LOG_ERROR, 0, 0, "", "" \
     }
 
-/* options NULL: the defaults. TR_ERANGE names an option; TR_EIO: the process has no descriptor left.
- * *out is NULL after a failure. */
+/* options NULL: the defaults. TR_ERANGE names an option; TR_EIO: the process has no descriptor
+ * left. *out is NULL after a failure. */
 TR_API int tr_log_open(const struct tr_log_options *options, struct tr_log **out,
                        struct tr_error *error);
 /* NULL is ignored. */
@@ -83,8 +84,8 @@ TR_API int tr_log_next(struct tr_log *log, int64_t timeout_ns, struct tr_log_lin
  * of fork(). */
 TR_API int tr_log_descriptor(const struct tr_log *log);
 
-/* Ends every call that waits for a line with TR_ECANCELED, and each that would wait from now on, until
- * tr_log_resume(). */
+/* Ends every call that waits for a line with TR_ECANCELED, and each that would wait from now on,
+ * until tr_log_resume(). */
 TR_API void tr_log_interrupt(struct tr_log *log);
 TR_API void tr_log_resume(struct tr_log *log);
 

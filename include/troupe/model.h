@@ -5,10 +5,10 @@
  * Both are tasks (troupe/task.h), each with a session and a graph of its own: the caller waits for
  * them, pulls their progress and cancels them as any other task, and asks for what they found with
  * the functions below. They take graphs of one node type and one edge type. The folder of a run is
- * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the model that this library
- * trained has the bytes of the one that the command trained with the same options, and `troupe infer`
- * reads the run. The trainers of a task may be some of a job's of several processes, each of which has such
- * a task (options.process).
+ * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the model that this
+ * library trained has the bytes of the one that the command trained with the same options, and
+ * `troupe infer` reads the run. The trainers of a task may be some of a job's of several processes,
+ * each of which has such a task (options.process).
  *
  * This library computes with a BLAS; libtroupe itself needs none.
  *
@@ -48,8 +48,8 @@ struct tr_scores {
         sizeof(struct tr_scores), 0, 0.0, 0.0, 0.0, 0.0 \
     }
 
-/* A limit that the program leaves to the cluster file (options.process), and where that says nothing
- * to TR_TRAIN_LIMIT_NS. The default of both limits. */
+/* A limit that the program leaves to the cluster file (options.process), and where that says
+ * nothing to TR_TRAIN_LIMIT_NS. The default of both limits. */
 #define TR_TRAIN_LIMIT_UNSAID ((int64_t)-1)
 #define TR_TRAIN_LIMIT_NS INT64_C(600000000000)
 
@@ -90,8 +90,9 @@ struct tr_train_options {
     bool map_files, verify_files;
     struct tr_log *log; /* of the session (troupe/log.h), open as long as the task; NULL: none */
     uint32_t trainers;  /* of this process; they share out the threads; 0: 1 */
-    /* Which trainer gets which seed: "shuffle", "affinity" (the deal that lies beside the graph), or a
-     * deal's file; NULL: affinity where there is one for as many trainers as the job has. */
+    /* The trainer that each seed goes to: "shuffle", "affinity" (the deal that lies beside the
+     * graph), or a deal's file; NULL: affinity where there is one for as many trainers as the job
+     * has. */
     const char *deal;
     const char *checkpoints;   /* their folder, with %h for each host's name; NULL: in the run's */
     uint64_t checkpoint_every; /* steps; 0: none are made */
@@ -100,25 +101,24 @@ struct tr_train_options {
     bool reproducible;         /* kernels that would change the result are an error */
     bool messages;             /* no direct reads */
     bool codec;                /* messages inside the process are encoded too */
-    /* A trainer that computes for longer than that without getting on is told of by an event; 0: only
-     * when the task was cancelled, for 5 s. Time in which the whole process stood still does not
-     * count. TR_TRAIN_LIMIT_UNSAID. */
+    /* An event reports a trainer that computes for longer than that without getting on; 0: only one
+     * that does so for 5 s after the task was cancelled. Time in which the whole process stood
+     * still does not count. TR_TRAIN_LIMIT_UNSAID. */
     int64_t step_limit_ns;
-    /* For so long a disk that takes nothing is waited for where the run cannot go on without.
+    /* The run waits so long for a disk that takes nothing, where it cannot go on without.
      * TR_TRAIN_LIMIT_UNSAID. */
     int64_t disk_wait_ns;
-    /* Which process of a cluster this is (troupe/process.h), with the role TR_ROLE_TRAINER; open as
-     * long as the task. What the cluster file says goes before graph, trainers, threads, seed and
-     * checkpoints here; where it says nothing of threads or a seed, those here count (threads: 0 is 1
-     * a trainer). A process that
-     * its launcher started again resumes. NULL: all is here. */
+    /* This process of a cluster (troupe/process.h), with the role TR_ROLE_TRAINER; open as long as
+     * the task. The cluster file goes before graph, trainers, threads, seed and checkpoints here;
+     * where it says nothing of threads or a seed, those here count (threads: 0 is 1 a trainer). A
+     * process that its launcher started again resumes. NULL: all is here. */
     struct tr_process *process;
     const char *metrics; /* the address at which OpenMetrics are served; NULL: none are */
-    /* The job does not end before tr_train_confirm(): whoever reads the result may lose it till then,
-     * since the process is started again when it dies. */
+    /* The job does not end before tr_train_confirm(): the program that reads the result may lose it
+     * until then, since the process is started again when it dies. */
     bool confirm;
-    /* The program has a handler for TR_MODEL_STACK_SIGNAL, and threads that compute take it. Else they
-     * take no signal, as all threads of the library. */
+    /* The program has a handler for TR_MODEL_STACK_SIGNAL, and threads that compute take it. Else
+     * they take no signal, as all threads of the library. */
     bool stack_signal;
     unsigned char reserved[6];
 };
@@ -127,16 +127,16 @@ struct tr_train_options {
  * (options.stack_signal). */
 #define TR_MODEL_STACK_SIGNAL SIGUSR2
 
-/* Of hidden layers. */
+/* The largest width of a hidden layer. */
 #define TR_MODEL_WIDTH_MAX (1u << 20)
 
 TR_API void tr_train_options_init_sized(struct tr_train_options *options, size_t size);
 #define tr_train_options_init(options) tr_train_options_init_sized((options), sizeof *(options))
 
-/* Begins to train: this process's trainers, each on a thread and with a model of its own, in one group
- * with those of the other processes. TR_EINVAL and TR_ERANGE name an option. What the graph or the
- * run's folder is wrong with is the task's outcome; TR_EEXIST: the folder has a run already, or the
- * folder of checkpoints has some. */
+/* Begins to train: this process's trainers, each on a thread and with a model of its own, in one
+ * group with those of the other processes. TR_EINVAL and TR_ERANGE name an option. An error in the
+ * graph or in the run's folder is the task's outcome; TR_EEXIST: the folder has a run already, or
+ * the folder of checkpoints has some. */
 TR_API int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
                           struct tr_error *error);
 
@@ -158,8 +158,9 @@ struct tr_train_epoch {
         sizeof(struct tr_train_epoch), 0, 0, 0, 0.0, 0.0, 0.0, false, false, "" \
     }
 
-/* What epoch number `epoch` gave, while it trains or after, and the scores of the validation nodes
- * (may be NULL), where rank 0 is. TR_EEND: it is not that far, or rank 0 elsewhere; TR_EINVAL: the task does not train. */
+/* The figures of epoch number `epoch`, while it trains or after, and the scores of the validation
+ * nodes (may be NULL), where rank 0 is. TR_EEND: it is not that far, or rank 0 is elsewhere;
+ * TR_EINVAL: the task does not train. */
 TR_API int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch,
                               struct tr_train_epoch *result, struct tr_scores *validation,
                               struct tr_error *error);
@@ -182,12 +183,13 @@ struct tr_train_result {
 /* The result was passed on (options.confirm): the job may end. */
 TR_API int tr_train_confirm(struct tr_task *task, struct tr_error *error);
 
-/* Has the loops of its session write what they hold to the log, as tr_session_dump() does. TR_ECLOSED:
- * there is no session now; TR_EINVAL: the task neither trains nor infers. */
+/* Has the loops of its session write what they hold to the log, as tr_session_dump() does.
+ * TR_ECLOSED: there is no session now; TR_EINVAL: the task neither trains nor infers. */
 TR_API int tr_model_dump(struct tr_task *task, struct tr_error *error);
 
-/* What came of it, and the scores of the validation nodes in the best epoch and of the test nodes
- * (each may be NULL). TR_EEND: it has not trained to its end; TR_EINVAL: the task does not train. */
+/* The result of training, and the scores of the validation nodes in the best epoch and of the test
+ * nodes (each may be NULL). TR_EEND: it has not trained to its end; TR_EINVAL: the task does not
+ * train. */
 TR_API int tr_train_get_result(const struct tr_task *task, struct tr_train_result *result,
                                struct tr_scores *validation, struct tr_scores *test,
                                struct tr_error *error);
@@ -226,9 +228,9 @@ TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
 /*
- * What a task has to say beside its progress. Events are pulled in their order; one that is not
- * pulled in time makes room, the oldest first, when there are TR_MODEL_EVENTS_MAX, and the one that
- * follows says how many did.
+ * The events of a task, which it reports beside its progress. Events are pulled in their order; one
+ * that is not pulled in time makes room, the oldest first, when there are TR_MODEL_EVENTS_MAX, and
+ * the one that follows says how many did.
  */
 #define TR_MODEL_EVENTS_MAX 4096
 
@@ -245,18 +247,18 @@ enum tr_model_event_kind {
     TR_MODEL_READY = 4,
     /* Text: where OpenMetrics are served (number 1), or why they are not (0). Before READY. */
     TR_MODEL_METRICS = 5,
-    /* An epoch has ended (number, from 0). Text, which counts from 1: "epoch 3: loss 0.7, validation
-     * accuracy 0.8". Only where rank 0 is. */
+    /* An epoch has ended (number, from 0). Text, which counts from 1: "epoch 3: loss 0.7,
+     * validation accuracy 0.8". Only where rank 0 is. */
     TR_MODEL_EPOCH = 6,
     /* A checkpoint was committed after so many steps (number). */
     TR_MODEL_CHECKPOINT = 7,
-    /* The model is written and synced: tr_train_get_result() gives what came of it. Only where rank 0
-     * is; again when the job went back after that. */
+    /* The model is written and synced: tr_train_get_result() gives what came of it. Only where rank
+     * 0 is; again when the job went back after that. */
     TR_MODEL_TRAINED = 8,
     /* Text: what is lost since a disk took nothing for options.disk_wait_ns. The task fails. */
     TR_MODEL_LOST = 9,
-    /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how long;
-     * number: whether it was asked to stop (1); threads: those that compute. */
+    /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how
+     * long; number: whether it was asked to stop (1); threads: those that compute. */
     TR_MODEL_STALLED = 10
 };
 
@@ -285,8 +287,8 @@ struct tr_model_event {
 TR_API int tr_model_next_event(struct tr_task *task, int64_t timeout_ns,
                                struct tr_model_event *event, struct tr_error *error);
 
-/* A descriptor that poll(2) reports as readable while tr_model_next_event() would not wait. It is the
- * task's: only watch it. -1: a task of another kind, or in a child of fork(). */
+/* A descriptor that poll(2) reports as readable while tr_model_next_event() would not wait. It is
+ * the task's: only watch it. -1: a task of another kind, or in a child of fork(). */
 TR_API int tr_model_descriptor(const struct tr_task *task);
 
 /*
@@ -328,9 +330,9 @@ struct tr_tensor {
     }
 
 /* run: the folder of a run that has a model. TR_ENOENT names what is missing; TR_EFORMAT: its files
- * are not such. All that is told is valid until the close. A model does not change; any number of
- * threads may read it, also in a child of fork(), which closes a copy of its own. *out is NULL after
- * a failure. */
+ * are not such. Texts and data that come from it are valid until the close. A model does not
+ * change; any number of threads may read it, also in a child of fork(), which closes a copy of its
+ * own. *out is NULL after a failure. */
 TR_API int tr_model_open(const char *run, struct tr_model **out, struct tr_error *error);
 /* NULL is ignored. */
 TR_API void tr_model_close(struct tr_model *model);

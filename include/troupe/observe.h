@@ -10,9 +10,9 @@
  *         tr_observer_process(observer, p, &status, &error);
  *     tr_observer_close(observer);
  *
- * Ownership: tr_observer_close() frees the handle and the texts that it told. Thread rules: any
- * thread; an observer is closed once, when no other thread begins a call on it; those that wait then
- * get TR_ECLOSED. In a child of fork() calls give TR_EFORKED and a close does nothing.
+ * Ownership: tr_observer_close() frees the handle and the texts that came from it. Thread rules:
+ * any thread; an observer is closed once, when no other thread begins a call on it; those that wait
+ * then get TR_ECLOSED. In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_OBSERVE_H
 #define TROUPE_OBSERVE_H
@@ -73,7 +73,8 @@ TR_API int tr_observer_job(struct tr_observer *observer, struct tr_job_status *s
 /* Bytes of the reason for which a process does not answer, with its end. */
 #define TR_OBSERVER_WHY_MAX 256
 
-/* A process. What it does not say, or has not said since it went down, is 0. */
+/* The status of a process. A figure that it does not report, or has not reported since it went
+ * down, is 0. */
 struct tr_process_status {
     size_t size;
     const char *host;  /* of the cluster file */
@@ -103,8 +104,8 @@ TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
                                struct tr_process_status *status, struct tr_error *error);
 
 /* Waits until each process answered or failed to `times` times since the observer was opened.
- * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One that
- * does not answer within 3 s has failed to. */
+ * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One
+ * that does not answer within 3 s has failed to. */
 TR_API int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
                             struct tr_error *error);
 
@@ -119,10 +120,10 @@ TR_API void tr_observer_resume(struct tr_observer *observer);
 #define TR_ADDRESS_TEXT_MAX 320
 
 /* Serves the counters of this process as OpenMetrics text at http://ADDRESS/metrics until the graph
- * is closed. address: "9464" (this host alone), "host:9464", "[::1]:9464"; port 0: any. at: where it
- * listens ("tcp:127.0.0.1:9464"); [at_bytes], may be NULL. TR_EINVAL: that is no address; TR_EEXIST:
- * somebody listens there; TR_EIO: it cannot be listened there. After TR_ETIMEDOUT and TR_ECANCELED it
- * may be served all the same, as soon as the loop that is to listen gets on. */
+ * is closed. address: "9464" (this host alone), "host:9464", "[::1]:9464"; port 0: any. at: where
+ * it listens ("tcp:127.0.0.1:9464"); [at_bytes], may be NULL. TR_EINVAL: that is no address;
+ * TR_EEXIST: somebody listens there; TR_EIO: it cannot be listened there. After TR_ETIMEDOUT and
+ * TR_ECANCELED it may be served all the same, as soon as the loop that is to listen gets on. */
 TR_API int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t timeout_ns,
                                   char *at, size_t at_bytes, struct tr_error *error);
 

@@ -6,8 +6,8 @@
  * rows stand in the order of original IDs. The in-edges of a row stand in the order of their
  * original edge IDs, so that "the third neighbour" is one node whatever the partitioning.
  *
- * Ownership: arrays are the graph's, and are valid until it is closed or its session is; they do not
- * change. Thread rules: as for the session.
+ * Ownership: arrays are the graph's, and are valid until it is closed or its session is; they do
+ * not change. Thread rules: as for the session.
  */
 #ifndef TROUPE_PART_H
 #define TROUPE_PART_H
@@ -61,8 +61,8 @@ struct tr_part_edges {
  * TR_ENOENT: they cannot be seen from this host. */
 TR_API int tr_graph_map_parts(struct tr_graph *graph, struct tr_error *error);
 
-/* TR_ENOENT: the partition is not in this process, or has no such table; TR_ERANGE: there is no such
- * partition or type. The functions below fail alike. */
+/* TR_ENOENT: the partition is not in this process, or has no such table; TR_ERANGE: there is no
+ * such partition or type. The functions below fail alike. */
 TR_API int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
                                struct tr_part_nodes *nodes, struct tr_error *error);
 TR_API int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,

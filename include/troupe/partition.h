@@ -88,13 +88,13 @@ struct tr_partition_report {
     }
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be a failure
- * of tr_raw_open(), TR_EEXIST, TR_EIO, TR_ENOSPC, TR_ECHILD (METIS) or TR_ECANCELED, and then nothing
- * is left behind. *out is NULL after a failure. */
+ * of tr_raw_open(), TR_EEXIST, TR_EIO, TR_ENOSPC, TR_ECHILD (METIS) or TR_ECANCELED, and then
+ * nothing is left behind. *out is NULL after a failure. */
 TR_API int tr_partition_start(const struct tr_partition_options *options, struct tr_task **out,
                               struct tr_error *error);
 
-/* What a task that has succeeded has made; else as tr_task_wait() without waiting. TR_EINVAL: the task
- * is no partitioning. */
+/* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
+ * TR_EINVAL: the task is no partitioning. */
 TR_API int tr_partition_result(struct tr_task *task, struct tr_partition_report *report,
                                struct tr_error *error);
 

@@ -3,8 +3,8 @@
  * The protocol of a launched process: which process of a cluster this one is, what it says to the
  * launcher that started it, and how it learns that the launcher has gone.
  *
- * Which process this is stands in the options or in the environment; the first of these that says
- * something counts:
+ * The options or the environment say which process this is; the first of these that says something
+ * counts:
  *
  *     options.process, options.host     the program's own command line
  *     TROUPE_PROCESS, TROUPE_HOST       a launcher, systemd units
@@ -15,13 +15,13 @@
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role
  *
- * A launcher also sets TROUPE_LAUNCHED=1, TROUPE_CLUSTER, TROUPE_GRAPH, TROUPE_INCARNATION (a number
- * larger than that of the process's life before) and TROUPE_RESTARTED (1: it had one). The key of
- * the job, where the cluster file names none, is the first line of the standard input
+ * A launcher also sets TROUPE_LAUNCHED=1, TROUPE_CLUSTER, TROUPE_GRAPH, TROUPE_INCARNATION (a
+ * number larger than that of the process's life before) and TROUPE_RESTARTED (1: it had one). The
+ * key of the job, where the cluster file names none, is the first line of the standard input
  * (TROUPE_SHARED_KEY=-), or a file (TROUPE_SHARED_KEY=PATH). The standard input stays open for as
- * long as the process is to run: its end means that the launcher has gone or wants it to stop. An input
- * that has nothing yet has not ended; one that is closed in this process has.
- * What a process says to its launcher are lines on its standard output that begin with "troupe: ".
+ * long as the process is to run: its end means that the launcher has gone or wants it to stop. An
+ * input that has nothing yet has not ended; one that is closed in this process has. The notices of
+ * a process to its launcher are lines on its standard output that begin with "troupe: ".
  *
  *     tr_process_open(&options, TR_WAIT_FOREVER, &process, &error);
  *     tr_process_watch(process, &error);
@@ -36,7 +36,7 @@
  *     tr_session_close(session);
  *     tr_process_close(process);
  *
- * Ownership: tr_process_close() frees the handle and the texts that it told. Thread rules: any
+ * Ownership: tr_process_close() frees the handle and the texts that came from it. Thread rules: any
  * thread; a process is closed once, when no other thread begins a call on it. In a child of fork()
  * calls give TR_EFORKED and a close does nothing.
  */
@@ -110,9 +110,10 @@ struct tr_process_info {
     }
 
 /* Finds out which process this is. timeout_ns: for the line of the job's key, where it comes by the
- * standard input; TR_ETIMEDOUT: it did not come. TR_EINVAL, TR_ERANGE: what was said, in the options or
- * the environment, and what the cluster file has; TR_EMISMATCH: a rank and its world are not of this cluster; TR_ENOENT, TR_EIO
- * and TR_EFORMAT are of the files and of the key. *out is NULL after a failure. */
+ * standard input; TR_ETIMEDOUT: it did not come. TR_EINVAL, TR_ERANGE: what was said, in the
+ * options or the environment, and what the cluster file has; TR_EMISMATCH: a rank and its world are
+ * not of this cluster; TR_ENOENT, TR_EIO and TR_EFORMAT are of the files and of the key. *out is
+ * NULL after a failure. */
 TR_API int tr_process_open(const struct tr_process_options *options, int64_t timeout_ns,
                            struct tr_process **out, struct tr_error *error);
 /* Ends watching too. NULL is ignored. */
@@ -126,33 +127,34 @@ TR_API int tr_process_info(const struct tr_process *process, struct tr_process_i
 TR_API int tr_process_session(const struct tr_process *process, struct tr_session_options *options,
                               struct tr_error *error);
 
-/* Where a launcher started this process: reads the standard input, on a thread of the library, until
- * it ends. Then tr_process_is_orphaned() is true, the attached session is interrupted, and unless
- * the process has closed this handle within TR_PROCESS_ORPHAN_NS it is ended by _exit(1), whatever
- * hangs. Without a launcher nothing is read. Called once. */
+/* Where a launcher started this process: reads the standard input, on a thread of the library,
+ * until it ends. Then tr_process_is_orphaned() is true, the attached session is interrupted, and
+ * unless the process has closed this handle within TR_PROCESS_ORPHAN_NS it is ended by _exit(1),
+ * whatever hangs. Without a launcher nothing is read. Called once. */
 TR_API int tr_process_watch(struct tr_process *process, struct tr_error *error);
 
-/* Attaches a session until the next call: it is interrupted when the launcher has gone, also before
- * this call, and peers that it counts as dead are said to the launcher, by a thread of the library, so
- * that no loop waits for a launcher that reads nothing (between opening the session and its graph). NULL
- * detaches, which comes before the session is closed. */
+/* Attaches a session, between opening it and opening its graph, until the next call: it is
+ * interrupted when the launcher has gone, also before this call, and a thread of the library
+ * notifies the launcher of peers that the session counts as dead, so that no loop waits for a
+ * launcher that reads nothing. NULL detaches, which comes before the session is closed. */
 TR_API int tr_process_attach(struct tr_process *process, struct tr_session *session,
                              struct tr_error *error);
 
 /* The launcher has gone, or wants this process to stop: end soon. Safe in a signal handler. */
 TR_API bool tr_process_is_orphaned(const struct tr_process *process);
 
-/* What the environment says, without a handle. */
+/* Whether the environment says that a launcher started this process, and that it did so before;
+ * without a handle. */
 TR_API bool tr_process_is_launched(void);
 TR_API bool tr_process_is_restarted(void);
 
-/* What a process says on its standard output, a line each, behind what the program has printed: that
- * it is ready (its session and graph are open), by which kernels a trainer computes, that a checkpoint
- * was committed, and that the job's result is written and synced, so that nothing need be started
- * again. All but the first are said to a launcher only, and do nothing without one. TR_EIO: the output
- * takes nothing. TR_ETIMEDOUT: its pipe is full, since the launcher reads nothing, or another thread
- * prints into it; the line was not said. TR_PROCESS_SAY_NS is long enough for a launcher that lives.
- * No interrupt ends the wait. */
+/* The notices of a process on its standard output, a line each, behind what the program has
+ * printed: that it is ready (its session and graph are open), by which kernels a trainer computes,
+ * that a checkpoint was committed, and that the job's result is written and synced, so that nothing
+ * need be started again. All but the first are said to a launcher only, and do nothing without one.
+ * TR_EIO: the output takes nothing. TR_ETIMEDOUT: its pipe is full, since the launcher reads
+ * nothing, or another thread prints into it; the line was not said. TR_PROCESS_SAY_NS is long
+ * enough for a launcher that lives. No interrupt ends the wait. */
 #define TR_PROCESS_SAY_NS INT64_C(10000000000)
 TR_API int tr_process_say_ready(const struct tr_process *process, int64_t timeout_ns,
                                 struct tr_error *error);

@@ -7,8 +7,8 @@
  * .graph: the file's name and content say which. IDs are original IDs: nodes of a type are 0 ..
  * num_nodes - 1, an edge's ID is its position in its type.
  *
- * Ownership: tr_raw_close() frees the graph and all texts in what it told. Thread rules: one thread
- * at a time a graph. In a child of fork() calls give TR_EFORKED and a close does nothing.
+ * Ownership: tr_raw_close() frees the graph and all texts that came from it. Thread rules: one
+ * thread at a time a graph. In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_RAW_H
 #define TROUPE_RAW_H
@@ -26,7 +26,7 @@ extern "C" {
 
 struct tr_raw;
 
-/* How a file that does not say it itself is read; for folders nothing of this matters. */
+/* How to read a file that does not say it itself; for folders nothing of this matters. */
 struct tr_raw_options {
     size_t size;
     bool undirected;    /* each line of an edge list also stands for its reverse */
@@ -53,14 +53,14 @@ struct tr_raw_info {
     }
 
 /* Opens the folder or file at path; options NULL: the defaults, all 0. Text files are read whole,
- * of the others the heads. TR_ENOENT, TR_EIO; TR_EFORMAT, TR_ERANGE and TR_EUNSUPPORTED name the
+ * and of others the heads. TR_ENOENT, TR_EIO; TR_EFORMAT, TR_ERANGE and TR_EUNSUPPORTED name the
  * file and its line or field. *out is NULL after a failure. */
 TR_API int tr_raw_open(const char *path, const struct tr_raw_options *options, struct tr_raw **out,
                        struct tr_error *error);
 /* NULL is ignored. */
 TR_API void tr_raw_close(struct tr_raw *raw);
 
-/* For all but the first TR_ERANGE: there is no such number. */
+/* All but the first give TR_ERANGE where there is no such number. */
 TR_API int tr_raw_info(const struct tr_raw *raw, struct tr_raw_info *info, struct tr_error *error);
 TR_API int tr_raw_ntype(const struct tr_raw *raw, uint32_t ntype, struct tr_ntype_info *info,
                         struct tr_error *error);
@@ -74,8 +74,9 @@ TR_API int tr_raw_table(const struct tr_raw *raw, uint32_t table, struct tr_tabl
 TR_API int tr_raw_edges(struct tr_raw *raw, uint32_t etype, uint64_t first, size_t count,
                         uint64_t *sources, uint64_t *destinations, struct tr_error *error);
 
-/* Rows [first, first + count) of a table, by number, into rows [count * row_bytes]. TR_EFORMAT names
- * a number that is not finite; in a table named "label" or "labels" NaN says that there is none. */
+/* Rows [first, first + count) of a table, by number, into rows [count * row_bytes]. TR_EFORMAT
+ * names a number that is not finite; in a table named "label" or "labels" NaN says that there is
+ * none. */
 TR_API int tr_raw_rows(struct tr_raw *raw, uint32_t table, uint64_t first, size_t count, void *rows,
                        struct tr_error *error);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to draw, where edge types or layers differ; and drawing once, without a loader.
+ * Specs, which say what to draw where edge types or layers differ; and drawing once, without a
+ * loader.
  *
  * A spec has a fanout for each (layer, edge type), and whether it draws with replacement. A loader
- * takes one in its options in the place of a fanout a layer. Layers are listed from input to output:
- * the seeds draw the last. It also lists the tables that a batch brings along, of nodes and of edges.
+ * takes one in its options in the place of a fanout a layer. Layers are listed from input to
+ * output: the seeds draw the last. It also lists the tables that a batch brings along, of nodes and
+ * of edges.
  *
  * Thread rules: one thread at a time changes a spec; tr_sample() may be called by any threads at
  * once. Ownership: a spec is the caller's, and is read during the call that it is given to; it
@@ -45,11 +47,11 @@ TR_API int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer
 TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                       bool replace, struct tr_error *error);
 
-/* Whose rows a table has. */
+/* The owners of a table's rows. */
 enum tr_table_of { TR_OF_NODES = 0, TR_OF_EDGES = 1 };
 
-/* For which nodes or edges of a batch a table comes along: a layer (the source nodes of its block, or
- * its edges), or one of these. */
+/* The nodes or edges of a batch for which a table comes along: a layer (the source nodes of its
+ * block, or its edges), or one of these. */
 #define TR_FOR_ALL UINT32_MAX         /* all nodes, or the edges of every layer */
 #define TR_FOR_SEEDS (UINT32_MAX - 1) /* the seeds of the node type */
 
@@ -60,7 +62,8 @@ enum tr_table_of { TR_OF_NODES = 0, TR_OF_EDGES = 1 };
 TR_API int tr_sample_spec_add_table(struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
                                     const char *name, uint32_t where, struct tr_error *error);
 TR_API uint32_t tr_sample_spec_num_tables(const struct tr_sample_spec *spec);
-/* The number of the first table of that feature, for tr_batch_table(). TR_ENOENT: none is listed. */
+/* The number of the first table of that feature, for tr_batch_table(). TR_ENOENT: none is
+ * listed. */
 TR_API int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_of of,
                                      uint32_t type, const char *name, uint32_t *table,
                                      struct tr_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a graph at rest is made of: node types, edge types and tables of features. A raw graph
+ * The contents of a graph at rest: node types, edge types and tables of features. A raw graph
  * (troupe/raw.h) and the book of a partitioned one (troupe/book.h) describe themselves with these.
  *
  * Types are numbered from 0: node types 0 .. num_ntypes - 1, edge types likewise.

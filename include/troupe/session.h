@@ -50,8 +50,8 @@ struct tr_session_options {
      * `process`; what the file says goes before the numbers above. NULL: everything is here. */
     const char *cluster;
     uint32_t process;
-    /* Which life of that process this is: each is larger than the one before it. 0: the clock says.
-     * A launcher, which starts processes again, counts them. */
+    /* The number of this life of the process: larger than that of the life before. 0: the clock
+     * says. A launcher, which starts processes again, counts them. */
     uint32_t incarnation;
     /* The file of a key that the job's processes share, where the cluster file names no keys: what
      * troupe launch makes for its job. NULL: none. */
@@ -61,7 +61,8 @@ struct tr_session_options {
      * one, or several hosts, goes before this. */
     const char *checkpoints;
     uint32_t checkpoint_keep; /* how many; 0: 2 */
-    /* Where lines about the job go (troupe/log.h), held until the session is freed; NULL: nowhere. */
+    /* Where lines about the job go (troupe/log.h), held until the session is freed; NULL:
+     * nowhere. */
     struct tr_log *log;
 };
 
@@ -78,16 +79,16 @@ TR_API int tr_session_open(const struct tr_session_options *options, struct tr_s
 /* Stops the actors and waits for their ends; NULL is ignored. */
 TR_API void tr_session_close(struct tr_session *session);
 
-/* Ends every call that waits on the session, or on anything made from it, with TR_ECANCELED, and each
- * that would wait from now on, until tr_session_resume(). An interrupted call loses no more than
- * one that timed out, and may be made again. Closing is never interrupted. Safe in a signal
+/* Ends every call that waits on the session, or on anything made from it, with TR_ECANCELED, and
+ * each that would wait from now on, until tr_session_resume(). An interrupted call loses no more
+ * than one that timed out, and may be made again. Closing is never interrupted. Safe in a signal
  * handler, as long as the session is not closed meanwhile. */
 TR_API void tr_session_interrupt(struct tr_session *session);
 /* Calls may wait again. Those that were interrupted end all the same. */
 TR_API void tr_session_resume(struct tr_session *session);
 
-/* Has every loop write what its actors and mailboxes hold to the session's log, as SIGUSR1 does in troupe(1);
- * returns before they have. */
+/* Has every loop write what its actors and mailboxes hold to the session's log, as SIGUSR1 does in
+ * troupe(1); returns before they have. */
 TR_API int tr_session_dump(struct tr_session *session, struct tr_error *error);
 
 #ifdef __cplusplus

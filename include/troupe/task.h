@@ -3,16 +3,16 @@
  * A task: work that takes long (an import, a partitioning, training), on a thread of its own.
  *
  * A function tr_X_start() begins it; the caller waits, pulls its progress, cancels, and closes it.
- * Nothing is called back: what the work has to tell is pulled, from any thread.
+ * Nothing is called back: progress and results of the work are pulled, from any thread.
  *
  *     while ((rv = tr_task_wait(task, second, &error)) == TR_ETIMEDOUT)
  *         if (tr_task_progress(task, &progress, NULL) == 0) show(&progress);
  *     tr_task_close(task);
  *
  * Thread rules: any thread; many may wait at a time. tr_task_cancel() is safe in a signal handler.
- * A task is closed once, when no other thread begins a call on it. Calls that are under way, whichever
- * they are, leave it first: tr_task_wait() gives them the outcome, and whoever waits for an event of the task
- * (tr_launch_next(), tr_model_next_event()) gets TR_ECLOSED at once.
+ * A task is closed once, when no other thread begins a call on it. Calls that are under way,
+ * whichever they are, leave it first: tr_task_wait() gives them the outcome, and a thread that
+ * waits for an event of the task (tr_launch_next(), tr_model_next_event()) gets TR_ECLOSED at once.
  *
  * In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
@@ -78,8 +78,8 @@ struct tr_task_work {
     void (*interrupt)(void *arg);
     /* Frees arg when the task is closed, or could not start. NULL: nothing is to free. */
     void (*destroy)(void *arg);
-    /* Ends what threads wait for between tr_task_enter() and tr_task_leave(): tr_task_close() begins
-     * with it. NULL: nobody waits there. */
+    /* Ends what threads wait for between tr_task_enter() and tr_task_leave(): tr_task_close()
+     * begins with it. NULL: nobody waits there. */
     void (*closing)(void *arg);
     /* An address that is of this kind of task alone, such as that of a static variable of the
      * library that makes it: tr_task_enter() and tr_task_arg() ask for it. A name may be another
@@ -97,23 +97,25 @@ struct tr_task_work {
 TR_API int tr_task_start(const struct tr_task_work *work, void *arg, struct tr_task **out,
                          struct tr_error *error);
 
-/* What run has begun, for tr_task_progress(). On the task's thread, or one that run waits for. */
+/* Notes the piece of work that run has begun, for tr_task_progress(). Called on the task's thread,
+ * or on one that run waits for. */
 TR_API void tr_task_report(struct tr_task *task, const char *phase, const char *unit, uint64_t done,
                            uint64_t total);
 
 /* Whether run is to end with TR_ECANCELED. Any thread. */
 TR_API bool tr_task_is_cancelled(const struct tr_task *task);
 
-/* Begins a call on a task of that kind: *arg stays until tr_task_leave(), for tr_task_close() waits for
- * it. TR_EINVAL: the task is of another kind; TR_ECLOSED: it is being closed. After a failure there is
- * nothing to leave, and *arg is NULL. Both are safe in a signal handler, with error NULL. */
+/* Begins a call on a task of that kind: *arg stays until tr_task_leave(), for tr_task_close() waits
+ * for it. TR_EINVAL: the task is of another kind; TR_ECLOSED: it is being closed. After a failure
+ * there is nothing to leave, and *arg is NULL. Both are safe in a signal handler, with error
+ * NULL. */
 TR_API int tr_task_enter(const struct tr_task *task, const void *kind, void **arg,
                          struct tr_error *error);
 TR_API void tr_task_leave(const struct tr_task *task);
 
-/* The arg of a task of that kind, as long as the task is open; NULL: it is of another kind. For a caller
- * that knows that nobody closes the task meanwhile; tr_task_enter() is for others. Safe in a signal
- * handler. */
+/* The arg of a task of that kind, as long as the task is open; NULL: it is of another kind. For a
+ * caller that knows that nobody closes the task meanwhile; tr_task_enter() is for others. Safe in a
+ * signal handler. */
 TR_API void *tr_task_arg(const struct tr_task *task, const void *kind);
 
 #ifdef __cplusplus

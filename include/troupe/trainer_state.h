@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a part of a checkpoint that the built-in trainer saved says of where its run stands. Part of
+ * The position of a run, from a part of a checkpoint that the built-in trainer saved. Part of
  * libtroupe-model, not of libtroupe: to all others a part is bytes (troupe/checkpoint.h).
  *
  * Thread rules: any thread.

@@ -41,7 +41,7 @@ struct tr_verify_options {
         sizeof(struct tr_verify_options), NULL, NULL, false, 0, false, 0, 0 \
     }
 
-/* What was found to be as it must be; of other kinds 0. */
+/* Counts of what was found to be as it must be; those of other kinds are 0. */
 struct tr_verify_report {
     size_t size;
     enum tr_verify_kind kind;
@@ -69,8 +69,8 @@ struct tr_verify_report {
 TR_API int tr_verify_start(const struct tr_verify_options *options, struct tr_task **out,
                            struct tr_error *error);
 
-/* What a task that has succeeded has compared; else as tr_task_wait() without waiting. TR_EINVAL: the
- * task is no verifying. */
+/* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
+ * TR_EINVAL: the task is no verifying. */
 TR_API int tr_verify_result(struct tr_task *task, struct tr_verify_report *report,
                             struct tr_error *error);
 
