@@ -15,7 +15,7 @@
 #define THREADS 8
 #define LAYERS 2u
 
-/* Of the last call that failed. */
+/* The error of the last call that failed. */
 static struct tr_error failure = TR_ERROR_INIT;
 
 struct job {
