@@ -4,11 +4,11 @@
  *
  *     not restored -> restored -> (an operation at a time)* -> not restored, after a rollback
  *
- * Invariants: one thread at most is inside (`waiting`), and all but the mutex's fields is its own. An
- * operation that failed without a known outcome (its time is over, it was cancelled) is counted
- * nowhere, so a repeat has its number, by which the reducer gives it the first one's outcome; one that
- * ended is counted before the thread leaves. Reductions and barriers count from the restore on, saves
- * from the beginning. Once `closed`, no call begins, and the one inside ends.
+ * Invariants: one thread at most is inside (`waiting`), and all but the mutex's fields is its own.
+ * An operation that failed without a known outcome (its time is over, it was cancelled) is counted
+ * nowhere, so a repeat has its number, by which the reducer gives it the first one's outcome; one
+ * that ended is counted before the thread leaves. Reductions and barriers count from the restore
+ * on, saves from the beginning. Once `closed`, no call begins, and the one inside ends.
  */
 #include <troupe/group.h>
 

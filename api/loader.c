@@ -80,8 +80,8 @@ static int loader_ask(struct tr_loader *l, struct port *port, uint64_t deadline_
     /* What ends the attempt is judged before the time: where the proxy was started again, or is
      * full, the same call goes on; a look that is over is no timeout of the call. */
     enum proxy_call_end end = proxy_call_end(rv);
-    /* A cancel or a close ends the question too, as if the proxy had lost the loader. Opened again, a
-     * loader that is being closed would draw batches for nobody; the caller finds the cancel. */
+    /* A cancel or a close ends the question too, as if the proxy had lost the loader. Opened again,
+     * a loader that is being closed would draw batches for nobody; the caller finds the cancel. */
     if (end == PROXY_CALL_AGAIN && loader_pause_before(l, port, deadline_ns))
         return 0;
     if (end == PROXY_CALL_REOPEN && !loader_is_cancelled(l))

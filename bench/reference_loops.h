@@ -35,7 +35,8 @@ struct reference_loops {
     uint32_t stamp;
 };
 
-/* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each < REFERENCE_FANOUT_MAX. */
+/* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each <
+ * REFERENCE_FANOUT_MAX. */
 int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds,
                          const uint32_t fanouts[REFERENCE_LAYERS]);
 void reference_loops_fini(struct reference_loops *bare);

@@ -3,8 +3,8 @@
  * Talk: calls between actors of two processes, over a link on TCP loopback.
  *
  * A driver here calls an actor there, so many calls at a time, each request and each reply with a
- * body of so many bytes. The other process starts with remote_echo_open, so that one has to come before
- * this process has threads.
+ * body of so many bytes. The other process starts with remote_echo_open, so that one has to come
+ * before this process has threads.
  *
  * Ownership: remote_echo_close frees all and ends the other process. Thread rules: the main thread.
  */

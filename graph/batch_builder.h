@@ -55,8 +55,8 @@ struct batch_builder_list {
     struct vec rows;      /* uint32_t[count] */
     struct vec positions; /* uint32_t[count]: in the node list */
     struct vec salts;     /* uint32_t[count], where the type has repeats */
-    /* What else the spec's rows have, as in struct sample_row_fields; of excluded[] a row's first ID
-     * is at starts[row]. */
+    /* What else the spec's rows have, as in struct sample_row_fields; of excluded[] a row's first
+     * ID is at starts[row]. */
     struct vec times;      /* int64_t[count] */
     struct vec exclusions; /* uint32_t[count] */
     struct vec excluded;   /* uint64_t[starts[count]] */
@@ -324,7 +324,8 @@ static inline uint32_t batch_builder_neighbour_type(const struct batch_builder *
 /* The fields that rows of this batch have: the spec's, and salts as soon as one type has repeated
  * seeds. */
 uint32_t batch_builder_row_fields(const struct batch_builder *builder);
-/* Those of the rows of a type's list from row `first` on; salts only where that type has repeats. */
+/* Those of the rows of a type's list from row `first` on; salts only where that type has
+ * repeats. */
 struct sample_row_fields batch_builder_list_fields(const struct batch_builder *builder,
                                                    uint32_t ntype, uint32_t part, uint32_t first);
 /* IDs that the rows of the list exclude. */
@@ -336,7 +337,8 @@ static inline bool batch_builder_has_roots(const struct batch_builder *builder)
 {
     return (builder->plan->spec->row_fields & SAMPLE_SEED_FIELDS) != 0;
 }
-/* Makes num_seeds seeds roots, those at the end of their type's node list; with: NULL, or theirs. */
+/* Makes num_seeds seeds roots, those at the end of their type's node list; with: NULL, or
+ * theirs. */
 int batch_builder_add_roots(struct batch_builder *builder, uint32_t ntype, uint32_t num_seeds,
                             const struct sample_row_fields *with);
 /* Gives the nodes of a type from position `from` on the roots of the nodes that drew them: edge i

@@ -347,7 +347,8 @@ static void close_hop(struct batch_builder *builder)
     builder->hop++;
 }
 
-/* The nodes that the slice met first, from that number on, have the roots of those that drew them. */
+/* The nodes that the slice met first, from that number on, have the roots of those that drew
+ * them. */
 static int follow_slice(struct batch_builder *builder, uint32_t end, uint32_t first_new)
 {
     const struct edge_space *to = space_of(builder);

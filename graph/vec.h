@@ -19,8 +19,8 @@ struct vec {
 
 void vec_fini(struct vec *vec);
 
-/* Makes room for count elements of size bytes; the first keep bytes survive. Afterwards data is not NULL,
- * also where count is 0: an array of none differs from none. TR_ENOMEM. */
+/* Makes room for count elements of size bytes; the first keep bytes survive. Afterwards data is not
+ * NULL, also where count is 0: an array of none differs from none. TR_ENOMEM. */
 int vec_reserve(struct vec *vec, size_t count, size_t size, size_t keep);
 
 #endif

@@ -5,10 +5,10 @@
  *
  *     waiting for the key -> running -> asked to stop -> killed -> ended
  *
- * The end of the input and tr_hold_stop() ask alike: the first asks the program to stop (SIGTERM), a
- * second one, or the end of GRACE_NS, kills it. Invariants: `kill` is never due before the first
- * asking; each stop is counted once, by `stops`, and `taken` of them were acted upon; the program is
- * not left before it has ended, since it would outlive what holds it.
+ * The end of the input and tr_hold_stop() ask alike: the first asks the program to stop (SIGTERM),
+ * a second one, or the end of GRACE_NS, kills it. Invariants: `kill` is never due before the first
+ * asking; each stop is counted once, by `stops`, and `taken` of them were acted upon; the program
+ * is not left before it has ended, since it would outlive what holds it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,11 @@
  * The operations of a training run: training_loop.c says which one comes next, this file performs
  * it.
  *
- * Invariants: between STEP and REDUCE the model holds the gradients of one batch, which no checkpoint
- * has: `at` counts a step, and has its loss, only behind REDUCE. `at` and the loop have the same
- * numbers whenever an operation begins. One that is tried again, after a timeout or a refusal, finds
- * `at` and `result` as they were: it adds to them only where it succeeds, or is gone on without.
+ * Invariants: between STEP and REDUCE the model holds the gradients of one batch, which no
+ * checkpoint has: `at` counts a step, and has its loss, only behind REDUCE. `at` and the loop have
+ * the same numbers whenever an operation begins. One that is tried again, after a timeout or a
+ * refusal, finds `at` and `result` as they were: it adds to them only where it succeeds, or is gone
+ * on without.
  */
 #include "model/trainer.h"
 

@@ -68,8 +68,8 @@ struct trainer_hooks {
     /* Writes the weights of the best evaluation so far. */
     int (*keep_best)(void *arg, struct model *model, const float *weights, struct error *error);
     int (*meet)(void *arg, struct error *error);
-    /* The model is what came of it: it is written, then scored on what it never saw, then the run is
-     * complete. Where a disk refuses one of them all three are called again: what is done is not
+    /* The model is what came of it: it is written, then scored on what it never saw, then the run
+     * is complete. Where a disk refuses one of them all three are called again: what is done is not
      * done twice. */
     int (*keep)(void *arg, struct error *error);
     int (*test)(void *arg, struct error *error); /* computes, as evaluate does */

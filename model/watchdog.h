@@ -47,7 +47,8 @@ struct watchdog_stall {
 
 struct watchdog {
     uint64_t limit_ns; /* 0: only of a process that is asked to stop */
-    /* On the watchdog's thread, until it says that the stall was taken note of: then never again. */
+    /* On the watchdog's thread, until it says that the stall was taken note of: then never
+     * again. */
     bool (*stalled)(void *arg, const struct watchdog_stall *stall);
     void *arg;
     const struct cancel *cancel;

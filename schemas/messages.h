@@ -255,8 +255,9 @@ enum msg_seeds {
     MSG_SEEDS_EDGE_RANKS   /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
 };
 
-/* The IDs of a list of seeds to a proxy in the process that has it, which keeps a copy; of a batch's
- * seeds to a sampler, which may be elsewhere: 8 million, or 4 million pairs, are beyond any batch. */
+/* The IDs of a list of seeds to a proxy in the process that has it, which keeps a copy; of a
+ * batch's seeds to a sampler, which may be elsewhere: 8 million, or 4 million pairs, are beyond any
+ * batch. */
 #define MSG_LISTED_MAX (UINT64_C(1) << 29)
 #define MSG_BATCH_LISTED_MAX (UINT64_C(1) << 23)
 
@@ -321,8 +322,8 @@ struct msg_loader_open {
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
  * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN
  * to a proxy lists them, then, of listed nodes, what the spec's row_fields name of
- * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then a sample_spec, at a multiple
- * of 8. Other seeds bring no fields. */
+ * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then a sample_spec, at a
+ * multiple of 8. Other seeds bring no fields. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;
@@ -568,8 +569,8 @@ struct msg_status_reply {
 #define MSG_CHECKPOINT_PIECE_MAX (8u << 20)
 
 /* To the store of a host: is the part there, whole? What cannot be read now is answered with the
- * failure. A repeat gets the answer to the first, which is refused with TR_ECANCELED then. Body: the
- * folder of checkpoints. */
+ * failure. A repeat gets the answer to the first, which is refused with TR_ECANCELED then. Body:
+ * the folder of checkpoints. */
 struct msg_checkpoint_look {
     uint64_t step;
     uint64_t bytes;

@@ -203,8 +203,8 @@ static struct actor_faults *checkpoint_look_faults(struct actor *self, uint32_t 
     return &faults->checkpoint_looks;
 }
 
-/* A look reads a whole part, takes much longer than anything else, and is pure: what comes behind it
- * overtakes it. */
+/* A look reads a whole part, takes much longer than anything else, and is pure: what comes behind
+ * it overtakes it. */
 static const struct role checkpoint_look_role = { &checkpoint_store_ops, false,
                                                   checkpoint_look_faults };
 

@@ -33,8 +33,8 @@
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
 #define FLEET_FAILPOINTS_FROM (UINT64_C(1) << 50)
-/* Seeds from here on draw among all fail-points; those before among the first ones alone, which they
- * were remembered with. */
+/* Seeds from here on draw among all fail-points; those before among the first ones alone, which
+ * they were remembered with. */
 #define FLEET_ALL_FAILPOINTS_FROM UINT64_C(1795404000000000)
 #define FLEET_FIRST_FAILPOINTS (FAILPOINT_END_FINISHED + 1)
 /* Seeds from here on draw checkpoint stores and reducers that are busy, for the same reason: it is

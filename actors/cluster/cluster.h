@@ -124,12 +124,12 @@ int cluster_find_host(const struct cluster *cluster, const char *name, uint32_t 
 /* The pattern with the name for each %h, in malloc'ed memory; NULL stays NULL. */
 int cluster_put_name(const char *pattern, const char *name, char **out);
 
-/* Whether its hosts talk over TCP and the file chooses nothing by which they prove themselves: a job's
- * own key does. */
+/* Whether its hosts talk over TCP and the file chooses nothing by which they prove themselves: a
+ * job's own key does. */
 bool cluster_needs_key(const struct cluster *cluster);
 
-/* The key of the job, a file's path, stands in where the cluster file chose nothing by which hosts prove
- * themselves. NULL: there is none. */
+/* The key of the job, a file's path, stands in where the cluster file chose nothing by which hosts
+ * prove themselves. NULL: there is none. */
 int cluster_use_key(struct cluster *cluster, const char *path, struct error *error);
 
 /* Where the keys of a host are, %h replaced. Free with cluster_tls_fini. All NULL: no TLS. */

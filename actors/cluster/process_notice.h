@@ -8,7 +8,8 @@
  *     troupe: silent process 1 incarnation 280000011
  *     troupe: complete
  *
- * The notice of a silent peer begins with a newline: the program may have left a line without its end.
+ * The notice of a silent peer begins with a newline: the program may have left a line without its
+ * end.
  *
  * Lines, because they pass through ssh, srun and whatever else starts processes, and because
  * systemd's journal and Kubernetes' logs show them too.

@@ -91,8 +91,8 @@ static void give_up(struct actor *self, struct process_member *member, int statu
         actor_exit(self, 0);
         return;
     }
-    /* This member ends only when the root was asked, for which memory may be short: perhaps no other
-     * member of the process is there to ask it. */
+    /* This member ends only when the root was asked, for which memory may be short: perhaps no
+     * other member of the process is there to ask it. */
     if (done && actor_stop(self, member->root) == TR_ENOMEM) {
         timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS,
                     look_for_coordinator, member);

@@ -396,7 +396,8 @@ static int loader_deposit(struct batch_store *store, struct sampled_batch *batch
         return TR_ECANCELED;
     /* The reservation goes first: this is the batch that it was made for, even if another of the
      * step is there already (a slot that failed is asked again, and both come). It goes before the
-     * bytes are charged, too: an account that has room for one of them need not have it for both. */
+     * bytes are charged, too: an account that has room for one of them need not have it for
+     * both. */
     loader_unreserve(store, l, epoch, index);
     if (*find_ready(l, epoch, index) != NULL)
         return TR_EEXIST;

@@ -3,9 +3,9 @@
  * Fetching: IDs grouped by owner, each owner's rows in pieces, put where the IDs stood.
  *
  * Invariants, from fetch_begin() on: partition p's IDs are places [starts[p], starts[p + 1]) of
- * `rows` and `places`, in the order of the request. A lane at p has taken the first `at` of them, and
- * asks for, or reads, the next `piece`. Each place of the answer is written once, by the lane whose
- * partition owns its ID, so lanes end in any order and the answer is the same.
+ * `rows` and `places`, in the order of the request. A lane at p has taken the first `at` of them,
+ * and asks for, or reads, the next `piece`. Each place of the answer is written once, by the lane
+ * whose partition owns its ID, so lanes end in any order and the answer is the same.
  */
 #include <inttypes.h>
 #include <stdlib.h>

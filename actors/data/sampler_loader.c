@@ -3,10 +3,10 @@
  * The loaders that are open at a sampler, and the orders of their epochs.
  *
  * Invariants: a loader is known by its number and the process of its opener, so a proxy that was
- * started again there finds its own. Its versions of the partitions are chosen when it is added, and
- * held until it is removed. One whose opener lives in another process has a monitor on it, whose end
- * removes it; one of this process has none. A single draw is a loader from its request until its
- * batch was handed over, and counts in `num_draws` as well.
+ * started again there finds its own. Its versions of the partitions are chosen when it is added,
+ * and held until it is removed. One whose opener lives in another process has a monitor on it,
+ * whose end removes it; one of this process has none. A single draw is a loader from its request
+ * until its batch was handed over, and counts in `num_draws` as well.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -80,8 +80,8 @@ int checkpoint_find(struct files *files, const char *folder, uint64_t step,
 
 /* The newest checkpoint whose parts are all as its manifest says. TR_ENOENT: there is none;
  * TR_EMISMATCH: it is of another number of trainers; what is no answer (above): a newer one could
- * not be read. `damaged` tells of one that was passed over (the newest such), or has code 0. Removes
- * what was being made when a job ended. */
+ * not be read. `damaged` tells of one that was passed over (the newest such), or has code 0.
+ * Removes what was being made when a job ended. */
 int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
                       struct checkpoint_manifest *manifest, struct error *damaged,
                       struct error *error);

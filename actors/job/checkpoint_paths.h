@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names inside a folder of checkpoints, for the files that implement actors/job/checkpoint.h and for
- * commands that show them. */
+/* Names inside a folder of checkpoints, for the files that implement actors/job/checkpoint.h and
+ * for commands that show them. */
 #ifndef ACTORS_JOB_CHECKPOINT_PATHS_H
 #define ACTORS_JOB_CHECKPOINT_PATHS_H
 

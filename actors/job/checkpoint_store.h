@@ -46,8 +46,9 @@ typedef void checkpoint_store_done(struct actor *self, void *arg, int status, st
 
 /* Asks the store of a node, which may be on its way up, full, short of memory or slow, until the
  * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at
- * least. That the deadline passed, or the disk failed, says nothing of what the store has. Consumes the request. done runs once, after this returned, when 0 is returned, unless the
- * call is cancelled; never otherwise. TR_ENOMEM. */
+ * least. That the deadline passed, or the disk failed, says nothing of what the store has. Consumes
+ * the request. done runs once, after this returned, when 0 is returned, unless the call is
+ * cancelled; never otherwise. TR_ENOMEM. */
 int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
                           struct message *request, uint64_t deadline_ns,
                           checkpoint_store_done *done, void *arg);

@@ -13,7 +13,8 @@
  * the search ends with an error that names it: a job that began anew instead would lose what that
  * host keeps. A search without a manifest ends so unless each host has answered that it has none.
  * One manifest is enough when a host has it where each manifest is before it counts (the
- * coordinator's, the next one) and it is the newest there: no host can have a newer one that counts.
+ * coordinator's, the next one) and it is the newest there: no host can have a newer one that
+ * counts.
  *
  * A search is rounds of (all manifests, then all parts of the newest), each below the step of the
  * one before, so it ends. `pending` counts the calls of a phase and, while they are being made, the

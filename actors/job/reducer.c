@@ -253,7 +253,8 @@ static bool is_save(const struct msg_group_request *head)
 
 /* The same call again, for an operation that is under way or whose outcome nobody has had. A save
  * that timed out may be skipped at its repeat, or the other way round: the coordinator has this
- * rank's report of it, and as a save of its own the repeat would wait for ranks that do not come. */
+ * rank's report of it, and as a save of its own the repeat would wait for ranks that do not
+ * come. */
 static bool is_repeat(const struct reducer_operation *op, const struct msg_group_request *head)
 {
     if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters of a process as OpenMetrics text, over plain HTTP (runtime/net/http.h): what Prometheus
- * and the like come and ask for at /metrics.
+ * The counters of a process as OpenMetrics text, over plain HTTP (runtime/net/http.h): what
+ * Prometheus and the like come and ask for at /metrics.
  *
  * The address is this host's loopback unless somebody says otherwise: nothing here is secret, but
  * neither is it anybody's business.

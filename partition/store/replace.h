@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check of what --replace may remove: a folder of the kind that is made, or an empty one. A wrong path would
- * else cost whatever it names.
+ * The check of what --replace may remove: a folder of the kind that is made, or an empty one. A
+ * wrong path would else cost whatever it names.
  *
  * Thread rules: pure but for the files it looks at.
  */

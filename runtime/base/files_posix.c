@@ -132,8 +132,8 @@ static int posix_list(struct files *self, const char *path,
         return -errno;
     int rv = 0;
     struct dirent *entry;
-    /* errno tells a failure from the end, so it is cleared before each read: a folder that cannot be
-     * read to its end must not look like one with fewer names. */
+    /* errno tells a failure from the end, so it is cleared before each read: a folder that cannot
+     * be read to its end must not look like one with fewer names. */
     while (rv == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             rv = visit(arg, entry->d_name);

@@ -24,7 +24,8 @@ struct log_sink {
     enum log_level level; /* lines above it are not even formatted */
 };
 
-/* component: what speaks ("actors", "links", "job"), of static storage; <troupe/log.h> lists them. */
+/* component: what speaks ("actors", "links", "job"), of static storage; <troupe/log.h> lists
+ * them. */
 void log_write(struct node *node, enum log_level level, const char *component, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
 

@@ -2,8 +2,8 @@
 /*
  * The queue of a loop's actors that have something to do.
  *
- * Each message passes it, so it is inlined where it is used. Invariant: an actor stands in the queue
- * of its loop once at most, exactly while `queued`. Thread rules: the loop's own.
+ * Each message passes it, so it is inlined where it is used. Invariant: an actor stands in the
+ * queue of its loop once at most, exactly while `queued`. Thread rules: the loop's own.
  */
 #ifndef RUNTIME_CORE_RUN_QUEUE_H
 #define RUNTIME_CORE_RUN_QUEUE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sampler that the library does not have: of the edges of a row that are not after its time and do
- * not come from a node that it excludes, the last `fanout` in their order, the last one first. The
- * weights of its terms are the times of edges. It is all here, with the table that has a row for
- * it, which is linked in the place of graph/samplers.c's.
+ * A sampler that the library does not have: of the edges of a row that are not after its time and
+ * do not come from a node that it excludes, the last `fanout` in their order, the last one first.
+ * The weights of its terms are the times of edges. It is all here, with the table that has a row
+ * for it, which is linked in the place of graph/samplers.c's.
  */
 #include "graph/samplers.h"
 

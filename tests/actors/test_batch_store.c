@@ -126,7 +126,8 @@ static void room_grows_with_the_largest_batch(void **state)
     batch_store_release(store);
 }
 
-/* What a loader has passed by is not kept; of the epoch that follows it is, of later ones it is not. */
+/* What a loader has passed by is not kept; of the epoch that follows it is, of later ones it is
+ * not. */
 static void what_was_passed_by_is_dropped(void **state)
 {
     struct batch_store *store = batch_store_create(1 << 20);
@@ -169,8 +170,8 @@ static void what_was_passed_by_is_dropped(void **state)
     batch_store_release(store);
 }
 
-/* An idle batch of the right shape is taken again, in whichever place it lies, and empty; at most 16
- * wait, and they give way to what is asked for. */
+/* An idle batch of the right shape is taken again, in whichever place it lies, and empty; at most
+ * 16 wait, and they give way to what is asked for. */
 static void batches_are_used_again(void **state)
 {
     enum { KEPT = 16 };

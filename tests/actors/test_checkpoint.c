@@ -776,8 +776,9 @@ static void parts_of_several_pieces_are_whole(void **unused)
     free(bytes);
 }
 
-/* What came from another host gets a part's name when its last piece is there, and only if it is the
- * part that was meant: a bit that is wrong in any piece, or a piece that was left out, is refused. */
+/* What came from another host gets a part's name when its last piece is there, and only if it is
+ * the part that was meant: a bit that is wrong in any piece, or a piece that was left out, is
+ * refused. */
 static void a_part_that_came_wrong_gets_no_name(void **unused)
 {
     enum { FIRST = 3000, WHOLE, BAD_FIRST, BAD_LAST, HOLE, CASES };

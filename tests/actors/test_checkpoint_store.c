@@ -953,8 +953,8 @@ static bool copier_done(void *arg)
     return copier->answers == copier->request->times;
 }
 
-/* A drop may be repeated, and counts whenever pieces of its save come; a later save of the same step
- * is another, which the drop of the one before it leaves alone. */
+/* A drop may be repeated, and counts whenever pieces of its save come; a later save of the same
+ * step is another, which the drop of the one before it leaves alone. */
 static void what_was_dropped_stays_dropped(void **state)
 {
     static const struct piece_request REQUESTS[] = {

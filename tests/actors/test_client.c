@@ -202,7 +202,8 @@ static void the_account_is_used_to_its_last_byte(void **unused)
         }
         close_fixture(&f);
     }
-    /* Rows, what of them is on its way, their places and their IDs, and where each owner's begin. */
+    /* Rows, what of them is on its way, their places and their IDs, and where each owner's
+     * begin. */
     assert_int_equal(wanted, COUNT * 20 + 8 * 20 + COUNT * 16 + (GRAPH_PARTS + 1) * 4);
 }
 

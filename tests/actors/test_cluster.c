@@ -561,7 +561,8 @@ static void names_are_put_where_a_path_has_them(void **unused)
     }
 }
 
-/* Whichever folder a process was started in, it names the folder of checkpoints as the others do. */
+/* Whichever folder a process was started in, it names the folder of checkpoints as the others
+ * do. */
 static void checkpoints_are_named_alike_from_everywhere(void **unused)
 {
     const char *const from[][2] = { { folder, "c.json" }, { "/tmp", file + strlen("/tmp/") } };

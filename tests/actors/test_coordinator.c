@@ -389,7 +389,8 @@ static void the_result_that_is_written_ends_the_job(void **unused)
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         assert_int_equal(
             ((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code, TR_EEND);
-        /* The others have yet to hear of it: they are given the time to ask. It ends once all did. */
+        /* The others have yet to hear of it: they are given the time to ask. It ends once all
+         * did. */
         bool all_know = seed % 2 != 0;
         for (uint32_t rank = 0; rank < world.num_ranks && all_know; rank++) {
             const struct msg_join again = { .role = MSG_ROLE_REDUCER, .rank = rank };

@@ -245,8 +245,8 @@ static void small_orders_are_the_shuffled_list(void **unused)
     epoch_order_fini(&order);
 }
 
-/* In each of ten equal pieces of an epoch a type is expected as often as in any other; a piece that has
- * more of one has less of the others, which the factor accounts for. */
+/* In each of ten equal pieces of an epoch a type is expected as often as in any other; a piece that
+ * has more of one has less of the others, which the factor accounts for. */
 static void several_types_are_mixed_evenly(void **unused)
 {
     enum { TYPES = 3, PIECES = 10 };

@@ -343,8 +343,9 @@ static int silent_receive(struct actor *self, struct message *request)
 
 static const struct actor_ops silent_ops = { "silent", liar_start, silent_receive, NULL, NULL };
 
-/* A sampler that has partition 0 and not 1. Of partition 0 it has fewer edges than the book says, so
- * reading fails there: the server of partition 1 was asked before that, and its answer is not waited for. */
+/* A sampler that has partition 0 and not 1. Of partition 0 it has fewer edges than the book says,
+ * so reading fails there: the server of partition 1 was asked before that, and its answer is not
+ * waited for. */
 static void servers_are_asked_for_seeds_before_what_is_here_is_read(void **state)
 {
     (void)state;

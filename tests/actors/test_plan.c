@@ -363,7 +363,8 @@ static void trainers_of_a_host_share_its_samplers_evenly(void **unused)
             }
 }
 
-/* Those that ask from one host begin with different replicas, and so does one for each partition. */
+/* Those that ask from one host begin with different replicas, and so does one for each
+ * partition. */
 static void neighbours_and_partitions_begin_with_other_replicas(void **unused)
 {
     static const uint32_t all[3] = { 0, 1, 2 };

@@ -733,8 +733,8 @@ static void the_next_epoch_starves_nobody(void **state)
     batch_store_release(store);
 }
 
-/* What a loader asks for is counted: each flag and table by its bytes of every node or edge that a batch
- * may have, and no batch has more of them than the graph. */
+/* What a loader asks for is counted: each flag and table by its bytes of every node or edge that a
+ * batch may have, and no batch has more of them than the graph. */
 static void estimates_count_what_is_asked_for(void **state)
 {
     (void)state;
@@ -799,8 +799,8 @@ static void estimates_count_what_is_asked_for(void **state)
 }
 
 /* The list stays with the proxy: a sampler opens the loader without it, and gets with each request
- * the seeds of the batch, in an order that differs from epoch to epoch; of a short list and of one that
- * no list of places is made of. */
+ * the seeds of the batch, in an order that differs from epoch to epoch; of a short list and of one
+ * that no list of places is made of. */
 static void a_list_is_put_in_order_by_the_proxy(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reducer beside a coordinator, and the store of a second host, that answer as a script says: what
- * each question holds and how often it comes, and what each answer means for the trainer.
+ * A reducer beside a coordinator, and the store of a second host, that answer as a script says:
+ * what each question holds and how often it comes, and what each answer means for the trainer.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -222,8 +222,8 @@ static void a_full_sampler_says_what_is_wrong_with_a_loader(void **state)
     close_world(&world);
 }
 
-/* The digests of three batches of a loader; a newer version without edges comes after the first, and
- * takes the place of the old one. */
+/* The digests of three batches of a loader; a newer version without edges comes after the first,
+ * and takes the place of the old one. */
 static void draw_three(struct world *world, uint64_t loader, bool replaced, uint64_t digests[3])
 {
     struct msg_loader_open open = world->open;
@@ -392,8 +392,8 @@ static void a_draw_ends_when_its_batch_was_pulled(void **state)
     close_world(&world);
 }
 
-/* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs, and 2^33 edges,
- * all of them in the first partition. */
+/* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs, and 2^33
+ * edges, all of them in the first partition. */
 static void make_huge_book(struct book *book)
 {
     static const uint64_t nodes[4] = { UINT64_C(1) << 31, UINT64_C(1) << 31, UINT64_C(1) << 31,
@@ -761,8 +761,8 @@ static void sets_of_pairs_are_checked(void **state)
     }
 }
 
-/* The slice of a rank is the one whose bounds it lies between, also where there are fewer ranks than
- * slices. */
+/* The slice of a rank is the one whose bounds it lies between, also where there are fewer ranks
+ * than slices. */
 static void every_rank_has_one_slice(void **state)
 {
     (void)state;

@@ -228,7 +228,8 @@ static void check_block(const struct world *world, const struct seeds *seeds, in
     }
 }
 
-/* Every edge of the batch is one that the definition draws, and every one that it draws is there. */
+/* Every edge of the batch is one that the definition draws, and every one that it draws is
+ * there. */
 static uint32_t check_batch(const struct world *world, const struct seeds *seeds, int32_t fanout,
                             const struct sampled_batch *batch)
 {

@@ -405,8 +405,8 @@ static void rows_are_those_of_the_tables(void **unused)
     }
 }
 
-/* Sections of an answer begin at multiples of 8, and what stands between them is no memory of what was
- * answered before. */
+/* Sections of an answer begin at multiples of 8, and what stands between them is no memory of what
+ * was answered before. */
 static void gaps_between_rows_are_zero(void **unused)
 {
     (void)unused;

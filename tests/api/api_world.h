@@ -14,8 +14,9 @@
 #define WORLD_WIDTH 7u
 #define WORLD_CLASSES 5u
 
-/* The graph is made in a folder of its own, and that is removed with all that is in it. Both are for
- * cmocka_run_group_tests(): the tests of a program share one graph, and `*state` stays as it is. */
+/* The graph is made in a folder of its own, and that is removed with all that is in it. Both are
+ * for cmocka_run_group_tests(): the tests of a program share one graph, and `*state` stays as it
+ * is. */
 int world_setup(void **state);
 int world_teardown(void **state);
 

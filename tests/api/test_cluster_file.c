@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cluster files, their plans and keys through the public API: each partition is served, samplers and
- * ranks are dealt once, both forms of a file are read, and what is wrong has a message.
+ * Cluster files, their plans and keys through the public API: each partition is served, samplers
+ * and ranks are dealt once, both forms of a file are read, and what is wrong has a message.
  */
 #include <sys/stat.h>
 

@@ -359,7 +359,8 @@ static void *wait_in_group(void *arg)
     return NULL;
 }
 
-/* The end of the actors wakes the thread that waits in a group, and no later call waits for them. */
+/* The end of the actors wakes the thread that waits in a group, and no later call waits for
+ * them. */
 static void no_call_outlives_the_actors(void **state)
 {
     struct waiting waiting = { 0 };
@@ -400,7 +401,8 @@ static void no_call_outlives_the_actors(void **state)
     close_job(&job);
 }
 
-/* A process of another partitioning that comes before the coordinator opens, and is refused later. */
+/* A process of another partitioning that comes before the coordinator opens, and is refused
+ * later. */
 static void calls_say_why_the_actors_ended(void **state)
 {
     struct job job = { .num_processes = 2 };

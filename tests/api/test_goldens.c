@@ -3,8 +3,8 @@
  * The batches that a seed gave on the day they were recorded, it gives on every later day.
  *
  * The other tests compare placements of one build with each other, so a change of the draws
- * themselves would pass them all. The numbers below are digests in original IDs, which no machine and
- * no placement changes. They are recorded once: a change that breaks them breaks the published
+ * themselves would pass them all. The numbers below are digests in original IDs, which no machine
+ * and no placement changes. They are recorded once: a change that breaks them breaks the published
  * promise that a seed is all one needs to repeat an experiment.
  */
 #include <inttypes.h>

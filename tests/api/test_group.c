@@ -137,7 +137,8 @@ static void a_close_wakes_who_waits(void **state)
     free(ranks);
 }
 
-/* Rank 1 has no part of the checkpoint; then all are done, and rank 0 says that this was the job. */
+/* Rank 1 has no part of the checkpoint; then all are done, and rank 0 says that this was the
+ * job. */
 static int end_together(struct rank *r)
 {
     struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of several node types through the public API: what a batch has of each type, the same batches on
- * every placement, each seed once an epoch, and what makes no set.
+ * Sets of several node types through the public API: what a batch has of each type, the same
+ * batches on every placement, each seed once an epoch, and what makes no set.
  */
 #include "tests/api/outcome.h"
 #include "tests/api/sample_placements.h"
@@ -9,8 +9,8 @@
 #define SECOND INT64_C(1000000000)
 #define EPOCHS 2
 
-/* Those of a mask of type 0, and of type 1 a list in which some come twice; or all of type 1, then that
- * mask. */
+/* Those of a mask of type 0, and of type 1 a list in which some come twice; or all of type 1, then
+ * that mask. */
 static struct tr_nodes *join(struct tr_graph *graph, bool with_list)
 {
     struct tr_nodes *sets[2], *all, *joined;
@@ -41,8 +41,8 @@ static struct tr_nodes *join(struct tr_graph *graph, bool with_list)
     return joined;
 }
 
-/* A batch's seeds stand first in the lists of their types, with their labels; met[ntype][original ID]
- * counts them. */
+/* A batch's seeds stand first in the lists of their types, with their labels; met[ntype][original
+ * ID] counts them. */
 static void check_seeds(struct tr_graph *graph, const struct tr_batch *batch, uint32_t *const *met,
                         uint32_t batch_size)
 {

@@ -393,8 +393,8 @@ static void kill_actor(struct job *job, const char *name)
     assert_int_equal(node_spawn(graph_node(job->graph), &options, &address), 0);
 }
 
-/* The linker gives these the calls of ports (tests.mk): a thread that looks for its proxy, to open its
- * loader there again, finds it only after the loader's close was sent. */
+/* The linker gives these the calls of ports (tests.mk): a thread that looks for its proxy, to open
+ * its loader there again, finds it only after the loader's close was sent. */
 static atomic_bool hold_find, finding;
 static atomic_uint closes_sent,
     last_sent; /* the kind of what proxies heard last of a loader's life */
@@ -425,7 +425,8 @@ int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
  * meanwhile. */
 static atomic_int refusals, refusal;
 
-/* The next opening of a loader is answered too late; where it was opened, and where it was closed. */
+/* The next opening of a loader is answered too late; where it was opened, and where it was
+ * closed. */
 static atomic_bool answer_late;
 static struct address opened_at, closed_at;
 

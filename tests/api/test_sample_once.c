@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drawing once: the same batch on every placement and from every thread, by fanouts of each edge type;
- * and what cannot be drawn is named.
+ * Drawing once: the same batch on every placement and from every thread, by fanouts of each edge
+ * type; and what cannot be drawn is named.
  */
 #include "tests/partition/graph_util.h"
 

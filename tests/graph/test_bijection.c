@@ -73,8 +73,8 @@ static void small_orders_are_uniform(void **unused)
 
 /*
  * How often each x has each image. Rows and columns of these counts add up to the number of
- * trials, so of n^2 cells (n - 1)^2 are free, and the statistic of a random permutation is n / (n - 1)
- * times chi-square: the covariance of its matrix is isotropic.
+ * trials, so of n^2 cells (n - 1)^2 are free, and the statistic of a random permutation is n / (n -
+ * 1) times chi-square: the covariance of its matrix is isotropic.
  */
 static void assert_positions(uint64_t n, const uint64_t *counts, uint64_t trials)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of a launch's events: in order, bounded, and readable exactly while something is there. */
+/* The queue of a launch's events: in order, bounded, and readable exactly while something is
+ * there. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launching and observing through the public API. This program plays the processes itself: launched
- * as `PROGRAM serve|sample|train ...` it does what TROUPE_PLAY of its role says, on the loopback alone.
+ * as `PROGRAM serve|sample|train ...` it does what TROUPE_PLAY of its role says, on the loopback
+ * alone.
  */
 #include "config.h" /* pipe2 */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launched process through the public API: it finds its place, reads its key, says what it has to,
- * and ends with its launcher. Each scenario runs in a forked child, whose environment and standard
- * streams are this test's, as a launcher's would be.
+ * A launched process through the public API: it finds its place, reads its key, says what it has
+ * to, and ends with its launcher. Each scenario runs in a forked child, whose environment and
+ * standard streams are this test's, as a launcher's would be.
  */
 #include "config.h" /* pipe2 */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libtroupe-model refuses, and how its tasks are cancelled: for test_model_api.sh, on a graph and a
- * finished run. It uses the public headers and the libraries alone. */
+/* What libtroupe-model refuses, and how its tasks are cancelled: for test_model_api.sh, on a graph
+ * and a finished run. It uses the public headers and the libraries alone. */
 #include <assert.h>
 #include <math.h>
 #include <poll.h>
@@ -61,8 +61,8 @@ static void check_options(const char *graph, const char *run)
     CHECK(tr_infer_start(&infer, &task, &error) == TR_EINVAL && task == NULL);
 }
 
-/* A program of a later release sets what this library does not know; one of an earlier release knows
- * less of it. */
+/* A program of a later release sets what this library does not know; one of an earlier release
+ * knows less of it. */
 static void check_sizes(const char *graph, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;
@@ -220,7 +220,8 @@ static void check_ranks(const char *graph, const char *run)
     options.step_limit_ns = TR_TRAIN_LIMIT_UNSAID - 1;
     CHECK(tr_train_start(&options, &task, &error) == TR_ERANGE && task == NULL);
     options.step_limit_ns = 0;
-    /* A program that takes this signal by sigwait(), say, keeps it: no thread of the library does. */
+    /* A program that takes this signal by sigwait(), say, keeps it: no thread of the library
+     * does. */
     sigset_t mine;
     sigemptyset(&mine);
     sigaddset(&mine, TR_MODEL_STACK_SIGNAL);
@@ -404,8 +405,8 @@ static bool sleeps(int thread)
     return state == 'S';
 }
 
-/* A child of fork() learns that it is one, a struct that cannot be filled loses no event, and whoever
- * waits for one when the task is closed is woken. */
+/* A child of fork() learns that it is one, a struct that cannot be filled loses no event, and
+ * whoever waits for one when the task is closed is woken. */
 static void check_waiting(const char *graph, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;

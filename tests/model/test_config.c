@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run's configuration comes back from its file field by field; what is none is refused by name. */
+/* A run's configuration comes back from its file field by field; what is none is refused by
+ * name. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -95,7 +95,8 @@ static void test_sgd(void **state)
     check(&config);
 }
 
-/* More weights than a worker takes at once, and none left out at the ends: as many steps of a few. */
+/* More weights than a worker takes at once, and none left out at the ends: as many steps of a
+ * few. */
 static void test_every_weight_of_many_is_stepped_once(void **state)
 {
     (void)state;

@@ -626,8 +626,8 @@ static void train_with(struct trainer_hooks *hooks, const struct trainer_plan *p
     made_graph_destroy(graph);
 }
 
-/* Every trainer reports the mean of all, and knows the scores of the one that evaluates, to the last
- * bit of their numbers. */
+/* Every trainer reports the mean of all, and knows the scores of the one that evaluates, to the
+ * last bit of their numbers. */
 static void numbers_of_all_trainers_come_together(void **unused)
 {
     const struct scores scores = { (UINT64_C(3) << 50) + 7, 0.1, 0.2, 0.3, 0.4 };

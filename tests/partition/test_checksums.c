@@ -452,8 +452,8 @@ static void sums_are_those_of_the_format(void **state)
     free(text);
 }
 
-/* A graph of one partition whose edges are looked through in pieces; the wrong source is named by its
- * place in the file, in whichever piece it lies. */
+/* A graph of one partition whose edges are looked through in pieces; the wrong source is named by
+ * its place in the file, in whichever piece it lies. */
 static void a_source_that_is_not_there_is_named_by_its_place(void **state)
 {
     enum { NODES = 60, EDGES = 9000 };
@@ -508,7 +508,8 @@ static void a_source_that_is_not_there_is_named_by_its_place(void **state)
     store_close(store);
 }
 
-/* Every range of the IDs that an input has is the same range of all; of edges where they were kept. */
+/* Every range of the IDs that an input has is the same range of all; of edges where they were
+ * kept. */
 static void original_ids_are_read_over_partitions(void **state)
 {
     struct scratch *scratch = *state;

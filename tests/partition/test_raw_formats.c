@@ -651,8 +651,8 @@ static void values_that_are_not_finite_are_found(void **state)
     }
 }
 
-/* A header is any line that begins with a letter, '_' or '"'; a column of whole numbers is integers,
- * and the delimiter of blanks may be repeated. */
+/* A header is any line that begins with a letter, '_' or '"'; a column of whole numbers is
+ * integers, and the delimiter of blanks may be repeated. */
 static void tables_of_text_and_their_headers(void **state)
 {
     static const struct {

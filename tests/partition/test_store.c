@@ -303,7 +303,8 @@ static void books_end_at_their_bounds(void **state)
     free(counts);
 }
 
-/* Whatever says where a node or edge is, or how it is asked for, changes the hash, and nothing else. */
+/* Whatever says where a node or edge is, or how it is asked for, changes the hash, and nothing
+ * else. */
 static void a_hash_tells_books_apart(void **state)
 {
     (void)state;

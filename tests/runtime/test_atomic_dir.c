@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of what is written aside nothing is left for long: the next writer of a name removes what killed ones
- * left, and never what a living one writes. */
+/* Of what is written aside nothing is left for long: the next writer of a name removes what killed
+ * ones left, and never what a living one writes. */
 #include "config.h" /* O_DIRECTORY */
 
 #include <errno.h>

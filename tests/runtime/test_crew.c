@@ -180,7 +180,8 @@ static void look_at_mask(void *arg, size_t index, size_t worker)
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-/* A program that has a use of its own for it, or none, is not ended by what its library unblocks. */
+/* A program that has a use of its own for it, or none, is not ended by what its library
+ * unblocks. */
 static void helpers_take_the_signal_for_stacks_where_asked_alone(void **state)
 {
     (void)state;

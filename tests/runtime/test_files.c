@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files below struct files: short and interrupted operations finish, errors name path and place, and
- * folders are made, synced, walked and removed whole. */
+/* Files below struct files: short and interrupted operations finish, errors name path and place,
+ * and folders are made, synced, walked and removed whole. */
 #include "config.h" /* O_PATH */
 
 #include <errno.h>

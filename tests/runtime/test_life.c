@@ -197,8 +197,8 @@ static int killer_start(struct actor *self, const void *arg)
 
 static const struct actor_ops killer_ops = { "killer", killer_start, receive, NULL, NULL };
 
-/* An actor that ended by itself waits for its children to drain; killed then, it waits no longer: they
- * are killed, and theirs. */
+/* An actor that ended by itself waits for its children to drain; killed then, it waits no longer:
+ * they are killed, and theirs. */
 static void one_that_waits_for_its_children_can_be_killed(void **state)
 {
     (void)state;

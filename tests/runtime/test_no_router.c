@@ -2,7 +2,8 @@
 /*
  * A node without a router: its actors call each other, and every other node is down.
  *
- * The program is linked without the rooms event and net, so it shows too that the core needs neither.
+ * The program is linked without the rooms event and net, so it shows too that the core needs
+ * neither.
  */
 #include "tests/runtime/support.h"
 

@@ -245,7 +245,8 @@ static void a_spec_is_only_read_where_there_is_one(void **unused)
     sample_spec_free(&spec);
 }
 
-/* Two segments, of which the second has a list of three, and a spec: nothing more, and nothing less. */
+/* Two segments, of which the second has a list of three, and a spec: nothing more, and nothing
+ * less. */
 static void several_types_begin_with_their_segments(void **unused)
 {
     (void)unused;
@@ -349,7 +350,8 @@ static void a_spec_that_lies_is_refused(void **unused)
     assert_int_equal(sample_spec_alloc(&spec, 16, UINT32_MAX), TR_ETOOBIG);
 }
 
-/* Tables come last, in their order; one of nothing, for nothing, or beyond their number is refused. */
+/* Tables come last, in their order; one of nothing, for nothing, or beyond their number is
+ * refused. */
 static void a_spec_lists_tables(void **unused)
 {
     (void)unused;
@@ -389,7 +391,8 @@ static void a_spec_lists_tables(void **unused)
     sample_spec_free(&spec);
 }
 
-/* Salts, times and exclusions come after the rows of a section, and are not read beyond the body. */
+/* Salts, times and exclusions come after the rows of a section, and are not read beyond the
+ * body. */
 static void fields_of_rows_follow_them(void **unused)
 {
     (void)unused;

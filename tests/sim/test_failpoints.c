@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes of a simulated cluster die at fail-points: at each alone, and at all pairs of them, every
- * job ends with the batches and sums of an undisturbed run.
+ * Processes of a simulated cluster die at fail-points: at each alone, and at all pairs of them,
+ * every job ends with the batches and sums of an undisturbed run.
  *
- * TROUPE_SEEDS=N tries N seeds for each pair, TROUPE_SEED=S that one alone; "troupe simulate --seeds S
- * --die-at A,B" replays one.
+ * TROUPE_SEEDS=N tries N seeds for each pair, TROUPE_SEED=S that one alone; "troupe simulate
+ * --seeds S --die-at A,B" replays one.
  */
 #include <setjmp.h>
 #include <stdarg.h>

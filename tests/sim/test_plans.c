@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a seed chooses stays what it was: seeds that once failed are remembered by their numbers
- * (tests/sim/seeds.txt), and mean nothing any more when other runs come of them. Whoever changes the
- * draws on purpose finds those seeds' failures again, writes new seeds down, and then the new hashes
- * here.
+ * (tests/sim/seeds.txt), and mean nothing any more when other runs come of them. Whoever changes
+ * the draws on purpose finds those seeds' failures again, writes new seeds down, and then the new
+ * hashes here.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -100,7 +100,8 @@ static void busy_checkpoint_stores_and_reducers_fail_nothing(void **state)
     assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
 }
 
-/* A disk that refuses what rank 0 keeps beside a checkpoint takes the checkpoint, and nothing else. */
+/* A disk that refuses what rank 0 keeps beside a checkpoint takes the checkpoint, and nothing
+ * else. */
 static void saves_are_skipped_where_the_disk_refuses(void **state)
 {
     uint64_t seeds[3 * SEEDS], before[SEEDS];

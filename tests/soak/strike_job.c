@@ -7,19 +7,21 @@
  * beginning. A shell would be milliseconds late; here a strike comes within a fraction of one.
  *
  *   -m end      process 0 dies 0 to 5 ms after the last line of the report
- *   -m random   one to four strikes at drawn moments: a process dies, stands still for a while, or the
- *               launcher dies and is started anew
+ *   -m random   one to four strikes at drawn moments: a process dies, stands still for a while, or
+ *               the launcher dies and is started anew
  *   -m kill     one process dies at a drawn moment
  *   -m none     nothing is struck from here; TROUPE_FAILPOINT may do it
- *   -f FOLDER   TROUPE_FAILPOINT_FOLDER of processes that stop themselves: -w SECONDS later each goes on
+ *   -f FOLDER   TROUPE_FAILPOINT_FOLDER of processes that stop themselves: -w SECONDS later each
+ *               goes on
  *   -s SEED     draws it all
  *   -w SECONDS  -m end: another process stands still as long, from 0 to 5 ms after the report on
  *   -t MS       -m random: the time that a job takes undisturbed
  *   -l SECONDS  the job hangs when it runs so long after the last strike
  *   -p LIMIT    the program whose "-p PROCESS" shows what a process is at, run on one that hangs
  *
- * Exit status: 0 the last launcher ended with 0, 1 with something else, 3 the job hung, 4 processes were
- * left behind. Whatever happened, no process of the job is left when this ends: it adopts orphans.
+ * Exit status: 0 the last launcher ended with 0, 1 with something else, 3 the job hung, 4 processes
+ * were left behind. Whatever happened, no process of the job is left when this ends: it adopts
+ * orphans.
  */
 #include "config.h"
 
