@@ -44,7 +44,8 @@ struct process_actors_options {
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     size_t at_once_bytes;     /* sampler.h, proxy.h */
-    /* Of replies on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX (reply_budget.h). */
+    /* The bound of replies on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX
+     * (reply_budget.h). */
     size_t replies_bytes_max;
     uint32_t slice_edges;                             /* server.h */
     const struct process_actors_stand_ins *stand_ins; /* the simulator's; NULL: none */

@@ -91,8 +91,8 @@ static void begin_piece(const struct fetch *f, struct port *port, const struct a
         piece->errand = NULL;
 }
 
-/* Some pieces are under way while the oldest is put into place. What is not awaited is given up:
- * nobody but this thread writes rows. */
+/* Some pieces are under way while the oldest is put into place. A piece that is not awaited is
+ * given up: nobody but this thread writes rows. */
 static int fetch_pieces(const struct fetch *f, struct port *port, uint64_t deadline_ns,
                         struct error *error)
 {

@@ -289,7 +289,7 @@ static int group_run(struct tr_group *group, const struct asked *asked, int64_t 
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
     if (rv == 0) {
-        /* What is known is asked for behind the two entries all the same: they refuse the call of a
+        /* An answer that is known is given only behind the two entries: they refuse the call of a
          * thread beside another one, and where the graph is closed or interrupted. */
         if (!is_known(group, asked))
             rv = group_ask(group, port->port, asked, timeout_ns, take, arg, &why);

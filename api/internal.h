@@ -118,8 +118,8 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
-    /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. Of edges, ids are theirs, or
-     * they are a range from first_rank on; of pairs, ids are those of the first one's source and
+    /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. The ids of edges are theirs, or
+     * they are a range from first_rank on; the ids of pairs are those of the first one's source and
      * destination, then of the second one's, and so on. No original_ids. */
     uint32_t etype;
     bool edges;
@@ -217,8 +217,8 @@ int graph_make_plan(struct tr_graph *graph, struct error *error);
 int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error);
 /* Says of itself what graph->status holds; in a cluster an actor tells it to those that ask. */
 int graph_spawn_status(struct tr_graph *graph);
-/* The incarnation of its node: as the session was told, or from the wall clock, so that each life
- * of a process of a cluster has a higher one than those before. */
+/* The incarnation of its node: that of the session's options, or from the wall clock, so that each
+ * life of a process of a cluster has a higher one than those before. */
 uint32_t graph_incarnation(const struct tr_graph *graph);
 
 /* graph.c */
@@ -268,8 +268,8 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
 int graph_find_client(struct port *port, uint64_t deadline_ns, struct address *client);
 
 /* The same in two steps, so that several are under way: to the client at that address, and to
- * another one if that is gone. What has begun is awaited or, by port_abandon, given up, once; what
- * could not begin (errand NULL) is awaited all the same, and tried again then. */
+ * another one if that is gone. A call that has begun is awaited or, by port_abandon, given up,
+ * once; one that could not begin (errand NULL) is awaited all the same, and tried again then. */
 int graph_begin(struct port *port, struct address client, uint64_t deadline_ns,
                 int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
                             struct message **request),

@@ -77,7 +77,7 @@ static int loader_ask(struct tr_loader *l, struct port *port, uint64_t deadline_
         port_release(port, reply);
         return rv;
     }
-    /* What ends the attempt is judged before the time: where the proxy was started again, or is
+    /* The end of the attempt is judged before the time: where the proxy was started again, or is
      * full, the same call goes on; a look that is over is no timeout of the call. */
     enum proxy_call_end end = proxy_call_end(rv);
     /* A cancel or a close ends the question too, as if the proxy had lost the loader. Opened again,

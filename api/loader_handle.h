@@ -4,7 +4,7 @@
  *
  * Ownership: a loader holds its graph and its seeds by references. Thread rules: open, spec and
  * trainer are set before the handle is given out; epoch, next and told belong to the thread inside
- * (`waiting`), or to whoever has the mutex while none is.
+ * (`waiting`), or to the one that has the mutex while none is.
  */
 #ifndef API_LOADER_HANDLE_H
 #define API_LOADER_HANDLE_H
@@ -32,7 +32,7 @@ struct tr_loader {
 
 /* loader_open.c: opens it at the proxy, again after the proxy was started again. first: nobody has
  * the loader yet, and the proxy is noted before it is asked: it may open the loader after the call
- * has ended, and is then to close it. Of a loader that is opened again the dead proxy stays noted
+ * has ended, and is then to close it. Where a loader is opened again the dead proxy stays noted
  * until another one has answered, since requests to it lead here again. */
 int loader_open_at_proxy(struct tr_loader *loader, struct port *port, bool first,
                          uint64_t deadline_ns, struct error *error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a loader asks its proxy for: the caller's options and seeds, checked, as the request that
- * opens the loader there.
+ * The request that opens a loader at its proxy: the caller's options and seeds, checked.
  *
  * Thread rules: pure but for the number of the loader, which the session counts.
  */
@@ -16,8 +15,8 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *options, uint32_t *trainer,
                      struct msg_loader_open *open, struct tr_error *error);
 
-/* What to draw, which sample_spec_free() takes, after a failure too. Every edge type draws alike,
- * unless the options have a spec, which says more. */
+/* The spec of the draws, which sample_spec_free() takes, after a failure too. Every edge type draws
+ * alike, unless the options have a spec, which says more. */
 int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *options,
                      struct sample_spec *spec, struct tr_error *error);
 

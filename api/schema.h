@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Types and tables of a raw graph or a book, told by the public structs of troupe/schema.h.
+ * Types and tables of a raw graph or a book, in the public structs of troupe/schema.h.
  *
  * Ownership: schema_init makes the names of edge types, schema_fini frees them; the rest is
  * borrowed. Thread rules: immutable after schema_init.

@@ -2,9 +2,10 @@
 /*
  * Structs that grow: how the library reads and fills what a caller with another header declared.
  *
- * Each begins with `size_t size`, the caller's sizeof. What is read is copied over defaults of the
- * library's own size, so that fields which an older caller lacks keep their defaults; fields that
- * only a newer caller knows must be zero. What is filled in is cut at the caller's size.
+ * Each begins with `size_t size`, the caller's sizeof. A struct that is read is copied over
+ * defaults of the library's own size, so that fields which an older caller lacks keep their
+ * defaults; fields that only a newer caller knows must be zero. A struct that is filled in is cut
+ * at the caller's size.
  */
 #ifndef API_SIZED_H
 #define API_SIZED_H

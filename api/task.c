@@ -278,7 +278,7 @@ bool tr_task_is_cancelled(const struct tr_task *task)
     return atomic_load_explicit(&task->cancelled, memory_order_acquire);
 }
 
-/* A name says nothing of the arg: whoever makes tasks may choose any. */
+/* A name says nothing of the arg: a library that makes tasks may choose any. */
 static bool is_of_kind(const struct tr_task *task, const void *kind)
 {
     return kind != NULL && task->work.kind == kind;

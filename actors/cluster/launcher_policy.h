@@ -104,7 +104,7 @@ struct launcher_policy {
     struct launcher_budget budgets[LAUNCHER_ROLES];
     uint64_t now_ns;
     bool trainer_failed; /* ever */
-    bool complete;       /* the job's result is written: nothing is started again, whoever dies */
+    bool complete;       /* the job's result is written: nothing that dies is started again */
     uint64_t complete_until_ns; /* then a process that has not ended by itself is asked to */
     bool stopping;              /* nothing is started again */
     bool killing;

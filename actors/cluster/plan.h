@@ -39,7 +39,7 @@ struct plan_process {
 
 /* All processes of a job have these in common before one may believe another. */
 struct plan_marks {
-    uint64_t plan;  /* a hash of who plays what */
+    uint64_t plan;  /* a hash of all roles */
     uint64_t graph; /* of the book of its partitions */
 };
 

@@ -253,7 +253,7 @@ static int part_call_send_request(struct part_call *call, uint64_t now_ns)
     int rv = call->ops->make(call, &request);
     if (rv != 0)
         return rv;
-    /* What has an effect each time is not asked again. */
+    /* A request that has an effect each time is not asked again. */
     assert(actor_may_repeat(call->self, request->frame.kind));
     return actor_call(call->self, call->to, request, until_ns, part_call_answered, call,
                       &call->call);

@@ -82,7 +82,7 @@ void batch_store_release(struct batch_store *store)
 {
     if (store == NULL)
         return;
-    /* Release, then acquire by the last one, who must see what all others did. */
+    /* Release, then acquire by the last one, which must see what all others did. */
     if (atomic_fetch_sub_explicit(&store->references, 1, memory_order_acq_rel) > 1)
         return;
     assert(store->loaders == NULL && store->idle == NULL);

@@ -51,8 +51,8 @@ void batch_store_close_loader(struct batch_store *store, uint64_t loader);
 
 /* Reserves room for one batch to come, as large as the largest so far: 0, or TR_EFULL, and then
  * the loader counts as starving until a reservation succeeds. Idle batches make room; while
- * nothing at all is charged one batch is always granted. Of the epoch that follows, which the
- * client may never ask for, batches get room in the first half of the account alone; so they can't
+ * nothing at all is charged one batch is always granted. Batches of the epoch that follows, which
+ * the client may never ask for, get room in the first half of the account alone; so they can't
  * starve another loader, nor their own. */
 int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index);
 /* The batch will not come; nothing happens if it came already. */

@@ -261,8 +261,8 @@ static void proxy_draw(struct proxy *p, struct message *request)
         return;
     }
     /* The window moves before the request waits, as in ask_batch(). The request waits before the
-     * window is filled: proxy_fill() answers who waits where the batch is ready or has failed
-     * already (the request may be a repeat), and nothing else would come to answer it. */
+     * window is filled: proxy_fill() answers the request that waits where the batch is ready or has
+     * failed already (the request may be a repeat), and nothing else would come to answer it. */
     proxy_move_to(l, 0, 0, true);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the proxy share, and the life of a loader in it; its window of batches has a
- * machine of its own (proxy_window.c).
+ * The state that the files of the proxy share, and the life of a loader in it; its window of
+ * batches has a machine of its own (proxy_window.c).
  *
  *     open      on `loaders`, found by its ID, known to the store
  *     closing   on `closing`, with `closed` set: calls that open it at samplers are under way
@@ -124,9 +124,9 @@ struct proxy {
 
 /* proxy_window.c */
 void proxy_drop_epoch(struct proxy_loader *loader);
-/* The client takes that step of that epoch next, or waits for it. What is on its way for it and
- * later ones stays; a step before the one that comes next, or an epoch that does not follow, begins
- * anew from there. */
+/* The client takes that step of that epoch next, or waits for it. Batches that are on their way for
+ * it and for later ones stay; a step before the one that comes next, or an epoch that does not
+ * follow, begins anew from there. */
 void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
 /* Asks for what the window and the store have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);

@@ -167,8 +167,8 @@ void proxy_fill(struct proxy_loader *l)
     uint64_t end = l->position + l->window;
     end = end < end_of(l) ? end : end_of(l);
     /* The waiter is answered before samplers are asked: the client gets what is there at once,
-     * and a failure that it heard of leaves its slot free to be asked for again. What comes of the
-     * asks comes later, also where one fails at once (part_call_send), and leads here again. */
+     * and a failure that it heard of leaves its slot free to be asked for again. The outcomes of
+     * the asks come later, also where one fails at once (part_call_send), and lead here again. */
     answer_waiter(l);
     uint64_t turn = l->position;
     for (; turn < end && fill_slot(l, turn); turn++)

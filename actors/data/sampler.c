@@ -267,8 +267,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
 {
     struct sampler *s = task->sampler;
     struct loader_state *l = task->loader;
-    /* What may refuse comes before the batch is taken from the store, which nobody would give back:
-     * it is not the task's yet. */
+    /* The steps that may refuse come before the batch is taken from the store: nobody would give it
+     * back, since it is not the task's yet. */
     if (asked->batch >= epoch_plan_steps(&l->epochs))
         return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
                          asked->batch, epoch_plan_steps(&l->epochs));

@@ -346,7 +346,7 @@ int sampler_read_seeds(struct task *task, struct error *error)
     return rv;
 }
 
-/* What comes with the slice's seeds: those of a single draw bring what its spec names. */
+/* The fields that come with the slice's seeds: those of a single draw bring what its spec names. */
 static int slice_fields(const struct task *task, struct sample_row_fields *with)
 {
     struct message *request = task->request;

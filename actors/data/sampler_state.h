@@ -142,8 +142,8 @@ struct sampler {
 struct loader_state *sampler_find_loader(struct sampler *sampler, struct address opener,
                                          uint64_t loader);
 void sampler_open_loader(struct sampler *sampler, struct message *request);
-/* What a request for a single draw describes: from now on, or since it came before. A TR_E* with
- * its message: it cannot be drawn. */
+/* The loader that a request for a single draw describes: from now on, or since it came before. A
+ * TR_E* with its message: it cannot be drawn. */
 int sampler_open_draw(struct sampler *sampler, struct message *request, struct loader_state **out,
                       struct error *error);
 /* Removes the draws whose batches were handed over or given up. */

@@ -151,7 +151,7 @@ static int server_sample_begin(struct actor *self, struct server_work *work, str
     return read_sections(state, error);
 }
 
-/* The first row of the reply alone, exactly: progress is made or the caller told why not. */
+/* The first row of the reply alone, exactly: progress is made or the caller learns why not. */
 static int plan_one_row(struct sample_work *state, struct section_plan *plan, struct error *error)
 {
     struct sample_request request;

@@ -9,7 +9,7 @@
  *  - The first of the list alone is worked on, until it is answered: requests end in the order in
  *    which they came. One that ends in its first slice never is on the list.
  *  - The server works one slice a turn: `worked_ns` is the turn of the last one.
- *  - A work has its request exactly until that is answered: whoever answers takes it out before the
+ *  - A work has its request exactly until that is answered: the answer takes it out before the
  *    work is freed, which would refuse it once more.
  *  - `num_works` and `waiting_bytes` are sums over the list. The timer runs while it is not empty.
  *  - All slices of a request read the one version of the partition that begin() pinned.

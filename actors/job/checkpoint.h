@@ -46,8 +46,8 @@ struct checkpoint_manifest {
  * be passed over or replaced for them. */
 bool checkpoint_is_answer(int rv);
 
-/* Of what is no answer, whether another look may get one: a permission that is missing and a
- * folder of another configuration stay. */
+/* Whether another look may get an answer where this one got none: a permission that is missing and
+ * a folder of another configuration stay. */
 bool checkpoint_may_be_read(int rv);
 
 /* All zeros is a manifest without parts. */

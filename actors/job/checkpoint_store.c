@@ -6,8 +6,8 @@
  *     follows the drop of its save, nor the first piece of the next one.
  *  2. A piece of a save that was dropped, or of one before the newest, changes nothing, however
  *     late it comes; neither does the drop of a save before the newest. (era, sequence) orders a
- *     rank's saves. All that this store knows of them may go with it, since messages to an actor that
- *     ended do not reach the next one.
+ *     rank's saves. All that this store knows of them may go with it, since messages to an actor
+ *     that ended do not reach the next one.
  *  3. A part is read once for one that asks, however often that repeats its look meanwhile: a disk
  *     that is slower than its patience would have more to read with each repeat, and never be done.
  */

@@ -15,7 +15,7 @@ static int look(struct job *job)
     int rv = checkpoint_read_saved(task->files, task->folder, head->step, head->era, head->rank,
                                    &part, NULL, &task->error);
     /* That a part is missing or damaged is an answer, and why is nobody's business: it is copied,
-     * or looked for elsewhere. What cannot be read now may be whole, so the failure is the
+     * or looked for elsewhere. A part that cannot be read now may be whole, so the failure is the
      * answer. */
     seen->found = rv == 0;
     return checkpoint_is_answer(rv) ? 0 : rv;

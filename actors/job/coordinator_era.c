@@ -254,8 +254,9 @@ static void choose_again(struct actor *self, void *arg)
     restore_all(self);
 }
 
-/* What this host has could not be read, which says nothing of what there is: true: it is looked for
- * again, while there is time. A rank that left meanwhile begins the next look by its return. */
+/* True: the folder of this host could not be read, which says nothing of what there is, and another
+ * look follows while there is time. A rank that left meanwhile begins the next look by its
+ * return. */
 static bool is_put_off(struct actor *self, const struct error *error)
 {
     struct coordinator *state = actor_state(self);

@@ -38,7 +38,7 @@
 #define DOUBLINGS_MAX 4u
 #define REPEAT_NS UINT64_C(2000000000) /* a refusal may pass meanwhile */
 
-/* What a host said of its newest manifest below search->before. */
+/* The answer of a host about its newest manifest below search->before. */
 struct manifest_find {
     struct search *search;
     uint32_t host;
@@ -48,7 +48,7 @@ struct manifest_find {
     uint32_t world; /* 0: it has none */
 };
 
-/* What the hosts of a rank's part said of it: its own, then the one that keeps copies. */
+/* The answers of hosts about a rank's part: its own, then the one that keeps copies. */
 struct look {
     struct search *search;
     uint32_t rank;
@@ -151,8 +151,8 @@ static uint64_t answer_deadline_ns(struct actor *self, const struct search *sear
     return at_ns < search->until_ns ? at_ns : search->until_ns;
 }
 
-/* What is known is not enough: those that have not answered are asked again, while there is time
- * and a reason to. */
+/* The answers so far are not enough: hosts that have not answered are asked again, while there is
+ * time and a reason to. */
 static void repeat_later(struct actor *self, struct search *search,
                          void (*repeat)(struct actor *self, void *arg))
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The status of a process, for people: who is up, what waits where, how much went through.
+ * The status of a process, for display: which processes are up, what waits where, how much went
+ * through.
  *
  * An actor called "status" on every process answers MSG_STATUS_REQUEST, from observers too, with a
  * JSON document; `troupe status` and `troupe top` show them. It asks a probe on each loop for the
