@@ -13,7 +13,7 @@
 
 #include "runtime/base/error.h"
 
-/* What was said of a call that ended with rv. */
+/* Gives on the error of a call that ended with rv. */
 int batch_drain_failed(const struct tr_error *why, int rv, struct error *error);
 
 /* Takes and releases so many batches, over the ends of epochs; waits for each at most wait_ns. */

@@ -100,7 +100,7 @@ static int emit_served(struct cluster_pair *pair, const struct bench_options *op
     return rv;
 }
 
-/* What all trainers get: edges and batches a second, and edges a second and core. */
+/* The rates of all trainers together: edges and batches a second, and edges a second and core. */
 struct cluster_rates {
     double edges, batches, core;
 };

@@ -10,7 +10,7 @@
 #include "bench/walk.h"
 #include "graph/gather.h"
 
-/* Of one measurement: a millisecond and more, far above what the clock can tell. */
+/* The bytes of one measurement: a millisecond and more, far above the resolution of the clock. */
 #define BYTES_MIN ((size_t)1 << 30)
 
 struct gather {

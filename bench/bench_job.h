@@ -27,7 +27,7 @@ enum job_shape {
     JOB_SHARED, /* each serves, samples and trains, and maps the others' files */
 };
 
-/* What the processes tell each other without messages. */
+/* Memory that the processes share: notices that need no messages. */
 struct job_shared {
     atomic_bool go;
     atomic_ullong edges[JOB_PROCESSES_MAX], batches[JOB_PROCESSES_MAX];

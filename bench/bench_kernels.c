@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels: sampling and relabelling as a sampler calls them, without its actors. What `sampling`
- * loses beside this is the price of messages; what this loses beside the bare loop is the price
- * of exact draws, of any number of types and of checks.
+ * Kernels: sampling and relabelling as a sampler calls them, without its actors. The loss of
+ * `sampling` beside this is the price of messages; the loss of this beside the bare loop is the
+ * price of exact draws, of any number of types and of checks.
  */
 #include "bench/benches.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a link adds to a hop of 1024 seeds: the records, encoding and verifying both heads, checking
- * both bodies, checksums at both ends, and an acknowledgement with credit each way; beside the
- * hop itself: drawing 15 neighbours of each seed into the answer, and sending both messages
+ * The cost that a link adds to a hop of 1024 seeds: the records, encoding and verifying both heads,
+ * checking both bodies, checksums at both ends, and an acknowledgement with credit each way; beside
+ * the hop itself: drawing 15 neighbours of each seed into the answer, and sending both messages
  * over TCP loopback. All by the CPU time of this thread.
  */
 #include "bench/benches.h"

@@ -41,7 +41,7 @@ static int measure_topology(void *arg, double *value, struct error *error)
     return rv;
 }
 
-/* What a session reads of a partition. */
+/* The bytes of a partition that a session reads. */
 static int count_file_bytes(struct topology *topology, struct error *error)
 {
     const struct partition_load load = { .features = true, .degrees = true };

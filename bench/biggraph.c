@@ -36,7 +36,7 @@ static void fill(struct biggraph *graph, uint64_t num_nodes, uint64_t num_edges)
         graph->rows[i] = (float)(uint32_t)(i * SCATTER) * 0x1p-32f;
 }
 
-/* What the part says of the tables. */
+/* Describes the tables as a part does. */
 static void describe(struct biggraph *graph, uint64_t num_nodes, uint64_t num_edges)
 {
     graph->features[0] = (struct feature_table){ .name = "feat",

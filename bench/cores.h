@@ -4,7 +4,8 @@
  *
  * Where two processes wait for each other, a wake-up of another core costs several times what one
  * of the same core does, and it is for the system to say which of them happens. So ours and its
- * reference are put on the same cores. What is forked or started as a thread stays there.
+ * reference are put on the same cores. Processes and threads that are started from there stay
+ * there.
  */
 #ifndef BENCH_CORES_H
 #define BENCH_CORES_H

@@ -20,7 +20,7 @@ struct disk {
     struct parallel *parallel; /* all cores, for partitioning and loading */
 };
 
-/* What names a graph. */
+/* The choices that name a graph. */
 struct disk_graph {
     bool blocks; /* a stochastic block model instead of the big graph's skew */
     uint64_t num_nodes;

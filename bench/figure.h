@@ -44,7 +44,7 @@ int figure_against(struct figure *figure, uint32_t rounds, figure_measure *ours,
 
 bool figure_reached(const struct figure *figure);
 
-/* What a benchmark may use. */
+/* The options of all benchmarks. */
 struct bench_options {
     double scale; /* of the big graph: 1 is 2,449,029 nodes and 123,718,280 edges */
     uint32_t rounds;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of 10 ms each: after these it is not asked any more. */
+/* Looks of 10 ms each, after which it is not asked any more. */
 #define END_LOOKS 1500
 
 static _Noreturn void play_apart(forked_peer_play *play, void *arg,
@@ -55,7 +55,7 @@ int forked_peer_hear(const struct forked_peer *peer, void *said, size_t size, st
     do
         got = read(peer->hear, said, size);
     while (got < 0 && errno == EINTR);
-    /* What is said is far below PIPE_BUF: it comes whole or not at all. */
+    /* The message is far below PIPE_BUF: it comes whole or not at all. */
     return got == (ssize_t)size ? 0
                                 : error_set(error, TR_ECHILD, "the other process could not start");
 }

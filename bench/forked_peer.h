@@ -2,9 +2,9 @@
 /*
  * A process beside this one, for what has to be measured between two.
  *
- * It is forked, so it begins with all that this process has; it tells when it is ready, and ends
- * when it is asked to, or with this process. What was started last has to be ended first: it
- * holds copies of the pipes of those before it.
+ * It is forked, so it begins with all that this process has; it reports when it is ready, and ends
+ * when it is asked to, or with this process. The process that was started last has to be ended
+ * first: it holds copies of the pipes of those before it.
  *
  * Thread rules: the main thread, while the process has no other that could hold a lock.
  */

@@ -188,7 +188,7 @@ void reference_job_close(struct reference_job *job)
     *job = (struct reference_job){ .fds = { -1, -1 } };
 }
 
-/* What comes from one server. */
+/* The stream that comes from one server. */
 struct inflow {
     uint64_t batches; /* still to come */
     uint64_t left;    /* of the batch under way */

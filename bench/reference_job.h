@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a job of two servers comes down to: two processes that sample and gather whole batches in
- * bare loops and write them to sockets over TCP loopback, and this one, which reads them.
+ * The work that a job of two servers comes down to: two processes that sample and gather whole
+ * batches in bare loops and write them to sockets over TCP loopback, and this one, which reads
+ * them.
  *
  * Ownership: reference_job_close frees all and ends the other processes. Thread rules: the main
  * thread; open while the process has no other.

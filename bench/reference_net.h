@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sockets do without Troupe: the references of the figures of links.
+ * Sockets without Troupe: the references of the figures of links.
  *
  * Another process listens on TCP loopback and serves one connection after the other, each by the
  * byte that it begins with. Starts with reference_net_open, before this process has threads.

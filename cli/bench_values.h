@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What bench/figure.h takes, which only troupe-tools may include. */
+/* The bound of bench/figure.h, which only troupe-tools may include. */
 #define BENCH_ROUNDS_MAX 99
 
 struct bench_values {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `troupe cluster keys`: what hosts need to prove to each other who they are. */
+/* `troupe cluster keys`: what hosts need to prove their identities to each other. */
 #include "cli/cmd_cluster.h"
 
 #include <stdlib.h>

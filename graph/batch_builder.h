@@ -55,8 +55,8 @@ struct batch_builder_list {
     struct vec rows;      /* uint32_t[count] */
     struct vec positions; /* uint32_t[count]: in the node list */
     struct vec salts;     /* uint32_t[count], where the type has repeats */
-    /* What else the spec's rows have, as in struct sample_row_fields; of excluded[] a row's first
-     * ID is at starts[row]. */
+    /* The other fields of the spec's rows, as in struct sample_row_fields; of excluded[] a row's
+     * first ID is at starts[row]. */
     struct vec times;      /* int64_t[count] */
     struct vec exclusions; /* uint32_t[count] */
     struct vec excluded;   /* uint64_t[starts[count]] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What comes with the rows of a builder beside their numbers: salts, times, exclusions.
+ * The fields that come with the rows of a builder beside their numbers: salts, times, exclusions.
  *
  * Times and exclusions come with seeds. Every node has a root, the seed from which the walk first
  * came to it, and its rows have the root's fields. The walk is the same on every placement, so the

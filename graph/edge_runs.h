@@ -7,8 +7,8 @@
  * A run is a row of edges whose ranks follow one another and whose global IDs do too: those of a
  * node, and of the nodes after it as long as one partition has them. So there are at most as many
  * runs as nodes with in-edges, and one where there is one partition. Partition p of P has the runs
- * of an even slice of the ranks, as of a table of ranks (graph/ranks.h), whoever owns the edges; a
- * run ends where its slice does.
+ * of an even slice of the ranks, as of a table of ranks (graph/ranks.h), whichever partition owns
+ * the edges; a run ends where its slice does.
  *
  * Thread rules: pure.
  */

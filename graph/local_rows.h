@@ -30,7 +30,8 @@
 #define TABLE_EDGE_ENDS 0xd0000000u
 
 /* A slice of an edge type's edges by rank (graph/edge_runs.h): a u64 a row, the global ID of an
- * edge, whoever owns it; row i is the i-th rank of the slice. It is computed from runs. */
+ * edge, whichever partition owns it; row i is the i-th rank of the slice. It is computed from
+ * runs. */
 #define TABLE_EDGE_RANKS 0xc0000000u
 
 /* A table as somebody reads it; points into the partition. */

@@ -280,7 +280,7 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
     return rv;
 }
 
-/* What plan_block() decides, as a bound. */
+/* The decision of plan_block(), as a bound. */
 static uint64_t uniform_row_edges(const struct sample_term *term, uint64_t degree)
 {
     uint64_t fanout = (uint32_t)term->fanout;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kernels are asked, and uniform sampling of in-edges: a server and a sampler run them alike.
+ * The requests to kernels, and uniform sampling of in-edges: a server and a sampler run them alike.
  *
  * A request names rows of one partition's CSC, a term and a key base; the answer is a count
  * for each row and the columns drawn, one row after the other. It depends on the original IDs of

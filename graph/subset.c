@@ -49,8 +49,9 @@ ALWAYS_INLINE uint32_t find_repeats(const quad *lanes, uint32_t quads, uint32_t 
 
 /*
  * Floyd's rule: a draw that is in the set gives way to the last position it could have had. It is
- * in the set if an earlier draw was equal (whoever brought that value in), or if it equals the last
- * position of an earlier draw that gave way; only draws of the k last positions can do that.
+ * in the set if an earlier draw was equal (whichever draw brought that value in), or if it equals
+ * the last position of an earlier draw that gave way; only draws of the k last positions can do
+ * that.
  */
 static uint32_t find_taken(const quad *lanes, uint32_t quads, uint32_t k, uint32_t first,
                            uint32_t taken)

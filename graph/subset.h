@@ -5,8 +5,8 @@
  * Floyd's algorithm (Bentley and Floyd, "A sample of brilliance", CACM 1987) takes k draws for
  * any k and degree, and each subset comes with equal probability. Positions come out ascending,
  * so that the neighbours drawn of a row stand in the order of their original edge IDs, as they
- * do where a row is taken whole. What is drawn depends on (node key, degree, k) alone, never on
- * the method used for that k.
+ * do where a row is taken whole. The draw depends on (node key, degree, k) alone, never on the
+ * method used for that k.
  *
  * Thread rules: pure; the set belongs to the caller.
  */

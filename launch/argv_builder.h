@@ -3,8 +3,8 @@
  * A growing list of words: the arguments or the environment of a command that is to run here or,
  * quoted for a shell, on another host.
  *
- * Ownership: words are copied; argv_builder_fini frees them. A failed allocation is kept and told
- * by argv_builder_failed, so a list is built without a check a word. Thread rules: one thread at a
+ * Ownership: words are copied; argv_builder_fini frees them. A failed allocation is kept for
+ * argv_builder_failed(), so a list is built without a check a word. Thread rules: one thread at a
  * time.
  */
 #ifndef LAUNCH_ARGV_BUILDER_H

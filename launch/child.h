@@ -53,8 +53,8 @@ void child_close(struct child_process *child);
 /* To it and to what it started, unless somebody else waited for it. */
 void child_signal(const struct child_process *child, int number);
 
-/* Did it end? Fills code and signal (0: none). Doesn't wait. What it started is ended with it,
- * unless somebody else waited for it. */
+/* Did it end? Fills code and signal (0: none). Doesn't wait. The programs that it started are ended
+ * with it, unless somebody else waited for it. */
 bool child_ended(struct child_process *child, int *code, int *signal);
 
 #endif

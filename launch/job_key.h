@@ -6,8 +6,8 @@
  * made by somebody else before us.
  *
  * TROUPE_SHARED_KEY says where a process finds its key: "-" is the first line of its standard
- * input, anything else the path of a file of mode 0600. What was read from the input is kept in
- * anonymous memory, which has a path below /proc that this user alone may open, for what takes a
+ * input, anything else the path of a file of mode 0600. A key that was read from the input is kept
+ * in anonymous memory, which has a path below /proc that this user alone may open, for what takes a
  * path (sessions, programs of `troupe hold`), and ends with the process.
  *
  * Ownership: job_key_fini closes the memory; a zeroed struct is no key. Thread rules: one thread.

@@ -31,7 +31,8 @@ static int add_path(void *arg, const char *path)
     return 0;
 }
 
-/* By what a host proves itself. What is not here was given to the hosts by somebody else. */
+/* Lists the files by which a host proves itself. Those that are not here were given to the hosts by
+ * somebody else. */
 static int list_proofs(const struct launch_plan *plan, uint32_t host, struct argv_builder *words)
 {
     struct cluster_tls tls = { 0 };

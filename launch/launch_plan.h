@@ -3,7 +3,7 @@
  * Launching, in parts: what is to run where (launch_plan.c), how a command gets to a host
  * (launch_host.c), what is copied there first (launch_copy.c), whether hosts share a folder
  * (launch_shared.c), the processes while they run (launch_run.c), and the public handle and its
- * task (launch_task.c). What to do about an end is decided by actors/cluster/launcher.h.
+ * task (launch_task.c). The reaction to an end is decided by actors/cluster/launcher.h.
  *
  * Ownership: launch_plan_fini frees the plan. Thread rules: a plan is made on one thread and read
  * by any; struct launch_job is its task's thread's, but for stops and what its header says.

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processes of a job while they run: a loop over their pipes and the descriptors that tell of
- * their ends. What to do next is decided by actors/cluster/launcher.h, which the simulator plays
- * too.
+ * their ends. The next step is decided by actors/cluster/launcher.h, which the simulator plays too.
  *
  * It leaves nothing behind: the loop ends when every process was waited for, each with whatever it
  * had started.
  *
  * Invariants: all events of the job are put by this thread, so what is done to a process stands
- * before its end among them, and its lines do too. What a process printed counts before its end: a
- * notice that the job is complete makes an end of it that would otherwise be a failure.
+ * before its end among them, and its lines do too. The lines that a process printed count before
+ * its end: a notice that the job is complete makes an end of it that would otherwise be a failure.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -41,7 +41,7 @@ static bool is_token(const char *name)
            strspn(name + prefix, "0123456789abcdef") == TOKEN_DIGITS;
 }
 
-/* Removes it if it is the token of a dead launcher of ours. What is in doubt stays. */
+/* Removes it if it is the token of a dead launcher of ours. A token that is in doubt stays. */
 static int remove_dead(void *arg, const char *name)
 {
     struct stat facts;

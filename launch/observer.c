@@ -525,10 +525,10 @@ void tr_observer_resume(struct tr_observer *observer)
     atomic_store_explicit(&observer->resumed, interrupts, memory_order_relaxed);
 }
 
-/* Under the mutex. What was asked for comes first: a wait whose condition holds succeeds whatever
- * else is true, and a timeout of 0 is a look. Closing comes next, which is final: a caller that got
- * another code could call again, on memory that is freed. The interrupt comes before the deadline,
- * or a caller that polls with a timeout of 0 would never hear of it. */
+/* Under the mutex. The condition that was asked for comes first: a wait whose condition holds
+ * succeeds whatever else is true, and a timeout of 0 is a look. Closing comes next, which is final:
+ * a caller that got another code could call again, on memory that is freed. The interrupt comes
+ * before the deadline, or a caller that polls with a timeout of 0 would never hear of it. */
 static int wait_asked(struct tr_observer *observer, uint64_t times, const struct deadline *until,
                       struct tr_error *error)
 {

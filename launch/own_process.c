@@ -444,7 +444,7 @@ static void print_rest(struct tr_process *process)
         print_silent(process);
 }
 
-/* The launcher's thread: notices the end of the input, and says who is silent whenever the output
+/* The launcher's thread: notices the end of the input, and reports silent peers whenever the output
  * takes it. After the end it waits for that of the process alone. */
 static void *serve_launcher(void *arg)
 {
@@ -580,7 +580,7 @@ static int await_output(const struct deadline *until)
     return ready != 0 ? 0 : TR_ETIMEDOUT;
 }
 
-/* What the program has printed goes before the line. Unless the program gave it a larger one, the
+/* The output of the program goes before the line. Unless the program gave it a larger one, the
  * buffer of a pipe has PIPE_BUF bytes, which a pipe that is ready takes at once. */
 static int flush_output(const struct deadline *until)
 {

@@ -147,8 +147,8 @@ static int by_slurm(const struct cluster_plan *plan, const struct process_identi
     return on_host(plan, host, wanted->role, wanted->index, process, error);
 }
 
-/* What starters call a program's rank, and how many there are. RANK comes first: a wrapper inside
- * an mpirun sets it to what it means. */
+/* The variables in which starters give a program's rank, and the number of ranks. RANK comes first:
+ * a wrapper inside an mpirun sets it to what it means. */
 static const struct {
     const char *rank, *world;
 } RANK_VARIABLES[] = {

@@ -37,9 +37,9 @@ void task_events_fini(struct task_events *events);
 /* Without memory nothing is said: no event is worth the task. */
 void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
                      const char *format, ...) TR_PRINTF(4, 5);
-/* Of an event that the program has to answer, without a text; it makes room for others last. False
- * where there is no memory for it: the task, which would wait for the answer for ever, is to try
- * again. */
+/* Puts an event that the program has to answer, without a text; it makes room for others last.
+ * False where there is no memory for it: the task, which would wait for the answer for ever, is to
+ * try again. */
 bool task_events_ask(struct task_events *events, enum tr_model_event_kind kind, uint64_t number);
 /* The same as task_events_say() with threads, [count] of TR_MODEL_THREADS_MAX at most. False: there
  * was no memory for it. */

@@ -41,8 +41,8 @@ struct train_ranks {
     /* Rank 0 calls it, with the hooks' arg: a checkpoint was committed after so many steps. */
     void (*saved)(void *arg, uint64_t steps);
     const struct cancel *cancel; /* the wish to stop all */
-    /* Of rank 0, which sets it: the job has committed a checkpoint, or gone back to one. Whichever
-     * hosts keep it, this one may not. */
+    /* Set by rank 0: the job has committed a checkpoint, or gone back to one. Whichever hosts keep
+     * it, this one may not. */
     bool has_checkpoint;
     /* Below: train_ranks.c's. */
     atomic_bool failed;

@@ -48,7 +48,7 @@ struct trainer_result {
     double last_train_loss;
 };
 
-/* Any hook may be NULL. What a negative result of one means says training_loop.h. */
+/* Any hook may be NULL. training_loop.h says what a negative result of one means. */
 struct trainer_hooks {
     void *arg;
     /* The bytes that were saved last (NULL: none, all begins anew), until the next call of a hook.

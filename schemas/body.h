@@ -98,7 +98,7 @@ int rows_reply_end(const struct body_reader *reader);
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
 
-/* What comes with the seeds of a MSG_DRAW_REQUEST whose spec was read. */
+/* The fields that come with the seeds of a MSG_DRAW_REQUEST whose spec was read. */
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
                         const struct sample_spec *spec, struct sample_row_fields *with);
 
@@ -121,9 +121,9 @@ uint32_t seed_kind_ids(uint32_t seeds);
  * checks and estimates batches need not know both. */
 struct msg_loader_open draw_as_loader(const struct msg_draw_request *head);
 
-/* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
- * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a
- * batch, whose shape is the graph's (actors/data/batch_flat.h). */
+/* Checks the counts of a head against its body: 0 or TR_EFORMAT. For a kind whose body has no fixed
+ * shape (text) any length will do. A rows reply is checked as it is read, see above; so is a batch,
+ * whose shape is the graph's (actors/data/batch_flat.h). */
 int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length);
 
 #endif

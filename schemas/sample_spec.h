@@ -47,7 +47,7 @@ enum sample_direction { SAMPLE_IN = 0, SAMPLE_OUT = 1 };
 /* In the place of a table's number: none. */
 #define SAMPLE_NO_TABLE UINT32_MAX
 
-/* Whose rows a table has. */
+/* The owners of a table's rows. */
 enum sample_table_of { SAMPLE_OF_NODES = 0, SAMPLE_OF_EDGES = 1 };
 
 /* For which nodes or edges of a batch a table comes along: a layer's number (the source nodes of

@@ -9,7 +9,7 @@
 #define SLACK_NS (5 * ENV_SECOND_NS)
 
 /*
- * What may have to pass, one after the other, before the job gets on:
+ * The times that may have to pass, one after the other, before the job gets on:
  *
  *     2 * dead_ns            a process that stands still is noticed; a dead one can hide another
  *     LAUNCHER_GRACE_NS      a process that ended well is missed by those that go on

@@ -8,8 +8,8 @@
 
 #include "actors/job/checkpoint.h"
 
-/* What one link may hold: two windows of data, eight each of answers, small and large (see
- * LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */
+/* The bound of what one link holds: two windows of data, eight each of answers, small and large
+ * (see LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */
 #define LINK_WINDOWS 18u
 
 /* No process of such a job has more, though its node was given no bound. */

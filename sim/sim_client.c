@@ -262,7 +262,7 @@ static void sim_client_ask(struct client_actor *c)
                     sim_client_interrupt, c);
 }
 
-/* What a single draw lists: also where the loader has ranks of edges. */
+/* The kind that a single draw lists, also where the loader has ranks of edges. */
 static uint32_t listed_kind(const struct wanted_loader *loader)
 {
     return loader->pairs == NULL                        ? MSG_SEEDS_LISTED

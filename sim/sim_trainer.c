@@ -102,8 +102,8 @@ static void keep_run(struct sim_trainer *t)
         end_operation(t, rv, error.text);
 }
 
-/* What was reported must be on the disk when the checkpoint is: without it rank 0 has no part, and
- * says so, as model/train_ranks.c has it. */
+/* The reports must be on the disk when the checkpoint is: without them rank 0 has no part, and says
+ * so, as model/train_ranks.c has it. */
 static void save_run(struct sim_trainer *t)
 {
     struct error error = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simulated trainer has, held against the undisturbed run (expected_run.h). */
+/* The results of a simulated trainer, compared with the undisturbed run (expected_run.h). */
 #include <inttypes.h>
 #include <string.h>
 

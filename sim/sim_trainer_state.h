@@ -52,7 +52,7 @@ struct sim_trainer {
     float *values;  /* [values + 1]: what is reduced */
     float *shared;  /* [trainers]: what is summed of an epoch */
     struct timer timer;
-    /* What comes after an answer is sim_trainer.c's, which calls the files that get the answer. */
+    /* The steps after an answer are sim_trainer.c's, which calls the files that get the answer. */
     void (*go)(struct sim_trainer *t);                              /* performs loop.operation */
     void (*end)(struct sim_trainer *t, int code, const char *text); /* the operation has ended */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simulated trainer waits for beside answers: time, and actors to be registered. */
+/* The waits of a simulated trainer beside those for answers: for time, and for actors to be
+ * registered. */
 #include "sim/sim_trainer_state.h"
 
 #define FIND_NS ENV_SECOND_NS

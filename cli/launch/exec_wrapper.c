@@ -13,7 +13,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/self_pipe.h"
 
-/* What a shell shows for a process that a signal ended. */
+/* The exit code that a shell shows for a process that a signal ended, less the signal. */
 #define EXIT_SIGNAL 128
 /* How often the pipe is polled for signals: shorter than anyone notices. */
 #define LOOK_NS INT64_C(50000000)

@@ -75,7 +75,7 @@ int process_find(struct process *process, const struct process_values *values, c
                  uint32_t role, struct tr_error *error);
 void process_fini(struct process *process);
 
-/* What a session needs to join as this process. */
+/* Sets the options that a session needs to join as this process. */
 void process_session(const struct process *process, struct tr_session_options *options);
 
 /* Catches signals and watches the launcher, before anything long is done. A command with signals

@@ -62,7 +62,7 @@ struct option_spec {
     double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;
-    /* What the library's messages call it, "num_parts"; a plain word stands in quotes there and
+    /* Its name in the library's messages, "num_parts"; a plain word stands in quotes there and
      * here, "\"from\"", or, where a file has a key of that name, behind the struct,
      * "options.graph". NULL: as the option, or not at all. */
     const char *field;

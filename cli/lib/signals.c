@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a shell shows for a process that Ctrl-C ended. */
+/* The exit code that a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
 
 static const int CAUGHT[SIGNALS_CAUGHT] = { SIGINT, SIGTERM, SIGUSR1 };

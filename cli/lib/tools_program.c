@@ -30,8 +30,8 @@ static char *find_program(const char *folder, const char *name)
 {
     static const char *const PLACES[] = { "/", "/../libexec/troupe/" };
     char *path;
-    /* What was built or moved together runs together; the configured place, which may hold another
-     * version, comes last, and stands in the error where none is there. */
+    /* Programs that were built or moved together run together; the configured place, which may hold
+     * another version, comes last, and stands in the error where none is there. */
     for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
         if (asprintf(&path, "%s%s%s", folder, PLACES[i], name) < 0)
             return NULL;

@@ -3,8 +3,9 @@
  * NAME.json: the partition book and the list of what is stored, at rest.
  *
  * Its keys are those of DGL's part_config.json, so that other programs find parts and ranges
- * in it: ranges there are homogeneous IDs (all types, partition-major), here per type. What DGL
- * has no key for stands under "troupe": the version of the format and the tables with their types.
+ * in it: ranges there are homogeneous IDs (all types, partition-major), here per type. Values that
+ * DGL has no key for stand under "troupe": the version of the format and the tables with their
+ * types.
  *
  * Ownership: book_file_fini frees all. Thread rules: immutable after it was read.
  */

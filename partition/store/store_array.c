@@ -17,7 +17,8 @@
 
 /* A piece of a file that one index of the loop reads. */
 #define READ_BYTES ((size_t)8 << 20)
-/* What is read before it is summed: it fits the second cache beside what the copy itself needs. */
+/* The bytes that are read before they are summed: they fit the second cache beside what the copy
+ * itself needs. */
 #define SUM_BYTES ((size_t)256 << 10)
 /* A mapping takes a page at least, and Linux stops at 65530 of them: thousands of partitions have
  * more files than that. */
