@@ -248,8 +248,8 @@ static int folder_swap(struct atomic_dir *dir, char **old, struct error *error)
     if (rv < 0)
         return error_set_errno(error, -rv, "%s: cannot take the place of %s", dir->path,
                                dir->final_path);
-    /* What was replaced stands aside now, without a lock: as a dead writer's any writer may remove
-     * it. */
+    /* The folder that was replaced stands aside now, without a lock: as a dead writer's any writer
+     * may remove it. */
     *old = dir->path;
     dir->path = NULL;
     return 0;
@@ -276,8 +276,8 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
         dir->path = NULL;
         rv = files_sync_folder(dir->files, parent, error);
     }
-    /* What was replaced is removed last, and stays aside where that sync failed: the name of the
-     * new one is not durable then. */
+    /* The folder that was replaced is removed last, and stays aside where that sync failed: the
+     * name of the new one is not durable then. */
     if (rv == 0 && old != NULL)
         files_remove_tree(dir->files, old, NULL);
     free(old);

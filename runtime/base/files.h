@@ -45,8 +45,8 @@ struct files {
     int (*lock)(struct files *self, int fd);
     int (*fstat)(struct files *self, int fd, struct file_facts *facts);
     int (*rename)(struct files *self, const char *from, const char *to);
-    /* What stands at two paths changes places, in one step; NULL, -EINVAL or -ENOSYS: the file
-     * system has no such call. */
+    /* Exchanges two paths, in one step; NULL, -EINVAL or -ENOSYS: the file system has no such
+     * call. */
     int (*exchange)(struct files *self, const char *one, const char *other);
     int (*mkdir)(struct files *self, const char *path, int mode);
     int (*unlink)(struct files *self, const char *path);

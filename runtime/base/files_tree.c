@@ -62,7 +62,7 @@ static bool is_spelled_alike(const char *one, const char *other)
     return true;
 }
 
-/* What is there, by all links; false: nothing is. */
+/* The facts of what is there, by all links; false: nothing is. */
 static bool find_facts(struct files *files, const char *path, struct file_facts *facts)
 {
     int fd = files->open(files, path, O_PATH, 0);

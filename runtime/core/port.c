@@ -249,8 +249,8 @@ static int post_errand(struct port *port, struct port_errand *errand, uint64_t d
            !port_is_interrupted(port) && rc == 0)
         rc = deadline_wait(&until, &port->changed, &port->mutex);
     /* Several may hold at once. A port that closed takes no errand, whatever room there is, and the
-     * thread is told that it closed and not that its time is over, which would be worth another
-     * try. Room that is there counts before an interrupt and before the deadline. */
+     * thread learns that it closed and not that its time is over, which would be worth another try.
+     * Room that is there counts before an interrupt and before the deadline. */
     if (port->closed || port->gone)
         return TR_ECLOSED;
     if (port->errands >= PORT_ERRANDS_MAX)

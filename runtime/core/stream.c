@@ -61,8 +61,8 @@ struct actor *stream_fire_next(struct loop *loop)
     /* The stream leaves the queue before its callback, so that events during it queue it again. */
     stream_dequeue(queue, stream);
     stream->told = 0;
-    /* An event that is not told is not lost: when it is wanted again, the stream reports what still
-     * holds. An actor that exits hears nothing more. */
+    /* An event that is not reported is not lost: when it is wanted again, the stream reports what
+     * still holds. An actor that exits hears nothing more. */
     if (what == 0 || actor->exiting)
         return NULL;
     queue->firing = stream;

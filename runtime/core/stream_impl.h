@@ -2,9 +2,10 @@
 /*
  * A stream as the env that makes it sees it.
  *
- * The common part lives in stream.c: who owns a stream, and the list of those on a loop that have
- * something to tell. An implementation embeds struct stream, says by stream_tell what happened,
- * and the loop's next turn calls `ready`, so that a stream's callback is one like a timer's.
+ * The common part lives in stream.c: the owner of a stream, and the list of those on a loop that
+ * have something to tell. An implementation embeds struct stream, says by stream_tell what
+ * happened, and the loop's next turn calls `ready`, so that a stream's callback is one like a
+ * timer's.
  *
  * Thread rules: the loop of the stream's actor; a detached stream belongs to its holder.
  */

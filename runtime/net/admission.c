@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Those that proved who they are count for no source: they are gone in a moment. There are
+/* Those that proved their identity count for no source: they are gone in a moment. There are
  * LINKS_HALF_OPEN_MAX places at most, so that counting them anew each time costs less than the
  * connection that asks. */
 static uint32_t places_of(const struct admission_place *places, uint64_t source)
@@ -74,7 +74,7 @@ static struct admission_place *of_busiest(struct admission_place *places, uint32
     uint32_t most = 0;
     for (const struct admission_place *at = places; at != NULL; at = at->next) {
         uint32_t count = places_of(places, at->source);
-        /* Below UINT64_MAX: those who proved who they are stay. */
+        /* Below UINT64_MAX: those that proved their identity stay. */
         uint64_t by_ns = count > share ? UINT64_MAX - 1 : now_ns;
         struct admission_place *least = least_advanced(places, at->source, by_ns);
         if (least == NULL || count < share || count < most)

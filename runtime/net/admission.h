@@ -2,7 +2,7 @@
 /*
  * Admission: which connection gives up its place when a newcomer finds none free.
  *
- * Connections that are not known yet have LINKS_HALF_OPEN_MAX places between them. Anybody who
+ * Connections that are not known yet have LINKS_HALF_OPEN_MAX places between them. Any peer that
  * reaches the port can fill these, so a newcomer must never wait for the time-out of those that
  * hold them. Three rules choose the place that it takes, the first that applies:
  *
@@ -12,8 +12,8 @@
  *   3. One of the source that holds most.
  *
  * Within a source the least advanced connection gives way, and of these the oldest: a handshake
- * that is under way costs a stranger more than a connection does. A connection that has proved
- * who it is never gives way. Others keep their place for LINKS_PLACE_NS at least, unless their
+ * that is under way costs a stranger more than a connection does. A connection that has proved its
+ * identity never gives way. Others keep their place for LINKS_PLACE_NS at least, unless their
  * source holds more than its share and the newcomer's less: a flood of newcomers would otherwise
  * sweep everybody out before the first words arrive.
  *
@@ -51,7 +51,7 @@ struct admission_place {
 };
 
 /* When one of the places in this list may be taken by a newcomer of any source; UINT64_MAX: all
- * belong to connections that have proved who they are. */
+ * belong to connections that have proved their identity. */
 uint64_t admission_next_ns(const struct admission_place *places);
 
 /* The place in this list, newest first, that a newcomer of that source takes. NULL:

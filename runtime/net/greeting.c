@@ -161,8 +161,8 @@ int greeting_step(struct greeting *greeting, struct error *error)
     return written > 0 && read > 0 ? 1 : 0;
 }
 
-/* A process of our user on a unix socket has proved who it is before it speaks, but it may not hold
- * a place in silence either. */
+/* A process of our user on a unix socket has proved its identity before it speaks, but it may not
+ * hold a place in silence either. */
 enum admission_stage greeting_stage(const struct greeting *greeting)
 {
     const struct transport *transport = greeting->transport;

@@ -90,7 +90,7 @@ static void note_end(struct link *link, const char *why)
 void link_disconnect(struct link *link, const char *why)
 {
     /* The log comes before anything is destroyed: the text may lie in the stream, and the phase
-     * says whether a greeting failed. What follows up to the phase may go in any order. */
+     * says whether a greeting failed. The steps up to the phase may go in any order. */
     if (why != NULL)
         note_end(link, why);
     timer_stop(&link->deadline_timer);

@@ -209,8 +209,8 @@ static enum step begin_message(struct link *link)
         return STEP_MORE;
     memcpy(&frame, at, sizeof frame);
     /* The frame is sound before all else: the kind is looked up below without asking whether there
-     * is one, and a head of more bytes than the buffer holds would be waited for in vain. What is
-     * allowed is asked before the head is waited for, since the frame alone decides. */
+     * is one, and a head of more bytes than the buffer holds would be waited for in vain.
+     * Permission is asked before the head is waited for, since the frame alone decides. */
     if (in->partial != NULL || header->sequence != (uint32_t)in->received ||
         !is_sound(link, header, &frame))
         return STEP_CORRUPT;

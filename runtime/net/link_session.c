@@ -2,7 +2,7 @@
 /*
  * The session of a link: what outlives a connection, and the end of an incarnation.
  *
- * Messages of a lane are numbered in the session. Of those that go out
+ * Messages of a lane are numbered in the session. The numbers of those that go out:
  *
  *     first_index <= written_index <= next_index
  *     [first_index, next_index)   were staged or written and are kept until they are acknowledged
@@ -75,7 +75,7 @@ void link_hello(struct link *link, struct wire_hello *hello)
         hello->received[lane] = link->in[lane].received;
     for (int i = 0; links->cluster[i] != '\0'; i++)
         hello->cluster[i] = links->cluster[i];
-    /* This is noted as told: link_begin compares with it. */
+    /* This is noted as reported: link_begin compares with it. */
     link->released_told = link->data_released;
 }
 

@@ -142,8 +142,9 @@ void links_counters(struct node *node, struct links_counters *counters);
  * more is read from observers. NULL: the node has no links. */
 struct account *links_observer_account(struct node *node);
 
-/* The account "connections": their buffers and what TLS takes, of those not known yet too. What a
- * link queues or keeps until it is acknowledged is in messages: node_message_account. */
+/* The account "connections": their buffers and what TLS takes, of those not known yet too. Messages
+ * that a link queues, or keeps until they are acknowledged, are in the account "messages":
+ * node_message_account(). */
 struct account *links_connection_account(struct node *node);
 
 #endif

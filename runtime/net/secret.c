@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Checks who else may read or change it; asks the open file, so that no other can take
- * its place. */
+/* Checks which others may read or change it; asks the open file, so that no other can take its
+ * place. */
 static int check_facts(const char *path, int fd, size_t *size, struct error *error)
 {
     struct stat facts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explains what went wrong with TLS to a person who has to put it right. */
+/* The errors of TLS, with what to do about them. */
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

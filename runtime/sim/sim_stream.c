@@ -233,7 +233,8 @@ void sim_stream_happen(struct sim_stream *self)
     /* A reset may come before the system handed over what had arrived. */
     if (self->in.mark == PIPE_RESET && sim_net_draw(net, 2) == 0)
         sim_pipe_lose_arrived(&self->in);
-    /* The next chunk is scheduled, and events are told, after the faults have had what arrived. */
+    /* The next chunk is scheduled, and events are reported, after the faults have had what
+     * arrived. */
     sim_stream_schedule(self);
     sim_stream_update(self);
 }
