@@ -23,7 +23,7 @@
 #define CLUSTER_FIXTURE_DEAD_NS \
     CLUSTER_FIXTURE_SECOND /* of silence: then a node is fenced, and ends */
 
-/* What one process plays. */
+/* The roles of one process. */
 struct cluster_fixture_plays {
     uint32_t num_parts, parts[GRAPH_PARTS];
     struct plan_range samplers, trainers;
@@ -78,7 +78,7 @@ void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process);
 void cluster_fixture_stop(struct cluster_fixture *fixture, uint32_t process, uint64_t grace_ns);
 /* In the simulator: it dies at once. */
 void cluster_fixture_kill(struct cluster_fixture *fixture, uint32_t process);
-/* Of a process that is down: it will start on an empty one. */
+/* Empties the disk of a process that is down: it will start on an empty one. */
 void cluster_fixture_lose_disk(struct cluster_fixture *fixture, uint32_t process);
 
 /* A trainer's loader: each process counts its own, so different ones use the same number. */
@@ -89,7 +89,7 @@ void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t t
                                struct msg_loader_open *head, uint64_t *body);
 struct batch_store *cluster_fixture_store(struct cluster_fixture *fixture, uint32_t trainer);
 
-/* Who trains in the simulator: an actor a trainer, in the trainer's process. */
+/* The trainers in the simulator: an actor a trainer, in the trainer's process. */
 struct cluster_fixture_play {
     struct cluster_fixture *fixture;
     struct actor_options (*trainer)(void *arg, uint32_t rank); /* each time it starts */

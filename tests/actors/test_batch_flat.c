@@ -104,7 +104,7 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
     s->tables[1] = (struct batch_table){
         3, SAMPLE_OF_EDGES, 0, 1, { TR_F32, edges, 1, 4, fill(&s->table_space[1], state, edges, 4) }
     };
-    /* Of every second batch the seeds are pairs of users and items, or there are none here. */
+    /* The seeds of every second batch are pairs of users and items, or there are none here. */
     if (random_below(state, 2) == 0) {
         uint32_t users = s->nodes[0].num_seeds, items = s->nodes[1].num_seeds;
         uint32_t count = users > 0 && items > 0 ? (uint32_t)random_below(state, 4) : 0;

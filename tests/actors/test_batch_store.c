@@ -126,8 +126,8 @@ static void room_grows_with_the_largest_batch(void **state)
     batch_store_release(store);
 }
 
-/* What a loader has passed by is not kept; of the epoch that follows it is, of later ones it is
- * not. */
+/* A batch that a loader has passed by is not kept; one of the epoch that follows is, one of later
+ * epochs is not. */
 static void what_was_passed_by_is_dropped(void **state)
 {
     struct batch_store *store = batch_store_create(1 << 20);

@@ -237,7 +237,8 @@ static int list_folder(struct files *self, const char *path,
 }
 
 /* Whichever look at the disk fails, the newest checkpoint is found or nothing is: an older one, or
- * none, would not be the truth. What is given to such a host again stays there with its parts. */
+ * none, would not be the truth. A manifest that is given to such a host again stays there with its
+ * parts. */
 static void what_cannot_be_read_is_not_passed_over(void **unused)
 {
     struct faulty faulty;
@@ -396,7 +397,7 @@ static int name_aside(void *arg, const char *name)
     return 0;
 }
 
-/* What did not fit is removed at once: the disk that it was too much for is still full. */
+/* A part that did not fit is removed at once: the disk that it was too much for is still full. */
 static void a_full_disk_keeps_no_half_of_a_part(void **unused)
 {
     bool struck = true;
@@ -657,7 +658,8 @@ static void what_was_never_made_is_removed(void **unused)
     assert_int_equal(count, 3);
     assert_true(steps[0] == 100 && steps[1] == 20 && steps[2] == 9);
     free(steps);
-    /* Of another number of trainers: it is named, and what the caller got holds nothing. */
+    /* A checkpoint of another number of trainers is named, and what the caller got holds
+     * nothing. */
     int rv = checkpoint_choose(files_posix, folder, WORLD + 1, &manifest, &damaged, &error);
     assert_int_equal(rv, TR_EMISMATCH);
     assert_non_null(strstr(error.text, "of step 100 was saved by 3 trainers"));
@@ -721,7 +723,7 @@ static void what_does_not_fit_its_manifest_is_refused(void **unused)
     close_folder(folder);
 }
 
-/* What is dropped leaves no half of it, and the parts of other ranks until they go too. */
+/* A part that is dropped leaves no half of it, and the parts of other ranks until they go too. */
 static void a_dropped_part_leaves_nothing(void **unused)
 {
     char folder[64], aside[128];
@@ -776,8 +778,8 @@ static void parts_of_several_pieces_are_whole(void **unused)
     free(bytes);
 }
 
-/* What came from another host gets a part's name when its last piece is there, and only if it is
- * the part that was meant: a bit that is wrong in any piece, or a piece that was left out, is
+/* A copy that came from another host gets a part's name when its last piece is there, and only if
+ * it is the part that was meant: a bit that is wrong in any piece, or a piece that was left out, is
  * refused. */
 static void a_part_that_came_wrong_gets_no_name(void **unused)
 {

@@ -255,7 +255,7 @@ static void restore(struct trainer *t, const struct message *reply)
         fill_rest(&wanted, t->rank);
         assert_memory_equal(t->memory.rest, wanted.rest, PART_BYTES);
     }
-    /* What was made stays made. */
+    /* A checkpoint that was made stays made. */
     assert_true(t->memory.step >= t->run->saved);
 }
 
@@ -403,8 +403,8 @@ static bool may_lose_disk(const struct run *run)
     return !run->fixture.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
 }
 
-/* Whoever died before it heard that the last checkpoint was made begins again, and those that had
- * heard of it and ended are needed for that, as a launcher knows. */
+/* A rank that died before it heard that the last checkpoint was made begins again, and those that
+ * had heard of it and ended are needed for that, as a launcher knows. */
 static void call_back(struct run *run)
 {
     for (uint32_t i = 0;
@@ -636,7 +636,8 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     pull_a_part(0);
 }
 
-/* Of one piece, just so; of one more byte; of two and a bit: each piece comes from its place. */
+/* Parts of one piece, just so; of one more byte; of two and a bit: each piece comes from its
+ * place. */
 static void a_part_of_several_pieces_is_the_one_that_was_saved(void **state)
 {
     static const uint32_t sizes[] = { MSG_CHECKPOINT_PIECE_MAX, MSG_CHECKPOINT_PIECE_MAX + 1,

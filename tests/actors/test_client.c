@@ -643,7 +643,7 @@ static void sets_use_the_account_to_its_last_byte(void **unused)
             assert_failed(&f, cases[i].code, cases[i].text);
         else
             assert_int_equal(f.asker.reply_bytes, 2 * ROWS * 16);
-        /* What was charged is given back: the same again ends alike. */
+        /* The charge is given back: the same again ends alike. */
         ask_nodes(&f, 1, MSG_MASK_ALL);
         assert_int_equal(f.asker.reply_kind,
                          cases[i].code != 0 ? MSG_ERROR_REPLY : MSG_NODES_REPLY);
@@ -735,7 +735,7 @@ static void run_flood(struct fixture *f, struct flood *flood)
                      0);
 }
 
-/* Of the operations that nobody answers so many run and so many wait; more are refused at once. */
+/* So many of the operations that nobody answers run, and so many wait; more are refused at once. */
 static void waiting_is_bounded(void **unused)
 {
     (void)unused;

@@ -721,7 +721,7 @@ static void check_deal(const struct cluster_plan *plan)
     assert_true(largest - fewest <= 1);
 }
 
-/* Of a host that has no more server processes than there are partitions. */
+/* Holds for a host that has no more server processes than there are partitions. */
 static void check_host_replicas_differ(const struct cluster_plan *plan)
 {
     for (uint32_t p = 1; p < plan->plan.num_processes; p++) {

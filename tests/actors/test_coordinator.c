@@ -361,8 +361,8 @@ static void the_end_of_the_job_ends_everybody_once(void **unused)
         }
         assert_int_equal(world.asker.status, 0);
         assert_int_equal(world.asker.reply_kind, MSG_JOB_DONE);
-        /* Who does not say that it knows of a good end is given the time in which members look for
-         * a coordinator. */
+        /* A member that does not say that it knows of a good end is given the time in which members
+         * look for a coordinator. */
         for (int i = 0; i < 40 && (i == 0 || seed % 2 == 0); i++)
             settle(&world);
         assert_int_equal(world.ends, world.num_ranks);
@@ -856,7 +856,7 @@ static void barriers_are_taken_up_to_their_bounds(void **unused)
     assert_int_equal(barrier_done(&asker)->status, 0);
     asker_close(&asker);
 
-    /* Of an era whose ranks are not all here no deadline decides: instances stay open. */
+    /* In an era whose ranks are not all here no deadline decides: instances stay open. */
     asker_open(&asker, 6, false);
     asker_spawn(&asker, &coordinator_ops, &options);
     join_era(&asker, (struct msg_join){ .rank = 0 });
@@ -882,7 +882,7 @@ static void ask_part(struct asker *asker, struct msg_checkpoint_part head, const
     asker_ask(asker, MSG_CHECKPOINT_PART, &head, sizeof head, folder, strlen(folder));
 }
 
-/* What a rank asks for that its job cannot have, each by its code and what it says. */
+/* Requests of a rank for what its job cannot have, each by its code and what it says. */
 static void requests_that_fit_no_job_are_refused(void **unused)
 {
     (void)unused;

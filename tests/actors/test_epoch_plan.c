@@ -212,7 +212,7 @@ static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
             make_order(&order, &other, epoch, made);
             assert_memory_equal(last, made, sizeof last);
         }
-        /* Of dealt seeds each rank has an order of its own; the first one's is that of all. */
+        /* Each rank has an order of its own for dealt seeds; the first one's is that of all. */
         other.all_seeds = 3 * sizes[i];
         make_order(&order, &other, 2, made);
         assert_memory_not_equal(last, made, sizeof last);

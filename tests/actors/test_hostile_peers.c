@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others say is checked before it is used: a sampler's servers that lie, a server's askers
- * that bring more than it may keep waiting. */
+/* The words of others are checked before they are used: a sampler's servers that lie, a server's
+ * askers that bring more than it may keep waiting. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -271,7 +271,7 @@ static void run_flood(uint64_t waiting_bytes_max, uint32_t slice_edges, struct f
     run_floods(1, waiting_bytes_max, slice_edges, flood);
 }
 
-/* What was answered waits no more: the tenth flood finds as much room as the first. */
+/* A request that was answered waits no more: the tenth flood finds as much room as the first. */
 static void waiting_bodies_are_given_back(void **state)
 {
     struct flood first, flood;
@@ -343,7 +343,7 @@ static int silent_receive(struct actor *self, struct message *request)
 
 static const struct actor_ops silent_ops = { "silent", liar_start, silent_receive, NULL, NULL };
 
-/* A sampler that has partition 0 and not 1. Of partition 0 it has fewer edges than the book says,
+/* A sampler that has partition 0 and not 1. It has fewer edges of partition 0 than the book says,
  * so reading fails there: the server of partition 1 was asked before that, and its answer is not
  * waited for. */
 static void servers_are_asked_for_seeds_before_what_is_here_is_read(void **state)

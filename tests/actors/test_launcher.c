@@ -95,7 +95,7 @@ static void a_life_after_the_first_is_a_restart(void **unused)
     launcher_fini(&world.launcher);
 }
 
-/* What cannot be started has failed as often, until its budget is used. */
+/* A process that cannot be started has failed as often, until its budget is used. */
 static void what_cannot_be_started_has_failed(void **unused)
 {
     struct world world;

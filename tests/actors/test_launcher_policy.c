@@ -20,7 +20,8 @@
 static const enum launcher_role FOUR[] = { LAUNCHER_SERVER, LAUNCHER_SERVER, LAUNCHER_SAMPLER,
                                            LAUNCHER_TRAINER };
 
-/* What a job of that many processes does with the commands; asserts what holds for each of them. */
+/* A job of that many processes, which follows the commands and asserts what holds for each of
+ * them. */
 struct world {
     struct launcher_policy policy;
     uint64_t now_ns;
@@ -585,7 +586,7 @@ static void lives_are_counted_from_the_first(void **unused)
     launcher_policy_fini(&policy);
 }
 
-/* Of restarts 100 s apart the oldest alone is free again after the period: one more is had then,
+/* The oldest of restarts 100 s apart alone is free again after the period: one more is had then,
  * and none a moment later. */
 static void restarts_become_free_one_by_one(void **unused)
 {

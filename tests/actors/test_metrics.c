@@ -130,7 +130,7 @@ static bool is_name(const char *text, size_t length)
     return length > 0 && strspn(text, CHARACTERS) == length;
 }
 
-/* Of the line of a sample: name, labels if any, one space, a number. */
+/* The line of a sample: name, labels if any, one space, a number. */
 static void check_sample(const char *line, const char *family, const char *type)
 {
     const char *suffix = strcmp(type, "counter") == 0 ? "_total"
@@ -268,7 +268,7 @@ static void who_drips_is_closed(void **state)
     close(fd);
 }
 
-/* Who comes when all places are held is served before their time is over. */
+/* A client that comes when all places are held is served before their time is over. */
 static void a_crowd_keeps_nobody_out(void **state)
 {
     int fds[HTTP_OPEN_MAX];

@@ -800,7 +800,7 @@ static void older_batches_are_finished_first(void **unused)
     close_job(&job);
 }
 
-/* What a server says when it cannot serve, and what the requester reads of it. */
+/* The reply of a server that cannot serve, and what the requester reads of it. */
 
 struct saying {
     uint32_t kind; /* of the reply; MSG_ERROR_REPLY with code 0: as error_reply_send makes it */

@@ -183,7 +183,7 @@ static void trainers_take_the_nearest_samplers_that_there_are(void **unused)
     }
 }
 
-/* Whoever shares samplers, none of them idles and none has more than the others but one. */
+/* However samplers are shared, none of them idles and none has more than the others but one. */
 static void samplers_are_shared_out_evenly(void **unused)
 {
     (void)unused;

@@ -53,7 +53,7 @@ static void later(struct trainer *t, uint64_t after_ns, void (*fire)(struct acto
     timer_start(t->self, &t->timer, actor_now_ns(t->self) + after_ns, fire, t);
 }
 
-/* What passes is asked again; all else is a failure. */
+/* A lack that passes is asked again; all else is a failure. */
 static void expect_passing(const struct trainer *t, int rv, const struct error *error)
 {
     if (rv != TR_EPEERDOWN && rv != TR_ETIMEDOUT && rv != TR_EFULL && rv != TR_ENOMEM &&

@@ -40,7 +40,7 @@ struct stage {
     uint64_t stop_after_ns; /* 0: the member is not stopped */
     struct address member_address, root_address;
     struct timer timer;
-    /* What came of it. */
+    /* The outcome. */
     struct msg_join join; /* the first */
     uint64_t tries_ns[TRIES_MAX];
     uint32_t tries, joins;
@@ -350,8 +350,9 @@ static void a_member_waits_as_long_as_its_plan_says(void **unused)
     }
 }
 
-/* What may pass is waited for as long as a coordinator is, and no longer. Then it ends as what was
- * said, which is not that nobody was there: at each share of the pause that may be left. */
+/* A refusal that may pass is waited for as long as a coordinator is, and no longer. Then it ends as
+ * what was said, which is not that nobody was there: at each share of the pause that may be
+ * left. */
 static void a_refusal_that_stays_ends_the_member(void **unused)
 {
     (void)unused;

@@ -733,13 +733,13 @@ static void the_next_epoch_starves_nobody(void **state)
     batch_store_release(store);
 }
 
-/* What a loader asks for is counted: each flag and table by its bytes of every node or edge that a
- * batch may have, and no batch has more of them than the graph. */
+/* The tables and flags that a loader asks for are counted: each flag and table by its bytes of
+ * every node or edge that a batch may have, and no batch has more of them than the graph. */
 static void estimates_count_what_is_asked_for(void **state)
 {
     (void)state;
     enum { SEEDS = 4, FANOUT = 3 };
-    /* Of the test's graphs: three edge types; all fanouts together draw this for each node. */
+    /* The test's graphs have three edge types; all fanouts together draw this for each node. */
     const uint64_t edges = SEEDS * FANOUT * GRAPH_ETYPES, nodes = SEEDS + edges;
     struct test_graph graph;
     struct graph_meta meta;

@@ -41,7 +41,7 @@ struct world;
 
 enum stage { FIND, RESTORE, REDUCE, BARRIER, SAVE, FINISH, DONE };
 
-/* What a trainer keeps from step to step; its part of a checkpoint. */
+/* The numbers that a trainer keeps from step to step; its part of a checkpoint. */
 struct memory {
     uint64_t step;
     uint64_t digest; /* of all sums so far */
@@ -544,7 +544,7 @@ static void what_belongs_to_no_era_is_refused(void **unused)
                                .era = 9,
                                .rank = 1,
                                .world = 2 };
-    /* Of an era that this rank was not told of: again, later. */
+    /* A message of an era that this rank has not heard of: again, later. */
     assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values),
                      TR_EFULL);
     head.era = 0;

@@ -624,7 +624,7 @@ static void a_refusal_passes_or_is_the_trainers(void **unused)
           .answers = { CODE(TR_EROLLBACK) },
           .status = TR_EROLLBACK,
           .questions = 1 },
-        /* Of one that is done the end of an era takes that back, and not of one that has written
+        /* The end of an era takes that back for one that is done, and not for one that has written
          * the job's result. The second question of the latter tells that the end is known. */
         { .operation = MSG_GROUP_FINISH,
           .restored = true,

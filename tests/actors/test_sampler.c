@@ -110,8 +110,8 @@ static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t ba
     return ask_given(world, &asked);
 }
 
-/* Whoever lists seeds puts them in order: the sampler takes them as they are given, also where one
- * comes again, and as many as the batch has. */
+/* The list of seeds has its order from the process that lists them: the sampler takes them as they
+ * are given, also where one comes again, and as many as the batch has. */
 static void batches_take_the_seeds_that_they_are_given(void **state)
 {
     (void)state;
@@ -194,8 +194,8 @@ static void what_cannot_be_served_is_refused(void **state)
     close_world(&world);
 }
 
-/* What stays wrong is said, though the sampler is full: after TR_EFULL a proxy would ask again for
- * ever. */
+/* A mistake that stays is reported, though the sampler is full: after TR_EFULL a proxy would ask
+ * again for ever. */
 static void a_full_sampler_says_what_is_wrong_with_a_loader(void **state)
 {
     (void)state;
@@ -705,7 +705,7 @@ static void sets_of_several_types_are_checked(void **state)
     }
 }
 
-/* Of batches up to the bound; a set that has fewer pairs has no larger batch. */
+/* Sets for batches up to the bound; a set that has fewer pairs has no larger batch. */
 static void sets_of_pairs_are_checked(void **state)
 {
     (void)state;

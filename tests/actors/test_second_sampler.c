@@ -29,7 +29,7 @@
 #define TIMES 1000u /* of edges: below */
 #define EXCLUDED_MAX 30u
 
-/* Of the node types and edge types of graphs.h. */
+/* The numbers of node types and edge types of graphs.h. */
 enum { USER = 0, ITEM = 1, KNOWS = 0, BUYS = 1 };
 
 /* How a batch comes to be; whichever way, it is the same. */
@@ -145,7 +145,7 @@ static void make_spec(struct sample_spec *spec, int32_t fanout)
     spec->row_fields = SAMPLE_SEED_FIELDS;
 }
 
-/* What a single draw by that spec is answered with: 0, or the code of the refusal. */
+/* The answer to a single draw by that spec: 0, or the code of the refusal. */
 static int draw(struct world *world, const struct sample_spec *spec, const struct seeds *seeds)
 {
     const struct sample_row_fields with = { .times = seeds->times,
@@ -327,7 +327,7 @@ static void seeds_without_fields_draw_what_there_is(void **state)
     free(seeds);
 }
 
-/* What the sampler of a spec, or the partitions, cannot do is refused on both ways. */
+/* A draw that the sampler of a spec, or the partitions, cannot do is refused on both ways. */
 static void what_no_sampler_serves_is_refused(void **state)
 {
     (void)state;

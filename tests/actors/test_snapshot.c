@@ -50,7 +50,7 @@ static void note_unloaded(void *arg, struct graph_part *part)
     unloaded->times++;
 }
 
-/* Whoever goes last, the reader or the set, a version is unloaded once, and not before. */
+/* Whichever goes last, the reader or the set, a version is unloaded once, and not before. */
 static void a_version_is_unloaded_once_when_nobody_has_it(void **unused)
 {
     (void)unused;

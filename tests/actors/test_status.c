@@ -332,7 +332,8 @@ static void every_counter_is_reported(void **unused)
     linked_pair_close(&pair);
 }
 
-/* What trainers here are at: an era takes back the steps of the one before, whatever else stays. */
+/* The progress of trainers here: an era takes back the steps of the one before, whatever else
+ * stays. */
 static void progress_is_what_was_noted_last(void **unused)
 {
     struct job_progress progress;
