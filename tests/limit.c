@@ -176,7 +176,7 @@ static long read_seconds(const char *text)
     exit(EXIT_LIMIT);
 }
 
-/* What a test finds to hang, before it kills it. */
+/* Shows what a test finds to hang, before it kills it. */
 static int show(const char *text)
 {
     pid_t family[FAMILY_MAX];

@@ -4,8 +4,8 @@
  *
  * The program declares each between a beginning and a guard that the library must not touch. One
  * that it fills in is checked behind the call, one that it reads is passed a second time with a
- * field set that the library does not know. What was passed is noted: the last test asks for all
- * structs of the headers (STRUCTS, made by list_structs.awk).
+ * field set that the library does not know. Structs that were passed are noted: the last test asks
+ * for all structs of the headers (STRUCTS, made by list_structs.awk).
  */
 #ifndef TESTS_API_ABI_H
 #define TESTS_API_ABI_H

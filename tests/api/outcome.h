@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What calls of the public API came to. A test hands them `&failure`, and these checks say what
+ * The outcomes of calls of the public API. A test hands them `&failure`, and these checks say what
  * stands in it, and where the test made the call.
  */
 #ifndef TESTS_API_OUTCOME_H

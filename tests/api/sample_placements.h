@@ -2,7 +2,7 @@
 /*
  * A random graph of tests/partition/graph_util.h on several placements: each cuts it into another
  * number of partitions, and opens it with other loops, samplers and servers, in place or by
- * messages. What a test sums up of its batches is the same on all of them.
+ * messages. The sum that a test makes of its batches is the same on all of them.
  */
 #ifndef TESTS_API_SAMPLE_PLACEMENTS_H
 #define TESTS_API_SAMPLE_PLACEMENTS_H

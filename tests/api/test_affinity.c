@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a deal that puts trainers beside their partitions saves: rows that a trainer's batches need
- * of partitions that are not its own, for a METIS partitioning of a skewed graph on four hosts,
- * beside those that the shuffle of all seeds needs.
+ * The saving of a deal that puts trainers beside their partitions: rows that a trainer's batches
+ * need of partitions that are not its own, for a METIS partitioning of a skewed graph on four
+ * hosts, beside those that the shuffle of all seeds needs.
  *
  * A row is a node whose neighbours are drawn (one a hop) or whose features are brought. Needs the
  * data folder (TROUPE_DATA).

@@ -92,7 +92,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 static char path[256];
 
-/* What may follow from an allocation that failed. */
+/* Checks that a result may follow from an allocation that failed. */
 static void check(int rv)
 {
     bool known = rv == 0 || rv == TR_ENOMEM || rv == TR_ECLOSED || rv == TR_EPEERDOWN ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a graph at rest tells through the public API: a book agrees with the files beside it and
- * with the raw graph that it was made of, homogeneous IDs are a numbering without gaps, and what is
- * not there is refused with a message.
+ * A graph at rest through the public API: a book agrees with the files beside it and with the raw
+ * graph that it was made of, homogeneous IDs are a numbering without gaps, and what is not there is
+ * refused with a message.
  */
 #include "tests/partition/graph_util.h"
 

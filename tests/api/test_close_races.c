@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What many threads, loops of opening and closing, and extreme options do to a session. */
+/* Many threads, loops of opening and closing, and extreme options against a session. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

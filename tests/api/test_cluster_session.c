@@ -114,7 +114,7 @@ static struct tr_loader_options loader_options(uint32_t rank)
     return o;
 }
 
-/* Of so many nodes the last step has one seed: the second trainer's batch is empty. */
+/* With so many nodes the last step has one seed: the second trainer's batch is empty. */
 #define DEALT_NODES (2 * 50 * TRAINERS + 1)
 
 static void write_deal(char path[256])
@@ -226,7 +226,7 @@ static void every_process_reads_the_whole_graph(void **state)
     close_job(&alone);
 }
 
-/* What is served elsewhere is not opened unless it may be read, or is asked for. */
+/* A partition that is served elsewhere is not opened unless it may be read, or is asked for. */
 static void a_process_opens_what_it_plays(void **state)
 {
     struct job job;
@@ -284,7 +284,8 @@ static void what_is_elsewhere_is_refused(void **state)
     close_job(&job);
 }
 
-/* A process is a member when its place is taken. Whoever joins here leaves again at once. */
+/* A process is a member when its place is taken. The member that joins here leaves again at
+ * once. */
 static bool has_joined(const struct tr_graph *graph, uint32_t process, struct address coordinator,
                        uint64_t until_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one contract of what is pulled: order, bounds, what was lost, refused takers, ends, closes
- * and interrupts. What threads and signal handlers see of it, tests/api/test_log.c tries too. */
+/* The one contract of events that are pulled: order, bounds, what was lost, refused takers, ends,
+ * closes and interrupts. tests/api/test_log.c tries it with threads and signal handlers too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

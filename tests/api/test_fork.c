@@ -47,7 +47,7 @@ static int find_other(const int *results, size_t count)
     return 0;
 }
 
-/* Of a spec and a raw graph; found by their numbers above 100. */
+/* Calls on a spec and a raw graph; found by their numbers above 100. */
 static int call_rest(struct job *job)
 {
     struct tr_sample_options draw;
@@ -189,7 +189,7 @@ static int play_child(struct job *job)
     tr_session_interrupt(job->session);
     tr_session_resume(job->session);
     close_job(job);
-    /* What was closed in the child is there all the same. */
+    /* The handles that were closed in the child are there all the same. */
     if (rv == 0)
         rv = call_all(job);
     return rv != 0 ? rv : read_batch(job);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a graph says of itself, and partitions that are read in place: all nodes, edges and rows of
- * them are those of the graph that was partitioned. */
+/* The facts of a graph, and partitions that are read in place: all nodes, edges and rows of them
+ * are those of the graph that was partitioned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

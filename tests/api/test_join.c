@@ -152,7 +152,7 @@ static void check_pieces(struct tr_nodes *nodes, uint32_t first)
     free(all);
 }
 
-/* What a loader makes of a set, in order and shuffled. */
+/* The digest of a loader's batches of a set, in order or shuffled. */
 static uint64_t digests_of(struct tr_graph *graph, struct tr_nodes *nodes, bool shuffle)
 {
     struct tr_loader_options options;

@@ -564,8 +564,8 @@ static void timeouts_lose_nothing(void **state)
 
 #define REFUSALS_MANY 1000000 /* more than fit a test */
 
-/* What a proxy lacks for a while fails neither a loader's opening nor its batches; what it lacks
- * until the deadline is the answer. */
+/* A lack of the proxy that lasts a while fails neither a loader's opening nor its batches; one that
+ * lasts until the deadline is the answer. */
 static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
 {
     static const int codes[] = { TR_EFULL, TR_ENOMEM, TR_EPEERDOWN };

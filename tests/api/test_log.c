@@ -83,7 +83,7 @@ static void lines_come_whole_and_in_order(void **state)
     tr_log_close(NULL);
 }
 
-/* Of each length, so that one fills its memory to the last byte. */
+/* Lines of each length, so that one fills its memory to the last byte. */
 static void lines_of_each_length_come_whole(void **state)
 {
     enum { LONGEST = 200 };
@@ -122,7 +122,7 @@ static void a_full_log_loses_the_oldest_and_says_so(void **state)
     }
     assert_int_equal(tr_log_next(log, 0, &line, &failure), TR_ETIMEDOUT);
     tr_log_close(log);
-    /* Of a bound of one the next line says what went before it. */
+    /* With a bound of one the next line says what went before it. */
     log = open_log(TR_LOG_INFO, 1);
     say(log, LOG_LEVEL_INFO, "a");
     say(log, LOG_LEVEL_INFO, "b");
@@ -210,7 +210,7 @@ static void waits_end_by_a_signal_a_line_and_the_close(void **state)
         assert_int_equal(atomic_load(&takers[i].result), TR_ECANCELED);
     }
     signal(SIGUSR1, SIG_DFL);
-    /* What is there goes before an interrupt, which lasts until it is resumed. */
+    /* A line that is there goes before an interrupt, which lasts until it is resumed. */
     say(log, LOG_LEVEL_INFO, "there");
     ok(tr_log_next(log, TR_WAIT_FOREVER, &line, &failure));
     assert_true(readable(log));

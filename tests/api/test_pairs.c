@@ -137,7 +137,7 @@ static void free_wanted(struct wanted *w)
     free(w->destinations);
 }
 
-/* What the placement calls nodes of a type. */
+/* The global IDs of nodes of a type on this placement. */
 static uint64_t *global_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *originals,
                             size_t count)
 {

@@ -29,7 +29,7 @@ struct job {
     uint64_t rows;   /* a hash of its tables' bytes */
 };
 
-/* What every batch brings along, in this order. */
+/* The tables that every batch brings along, in this order. */
 static const struct {
     enum tr_table_of of;
     uint32_t type;
@@ -333,7 +333,7 @@ static void assert_refused(struct job *job, const struct tr_sample_options *o, i
         fail_msg("\"%s\" does not say \"%s\"", error.message, word);
 }
 
-/* What timed out is given up everywhere: hundreds of them leave the session as it was. */
+/* A draw that timed out is given up everywhere: hundreds of them leave the session as it was. */
 static void draws_that_time_out_leave_nothing(void **state)
 {
     struct job job;

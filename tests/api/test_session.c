@@ -235,7 +235,8 @@ static void fetch_equals_truth(void **state)
     tr_graph_close(graph);
 }
 
-/* Of several pieces, whole answers of one owner and mixed ones, read in place and by message. */
+/* A fetch of several pieces, whole answers of one owner and mixed ones, read in place and by
+ * message. */
 static void a_large_fetch_equals_truth(void **state)
 {
     static float features[WORLD_NODES * WORLD_WIDTH];

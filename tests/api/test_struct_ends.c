@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a later version adds to a struct lies behind all that a program of today declares. In
- * padding at its end it would be read of a program that never wrote it, since an initialiser sets
- * fields alone.
+ * The fields that a later version adds to a struct lie behind all that a program of today declares.
+ * In padding at its end they would be read of a program that never wrote them, since an initialiser
+ * sets fields alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call writes to standard output or error, as text. */
+/* The output of a call to standard output or error, as text. */
 #ifndef TESTS_CLI_CAPTURE_H
 #define TESTS_CLI_CAPTURE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people and programs see of a launch's events: which stream gets what, in which form. */
+/* The events of a launch as people and programs see them: which stream gets what, in which form. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void people_see_who_said_it(void **state)
     assert_shown(&quiet, &event, "", "troupe launch: d\n");
 }
 
-/* Of a terminal: a colour a process, and no byte that moves the cursor. */
+/* The lines of a terminal: a colour a process, and no byte that moves the cursor. */
 static void terminals_get_colours_and_no_control_bytes(void **state)
 {
     const struct launch_show show = { .colour = { false, true, false } };

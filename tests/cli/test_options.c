@@ -252,7 +252,7 @@ static void a_near_name_is_suggested(void **state)
     assert_string_equal(tr_text_nearest(NAMES, 3, "partiton", 8), "partition");
     assert_string_equal(tr_text_nearest(NAMES, 3, "imprt", 5), "import");
     assert_null(tr_text_nearest(NAMES, 3, "zzzzzz", 6));
-    /* Of six letters three may be wrong; of names that are as near it is the first. */
+    /* Three of six letters may be wrong; the first of names that are as near is taken. */
     assert_string_equal(tr_text_nearest(NAMES, 3, "impxyz", 6), "import");
     assert_null(tr_text_nearest(NAMES, 3, "imwxyz", 6));
     assert_string_equal(tr_text_nearest(NAMES, 3, "partitionxy", 11), "partition");

@@ -36,7 +36,7 @@ static void fill(struct report *report)
     report_real(report, "nothing", "nothing", 0.0 / 0.0);
 }
 
-/* What report_print sends to stdout, in text. */
+/* The output of report_print() to stdout, as text. */
 static void capture_of(void (*fill_it)(struct report *), bool json, char *text, size_t size)
 {
     struct report report;
@@ -154,7 +154,7 @@ static void a_report_without_memory_is_an_error(void **state)
     assert_true(tries > 80); /* a label and a text of each, and the fields twice */
 }
 
-/* What /dev/full does, which not every container has. */
+/* Behaves as /dev/full does, which not every container has. */
 static ssize_t refuse_bytes(void *cookie, const char *bytes, size_t count)
 {
     (void)cookie, (void)bytes, (void)count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command is run with, what its failures say and exit with, and what its help shows. */
+/* The values that a command is run with, the messages and exit codes of its failures, and its
+ * help. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -160,7 +160,7 @@ static void a_finished_run_has_its_configuration_and_its_model(void **state)
 }
 
 /* Back to a mark: what was written since is gone, whatever was written before stays, and the next
- * line follows it. What is shorter than its mark was changed. */
+ * line follows it. A file that is shorter than its mark was changed. */
 static void lines_go_back_to_a_mark(void **state)
 {
     char top[] = "/tmp/troupe-test.XXXXXX";

@@ -372,7 +372,7 @@ static void a_signal_cancels_what_is_watched(void **state)
 
 int main(void)
 {
-    /* Whoever started this, perhaps in the background, may have had it ignored. */
+    /* The shell that started this, perhaps in the background, may have had it ignored. */
     signal(SIGINT, SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_interrupt_calls_the_hook),

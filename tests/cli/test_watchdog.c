@@ -25,7 +25,7 @@
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
-/* What a child says when it did all it had to. */
+/* The exit code of a child that did all it had to. */
 #define EXIT_WELL 77
 
 static void sleep_ms(uint64_t ms)
@@ -193,7 +193,7 @@ static pid_t begin(void (*child)(void), int *from)
     return pid;
 }
 
-/* What it said, and its exit code. */
+/* Gives the output of a child, and its exit code. */
 static int finish(pid_t pid, int from, char *said, size_t size)
 {
     size_t used = 0;

@@ -4,7 +4,7 @@
  *
  * A target is one file with LLVMFuzzerTestOneInput. It is linked twice: with replay.c into a test
  * that runs its corpus and mutations of it, with every compiler; and by `make fuzz` with libFuzzer,
- * which looks for new inputs. Input that is refused is fine, with a sentence; a crash, a leak, a
+ * which looks for new inputs. Input that is refused is fine, with a message; a crash, a leak, a
  * failed assertion or much memory for few bytes is not.
  *
  * Thread rules: one thread. A target keeps nothing from one input to the next that it reads.
@@ -56,7 +56,7 @@ static inline void *fuzz_block(const void *from, size_t size)
     return block;
 }
 
-/* What is refused is refused with a sentence. */
+/* Input that is refused is refused with a message. */
 static inline void fuzz_check(int rv, const struct error *error)
 {
     assert(rv <= 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What apt-cache dumpavail prints: the archive that comes of it holds together. */
+/* The output of apt-cache dumpavail: the archive that comes of it holds together. */
 #define _GNU_SOURCE /* fmemopen */
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct archive archive = { 0 };
     struct error error = { 0 };
     void *text = fuzz_block(data, size);
-    /* Of no bytes fmemopen makes no file. */
+    /* fmemopen() makes no file of no bytes. */
     FILE *input = size > 0 ? fmemopen(text, size, "r") : fopen("/dev/null", "re");
     assert(input != NULL);
     int rv = archive_parse(&archive, input, "the archive", NULL, &error);

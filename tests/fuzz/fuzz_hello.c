@@ -2,7 +2,7 @@
 /*
  * The first record of a connection, and the runtime's own words: HELLO, WELCOME, REFUSE and the
  * heads of the runtime's kinds; or a whole greeting, whose record gets a checksum that is right.
- * The first byte chooses which. What decodes encodes to bytes that decode to the same.
+ * The first byte chooses which. A greeting that decodes encodes to bytes that decode to the same.
  */
 #include "runtime/base/crc32c.h"
 #include "runtime/core/kind.h"

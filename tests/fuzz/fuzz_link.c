@@ -124,7 +124,7 @@ static struct node *make_node(struct env *env, struct address *sink)
     return node;
 }
 
-/* What the listener does with a connection that it greeted. */
+/* Does as the listener with a connection that it greeted. */
 static void connect_peer(struct node *node, struct stream *stream)
 {
     struct link *link = links_find(links_of(node), PEER);

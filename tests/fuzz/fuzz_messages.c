@@ -4,7 +4,7 @@
  * and then read as its receiver reads it.
  *
  * Input: which of the kinds, whether the head lies unaligned, u16 bytes of the head, head, body.
- * What decodes must encode to bytes that verify and decode to the same.
+ * A head that decodes must encode to bytes that verify and decode to the same.
  */
 #include "runtime/core/kind.h"
 #include "schemas/body.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What processes print, as their launcher reads it: bytes that come in pieces become lines, lines
- * become notices, and notices what the launcher does. The first byte chooses the pieces.
+ * The output of processes, as their launcher reads it: bytes that come in pieces become lines,
+ * lines become notices, and notices what the launcher does. The first byte chooses the pieces.
  */
 #include <inttypes.h>
 #include <stdio.h>

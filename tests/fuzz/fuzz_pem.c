@@ -34,7 +34,7 @@ static void use_key(const void *text, size_t size)
     EVP_PKEY_free(key);
 }
 
-/* What is read as a key is read the same from its hexadecimal form. */
+/* A file that is read as a key is read the same from its hexadecimal form. */
 static void use_shared(const void *text, size_t size)
 {
     struct secret key = { fuzz_block(text, size), size }, again;

@@ -6,7 +6,7 @@
 #include "runtime/base/parallel.h"
 #include "tests/fuzz/fuzz.h"
 
-/* What the corpus was written with. */
+/* The job that the corpus was written with. */
 #define JOB 77u
 
 static struct model_config small(void)

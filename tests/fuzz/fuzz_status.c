@@ -21,7 +21,7 @@ static void use(struct job_progress_now *job, uint32_t process, json_t *document
     if (document == NULL)
         return;
     status_view_add_job(job, document);
-    /* What is known of an era only grows. */
+    /* The knowledge of an era only grows. */
     assert(job->era >= before.era);
     assert(job->era > before.era || job->epoch >= before.epoch);
     struct report report;

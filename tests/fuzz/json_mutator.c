@@ -2,7 +2,7 @@
 /*
  * Mutates the JSON document that an input begins with (after a byte of choices, or not) by its
  * values rather than its bytes: what is one type becomes another, numbers become their bounds,
- * values take each other's places, fields go. What stands behind the document stays.
+ * values take each other's places, fields go. Bytes behind the document stay.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/json_spots.h"

@@ -504,7 +504,7 @@ static void make_folder(const char *scratch)
     }
 }
 
-/* Of the model that fuzz_state.c makes. */
+/* Makes states of the model that fuzz_state.c makes. */
 static void make_state(void)
 {
     struct model_config config = model_config_default();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What opens as a raw graph can be read: every edge list and table, at both ends. */
+/* A folder that opens as a raw graph can be read: every edge list and table, at both ends. */
 #ifndef TESTS_FUZZ_RAW_USE_H
 #define TESTS_FUZZ_RAW_USE_H
 

@@ -22,7 +22,7 @@
 #pragma weak LLVMFuzzerCustomMutator
 
 #define MUTATIONS 10000
-/* What a target's own mutator may add. */
+/* The bytes that a target's own mutator may add. */
 #define GROWTH_BYTES 4096
 /* Beyond this an input is no better at finding mistakes. */
 #define INPUT_BYTES_MAX ((size_t)1 << 20)
@@ -39,7 +39,7 @@ struct corpus {
     size_t count;
 };
 
-/* What runs now, for the words at the end of a program that crashes. */
+/* The input that runs now, for the words at the end of a program that crashes. */
 static char running[300];
 
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));

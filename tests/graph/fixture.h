@@ -55,7 +55,7 @@ struct fixture_plan {
     uint32_t num_seeds[FIXTURE_NTYPES]; /* the first of a keyed order of all nodes */
 };
 
-/* What an edge type draws in a hop. */
+/* The term by which an edge type draws in a hop. */
 struct sample_term fixture_term(const struct fixture_plan *plan, uint32_t hop, uint32_t etype);
 
 uint64_t fixture_base(const struct fixture_plan *plan, uint32_t hop, uint32_t etype);

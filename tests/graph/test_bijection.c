@@ -211,7 +211,7 @@ static void keys_and_sizes_give_other_orders(void **unused)
     assert_int_equal(a.n, 0);
 }
 
-/* What every order of a large set stands on, as numbers: they may never change. */
+/* The numbers that every order of a large set stands on: they may never change. */
 static void images_are_these(void **unused)
 {
     struct bijection b;

@@ -23,7 +23,7 @@ static const uint64_t ranks[] = { 14, 12, 10 };
 static const uint64_t bounds[] = { 0, 0, 3, 4, 13, 15 };
 static const uint32_t columns[15] = { 0 };
 static const uint64_t globals[] = { 7 };
-/* Of ranks 20 to 26: three edges, one, three. */
+/* The runs of ranks 20 to 26: three edges, one, three. */
 static const struct edge_run runs[] = { { 20, 100 }, { 23, 5 }, { 24, 7 } };
 
 static const struct feature_table node_tables[] = {
@@ -414,7 +414,7 @@ static void draws_are_bounded_by_fanouts_and_degrees(void **state)
     }
 }
 
-/* What a row is said to draw is what it draws. */
+/* A row draws as many edges as its bound says. */
 static void rows_draw_as_many_as_are_counted(void **state)
 {
     struct world *world = *state;

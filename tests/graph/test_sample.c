@@ -172,7 +172,7 @@ static void make_graph(struct graph *graph)
                                .first_edge = 12345 };
 }
 
-/* What one row of a request gives, into positions; returns the count. */
+/* Draws one row of a request into positions; returns the count. */
 static uint32_t plain_row(const struct sample_request *request, uint32_t row, uint32_t *positions)
 {
     uint64_t begin = request->csc->index[row];

@@ -225,7 +225,8 @@ static void owners_are_found_among_empty_extents(void **unused)
     assert_int_equal(extents_owner(extents, 0, 0), TR_ERANGE);
 }
 
-/* What is to be kept is kept, room never shrinks, and sizes that no memory has are refused. */
+/* Elements that are to be kept are kept, room never shrinks, and sizes that no memory has are
+ * refused. */
 static void a_vec_keeps_what_it_is_asked_to(void **unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the launcher is made of: words that survive a shell, lines that never mix, children that
- * leave nothing behind. */
+/* The parts of the launcher: words that survive a shell, lines that never mix, children that leave
+ * nothing behind. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -493,7 +493,7 @@ static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
     argv_builder_fini(&words);
 }
 
-/* What a child started in the background ends with it. */
+/* Programs that a child started in the background end with it. */
 static void nothing_is_left_of_a_child(void **unused)
 {
     struct child_process child;

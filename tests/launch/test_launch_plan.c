@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launcher starts of a cluster: the words and the environment of each process, as they are
- * run here, by ssh and by srun. */
+/* The processes that a launcher starts of a cluster: the words and the environment of each process,
+ * as they are run here, by ssh and by srun. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@
 #include "tests/api/outcome.h"
 
 #define SECOND INT64_C(1000000000)
-/* Of what comes by itself; a hang is a failure. */
+/* The wait for what comes by itself; a hang is a failure. */
 #define LONG (120 * SECOND)
 #define LINES 60000
 #define PROCESSES 3u
@@ -169,7 +169,7 @@ static void end(struct running *running)
     tr_launch_close(running->launch);
 }
 
-/* What was said of all processes. */
+/* The counts of events of all processes. */
 struct seen {
     unsigned started, ended, lines, killed, stopping, signals, ready;
     uint64_t dropped;

@@ -29,7 +29,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-/* Of a look at something that comes at once; a hang is a failure. */
+/* The looks at something that comes at once; a hang is a failure. */
 #define LOOKS_MAX 6000
 #define LOOK_US 10000
 
@@ -294,7 +294,7 @@ static void fill_output(void)
     HOLDS(fcntl(STDOUT_FILENO, F_SETFL, flags) == 0);
 }
 
-/* What links do on a loop when they count a peer as dead. */
+/* Does as links on a loop that count a peer as dead. */
 static void lose_peers(void)
 {
     struct tr_session_options options;
@@ -436,7 +436,7 @@ static void speak_to_a_full_pipe(void)
     while (all > 0 && (bytes = read(output[0], text, sizeof text < all ? sizeof text : all)) > 0)
         all -= (size_t)bytes;
     HOLDS(all == 0 && read(output[0], text, sizeof text) < 0 && errno == EAGAIN);
-    /* What was not said is not said later; what the program printed goes first. */
+    /* A notice that was not said is not said later; the output of the program goes first. */
     HOLDS(tr_process_say_checkpoint(7, SECOND, &why) == 0);
     bytes = read(output[0], text, sizeof text);
     HOLDS(bytes > 0);
@@ -500,7 +500,7 @@ static void serve_metrics(void)
     HOLDS(tr_graph_serve_metrics(opened, NULL, 60 * SECOND, at, sizeof at, &why) == TR_EINVAL);
     HOLDS(tr_graph_serve_metrics(opened, "0", 60 * SECOND, at, sizeof at, &why) == 0);
     HOLDS(strncmp(at, "tcp:127.0.0.1:", 14) == 0 && strcmp(at, "tcp:127.0.0.1:0") != 0);
-    /* Who has the port is not driven off. */
+    /* The listener that has the port is not driven off. */
     HOLDS(tr_graph_serve_metrics(opened, at + 14, 60 * SECOND, NULL, 0, &why) == TR_EEXIST);
     tr_session_interrupt(session);
     HOLDS(tr_graph_serve_metrics(opened, "0", 60 * SECOND, NULL, 0, &why) == TR_ECANCELED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is shown of a process is what its answer says, and the job is where its furthest process
- * is. */
+/* The status that is shown of a process is what its answer says, and the job is where its furthest
+ * process is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

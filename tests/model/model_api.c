@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libtroupe-model refuses, and how its tasks are cancelled: for test_model_api.sh, on a graph
- * and a finished run. It uses the public headers and the libraries alone. */
+/* The refusals of libtroupe-model, and how its tasks are cancelled: for test_model_api.sh, on a
+ * graph and a finished run. It uses the public headers and the libraries alone. */
 #include <assert.h>
 #include <math.h>
 #include <poll.h>
@@ -115,7 +115,7 @@ static void check_kinds(const char *graph, const char *run)
     CHECK(tr_infer_write(task, "/nowhere/logits.npy", &error) == TR_ENOENT);
     CHECK(strstr(error.message, "/nowhere/logits.npy") != NULL);
     tr_task_close(task);
-    /* What the graph or the folder is wrong with is the outcome. */
+    /* An error in the graph or the folder is the outcome. */
     infer.graph = "/nowhere/g.json";
     CHECK(tr_infer_start(&infer, &task, &error) == 0);
     CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ENOENT);
@@ -360,7 +360,7 @@ static int cancel_member(const char *cluster, const char *host, const char *run)
     return 0;
 }
 
-/* What failed before anything was found is in nobody's way. */
+/* A run that failed before anything was found is in nobody's way. */
 static void check_retry(const char *graph, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;

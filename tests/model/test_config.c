@@ -361,7 +361,7 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
     }
 }
 
-/* What a reader of config.json finds beside the run. */
+/* The surroundings of a run in config.json, for its readers. */
 static void surroundings_are_described(void **state)
 {
     (void)state;

@@ -201,7 +201,7 @@ static void test_relu_lets_nan_through(void **state)
 
 #define WIDTH_MOST 70
 
-/* What a loop makes of each element, and that it leaves alone the one behind the last. */
+/* A loop makes the right value of each element, and leaves alone the one behind the last. */
 static void assert_loop(const float *is, const float *should, size_t width, float behind)
 {
     for (size_t i = 0; i < width; i++)

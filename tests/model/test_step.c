@@ -380,8 +380,8 @@ static double loss_with_dropout(struct mini_batch *batch, uint32_t epoch, uint64
     return loss;
 }
 
-/* What is dropped follows from seed, epoch, rank and step, and from nothing
- * else: a run that goes on drops what it would have dropped, on any version. */
+/* The elements that are dropped follow from seed, epoch, rank and step, and from nothing else: a
+ * run that goes on drops what it would have dropped, on any version. */
 static void test_what_is_dropped_stays_what_it_was(void **state)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the trainers of a process give each trainer's run to call, with the run and the group put on
- * by this test: what each answer of the group means, what rank 0 does for all, and whose failure
+ * The hooks that the trainers of a process give each trainer's run, with the run and the group put
+ * on by this test: what each answer of the group means, what rank 0 does for all, and whose failure
  * is that of the process.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 #define LOOK_NS UINT64_C(20000000)
 #define DIGITS 8u /* a hash is summed as so many floats */
 
-/* What the group, the graph and the clock were asked, and answer. */
+/* The questions to the group, the graph and the clock, and their answers. */
 static struct {
     int code;         /* of each call of the group */
     int end;          /* of tr_graph_wait_end() */

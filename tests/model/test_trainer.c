@@ -374,7 +374,7 @@ static void test_it_learns_what_features_alone_do_not_say(void **state)
 
 #define SAVES_MAX 64
 
-/* What a run saved and wrote, to go on from. */
+/* The saves and files of a run, to go on from. */
 struct saves {
     void *bytes[SAVES_MAX];
     size_t counts[SAVES_MAX];
@@ -666,7 +666,7 @@ static void numbers_of_all_trainers_come_together(void **unused)
     assert_int_equal(result.best_epoch, 0); /* the same again is no better */
 }
 
-/* Whoever evaluates computes while it does. */
+/* The rank that evaluates computes while it does. */
 static void rank_0_evaluates_for_all(void **unused)
 {
     struct others others = { .scores = { 1, 0.1, 0.2, 0.3, 0.4 } };

@@ -236,7 +236,7 @@ static void a_run_without_evaluation_has_no_scores(void **state)
     assert_int_equal(count_lines(run), EPOCHS);
 }
 
-/* Whoever goes on from a checkpoint ends where a run ends that was never stopped. */
+/* A run that goes on from a checkpoint ends where a run ends that was never stopped. */
 static void a_run_that_goes_on_ends_alike(void **state)
 {
     char run[64], checkpoints[80], *models[2], *metrics[2];

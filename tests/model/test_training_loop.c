@@ -25,7 +25,7 @@ static const struct training_loop_plan whole = {
     .finishes = true,
 };
 
-/* What a run has done so far, as its driver sees it. */
+/* The progress of a run, as its driver sees it. */
 struct driver {
     struct training_loop loop;
     uint64_t now_ns;
@@ -56,7 +56,7 @@ static void end(struct driver *driver, int code)
     training_loop_done(loop, code, driver->now_ns);
 }
 
-/* What a sound world says to the operation. */
+/* The answer of a sound world to the operation. */
 static int sound(const struct driver *driver)
 {
     const struct training_loop *loop = &driver->loop;

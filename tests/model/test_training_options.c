@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training of a program takes of its options and what of the cluster file, as its process
- * does of a cluster. */
+/* The values that a training of a program takes from its options or from the cluster file, as its
+ * process does of a cluster. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -55,7 +55,7 @@ static void write_text(const struct document *d, const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* What was changed is summed anew, or its own checksum alone would be looked at. */
+/* A document that was changed is summed anew, or its own checksum alone would be looked at. */
 static void check(const struct document *d, char *text, size_t size)
 {
     struct error error = { 0 };

@@ -17,7 +17,7 @@
 
 #define ALLOCATIONS_MAX 100000
 
-/* What is tried; everything that a try leaves is removed before the next one. */
+/* The call that is tried; everything that a try leaves is removed before the next one. */
 struct attempt {
     struct scratch *scratch;
     const char *name; /* of the input in the scratch folder */

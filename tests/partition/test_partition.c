@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a partitioning says of itself: its report is what can be counted, its book says how it was
- * made, its steps lead from beginning to end, and what no directory can hold is refused before
- * anything is made.
+ * The facts that a partitioning gives of itself: its report is what can be counted, its book says
+ * how it was made, its steps lead from beginning to end, and what no directory can hold is refused
+ * before anything is made.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -417,7 +417,7 @@ static void note_step(void *arg, const char *stage, uint64_t done, uint64_t tota
     snprintf(steps->last, sizeof steps->last, "%s", stage);
 }
 
-/* Of 40 partitions 32 are written at once; all else here is one piece. */
+/* 32 of 40 partitions are written at once; all else here is one piece. */
 static void steps_lead_from_beginning_to_end(void **state)
 {
     static const char wanted[] = "\nassign 0/1"
@@ -581,7 +581,7 @@ static void tables_are_checked(void **state)
           0,
           TR_ETOOBIG,
           "rows of 2147483648 elements" },
-        /* What stands behind its dimensions is no dimension. */
+        /* A number behind its dimensions is no dimension. */
         { "f", { .ndim = 1, .shape = { 3, UINT64_MAX } }, NULL, 0, 0, "" },
     };
     struct claim claim;

@@ -266,7 +266,7 @@ static void wrong_metadata_is_told_by_its_field(void **state)
     }
 }
 
-/* What the file system says is passed on: it is not taken for metadata that is broken. */
+/* An error of the file system is passed on: it is not taken for metadata that is broken. */
 static void metadata_that_cannot_be_read_is_named(void **state)
 {
     struct scratch *scratch = *state;

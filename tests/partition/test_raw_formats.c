@@ -736,7 +736,7 @@ static void columns_of_tables_stand_apart(void **state)
     }
 }
 
-/* What Excel, PowerShell and pipes hand over. */
+/* Texts as Excel, PowerShell and pipes hand them over. */
 static void texts_of_other_systems(void **state)
 {
     struct scratch *scratch = *state;

@@ -45,7 +45,7 @@ static void a_whole_document_is_read(void **state)
     assert_true(file->seed == UINT64_MAX);
     assert_int_equal(file->num_tables, 1);
     assert_int_equal(file->tables[0].shape[0], 4);
-    /* What is read is written and read the same. */
+    /* A book that is read is written and read the same. */
     assert_int_equal(book_file_write(file, files_posix, at(scratch, "h.json"), &error), 0);
     store_close(store);
     assert_int_equal(store_open(at(scratch, "h.json"), &store, &error), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is partitioned and loaded is the graph that went in, whatever its shape. */
+/* The graph that is partitioned and loaded is the one that went in, whatever its shape. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -420,8 +420,9 @@ static int find_name(void *arg, const char *name)
     return 0;
 }
 
-/* What a host without its share of this list lacks, training misses: with all partitions the list
- * is what was written, name by name; with some it is that without the folders of the others. */
+/* Training misses the files that a host without its share of this list lacks: with all partitions
+ * the list is what was written, name by name; with some it is that without the folders of the
+ * others. */
 static void check_paths(const char *out)
 {
     struct listed all = { .folder = out }, some = { .folder = out };
