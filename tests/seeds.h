@@ -31,7 +31,7 @@ static inline struct seeds seeds_wanted(uint64_t count)
     return (struct seeds){ 0, many != NULL ? strtoull(many, NULL, 10) : count };
 }
 
-/* Of a test whose seeds take seconds each. */
+/* The seeds of a test whose seeds take seconds each. */
 static inline struct seeds seeds_wanted_tenth(uint64_t count)
 {
     struct seeds seeds = seeds_wanted(10 * count);

@@ -20,7 +20,7 @@ struct raw_peer {
 /* A socket; its reads end after 20 s. */
 int raw_connect(const struct cluster *cluster);
 
-/* What a sound peer of that number would say first. */
+/* The greeting of a sound peer of that number. */
 struct wire_hello raw_hello(uint32_t node, uint32_t incarnation);
 
 /* Connects, says hello and waits for the answer, whose type is returned; *refusal (may be NULL) is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the runtime's tests share: kinds of their own and nodes in both envs. */
+/* The common parts of the runtime's tests: kinds of their own and nodes in both envs. */
 #ifndef TESTS_RUNTIME_SUPPORT_H
 #define TESTS_RUNTIME_SUPPORT_H
 

@@ -210,7 +210,7 @@ static int start_line(struct actor *self, const void *arg)
                                           line->cancels ? late_ns : now_ns + FIRST_LEAVES_NS,
                                           first_ended, line, &line->first),
                      1);
-    /* What would fit does not pass those in line, whether it waits or not. */
+    /* A request that would fit does not pass those in line, whether it waits or not. */
     assert_int_equal(account_reserve(&line->account, 30, &error), TR_EFULL);
     assert_int_equal(
         account_reserve_wait(&line->account, self, 30, late_ns, second_ended, line, NULL), 1);

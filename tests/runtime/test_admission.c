@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gives up a place when a newcomer finds none: the rules, and in the simulated network what
- * they are for. However many connections hold the places and whatever they send, a process that was
- * started again is linked at once.
+ * The connection that gives up its place when a newcomer finds none: the rules, and in the
+ * simulated network what they are for. However many connections hold the places and whatever they
+ * send, a process that was started again is linked at once.
  */
 #include "tests/runtime/link_support.h"
 #include "tests/seeds.h"
@@ -114,8 +114,8 @@ static void the_least_advanced_gives_way_then_the_oldest(void **state)
     assert_int_equal(chosen(&table, MINE), 30);
 }
 
-/* Of a flood from one source each has its time, which bounds the flood. A source that holds more
- * than its share gives way to others at once. */
+/* Each connection of a flood from one source has its time, which bounds the flood. A source that
+ * holds more than its share gives way to others at once. */
 static void a_place_is_kept_for_a_while(void **state)
 {
     (void)state;
@@ -167,8 +167,8 @@ static void who_proved_itself_stays(void **state)
     assert_int_equal(admission_next_ns(&table.places[PLACES - 1]), UINT64_MAX);
 }
 
-/* What is promised to a source however many places the others ask for: as long as it holds less
- * than its share, none of its connections that spoke is displaced by them. */
+/* The promise to a source however many places the others ask for: as long as it holds less than its
+ * share, none of its connections that spoke is displaced by them. */
 static void nobody_is_displaced_within_its_share(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of what is written aside nothing is left for long: the next writer of a name removes what killed
+/* Nothing that is written aside is left for long: the next writer of a name removes what killed
  * ones left, and never what a living one writes. */
 #include "config.h" /* O_DIRECTORY */
 
@@ -278,7 +278,7 @@ static void assert_holds(const char *path, const char *text)
     free(data);
 }
 
-/* What failed leaves the file that was there, and nothing beside it. */
+/* A write that failed leaves the file that was there, and nothing beside it. */
 static void a_write_that_fails_changes_nothing(void **state)
 {
     struct house *house = *state;

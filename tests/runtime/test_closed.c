@@ -23,7 +23,8 @@
 /* The node drops after LINKS_HELLO_NS; machines that run tests may be busy. */
 #define PATIENCE_MS 20000
 #define CROWD 200
-/* Of all the crowd together: what 64 of them may cost, and half as much again for the heap. */
+/* The bytes of all the crowd together: what 64 of them may cost, and half as much again for the
+ * heap. */
 #define CROWD_BYTES_MAX (64 * (size_t)TRANSPORT_BYTES * 3 / 2)
 #define SECRET "hunter2-and-more"
 
@@ -151,7 +152,7 @@ static void expect_end(const struct house *house, const void *bytes, size_t size
     expect_dropped(house, before + 1);
 }
 
-/* What strangers say: with and without TLS it ends the same way. */
+/* The words of strangers, which end the same way with and without TLS. */
 static void knock(struct house *house)
 {
     unsigned char garbage[5000];

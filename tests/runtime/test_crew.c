@@ -217,7 +217,7 @@ static void meet(void *arg, size_t index, size_t worker)
         nanosleep(&(struct timespec){ 0, 1000 }, NULL);
 }
 
-/* What a worker keeps for itself is found by its number. */
+/* The memory that a worker keeps for itself is found by its number. */
 static void every_worker_has_a_number_of_its_own(void **state)
 {
     (void)state;

@@ -174,7 +174,7 @@ static void an_error_says_what_failed_last(void **state)
     assert_int_equal(error_prefix(NULL, "first"), TR_EINTERNAL);
 }
 
-/* What is put before a message may leave no room for it, or for a part of it alone. */
+/* The words that are put before a message may leave no room for it, or for a part of it alone. */
 static void what_does_not_fit_is_cut_at_the_end(void **state)
 {
     char word[ERROR_TEXT_MAX + 8];

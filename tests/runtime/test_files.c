@@ -290,7 +290,7 @@ static void a_file_grows_by_what_is_written_behind_its_end(void **state)
     assert_int_equal(file_create(&file, files_posix, path, &error), TR_EEXIST);
     assert_says(&error, TR_EEXIST, "%s: cannot create: %s", path, strerror(EEXIST));
     file_close(&file); /* harmless */
-    /* What is opened to be written keeps its bytes; what is not there is made. */
+    /* A file that is opened to be written keeps its bytes; one that is not there is made. */
     assert_int_equal(file_open_writable(&file, files_posix, path, &error), 0);
     assert_int_equal(file.size, 9);
     assert_int_equal(file_append(&file, "g", 1, &error), 0);

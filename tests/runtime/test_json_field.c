@@ -213,7 +213,7 @@ static void sums_hold_64_bits(void **state)
     }
 }
 
-/* What is not there leaves what stood there; what is wrong does, too. */
+/* A key that is not there leaves the value as it was; one that is wrong does, too. */
 static void optional_fields_are_taken(void **state)
 {
     json_t *document = NULL;

@@ -646,7 +646,7 @@ static void a_dismissed_child_stays_away(void **state)
         assert_int_equal(node_spawn(node, &options, &address), 0);
         assert_int_equal(node_start(node), 0);
         run_for(env, ENV_SECOND_NS);
-        /* Who was dismissed before its start has no stop either. */
+        /* An actor that was dismissed before its start has no stop either. */
         assert_true(strcmp(story.text, "+c ~c -c ") == 0 || strcmp(story.text, "-c ") == 0);
         support_sim_finish(env, node);
         env_destroy(env);
@@ -858,7 +858,7 @@ static void an_actor_that_stops_spawns_nothing(void **state)
     env_destroy(env);
 }
 
-/* What an actor is refused while there is no memory. */
+/* The calls that an actor is refused while there is no memory. */
 struct poor {
     struct address other;
     int results[11];
@@ -963,7 +963,7 @@ static void a_kind_says_whether_it_may_be_sent_again(void **state)
     env_destroy(env);
 }
 
-/* Of each counter every loop has its own: a node's is their sum. */
+/* Every loop has each counter for itself: a node's is their sum. */
 static void a_node_counts_what_its_loops_do(void **state)
 {
     (void)state;

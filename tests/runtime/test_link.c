@@ -124,7 +124,7 @@ static void calls_are_answered_over_tls(void **state)
     unlink(path);
 }
 
-/* What one actor sends in two lanes comes in the order of each, whatever the bodies. */
+/* The messages that one actor sends in two lanes come in the order of each, whatever the bodies. */
 #define STREAM 100000
 
 struct streamer {
@@ -275,7 +275,7 @@ static void a_slow_receiver_bounds_what_is_sent(void **state)
     cluster_close(&cluster);
 }
 
-/* What no link can carry is answered, not lost. */
+/* A message that no link can carry is answered, not lost. */
 struct oversized {
     struct cluster *cluster;
     uint64_t bytes; /* of the request, or (reply) of the answer */

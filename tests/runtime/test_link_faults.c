@@ -21,7 +21,7 @@ struct asker {
 static void look_up(struct actor *self, void *arg);
 static void ask(struct actor *self, struct asker *asker);
 
-/* Who did not answer is looked up again, a little later. */
+/* An actor that did not answer is looked up again, a little later. */
 static void begin_again(struct actor *self, struct asker *asker)
 {
     timer_start(self, &asker->pause, actor_now_ns(self) + ENV_SECOND_NS / 10, look_up, asker);

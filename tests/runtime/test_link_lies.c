@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a peer that was let in may say, and what it gets for lies: nobody else notices them. */
+/* The words that a peer that was let in may say, and what it gets for lies: nobody else notices
+ * them. */
 #include "tests/runtime/raw_peer.h"
 
 #include <stdatomic.h>
@@ -18,7 +19,7 @@
 #include "runtime/net/link_impl.h"
 
 #define OBSERVER (NODE_OBSERVERS + 2)
-/* Of asks that nobody's death shall end. */
+/* The patience of asks that nobody's death shall end. */
 #define PATIENT_NS (60 * ENV_SECOND_NS)
 
 static void open_house(struct cluster *cluster, uint32_t loops)
@@ -235,8 +236,8 @@ static void expect_number(struct raw_peer *peer, uint64_t value)
     assert_int_equal(number.value, value);
 }
 
-/* What was released is said in no ACK before the connection breaks, but in the HELLO of the next
- * one: the sender, whose window was full, goes on. */
+/* The release is said in no ACK before the connection breaks, but in the HELLO of the next one: the
+ * sender, whose window was full, goes on. */
 static void a_full_window_opens_again_when_the_session_resumes(void **state)
 {
     (void)state;
@@ -287,7 +288,7 @@ static void gone(struct actor *self, void *arg, struct address who, int reason)
     cluster_done(caller->cluster);
 }
 
-/* Whoever lives there (incarnation 0). */
+/* Asks and watches the actor that lives there, whichever it is (incarnation 0). */
 static int call_and_watch_anyone(struct actor *self, const void *arg)
 {
     struct message *request = message_create(self, KIND_ASK);
@@ -301,8 +302,8 @@ static int call_and_watch_anyone(struct actor *self, const void *arg)
 static const struct actor_ops anyone_ops = { "caller of anyone", call_and_watch_anyone,
                                              support_discard, NULL, NULL };
 
-/* What the peer acknowledged is no longer in a queue that could be turned around: only the end of
- * its life tells those who wait for it. */
+/* A message that the peer acknowledged is no longer in a queue that could be turned around: only
+ * the end of the peer's life ends the wait for an answer. */
 static void a_death_ends_what_waits_for_whoever_lived_there(void **state)
 {
     (void)state;
@@ -399,7 +400,7 @@ static int hasty_start(struct actor *self, const void *arg)
 
 static const struct actor_ops hasty_ops = { "hasty", hasty_start, support_discard, NULL, NULL };
 
-/* What was written and lost is no more there to be received when it expired meanwhile. */
+/* A message that was written and lost is no more there to be received when it expired meanwhile. */
 static void nothing_is_received_that_was_dropped(void **state)
 {
     (void)state;
@@ -639,7 +640,8 @@ static void control_that_nobody_takes_is_bounded(void **state)
     cluster_close(&cluster);
 }
 
-/* Who has no memory for what comes does not wait for ever for an acknowledgement behind it. */
+/* A node that has no memory for what comes does not wait for ever for an acknowledgement behind
+ * it. */
 static void a_stall_ends(void **state)
 {
     (void)state;

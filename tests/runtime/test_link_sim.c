@@ -39,7 +39,7 @@ struct world {
     struct record record;
 };
 
-/* What a sink saw of one sender. */
+/* The messages of one sender that a sink saw. */
 struct seen {
     struct address from;
     uint64_t next[2]; /* of the data and the control lane */
@@ -253,7 +253,7 @@ static int client_start(struct actor *self, const void *arg)
     return 0;
 }
 
-/* What was sent behind an answer. */
+/* Receives what was sent behind an answer. */
 static int client_receive(struct actor *self, struct message *message)
 {
     struct client *client = actor_state(self);

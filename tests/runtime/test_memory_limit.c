@@ -106,7 +106,7 @@ static void version_1_counts_too(void **state)
     assert_limit(*state, 800000000);
 }
 
-/* What stands behind the number matters as little as how much it is. */
+/* The text behind the number matters as little as its length. */
 static void a_long_file_is_read_to_a_bound(void **state)
 {
     char text[400];

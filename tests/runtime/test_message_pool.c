@@ -57,7 +57,7 @@ static void drain(struct flood *flood, struct message_pool *pool)
     }
 }
 
-/* What a pool may keep when nothing is in use. */
+/* The bytes that a pool may keep when nothing is in use. */
 static size_t idle_max(const struct account *account, uint32_t num_pools)
 {
     size_t share = account->bound_bytes / 8 / num_pools;

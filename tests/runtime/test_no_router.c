@@ -15,7 +15,7 @@
 
 #define CALLS 100u
 
-/* What was tried, and how it ended; 1: not yet. */
+/* The calls that were tried, and how they ended; 1: not yet. */
 struct outcome {
     struct address server;
     uint32_t answered;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread, a forked child and a started program take over from their process, and what large
- * memory takes from the system. */
+/* The state that a thread, a forked child and a started program take over from their process, and
+ * the memory that large blocks take from the system. */
 #include "config.h" /* pthread_getname_np */
 
 #include <errno.h>
@@ -127,7 +127,7 @@ static int start(const char *program, bool in_path, bool own_group, const char *
 
 static void a_program_starts_with_no_signal_blocked_or_ignored(void **state)
 {
-    /* Of the first 28 signals: the C library keeps two behind them for itself. */
+    /* The first 28 signals: the C library keeps two behind them for itself. */
     static const char clean[] = "while read -r name value; do case $name in SigBlk:|SigIgn:) "
                                 "case $value in *0000000) ;; *) exit 9;; esac;; esac; "
                                 "done </proc/self/status; exit 7";

@@ -513,7 +513,7 @@ static int hungry_start(struct actor *self, const void *arg)
     office->received = count;
     while (count > 0)
         buffer_release(self, kept[--count]);
-    /* What is idle makes room for another size. */
+    /* Idle buffers make room for another size. */
     struct buffer *large = buffer_create(self, 900000);
     office->answered = large != NULL;
     buffer_release(self, large);

@@ -14,7 +14,7 @@
 #define ACCOUNT_BYTES 20000u /* of all clients' entries, and of most of their replies */
 #define MS UINT64_C(1000000)
 
-/* What the test wants of the owner while it runs as an actor. */
+/* The wishes of the test to the owner while it runs as an actor. */
 enum wish { FINISH, RELEASE, END_ERAS };
 
 /* The owner answers with how often it has begun work: two answers to one work are equal. */

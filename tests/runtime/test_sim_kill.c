@@ -13,7 +13,7 @@
 #include "runtime/core/timer.h"
 #include "tests/runtime/echo.h"
 
-/* What the actors below may no longer do once their node is dead. */
+/* The acts that the actors below may no longer do once their node is dead. */
 struct life {
     bool dead;
     uint32_t acted, acted_dead; /* messages, timers, starts, stops */

@@ -198,7 +198,7 @@ static void a_folder_that_others_may_enter_is_refused(void **state)
     assert_int_equal(listen_at(house, socket_in(house, "none/a"), &servers[1]), TR_ENOENT);
     assert_non_null(strstr(servers[1].error.text, "mkdir"));
 
-    /* What is no socket is not removed. */
+    /* A file that is no socket is not removed. */
     snprintf(path, sizeof path, "%s/file", house->folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);

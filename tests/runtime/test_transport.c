@@ -302,7 +302,7 @@ static void certificates_out_of_their_time_are_refused(void **state)
     security_destroy(late);
 }
 
-/* What a server says to bytes of a stranger; rc of its handshake. */
+/* The answer of a server to bytes of a stranger: the rc of its handshake. */
 static int answer(const struct security *security, const void *bytes, size_t size, bool ends,
                   struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of transports and keys share: two streams in memory that carry bytes to each
- * other in random pieces, and folders of keys.
+ * The common parts of the tests of transports and keys: two streams in memory that carry bytes to
+ * each other in random pieces, and folders of keys.
  */
 #ifndef TESTS_RUNTIME_WIRES_H
 #define TESTS_RUNTIME_WIRES_H

@@ -225,7 +225,7 @@ static void a_loader_ends_with_its_spec(void **unused)
     sample_spec_free(&spec);
 }
 
-/* Whoever reads a spec without having verified the message is safe as well. */
+/* A reader of a spec that did not verify the message is safe as well. */
 static void a_spec_is_only_read_where_there_is_one(void **unused)
 {
     (void)unused;
@@ -872,7 +872,8 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
     assert_int_equal(open.flags, UINT32_MAX & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST));
 }
 
-/* What was allocated draws nothing, until a layer says otherwise; the others are as they were. */
+/* A spec that was allocated draws nothing, until a layer says otherwise; the others are as they
+ * were. */
 static void a_new_spec_draws_nothing(void **unused)
 {
     (void)unused;

@@ -23,7 +23,7 @@ static void every_kind_is_registered_once(void **unused)
         assert_int_equal(kind->head_bytes, codec_head_bytes(id));
         assert_non_null(kind->encode);
         assert_non_null(kind->check);
-        /* Who watches a job may ask how it is, and nothing else. */
+        /* An observer of a job may ask how it is, and nothing else. */
         assert_int_equal(kind->observer, id == MSG_STATUS_REQUEST);
     }
     assert_null(kinds_find(&kinds, MSG_END_));

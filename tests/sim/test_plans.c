@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a seed chooses stays what it was: seeds that once failed are remembered by their numbers
- * (tests/sim/seeds.txt), and mean nothing any more when other runs come of them. Whoever changes
- * the draws on purpose finds those seeds' failures again, writes new seeds down, and then the new
- * hashes here.
+ * The choices of a seed stay what they were: seeds that once failed are remembered by their numbers
+ * (tests/sim/seeds.txt), and mean nothing any more when other runs come of them. After a change of
+ * the draws on purpose those seeds' failures are found again, new seeds are written down, and then
+ * the new hashes here.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -186,7 +186,7 @@ static void add_fleet(uint64_t *hash, const struct fleet_plan *f)
     }
 }
 
-/* Of all three ranges of seeds, each with faults that the one below has not. */
+/* Fleets of all three ranges of seeds, each with faults that the one below has not. */
 static void fleets_stay_what_they_were(void **state)
 {
     static const uint64_t FROM[] = { 0, FLEET_FAILPOINTS_FROM, FLEET_BUSY_FROM };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What watches a simulated job does watch it: a runtime checker notices numbers that come late or
+ * The checkers of a simulated job do watch it: a runtime checker notices numbers that come late or
  * twice, and the simulated trainers number their saves as real ones do, so that a repeat is known
  * for one.
  */
@@ -58,7 +58,8 @@ static int drop(struct actor *self, struct message *message)
 
 static const struct actor_ops sender_ops = { .name = "sender", .start = send_all, .receive = drop };
 
-/* What a checker says of numbers that come to it in that order, after a wait for its own. */
+/* Compares what a checker says of numbers that come to it in that order, after a wait for its
+ * own. */
 static void check_numbers(const struct number *numbers, size_t count, const char *wanted)
 {
     struct world *world = calloc(1, sizeof *world);
@@ -92,7 +93,7 @@ static void check_numbers(const struct number *numbers, size_t count, const char
     free(world);
 }
 
-/* Of each sender in each lane they rise; some may be missing. */
+/* The numbers of each sender in each lane rise; some may be missing. */
 static void numbers_that_come_late_are_noticed(void **state)
 {
     static const struct number well[] = { { 1, 0, 0 }, { 3, 0, 0 }, { 1, 0, 1 },

@@ -3,7 +3,7 @@
  * Runs one job and strikes its processes: strike_job [options] COMMAND...
  *
  * The command is a launcher that prints "[who N] started, process number P" for each process, as
- * `troupe launch` does. What it prints goes to standard output, with the milliseconds since the
+ * `troupe launch` does. Its output goes to standard output, with the milliseconds since the
  * beginning. A shell would be milliseconds late; here a strike comes within a fraction of one.
  *
  *   -m end      process 0 dies 0 to 5 ms after the last line of the report
@@ -287,7 +287,8 @@ static int next_strike(const struct job *job)
     return next;
 }
 
-/* What a process and all that came of it are at. Not this one: the program stops what it shows. */
+/* Shows what a process and all that came of it are at. Not this one: the program stops what it
+ * shows. */
 static void show(const struct job *job, pid_t shown)
 {
     pid_t child;
@@ -390,7 +391,7 @@ static int run(struct job *job)
     waitpid(job->launcher, &status, 0);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     printf("%10.3f --- the launcher ended with %d\n", since_ms(job), code);
-    /* What stands still can't end by itself; it would go on when it is continued. */
+    /* A process that stands still can't end by itself; it would go on when it is continued. */
     for (int i = 0; i < job->num_strikes; i++)
         if (job->strikes[i].action == CONTINUE_PROCESS)
             kill(job->strikes[i].pid, SIGCONT);

@@ -41,7 +41,7 @@ enum fault { DELAY, THROTTLE, SPLIT, RESET, CORRUPT, FAULTS };
 
 static const char *const NAMES[FAULTS] = { "delay", "throttle", "split", "reset", "corrupt" };
 
-/* What goes from one socket to the other. */
+/* The bytes that go from one socket to the other. */
 struct way {
     unsigned char bytes[BUFFER_BYTES];
     size_t begin, end;
@@ -257,7 +257,7 @@ static bool write_way(struct relay *relay, struct way *way, int to)
     return way->passed < way->reset_at;
 }
 
-/* What each of a pair's sockets is waited for; *wait_ms falls to when a way is due. */
+/* The events that each of a pair's sockets is polled for; *wait_ms falls to when a way is due. */
 static void want(const struct pair *pair, struct pollfd *polled, int *wait_ms)
 {
     uint64_t now = now_us();

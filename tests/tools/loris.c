@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a TLS client says first (RFC 8446): a record of 512 bytes, of which these come. */
+/* The first words of a TLS client (RFC 8446): a record of 512 bytes, of which these come. */
 static const unsigned char hello[] = { 22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3 };
 
 struct caller {
