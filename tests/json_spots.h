@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The places of values in a JSON document, for those who change it: a value may be put into the
+/* The places of values in a JSON document, for tests that change it: a value may be put into the
  * place of another. */
 #ifndef TESTS_JSON_SPOTS_H
 #define TESTS_JSON_SPOTS_H

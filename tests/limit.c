@@ -6,7 +6,7 @@
  * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, what its
  * processes were at and what they said last, then killed and bailed out of in TAP.
  * Processes that a test leaves behind are killed when it ends: they would hold its output open, and
- * whoever reads that would wait for them. This program adopts orphans, so none gets away, whatever
+ * the reader of that would wait for them. This program adopts orphans, so none gets away, whatever
  * group or session it moved to. It is built without sanitizers: it has to work when they don't.
  */
 #include "config.h"

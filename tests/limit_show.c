@@ -19,7 +19,8 @@
  * the lines of their files where these are known; what only one was at stands last.
  *
  * The files of a test are in its scratch folder (tests/cli/tap.sh), or a folder in that, and their
- * names begin like those that the tests give them. They are found by who has one open.
+ * names begin like those that the tests give them. They are found by the processes that have one
+ * open.
  */
 static const char script[] =
     "exec >&2 </dev/null\n"
@@ -120,7 +121,7 @@ void limit_show(const pid_t *family, int count)
     pid_t child = fork();
     if (child == 0)
         become_script(family, count < SHOWN_MAX ? count : SHOWN_MAX);
-    /* Others of the family are left to whoever waits for them. */
+    /* Others of the family are left to the processes that wait for them. */
     while (child > 0 && waitpid(child, NULL, WNOHANG) == 0) {
         if (left_of(&end) == 0)
             kill(child, SIGKILL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A job fixture over several nodes with links between them, in the real env or in the simulator:
- * who plays where is a layout, the graph is a random one.
+ * a layout says which roles are where, the graph is a random one.
  */
 #ifndef TESTS_ACTORS_CLUSTER_FIXTURE_H
 #define TESTS_ACTORS_CLUSTER_FIXTURE_H

@@ -488,7 +488,7 @@ static void play_busily(uint64_t seed, const struct cluster_fixture_layout *layo
     for (uint32_t i = 0; i < STRIKES && strikes; i++) {
         (void)cluster_fixture_play_run(&run->play,
                                        random_below(&run->draws, CLUSTER_FIXTURE_SECOND));
-        if (any_done(run)) /* who has ended waits for nobody */
+        if (any_done(run)) /* a rank that has ended waits for nobody */
             break;
         strike(run);
     }

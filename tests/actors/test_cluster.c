@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster file says what is wrong with it and where; a plan made of it serves every partition,
- * evenly, and is the same for whoever reads it. */
+ * evenly, and is the same for all that read it. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

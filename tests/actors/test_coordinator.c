@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coordinator under random order, deaths, restarts and deadlines: who is there is who lives,
- * a barrier ends in one way for all and not before all came, and the end of the job ends everybody.
+ * The coordinator under random order, deaths, restarts and deadlines: the members are those that
+ * live, a barrier ends in one way for all and not before all came, and the end of the job ends
+ * everybody.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,7 +229,7 @@ static void settle(struct world *world)
     env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
 }
 
-/* Ranks whose place is taken: whoever joins a free one here leaves it with the answer. */
+/* Ranks whose place is taken: a rank that joins a free one here leaves it with the answer. */
 static uint32_t count_members(struct world *world)
 {
     uint32_t count = 0;
@@ -372,7 +373,7 @@ static void the_end_of_the_job_ends_everybody_once(void **unused)
     }
 }
 
-/* Nobody else has to say that it is done, nor is anybody let in who would begin again. */
+/* Nobody else has to say that it is done, nor is a rank let in that would begin again. */
 static void the_result_that_is_written_ends_the_job(void **unused)
 {
     (void)unused;

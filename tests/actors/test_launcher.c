@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The launcher without its I/O: what lines of processes mean to it, and what people who ask it to
- * stop mean.
+ * The launcher without its I/O: what lines of processes mean to it, and what requests to stop mean.
  */
 #include <setjmp.h>
 #include <stdarg.h>

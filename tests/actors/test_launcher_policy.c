@@ -707,7 +707,7 @@ static void how_a_process_ended_is_said(void **unused)
     }
 }
 
-/* Without trainers nobody is waited for: who ends well stays so, until all have. */
+/* Without trainers nobody is waited for: a process that ends well stays so, until all have. */
 static void a_job_without_trainers_ends_one_by_one(void **unused)
 {
     static const enum launcher_role TWO[] = { LAUNCHER_SERVER, LAUNCHER_SAMPLER };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics: the text is OpenMetrics to the letter, and who asks for it wrongly costs little. */
+/* Metrics: the text is OpenMetrics to the letter, and a wrong request for it costs little. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The actors of a job in several nodes with links between them: whatever plays where, and whoever
- * dies meanwhile, the batches are those of one node. */
+/* The actors of a job in several nodes with links between them: whichever roles are where, and
+ * whichever actor dies meanwhile, the batches are those of one node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -301,7 +301,7 @@ static uint64_t offered(struct world *world)
 }
 
 /* Pieces that a full mailbox refused come after the end of the batch, which is kept for them; and
- * as a whole again for who begins anew in the middle. */
+ * as a whole again for a requester that begins anew in the middle. */
 static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
 {
     (void)state;

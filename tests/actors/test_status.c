@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process tells its status to whoever asks: one document, with what each loop holds. */
+/* A process gives its status to all that ask: one document, with what each loop holds. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

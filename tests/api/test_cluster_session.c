@@ -331,7 +331,8 @@ static void end_job(struct job *job)
     graph_leave(job->graphs[0], port);
 }
 
-/* A trainer that failed ends the job: who only serves or samples hears of it, as a member. */
+/* A trainer that failed ends the job: a process that only serves or samples hears of it, as a
+ * member. */
 static void the_end_of_the_job_ends_its_processes(void **state)
 {
     struct job job;

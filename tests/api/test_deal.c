@@ -281,7 +281,7 @@ static void a_trainer_short_of_its_share_is_refused(void **state)
         uint64_t of_0 = (uint64_t)(33 + extra), of_1 = of_0 + 33;
         for (uint64_t v = 0; v < WORLD_NODES; v++)
             deal[v] = v < of_0 ? 0 : v < of_1 ? 1 : v < 99 ? 2 : -1;
-        /* ... who are evened out by nodes that nobody trains on. */
+        /* ... which are evened out by nodes that nobody trains on. */
         if (extra < 0)
             deal[99] = deal[100] = 0, deal[101] = 1; /* 34 each */
         if (extra > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups through the public API, a thread a trainer: sums in the order of ranks, checkpoints that a
- * second session finds, and a close that wakes whoever waits.
+ * second session finds, and a close that wakes the thread that waits.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -243,7 +243,7 @@ static void *run_second(void *arg)
     return NULL;
 }
 
-/* Each barrier of many holds whoever comes until all have, as the first does. */
+/* Each barrier of many holds the ranks that come until all have, as the first does. */
 static void every_barrier_waits_for_all(void **state)
 {
     struct tr_session_options options;

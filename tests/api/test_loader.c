@@ -178,7 +178,7 @@ static void *train(void *arg)
 }
 
 /* Each trainer has a proxy of its own, all share samplers and servers; batches are those that one
- * trainer gets who plays all ranks. */
+ * trainer gets that plays all ranks. */
 static void trainers_of_one_process_share_it(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Log lines are pulled: whole and in order, with what was lost counted; a thread, an event loop and
- * a signal handler can wait for them and end the wait; no session waits for who takes them.
+ * a signal handler can wait for them and end the wait; no session waits for the thread that takes
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

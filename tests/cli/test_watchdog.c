@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The watch over trainers, each time in a process of its own: one that hangs is ended with its
- * stack told, one that waits, gets on, or was stopped with its whole process is left alone.
+ * stack shown, one that waits, gets on, or was stopped with its whole process is left alone.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that says which partition each node has, as text or .npy; the first byte chooses. What is
- * taken names a partition for each node. */
+/* A file that says which partition each node has, as text or .npy; the first byte chooses. Input
+ * that is taken names a partition for each node. */
 #include "graph/types.h"
 #include "partition/build/assign.h"
 #include "tests/fuzz/fuzz.h"

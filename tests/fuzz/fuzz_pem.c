@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of certificates and keys; the first byte chooses which. What is taken can be used, and
- * nobody is asked for a passphrase. */
+/* Files of certificates and keys; the first byte chooses which. A file that is taken can be used,
+ * and nobody is asked for a passphrase. */
 #include <openssl/pem.h>
 
 #include "runtime/net/pem.h"

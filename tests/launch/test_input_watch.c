@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The standard input of a launched process: only its end is one, and whoever waits for it can be
- * stopped. Each scenario runs in a forked child with an input of its own.
+ * The standard input of a launched process: only its end is one, and a thread that waits for it can
+ * be stopped. Each scenario runs in a forked child with an input of its own.
  */
 #include "config.h" /* pipe2 */
 

@@ -343,7 +343,7 @@ static void note_urgent(int number)
     urgent = 1;
 }
 
-/* Its number may be another's by then; whoever waits for it again learns nothing. */
+/* Its number may be another's by then; a second wait for it learns nothing. */
 static void an_ended_child_is_neither_waited_for_nor_signalled(void **unused)
 {
     struct child_process child, none = CHILD_NONE;

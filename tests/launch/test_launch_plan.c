@@ -106,8 +106,8 @@ static void each_role_has_its_command(void **state)
     assert_words(plan, 4, "/bin/troupe train" TAKES "4 --run=/r/one --lr 0.5");
 }
 
-/* Samplers and servers open the folder of checkpoints too: they are told that it is emptied, where
- * it is the one beside the run. */
+/* Samplers and servers open the folder of checkpoints too: they are notified that it is emptied,
+ * where it is the one beside the run. */
 static void a_replaced_run_is_replaced_by_all(void **state)
 {
     static const struct {

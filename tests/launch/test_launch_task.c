@@ -237,7 +237,7 @@ static void a_job_runs_to_its_end(void **state)
     assert_int_equal(seen.started, PROCESSES);
     assert_int_equal(seen.ended, PROCESSES);
     assert_int_equal(seen.signals, 0);
-    assert_int_equal(poll(&polled, 1, 0), 1); /* the end is there for whoever polls */
+    assert_int_equal(poll(&polled, 1, 0), 1); /* the end is there for all that poll */
     end(&running);
 }
 
@@ -470,7 +470,7 @@ static void closing_wakes_whoever_waits(void **state)
     observing.cluster = cluster;
     observing.shared_key = info.shared_key;
     ok(tr_observer_open(&observing, 0, &waiting.observer, &failure));
-    /* It is told why nobody answers. */
+    /* The reason why nobody answers is given. */
     ok(tr_observer_wait(waiting.observer, 1, LONG, &failure));
     ok(tr_observer_process(waiting.observer, 0, &status, &failure));
     assert_false(status.up);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process finds its place in a cluster from what whoever started it says, in a stated order. */
+/* A process finds its place in a cluster from what its starter says, in a stated order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -388,7 +388,8 @@ static void numbers_are_whole(void **state)
     }
 }
 
-/* A wrong word is told from a number that is too large, and from other trainers than ours. */
+/* A wrong word is distinguished from a number that is too large, and from other trainers than
+ * ours. */
 static void each_refusal_has_its_code(void **state)
 {
     static const struct {

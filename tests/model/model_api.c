@@ -406,7 +406,7 @@ static bool sleeps(int thread)
 }
 
 /* A child of fork() learns that it is one, a struct that cannot be filled loses no event, and
- * whoever waits for one when the task is closed is woken. */
+ * a thread that waits for one when the task is closed is woken. */
 static void check_waiting(const char *graph, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;

@@ -556,7 +556,7 @@ static void cancel_at_metis(void *arg, const char *stage, uint64_t done, uint64_
         fclose(file);
 }
 
-/* A helper that would run for ever is killed, by whoever cancels. */
+/* A helper that would run for ever is killed, whichever way it is cancelled. */
 static void cancel_kills_the_helper(void **state)
 {
     struct run run;

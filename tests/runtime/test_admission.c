@@ -64,7 +64,7 @@ static void the_oldest_silent_one_gives_way(void **state)
     assert_int_equal(chosen(&table, THEIRS), 20);
 }
 
-/* Also where another source holds more: a peer speaks first, whoever it is. */
+/* Also where another source holds more: a peer speaks first, whichever it is. */
 static void silence_does_not_last(void **state)
 {
     (void)state;

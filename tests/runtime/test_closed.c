@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node that listens, and people who want in: whatever comes from who proved nothing ends soon,
- * costs little, is counted, and never stands in the log. */
+/* A node that listens, and strangers that want in: whatever comes from one that proved nothing ends
+ * soon, costs little, is counted, and never stands in the log. */
 #include "tests/runtime/link_support.h"
 
 #include <arpa/inet.h>
@@ -206,7 +206,7 @@ static size_t resident_bytes(void)
 }
 
 /* Each sends a start of a handshake and waits; all are gone in the end, and their memory never was
- * more than that of those who may wait at once. */
+ * more than that of those that may wait at once. */
 static void a_crowd_is_turned_away(void **state)
 {
     struct house *house = *state;
@@ -258,7 +258,7 @@ static int gate_receive(struct actor *self, struct message *message)
 
 static const struct actor_ops gate_ops = { "gate", gate_start, gate_receive, NULL, NULL };
 
-/* Many who begin a handshake at once don't take the loop for themselves. */
+/* Many peers that begin a handshake at once don't take the loop for themselves. */
 static void handshakes_take_turns(void **state)
 {
     static const char hello[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" SECRET;
@@ -348,7 +348,7 @@ static void another_authority_is_refused(void **state)
     close_house(house);
 }
 
-/* A true certificate alone opens nothing: who says no HELLO is dropped as well. */
+/* A true certificate alone opens nothing: a peer that says no HELLO is dropped as well. */
 static void a_silent_friend_is_dropped(void **state)
 {
     struct house *house = *state;

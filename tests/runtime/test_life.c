@@ -599,7 +599,8 @@ static void one_for_all_tries_again_without_memory(void **state)
     }
 }
 
-/* A parent that stops its child at the first message; others are stopped by whoever knows them. */
+/* A parent that stops its child at the first message; others are stopped by an actor that knows
+ * them. */
 static int dismiss_start(struct actor *self, const void *arg)
 {
     struct plan *plan = (void *)(uintptr_t)arg;

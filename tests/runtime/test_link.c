@@ -345,7 +345,8 @@ static void no_message_exceeds_half_a_window(void **state)
     }
 }
 
-/* A node that ends: who watches it hears it once; its next life is found by the same name. */
+/* A node that ends: an actor that watches it hears it once; its next life is found by the same
+ * name. */
 struct watcher {
     struct cluster *cluster;
     uint32_t downs;

@@ -393,7 +393,7 @@ static bool all_numbers_came(void *arg)
 
 /* The window is full of messages that a loop which stands still does not take. It takes them while
  * the node that dials has said hello anew, with what was released so far, and is not welcome yet:
- * the rest is told once the link is up, or the sender would wait for ever. */
+ * the rest is reported once the link is up, or the sender would wait for ever. */
 static void what_is_released_during_a_greeting_is_told(void **state)
 {
     (void)state;

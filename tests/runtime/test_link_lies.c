@@ -212,7 +212,7 @@ static void a_session_goes_on_only_as_it_was(void **state)
     cluster_close(&cluster);
 }
 
-/* Sends numbers to whoever asks for them. */
+/* Sends numbers to the actors that ask for them. */
 #define NUMBERS 20u
 
 static int number_sender_receive(struct actor *self, struct message *message)
@@ -734,8 +734,8 @@ static void an_observer_that_does_not_read_is_let_go(void **state)
 
 #define LATE_NS UINT64_C(10000000)
 
-/* Answers whose deadline passed are not kept, so who is slow to take them is not let go for
- * them. */
+/* Answers whose deadline passed are not kept, so an observer that is slow to take them is not let
+ * go for them. */
 static void answers_that_are_too_late_take_no_room(void **state)
 {
     (void)state;

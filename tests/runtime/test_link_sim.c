@@ -471,8 +471,8 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     return trace;
 }
 
-/* A node that stood still while the others counted it as dead ends, whoever connects to whom; the
- * others, who did nothing wrong, go on. */
+/* A node that stood still while the others counted it as dead ends, whichever side connects; the
+ * others, which did nothing wrong, go on. */
 static void who_stood_still_ends_alone(void **state)
 {
     (void)state;

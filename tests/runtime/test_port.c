@@ -332,7 +332,7 @@ static void what_a_port_sends_is_charged_and_a_full_account_is_named(void **stat
 }
 
 /* Nobody gave this node a bound: it has one all the same, well below what the machine has, and at
- * it who sends is told. */
+ * it a sender gets an error. */
 static void a_node_without_a_bound_does_not_take_all_memory(void **state)
 {
     struct house *house = *state;

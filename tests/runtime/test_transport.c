@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transports: every byte arrives once and in order however the stream cuts them, and nobody gets
- * in who does not prove itself; each refusal says why. */
+ * in a peer that does not prove itself; each refusal says why. */
 #include "tests/runtime/wires.h"
 
 #include <openssl/ssl.h>

@@ -311,7 +311,7 @@ static void a_second_process_with_the_same_number_is_refused(void **state)
     cluster_close(&raw.cluster);
 }
 
-/* Many who say nothing take no more than their places. */
+/* Many peers that say nothing take no more than their places. */
 static void half_open_connections_are_bounded(void **state)
 {
     (void)state;

@@ -118,7 +118,7 @@ static int open_port(uint16_t *port)
 }
 
 /* A port that is free now, for a process that begins to listen there later. Below those that the
- * kernel gives to who connects: one of these would be somebody's by then. */
+ * kernel gives to connections: one of these would be somebody's by then. */
 static int hold_port(uint16_t *port)
 {
     int fd = open_socket();
