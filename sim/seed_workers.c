@@ -71,7 +71,7 @@ static void worker_run(const struct seed_workers_options *options, uint64_t at, 
         if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
             _exit(1);
     }
-    /* This is written before exit(): what a sanitizer finds there is told apart from the death
+    /* This is written before exit(): what a sanitizer finds there is distinguished from the death
      * of a seed. */
     if (write(fd, &(char){ WORKER_FINISHED }, 1) != 1)
         _exit(1);

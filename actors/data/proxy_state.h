@@ -169,7 +169,7 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request);
 
 /* proxy_deposit.c: a batch that came as bytes. An empty one to read it into, NULL: no memory; and
  * putting it into the store, or giving it up, with what came of reading: 0, or a TR_E* with its
- * sentence. */
+ * message. */
 struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot);
 int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
                   struct error *error);

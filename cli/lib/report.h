@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of a command: lines for people, or one JSON object a report.
+ * The results of a command: lines for display, or one JSON object a report.
  *
  * A command names each figure once, with the key that scripts read and the label that people
  * read. Fields between report_row() and report_rows_end() make a table (an array of objects).

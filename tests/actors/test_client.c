@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client does whole operations: what it answers is the truth, whatever dies, stalls or finds no
- * memory meanwhile; each operation completes once; what can't be done is said with a sentence.
+ * memory meanwhile; each operation completes once; what can't be done is said with a message.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -267,7 +267,7 @@ static void a_set_that_outgrows_the_account_fails(void **unused)
     close_fixture(&f);
 }
 
-/* Nobody answers for the partitions: the sentence comes before the caller gives up. */
+/* Nobody answers for the partitions: the message comes before the caller gives up. */
 static void an_owner_that_never_comes_is_named_at_the_deadline(void **unused)
 {
     (void)unused;

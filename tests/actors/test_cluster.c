@@ -56,7 +56,7 @@ static int read_one(const char *host, const char *more, struct cluster *cluster,
 
 struct bad {
     const char *host, *more;
-    const char *path, *says; /* in the sentence */
+    const char *path, *says; /* in the message */
 };
 
 static void bad_fields_are_named_by_their_path(void **unused)
@@ -232,7 +232,7 @@ static void ip_config_is_taken_in_its_place(void **unused)
     }
 }
 
-/* Whatever else a file begins with, the sentence says what it is and what it should be. */
+/* Whatever else a file begins with, the message says what it is and what it should be. */
 static void what_is_no_cluster_file_is_told_so(void **unused)
 {
     static const char *const bad[][2] = {
@@ -830,7 +830,7 @@ static void peers_are_all_others_with_the_hosts_that_they_prove(void **unused)
     cluster_fini(&c);
 }
 
-/* Whatever is cut from or changed in a document, reading ends with 0 or a sentence. */
+/* Whatever is cut from or changed in a document, reading ends with 0 or a message. */
 static void broken_documents_are_refused_with_a_sentence(void **unused)
 {
     static const char text[] =

@@ -664,7 +664,7 @@ static void a_loader_that_was_closed_before_is_not_opened(void **state)
     close_world(&world);
 }
 
-/* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
+/* A batch as bytes is the one that was asked for, whole, or it is refused with a message. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
     (void)state;

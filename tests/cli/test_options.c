@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options: every value is read whole or refused with a sentence that names it. */
+/* Options: every value is read whole or refused with a message that names it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster file, JSON or ip_config.txt: what is read can be planned from, or is refused with a
- * sentence; a plan names processes that there are. The first byte is the number of partitions, and
+ * message; a plan names processes that there are. The first byte is the number of partitions, and
  * whether the network may be insecure, which ip_config.txt can't say. */
 #include <jansson.h>
 

@@ -73,7 +73,7 @@ static inline int count_names(struct scratch *scratch)
     return count;
 }
 
-/* The sentence must hold each of the words: file, field, value, remedy. */
+/* The message must hold each of the words: file, field, value, remedy. */
 static inline void assert_says(const struct error *error, int code, const char *word)
 {
     if (error->code != code || strstr(error->text, word) == NULL)

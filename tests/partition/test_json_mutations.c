@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metadata.json and NAME.json with bytes changed or values swapped: what they describe opens or is
- * refused with a sentence. Mutations come from a fixed seed, so each run makes the same. */
+ * refused with a message. Mutations come from a fixed seed, so each run makes the same. */
 #include "tests/partition/graph_util.h"
 
 #include "partition/raw/raw.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sentence is printable UTF-8, whatever the names and words that it quotes. */
+/* A message is printable UTF-8, whatever the names and words that it quotes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void what_steers_a_terminal_is_not_shown(void **state)
     }
 }
 
-/* Where a sentence is cut it does not end in half a character. */
+/* Where a message is cut it does not end in half a character. */
 static void a_long_sentence_is_cut_at_a_character(void **state)
 {
     char word[2 * ERROR_TEXT_MAX];
