@@ -49,10 +49,14 @@ struct tr_group {
     bool closed;
 };
 
-/* An operation as the caller gave it. */
+/* What numbers an operation, which a repeat has too. */
+enum asked_number { NUMBER_NONE, NUMBER_REDUCTION, NUMBER_BARRIER, NUMBER_SAVE };
+
+/* An operation as the caller gave it; its number is the group's. */
 struct asked {
     const char *name;
     uint32_t operation;
+    enum asked_number numbered;
     uint64_t value;
     const void *body;
     size_t count;
@@ -268,9 +272,20 @@ static int group_ask(struct tr_group *group, struct port *port, const struct ask
     return rv;
 }
 
+/* Of the thread inside, whose the counts are: another thread's call has a number of its own. */
+static void group_number(const struct tr_group *group, struct asked *asked)
+{
+    if (asked->numbered == NUMBER_REDUCTION)
+        asked->value = group->reductions + 1;
+    else if (asked->numbered == NUMBER_BARRIER)
+        asked->count = group->barriers + 1;
+    else if (asked->numbered == NUMBER_SAVE)
+        asked->number = group->saves + 1;
+}
+
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
  * have closed the group. */
-static int group_run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
+static int group_run(struct tr_group *group, struct asked *asked, int64_t timeout_ns,
                      int (*take)(struct tr_group *group, const struct message *reply, void *arg),
                      void *arg, struct tr_error *error)
 {
@@ -284,6 +299,7 @@ static int group_run(struct tr_group *group, const struct asked *asked, int64_t 
         return tr_error_set(error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
                             rv == TR_ECLOSED ? "the group is closed"
                                              : "another thread waits in the group");
+    group_number(group, asked);
     /* The caller's until its next call, whatever comes of that; this thread alone is inside. */
     free(group->checkpoint);
     group->checkpoint = NULL;
@@ -330,12 +346,12 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
     int rv = session_mine(group->graph->session, error);
     if (rv != 0)
         return rv;
-    const struct asked asked = { .name = "reduce",
-                                 .operation = MSG_GROUP_REDUCE,
-                                 .value = group->reductions + 1,
-                                 .body = values,
-                                 .count = count,
-                                 .bytes = count * sizeof(float) };
+    struct asked asked = { .name = "reduce",
+                           .operation = MSG_GROUP_REDUCE,
+                           .numbered = NUMBER_REDUCTION,
+                           .body = values,
+                           .count = count,
+                           .bytes = count * sizeof(float) };
     if (count > REDUCER_VALUES_MAX)
         return tr_error_set(error, TR_ETOOBIG, "reduce: %zu values; at most %" PRIu64, count,
                             (uint64_t)REDUCER_VALUES_MAX);
@@ -362,34 +378,34 @@ static int count_barrier(struct tr_group *group, const struct message *reply, vo
 int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns,
                      struct tr_error *error)
 {
-    const struct asked asked = { .name = "barrier",
-                                 .operation = MSG_GROUP_BARRIER,
-                                 .value = hash_name(name),
-                                 .count = group->barriers + 1 };
+    struct asked asked = { .name = "barrier",
+                           .operation = MSG_GROUP_BARRIER,
+                           .numbered = NUMBER_BARRIER,
+                           .value = hash_name(name) };
     return group_run(group, &asked, timeout_ns, count_barrier, NULL, error);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
                   int64_t timeout_ns, struct tr_error *error)
 {
-    const struct asked asked = { .name = "save",
-                                 .operation = MSG_GROUP_SAVE,
-                                 .value = step,
-                                 .body = bytes,
-                                 .count = count,
-                                 .bytes = count,
-                                 .number = group->saves + 1 };
+    struct asked asked = { .name = "save",
+                           .operation = MSG_GROUP_SAVE,
+                           .value = step,
+                           .body = bytes,
+                           .count = count,
+                           .bytes = count,
+                           .numbered = NUMBER_SAVE };
     return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
                        struct tr_error *error)
 {
-    const struct asked asked = { .name = "save",
-                                 .operation = MSG_GROUP_SKIP,
-                                 .value = step,
-                                 .count = (uint32_t)code,
-                                 .number = group->saves + 1 };
+    struct asked asked = { .name = "save",
+                           .operation = MSG_GROUP_SKIP,
+                           .value = step,
+                           .count = (uint32_t)code,
+                           .numbered = NUMBER_SAVE };
     return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
@@ -416,7 +432,7 @@ static int take_checkpoint(struct tr_group *group, const struct message *reply, 
 int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_checkpoint *checkpoint,
                      struct tr_error *error)
 {
-    const struct asked asked = { .name = "restore", .operation = MSG_GROUP_RESTORE };
+    struct asked asked = { .name = "restore", .operation = MSG_GROUP_RESTORE };
     struct tr_checkpoint full = TR_CHECKPOINT_INIT;
     /* The caller's struct is written first: one that is not sound fails before the other ranks are
      * waited for. */
@@ -428,15 +444,15 @@ int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_check
 
 int tr_group_done(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
-    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
+    struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
     return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
-    const struct asked asked = { .name = "the end of the job",
-                                 .operation = MSG_GROUP_FINISH,
-                                 .count = 1 };
+    struct asked asked = { .name = "the end of the job",
+                           .operation = MSG_GROUP_FINISH,
+                           .count = 1 };
     return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 

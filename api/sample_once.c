@@ -54,6 +54,7 @@ int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers, struct tr
         return tr_error_set(error, rv, "%" PRIu32 " layers of %" PRIu32 " edge types: %s",
                             num_layers, num_etypes, tr_strerror(rv));
     }
+    graph_acquire(graph);
     spec->graph = graph;
     *out = spec;
     return 0;
@@ -64,6 +65,7 @@ void tr_sample_spec_destroy(struct tr_sample_spec *spec)
     if (spec == NULL || session_is_child(spec->graph->session))
         return;
     sample_spec_free(&spec->spec);
+    graph_release(spec->graph);
     free(spec);
 }
 

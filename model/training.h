@@ -46,6 +46,7 @@ struct training {
     bool folder_ours;      /* the run's folder is this run's */
     bool model_kept;       /* the run's folder has the best model so far */
     bool any_kept;         /* or one of this run that is older */
+    bool test_appended;    /* the line of the test's scores, which a rewind takes back */
     uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;

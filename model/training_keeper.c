@@ -170,13 +170,28 @@ static int training_keeper_test(void *arg, struct error *error)
         return 0;
     int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
                               &scores, error);
-    if (rv != 0)
-        return rv;
-    /* The scores are noted before the line is written: a try that repeats this does not compute
-     * them again, and run_folder_sync() writes a line that was refused. */
-    training_set_tested(t, &scores);
-    return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
-                             error);
+    if (rv == 0)
+        training_set_tested(t, &scores);
+    return rv;
+}
+
+static int append_test(struct training *t, struct error *error)
+{
+    if (!t->tested || t->test_appended)
+        return 0;
+    /* The line is noted before it is written: run_folder_sync() writes one that was refused. */
+    t->test_appended = true;
+    return run_folder_append(
+        &t->folder, json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)), error);
+}
+
+/* A launcher that lives reads sooner or later, and must know it; one that does not asks this process
+ * to stop, or is missed. */
+static void say_complete(const struct training *t)
+{
+    while (tr_process_say_complete(TR_PROCESS_SAY_NS, NULL) == TR_ETIMEDOUT &&
+           !cancel_asked(&t->cancel)) {
+    }
 }
 
 /* The program passes the result on, and the launcher is notified, before anybody learns of the end:
@@ -184,7 +199,9 @@ static int training_keeper_test(void *arg, struct error *error)
 static int training_keeper_kept(void *arg, const struct trainer_result *result, struct error *error)
 {
     struct training *t = arg;
-    int rv = run_folder_sync(&t->folder, error);
+    int rv = append_test(t, error);
+    if (rv == 0)
+        rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
         training_set_result(t, result);
         if (t->options.confirm)
@@ -194,7 +211,7 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && training_in_cluster(t))
-        (void)tr_process_say_complete(TR_PROCESS_SAY_NS, NULL);
+        say_complete(t);
     return rv;
 }
 

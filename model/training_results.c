@@ -44,7 +44,7 @@ void training_set_tested(struct training *t, const struct scores *scores)
 void training_forget_end(struct training *t)
 {
     pthread_mutex_lock(&t->mutex);
-    t->tested = t->done = false;
+    t->tested = t->done = t->test_appended = false;
     pthread_mutex_unlock(&t->mutex);
 }
 

@@ -7,14 +7,16 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define MS_NS INT64_C(1000000)
-/* Timeouts above this many seconds have no end, so that no sum of times wraps. */
+/* A longer timeout is cut to this many seconds, 136 years, so that no sum of times wraps. */
 #define TIMEOUT_SECONDS_MAX (INT64_C(1) << 32)
 
 struct deadline deadline_after(int64_t timeout_ns)
 {
     struct deadline deadline = { .never = true };
-    if (timeout_ns < 0 || timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX)
+    if (timeout_ns < 0)
         return deadline;
+    if (timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX)
+        timeout_ns = TIMEOUT_SECONDS_MAX * SECOND_NS;
     deadline.never = false;
     clock_gettime(CLOCK_MONOTONIC, &deadline.at);
     deadline.at.tv_nsec += timeout_ns % SECOND_NS;
