@@ -151,10 +151,11 @@ static int by_slurm(const struct cluster_plan *plan, const struct process_identi
  * a wrapper inside an mpirun sets it to what it means. */
 static const struct {
     const char *rank, *world;
+    bool mpi; /* set for any program, also a single one that need not be a rank of ours */
 } RANK_VARIABLES[] = {
-    { "RANK", "WORLD_SIZE" },                           /* torchrun */
-    { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, /* Open MPI's mpirun */
-    { "PMI_RANK", "PMI_SIZE" },                         /* MPICH's, Intel MPI's mpiexec */
+    { "RANK", "WORLD_SIZE", false },                          /* torchrun */
+    { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true }, /* Open MPI's mpirun */
+    { "PMI_RANK", "PMI_SIZE", true },                         /* MPICH's, Intel MPI's mpiexec */
 };
 #define RANK_VARIABLES_COUNT (sizeof RANK_VARIABLES / sizeof RANK_VARIABLES[0])
 
@@ -170,11 +171,21 @@ static int by_rank_variables(const struct cluster_plan *plan,
         rv = say_number(wanted, world_name, &world, error);
     if (rv != 0 || rank == PROCESS_IDENTITY_NONE || world == PROCESS_IDENTITY_NONE)
         return rv;
+    if (RANK_VARIABLES[which].mpi && world == 1 && plan->plan.trainers != 1)
+        return 0;
     if (world != plan->plan.trainers || rank >= world)
         return error_set(error, TR_EMISMATCH,
                          "%s=%u of %s=%u in the environment; %s has %u trainers", rank_name, rank,
                          world_name, world, plan->cluster->path, plan->plan.trainers);
-    *process = plan_trainer_node(&plan->plan, rank);
+    uint32_t found = plan_trainer_node(&plan->plan, rank);
+    uint32_t trainers = plan->plan.processes[found].trainers.count;
+    if (trainers > 1)
+        return error_set(error, TR_EMISMATCH,
+                         "%s=%u of %s=%u in the environment: process %u of %s has %u trainers, and "
+                         "each rank starts a program; give its host \"processes\": \"role\", or "
+                         "start one program a process",
+                         rank_name, rank, world_name, world, found, plan->cluster->path, trainers);
+    *process = found;
     return 0;
 }
 
@@ -238,8 +249,14 @@ static int from_surroundings(const struct cluster_plan *plan,
     const char *host = process_identity_say(wanted, "TROUPE_HOST");
     if (host != NULL)
         return by_host_name(plan, wanted, host, process, error);
-    rv = by_slurm(plan, wanted, process, error);
+    /* What Slurm says of an mpirun's programs is inherited from the step, or the batch script, that
+     * the mpirun runs in. */
+    bool by_mpirun = process_identity_say(wanted, "OMPI_COMM_WORLD_RANK") != NULL;
+    if (by_mpirun)
+        rv = by_rank(plan, wanted, process, error);
     if (rv == 0 && *process == PROCESS_IDENTITY_NONE)
+        rv = by_slurm(plan, wanted, process, error);
+    if (rv == 0 && *process == PROCESS_IDENTITY_NONE && !by_mpirun)
         rv = by_rank(plan, wanted, process, error);
     if (rv == 0 && *process == PROCESS_IDENTITY_NONE)
         rv = by_own_name(plan, wanted, process, error);

@@ -8,8 +8,9 @@
  *     --process N, --host NAME          the command line
  *     TROUPE_PROCESS, TROUPE_HOST       the environment (the launcher, systemd units)
  *     SLURMD_NODENAME, SLURM_PROCID     Slurm's srun
- *     RANK, WORLD_SIZE                  torchrun; of a process with trainers
- *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same
+ *     RANK, WORLD_SIZE                  torchrun; of a process with one trainer
+ *     OMPI_COMM_WORLD_RANK, _SIZE       Open MPI's mpirun; the same. Where it is there, ranks go
+ *                                       before Slurm: its programs inherit what Slurm said of it
  *     PMI_RANK, PMI_SIZE                MPICH's and Intel MPI's mpiexec; the same
  *     the name of this host             as the cluster file has it, or as "name-3", the third of a
  *                                       Kubernetes StatefulSet: the third process of its role

@@ -59,7 +59,7 @@ static const char *look(void *arg, const char *name)
     return NULL;
 }
 
-#define VARIABLES_MAX 4
+#define VARIABLES_MAX 5
 
 struct row {
     const char *variables[VARIABLES_MAX + 1];
@@ -311,6 +311,25 @@ static const struct row ROWS[] = {
       .index = NONE,
       .host_name = "a",
       .expected = 2 },
+    /* mpirun in a batch script or a step of Slurm: its programs inherit these numbers. */
+    { .variables = { "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=6", "SLURMD_NODENAME=b.example.org",
+                     "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 4 },
+    { .variables = { "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2", "SLURMD_NODENAME=b.example.org",
+                     "PMI_RANK=0", "PMI_SIZE=2" }, /* srun itself has both */
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 5 },
+    { .variables = { "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1" }, /* a starter of one */
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "b.example.org",
+      .expected = 5 },
     { .variables = { "RANK=x", "WORLD_SIZE=3" },
       .role = LAUNCHER_TRAINER,
       .process = NONE,
@@ -469,12 +488,49 @@ static void a_process_is_started_by_the_command_of_its_role(void **state)
     assert_non_null(strstr(error.text, "troupe train"));
 }
 
+/* A program a rank would be two programs of one process. */
+static void ranks_of_one_process_are_no_programs(void **state)
+{
+    static const char text[] =
+        "{\"name\": \"job\", \"insecure_network\": true, \"hosts\": [{\"name\": \"a\", "
+        "\"port\": 7000, \"trainers\": 2}, {\"name\": \"b\", \"port\": 7000}]}";
+    static const char *const variables[] = { "RANK=1", "WORLD_SIZE=3", NULL };
+    static const char *const other[] = { "RANK=2", "WORLD_SIZE=3", NULL };
+    const struct process_identity_wanted wanted = {
+        .role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .environment = look
+    };
+    char path[] = "/tmp/troupe-place-XXXXXX";
+    struct error error = { 0 };
+    struct cluster cluster;
+    struct cluster_plan plan;
+    uint32_t process;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    close(fd);
+    assert_int_equal(cluster_read(files_posix, path, &cluster, &error), 0);
+    unlink(path);
+    assert_int_equal(cluster_plan_make(&plan, &cluster, 3, &error), 0);
+    struct process_identity_wanted ranked = wanted;
+    ranked.arg = (void *)(uintptr_t)variables;
+    assert_int_equal(process_identity_find(&plan, &ranked, &process, &error), TR_EMISMATCH);
+    assert_non_null(strstr(error.text, "process 0"));
+    assert_non_null(strstr(error.text, "has 2 trainers"));
+    ranked.arg = (void *)(uintptr_t)other;
+    assert_int_equal(process_identity_find(&plan, &ranked, &process, &error), 0);
+    assert_int_equal(process, 1);
+    cluster_plan_fini(&plan);
+    cluster_fini(&cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_way_of_saying_it_is_understood),
         cmocka_unit_test(numbers_are_whole),
         cmocka_unit_test(each_refusal_has_its_code),
+        cmocka_unit_test(ranks_of_one_process_are_no_programs),
         cmocka_unit_test(a_process_is_started_by_the_command_of_its_role),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
