@@ -304,6 +304,20 @@ static int own_keep(void *arg, struct error *error)
     return 34;
 }
 
+static int own_test(void *arg, struct error *error)
+{
+    (void)error;
+    assert_ptr_equal(arg, &own);
+    return 36;
+}
+
+static int own_kept(void *arg, const struct trainer_result *result, struct error *error)
+{
+    (void)result, (void)error;
+    assert_ptr_equal(arg, &own);
+    return 37;
+}
+
 static uint64_t own_now(void *arg)
 {
     assert_ptr_equal(arg, &own);
@@ -358,6 +372,8 @@ static int run_ranks(struct fixture *f, uint32_t first, uint32_t count, bool eva
                                        .epoch_done = own_epoch,
                                        .keep_best = own_best,
                                        .keep = own_keep,
+                                       .test = evaluates ? own_test : NULL,
+                                       .kept = own_kept,
                                        .now_ns = own_now,
                                        .step_done = own_step,
                                        .refused = own_refused };
@@ -422,9 +438,12 @@ static void each_rank_has_the_hooks_that_are_its_business(void **state)
             assert_int_equal(hooks->epoch_done(hooks->arg, NULL, &error), 32);
             assert_int_equal(hooks->keep_best(hooks->arg, NULL, NULL, &error), 33);
             assert_int_equal(hooks->keep(hooks->arg, &error), 34);
+            assert_int_equal(hooks->test(hooks->arg, &error), 36);
+            assert_int_equal(hooks->kept(hooks->arg, NULL, &error), 37);
         } else {
             assert_true(hooks->step_done == NULL && hooks->epoch_done == NULL);
             assert_true(hooks->keep_best == NULL && hooks->keep == NULL);
+            assert_true(hooks->test == NULL && hooks->kept == NULL);
         }
         assert_int_equal(plan->epochs, 6);
         assert_int_equal(plan->patience, 4);
