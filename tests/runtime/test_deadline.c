@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A timeout has one end however often a wait wakes up, none where it is below 0 or too long to be
  * added, and a wait of poll(2) is never too short. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
