@@ -61,6 +61,46 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* Whether nothing is there, and nothing that is away for now would show it. A link whose end is not
+ * there, itself or above it, may lead to a disk that is not mounted yet. */
+static bool is_absent(struct files *files, const char *folder)
+{
+    struct file_facts facts;
+    char *at = strdup(folder);
+    /* Behind a slash at its end a link would be followed. */
+    for (size_t n = at == NULL ? 0 : strlen(at); n > 1 && at[n - 1] == '/'; n--)
+        at[n - 1] = '\0';
+    int rv = -ENOENT;
+    bool absent = false;
+    while (at != NULL && (rv = files->stat(files, at, &facts)) != 0) {
+        absent = rv == -ENOENT || rv == -ENOTDIR;
+        if (!absent || strcmp(at, ".") == 0 || strcmp(at, "/") == 0)
+            break;
+        char *above = files_parent(at);
+        free(at);
+        at = above;
+    }
+    /* What is there was found on the way up, so the folder itself is not; but that may be a link. */
+    if (at == NULL ||
+        (rv == 0 && !facts.is_folder && !facts.is_regular && !files_is_folder(files, at)))
+        absent = false;
+    free(at);
+    return absent;
+}
+
+int checkpoint_unlisted(struct files *files, const char *folder, int listed, struct error *error)
+{
+    bool nothing = listed == -ENOENT || listed == -ENOTDIR;
+    if (nothing && is_absent(files, folder))
+        return 0;
+    /* The code is not that of the system, which says that nothing is there. */
+    return nothing ? error_set(error, TR_EIO,
+                               "%s: cannot be listed: it is no folder, or a link to what is not "
+                               "there; is its disk mounted?",
+                               folder)
+                   : error_set_errno(error, -listed, "%s: cannot be listed", folder);
+}
+
 static int checkpoint_list_folder(struct listing *listing, struct files *files, const char *folder,
                                   struct error *error)
 {
@@ -68,11 +108,8 @@ static int checkpoint_list_folder(struct listing *listing, struct files *files, 
     int rv = files->list(files, folder, checkpoint_visit, listing);
     if (listing->status != 0)
         return error_set(error, listing->status, "%s: no memory to list it", folder);
-    /* Only a folder that is not there has none: one that cannot be read may have any. */
-    if (rv == -ENOENT || (rv == -ENOTDIR && !files_exists(files, folder)))
-        return 0;
     if (rv < 0)
-        return error_set_errno(error, -rv, "%s: cannot be listed", folder);
+        return checkpoint_unlisted(files, folder, rv, error);
     if (listing->num_steps > 1)
         qsort(listing->steps.data, listing->num_steps, sizeof(uint64_t), newest_first);
     return 0;

@@ -2,7 +2,6 @@
 /* Checkpoints on hosts that share no folder: pieces of parts, and manifests without all of them. */
 #include "config.h" /* asprintf */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,8 +287,9 @@ int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
     while (rv != 0 && checkpoint_is_answer(rv)) {
         newest.found = false;
         int listed = files->list(files, folder, take_newer, &newest);
-        if (listed < 0 && listed != -ENOENT && listed != -ENOTDIR)
-            return error_set_errno(error, -listed, "%s: cannot be listed", folder);
+        int unlisted = listed < 0 ? checkpoint_unlisted(files, folder, listed, error) : 0;
+        if (unlisted != 0)
+            return unlisted;
         if (!newest.found)
             return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
         rv = checkpoint_find(files, folder, newest.step, manifest, error);

@@ -42,6 +42,10 @@ int checkpoint_read_checked(struct files *files, const char *path,
 bool checkpoint_name_step(const char *name, uint64_t *step);
 bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era);
 
+/* What a listing of a folder that failed with that errno (negative) says. 0: the folder is not
+ * there, and so has none; TR_E*: it may have any. */
+int checkpoint_unlisted(struct files *files, const char *folder, int listed, struct error *error);
+
 /* checkpoint_commit of what parts there are. */
 int checkpoint_make(struct files *files, const char *folder,
                     const struct checkpoint_manifest *manifest, uint32_t keep, struct error *error);

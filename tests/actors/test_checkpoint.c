@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -275,6 +277,50 @@ static void what_cannot_be_read_is_not_passed_over(void **unused)
         checkpoint_manifest_fini(&newest_one);
         assert_int_equal(newest(folder), 6);
     }
+    close_folder(folder);
+}
+
+/* A folder that is a link, or below one, to a disk that is not mounted may have any checkpoints; so
+ * may a file where a folder should be. One that nobody made has none. */
+static void a_folder_whose_disk_is_away_is_no_empty_one(void **unused)
+{
+    static const char *const away[] = { "link", "link/", "link/run", "link/run/2", "file" };
+    static const char *const empty[] = { "nothing", "nothing/run", "full/run", "file/run" };
+    struct checkpoint_manifest manifest;
+    struct error damaged, error = { 0 };
+    char folder[64], path[128];
+    (void)unused;
+    open_folder(folder);
+    snprintf(path, sizeof path, "%s/full", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof path, "%s/file", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(path, sizeof path, "%s/link", folder);
+    assert_int_equal(symlink("mount", path), 0);
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, away[i]);
+        assert_true(checkpoint_is_any(files_posix, path));
+        assert_int_equal(checkpoint_choose(files_posix, path, WORLD, &manifest, &damaged, &error),
+                         TR_EIO);
+        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, &error),
+                         TR_EIO);
+        assert_non_null(strstr(error.text, path));
+    }
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, empty[i]);
+        assert_false(checkpoint_is_any(files_posix, path));
+        assert_int_equal(checkpoint_choose(files_posix, path, WORLD, &manifest, &damaged, &error),
+                         TR_ENOENT);
+        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, &error),
+                         TR_ENOENT);
+    }
+    snprintf(path, sizeof path, "%s/mount", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    assert_int_equal(save(files_posix, path, 3, 1), 0);
+    snprintf(path, sizeof path, "%s/link", folder);
+    assert_int_equal(newest(path), 3);
     close_folder(folder);
 }
 
@@ -842,6 +888,7 @@ int main(void)
         cmocka_unit_test(failures_leave_a_whole_checkpoint),
         cmocka_unit_test(damage_costs_steps_not_the_run),
         cmocka_unit_test(what_cannot_be_read_is_not_passed_over),
+        cmocka_unit_test(a_folder_whose_disk_is_away_is_no_empty_one),
         cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
         cmocka_unit_test(a_part_saved_again_stays_whole),
         cmocka_unit_test(a_part_that_is_put_back_meets_its_manifest),
