@@ -64,7 +64,7 @@
     S(step) S(bytes) S(offset) S(crc32c) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_checkpoint_piece(S, D) S(offset) S(count)
 #define FIELDS_msg_checkpoint_find(S, D) S(before) S(path_bytes)
-#define FIELDS_msg_checkpoint_found(S, D) S(step) S(era) S(world)
+#define FIELDS_msg_checkpoint_found(S, D) S(step) S(era) S(world) S(passed_over)
 #define FIELDS_msg_checkpoint_commit(S, D) S(step) S(era) S(world) S(keep) S(path_bytes)
 #define FIELDS_msg_checkpoint_drop(S, D) S(step) S(sequence) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_draw_request(S, D) \

@@ -635,7 +635,8 @@ struct msg_checkpoint_entry {
 struct msg_checkpoint_found {
     uint64_t step;
     uint32_t era;
-    uint32_t world; /* 0: there is none */
+    uint32_t world;       /* 0: there is none */
+    uint32_t passed_over; /* 1: a newer one is damaged, or its manifest is gone */
 };
 
 /* The manifest of a checkpoint whose parts are on disk. Answered with MSG_CHECKPOINT_DONE when it

@@ -277,11 +277,12 @@ static int take_newer(void *arg, const char *name)
 }
 
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
-                      struct checkpoint_manifest *manifest, struct error *error)
+                      struct checkpoint_manifest *manifest, bool *passed_over, struct error *error)
 {
     *manifest = (struct checkpoint_manifest){ 0 };
     struct newest newest = { .before = before };
     int rv = TR_EFORMAT;
+    bool passed = false;
     /* A folder without a manifest, or with one that is damaged, is passed over; what cannot be read
      * is not, nor taken for none. */
     while (rv != 0 && checkpoint_is_answer(rv)) {
@@ -290,10 +291,15 @@ int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
         int unlisted = listed < 0 ? checkpoint_unlisted(files, folder, listed, error) : 0;
         if (unlisted != 0)
             return unlisted;
-        if (!newest.found)
-            return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
+        if (!newest.found) {
+            rv = error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
+            break;
+        }
         rv = checkpoint_find(files, folder, newest.step, manifest, error);
+        passed = passed || rv != 0;
         newest.before = newest.step;
     }
+    if (passed_over != NULL)
+        *passed_over = passed;
     return rv;
 }

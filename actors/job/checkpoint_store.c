@@ -51,7 +51,7 @@ static int fill_found(struct actor *self, struct checkpoint_task *task)
         entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
                                                        manifest->parts[rank].crc32c };
     *(struct msg_checkpoint_found *)message_head(task->reply) = (struct msg_checkpoint_found){
-        manifest->step, manifest->era, manifest->world
+        manifest->step, manifest->era, manifest->world, task->passed_over
     };
     return 0;
 }

@@ -22,6 +22,7 @@ struct checkpoint_task {
     size_t bytes;           /* that it holds */
     char *folder;
     struct checkpoint_manifest manifest; /* found, or to commit */
+    bool passed_over;                    /* a newer one than was found */
     int status;
     struct error error;
 };

@@ -61,7 +61,7 @@ static int find(struct job *job)
     struct checkpoint_task *task = job->arg;
     const struct msg_checkpoint_find *head = message_head(task->request);
     int rv = checkpoint_newest(task->files, task->folder, head->before, &task->manifest,
-                               &task->error);
+                               &task->passed_over, &task->error);
     return rv == TR_ENOENT ? 0 : rv;
 }
 

@@ -14,7 +14,8 @@
  * host keeps. A search without a manifest ends so unless each host has answered that it has none.
  * One manifest is enough when a host has it where each manifest is before it counts (the
  * coordinator's, the next one) and it is the newest there: no host can have a newer one that
- * counts.
+ * counts. It is not where that host passed over a newer one, whose manifest is damaged there and may
+ * be whole on another.
  *
  * A search is rounds of (all manifests, then all parts of the newest), each below the step of the
  * one before, so it ends. `pending` counts the calls of a phase and, while they are being made, the
@@ -45,7 +46,8 @@ struct manifest_find {
     bool answered;
     uint64_t step; /* of the manifest that it has */
     uint32_t era;
-    uint32_t world; /* 0: it has none */
+    uint32_t world;   /* 0: it has none */
+    bool passed_over; /* a newer one, which another host may have */
 };
 
 /* The answers of hosts about a rank's part: its own, then the one that keeps copies. */
@@ -301,11 +303,12 @@ static void look_for_parts(struct actor *self, struct search *search)
     ask_for_parts(self, search);
 }
 
+/* The newest that was ever made on that host is the best of all. */
 static bool has_best(const struct search *search, uint32_t host)
 {
     const struct manifest_find *find = &search->finds[host];
-    return find->answered && find->world != 0 && find->step == search->best.step &&
-           find->era == search->best.era;
+    return find->answered && find->world != 0 && !find->passed_over &&
+           find->step == search->best.step && find->era == search->best.era;
 }
 
 /* Whether no host that has not answered can have a newer manifest that counts. */
@@ -354,6 +357,9 @@ static void manifest_answered(struct actor *self, void *arg, int status, struct 
     const struct coordinator *state = actor_state(self);
     struct checkpoint_manifest manifest = { 0 };
     int rv = status == 0 ? checkpoint_store_read_found(reply, &manifest) : status;
+    find->passed_over =
+        rv == 0 &&
+        ((const struct msg_checkpoint_found *)(const void *)reply->head)->passed_over != 0;
     message_release(self, reply);
     find->answered = rv == 0 || rv == TR_ENOENT;
     search->cancelled = search->cancelled || status == TR_ECANCELED;

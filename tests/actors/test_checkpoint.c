@@ -263,7 +263,7 @@ static void what_cannot_be_read_is_not_passed_over(void **unused)
 
         make_faulty(&faulty, at, false);
         faulty.files.list = list_folder;
-        rv = checkpoint_newest(&faulty.files, folder, UINT64_MAX, &manifest, &error);
+        rv = checkpoint_newest(&faulty.files, folder, UINT64_MAX, &manifest, NULL, &error);
         assert_true(rv == 0 ? manifest.step == 6 : rv == TR_EIO);
         checkpoint_manifest_fini(&manifest);
 
@@ -304,7 +304,7 @@ static void a_folder_whose_disk_is_away_is_no_empty_one(void **unused)
         assert_true(checkpoint_is_any(files_posix, path));
         assert_int_equal(checkpoint_choose(files_posix, path, WORLD, &manifest, &damaged, &error),
                          TR_EIO);
-        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, &error),
+        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, NULL, &error),
                          TR_EIO);
         assert_non_null(strstr(error.text, path));
     }
@@ -313,7 +313,7 @@ static void a_folder_whose_disk_is_away_is_no_empty_one(void **unused)
         assert_false(checkpoint_is_any(files_posix, path));
         assert_int_equal(checkpoint_choose(files_posix, path, WORLD, &manifest, &damaged, &error),
                          TR_ENOENT);
-        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, &error),
+        assert_int_equal(checkpoint_newest(files_posix, path, UINT64_MAX, &manifest, NULL, &error),
                          TR_ENOENT);
     }
     snprintf(path, sizeof path, "%s/mount", folder);

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "actors/common/error_reply.h"
-#include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_paths.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/checkpoint_store_state.h"
 #include "runtime/base/crc32c.h"
@@ -612,7 +612,7 @@ static void pull_a_part(uint32_t padding)
     struct checkpoint_manifest manifest;
     cluster_fixture_kill(&run->fixture, 0);
     cluster_fixture_lose_disk(&run->fixture, 0);
-    assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL), 0);
+    assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL, NULL), 0);
     cluster_fixture_play_start(&run->play, 0);
     assert_int_equal(env_sim_run(env, has_restored, run, until_ns), 0);
     assert_int_equal(run->trainers[0].memory.step, manifest.step);
@@ -647,8 +647,14 @@ static void a_part_of_several_pieces_is_the_one_that_was_saved(void **state)
         pull_a_part(sizes[i] - (uint32_t)sizeof(struct memory));
 }
 
-/* All hosts of a job that has saved something die, and it is started again. */
-static void begin_and_kill_all(struct run *run, const struct cluster_fixture_layout *layout)
+static bool has_saved_twice(void *arg)
+{
+    return ((const struct run *)arg)->saved >= (uint64_t)2 * EVERY;
+}
+
+/* All hosts of a job die once it has saved something. */
+static void begin_and_kill_when(struct run *run, const struct cluster_fixture_layout *layout,
+                                bool (*when)(void *arg))
 {
     struct env *env;
     *run = (struct run){ 0 };
@@ -658,9 +664,14 @@ static void begin_and_kill_all(struct run *run, const struct cluster_fixture_lay
     cluster_fixture_open(&run->fixture, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
         cluster_fixture_play_start_trainers(&run->play, p);
-    assert_int_equal(env_sim_run(env, has_saved, run, LIMIT_NS), 0);
+    assert_int_equal(env_sim_run(env, when, run, LIMIT_NS), 0);
     for (uint32_t p = 0; p < layout->num_processes; p++)
         cluster_fixture_kill(&run->fixture, p);
+}
+
+static void begin_and_kill_all(struct run *run, const struct cluster_fixture_layout *layout)
+{
+    begin_and_kill_when(run, layout, has_saved);
 }
 
 static void start_all_again(struct run *run)
@@ -715,6 +726,45 @@ static void a_keeper_that_is_silent_is_waited_for(void **state)
     slow.node = 1;
     start_all_again(run);
     end_well(run);
+    free(run);
+}
+
+/* The manifest of the newest is damaged, or gone, where the coordinator is, and the other host that
+ * has it is silent for a while: the one before it, which the first still has, is not the newest. */
+static void a_manifest_that_is_damaged_is_looked_for_elsewhere(void **state)
+{
+    struct cluster_fixture_layout layout = layouts[0];
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    layout.checkpoint_store_ops = &slow_keeper_ops;
+    for (uint32_t gone = 0; gone < 2; gone++) {
+        struct checkpoint_manifest manifest;
+        bool passed_over;
+        char path[64];
+        begin_and_kill_when(run, &layout, has_saved_twice);
+        slow.ns = 100 * ENV_SECOND_NS;
+        slow.until_ns = env_sim_now_ns(run->fixture.env) + slow.ns;
+        slow.node = 1;
+        start_all_again(run); /* nobody looks before the time goes on */
+        struct files *files = run->fixture.parties[0].files;
+        snprintf(path, sizeof path, "c/here/checkpoint-%u/manifest.json", (unsigned)run->saved);
+        assert_true(files_exists(files, path));
+        if (gone != 0)
+            assert_int_equal(files_remove_tree(files, path, NULL), 0);
+        else
+            assert_int_equal(checkpoint_write_file(files, path, "{", 1, NULL), 0);
+        assert_int_equal(
+            checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, &passed_over, NULL), 0);
+        assert_true(passed_over && manifest.step == run->saved - EVERY);
+        checkpoint_manifest_fini(&manifest);
+        assert_int_equal(checkpoint_newest(run->fixture.parties[1].files, "c/here", UINT64_MAX,
+                                           &manifest, &passed_over, NULL),
+                         0);
+        assert_true(!passed_over && manifest.step == run->saved);
+        checkpoint_manifest_fini(&manifest);
+        end_well(run);
+    }
     free(run);
 }
 
@@ -812,7 +862,7 @@ static void a_look_that_is_repeated_reads_once(void **state)
         for (uint32_t p = 0; p < layouts[0].num_processes; p++)
             cluster_fixture_start(&run->fixture, p);
         assert_int_equal(checkpoint_newest(run->fixture.parties[0].files, "c/here", UINT64_MAX,
-                                           &looker.manifest, NULL),
+                                           &looker.manifest, NULL, NULL),
                          0);
         (void)env_sim_run(run->fixture.env, never, NULL,
                           env_sim_now_ns(run->fixture.env) + (10 + i) * MS);
@@ -1095,6 +1145,7 @@ int main(void)
         cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
         cmocka_unit_test(keepers_that_look_slowly_lose_nothing),
         cmocka_unit_test(a_keeper_that_is_silent_is_waited_for),
+        cmocka_unit_test(a_manifest_that_is_damaged_is_looked_for_elsewhere),
         cmocka_unit_test(a_disk_that_fails_is_no_empty_one),
         cmocka_unit_test(a_look_that_is_repeated_reads_once),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
