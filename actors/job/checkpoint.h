@@ -125,8 +125,8 @@ void checkpoint_unmake(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest);
 
 /* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT; what is
- * no answer: there may be one. passed_over (may be NULL) tells that a newer one than that is damaged,
- * or its folder has none: then it is not the newest that was here. */
+ * no answer: there may be one. passed_over (may be NULL) tells that a newer one than that is
+ * damaged, or its folder has none: then it is not the newest that was here. */
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
                       struct checkpoint_manifest *manifest, bool *passed_over, struct error *error);
 

@@ -80,7 +80,8 @@ static bool is_absent(struct files *files, const char *folder)
         free(at);
         at = above;
     }
-    /* What is there was found on the way up, so the folder itself is not; but that may be a link. */
+    /* What is there was found on the way up, so the folder itself is not; but what was found may be
+     * a link. */
     if (at == NULL ||
         (rv == 0 && !facts.is_folder && !facts.is_regular && !files_is_folder(files, at)))
         absent = false;

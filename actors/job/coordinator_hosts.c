@@ -11,11 +11,13 @@
  * store that is silent, full, short of memory or whose disk fails says nothing: it is asked again,
  * with growing patience, until the others' answers are enough or the search's time is over. Then
  * the search ends with an error that names it: a job that began anew instead would lose what that
- * host keeps. A search without a manifest ends so unless each host has answered that it has none.
+ * host keeps. A search without a manifest ends so unless each host has answered that it has none. A
+ * refusal that lasts (a permission, another configuration) ends it sooner, but only where no host
+ * that may answer yet could settle the question without it.
  * One manifest is enough when a host has it where each manifest is before it counts (the
  * coordinator's, the next one) and it is the newest there: no host can have a newer one that
- * counts. It is not where that host passed over a newer one, whose manifest is damaged there and may
- * be whole on another.
+ * counts. It is not where that host passed over a newer one, whose manifest is damaged there and
+ * may be whole on another.
  *
  * A search is rounds of (all manifests, then all parts of the newest), each below the step of the
  * one before, so it ends. `pending` counts the calls of a phase and, while they are being made, the
@@ -44,6 +46,7 @@ struct manifest_find {
     struct search *search;
     uint32_t host;
     bool answered;
+    bool refused;  /* and will not be answered */
     uint64_t step; /* of the manifest that it has */
     uint32_t era;
     uint32_t world;   /* 0: it has none */
@@ -57,6 +60,13 @@ struct look {
     uint32_t asked; /* of the two, the one that is asked */
     bool found;
     bool missing[2]; /* it answered that it has no whole part */
+    bool refused[2]; /* it will not answer */
+};
+
+/* Why a host gave no answer the last time, in passing and for good. A question that is open at the
+ * end of a phase has a failure of its host in that phase, so what was kept before is not read. */
+struct silence {
+    struct error passing, lasting;
 };
 
 struct search {
@@ -71,7 +81,7 @@ struct search {
     struct checkpoint_manifest best;
     struct manifest_find *finds; /* [hosts of the plan] */
     struct look *looks;          /* [world] */
-    struct error silent;         /* of the phase: why some host has not answered */
+    struct silence *silences;    /* [hosts of the plan] */
     struct error damaged, error;
 };
 
@@ -112,6 +122,7 @@ static void free_search(struct search *search)
     checkpoint_manifest_fini(&search->best);
     free(search->finds);
     free(search->looks);
+    free(search->silences);
     free(search->folder);
     free(search);
 }
@@ -135,15 +146,20 @@ static int no_memory(struct search *search)
                      "checkpoint");
 }
 
-/* Keeps why a host has not answered. The code is TR_EIO where it may answer yet: with one that may
- * pass, ranks would ask until their own deadline, and never say why. */
-static void note_silent(struct search *search, uint32_t node, int status, const struct error *why)
+/* Keeps why a host has not answered; true: it will not. The code is TR_EIO where it may answer yet:
+ * with one that may pass, ranks would ask until their own deadline, and never say why. */
+static bool note_silent(const struct coordinator *state, struct search *search, uint32_t node,
+                        int status, const struct error *why)
 {
-    error_set(&search->silent, checkpoint_may_be_read(status) ? TR_EIO : status,
+    struct silence *silence = &search->silences[state->options->plan->processes[node].host];
+    bool passes = checkpoint_may_be_read(status);
+    struct error *silent = passes ? &silence->passing : &silence->lasting;
+    error_set(silent, passes ? TR_EIO : status,
               "the checkpoint store of process %" PRIu32 " cannot say what is in its host's %s: %s",
               node, search->folder,
               why != NULL && why->code != 0 ? why->text : tr_strerror(status));
-    search->silent.process_1 = node + 1;
+    silent->process_1 = node + 1;
+    return !passes;
 }
 
 static uint64_t answer_deadline_ns(struct actor *self, const struct search *search)
@@ -154,20 +170,19 @@ static uint64_t answer_deadline_ns(struct actor *self, const struct search *sear
 }
 
 /* The answers so far are not enough: hosts that have not answered are asked again, while there is
- * time and a reason to. */
-static void repeat_later(struct actor *self, struct search *search,
+ * time and the silence that matters may end. */
+static void repeat_later(struct actor *self, struct search *search, const struct error *silent,
                          void (*repeat)(struct actor *self, void *arg))
 {
     uint64_t at_ns = actor_now_ns(self) + REPEAT_NS;
-    if (at_ns >= search->until_ns || search->silent.code != TR_EIO) {
-        search->error = search->silent;
+    if (at_ns >= search->until_ns || silent->code != TR_EIO) {
+        search->error = *silent;
         error_prefix(&search->error, "no checkpoint to go on from is known, and one may be there");
         finish_search(self, search);
         return;
     }
     if ((search->repeats & (search->repeats - 1)) == 0) /* ever less often */
-        log_write(actor_node(self), LOG_LEVEL_WARN, "job", "%s; it is asked again",
-                  search->silent.text);
+        log_write(actor_node(self), LOG_LEVEL_WARN, "job", "%s; it is asked again", silent->text);
     search->repeats++;
     timer_start(self, &search->again, at_ns, repeat, search);
 }
@@ -191,6 +206,38 @@ static void count_down(struct actor *self, struct search *search,
 
 static void ask_for_parts(struct actor *self, void *arg);
 
+static uint32_t node_of_part(const struct plan *plan, uint32_t rank, uint32_t asked)
+{
+    uint32_t host = plan->processes[plan_trainer_node(plan, rank)].host;
+    return asked != 0 ? plan_second_node(plan, host) : plan_host_node(plan, host);
+}
+
+/* Why it is not known whether there are all parts: what may pass where an answer can settle that,
+ * be it that a part is lost; else what lasts. */
+static const struct error *silence_of_parts(const struct coordinator *state,
+                                            const struct search *search)
+{
+    const struct plan *plan = state->options->plan;
+    const struct error *open = NULL, *losable = NULL, *stuck = NULL;
+    for (uint32_t rank = 0; rank < search->world; rank++) {
+        const struct look *look = &search->looks[rank];
+        const struct error *passing = NULL, *lasting = NULL;
+        for (uint32_t asked = 0; asked < 2 && !look->found; asked++) {
+            uint32_t host = plan->processes[node_of_part(plan, rank, asked)].host;
+            if (look->refused[asked])
+                lasting = &search->silences[host].lasting;
+            else if (!look->missing[asked])
+                passing = &search->silences[host].passing;
+        }
+        open = open == NULL ? passing : open;
+        if (passing == NULL)
+            stuck = stuck == NULL ? lasting : stuck;
+        else if (lasting == NULL)
+            losable = losable == NULL ? passing : losable;
+    }
+    return stuck == NULL ? open : losable != NULL ? losable : stuck;
+}
+
 /* Every part was looked for. */
 static void judge_parts(struct actor *self, struct search *search)
 {
@@ -208,7 +255,7 @@ static void judge_parts(struct actor *self, struct search *search)
         return;
     }
     if (lost == search->world) {
-        repeat_later(self, search, ask_for_parts);
+        repeat_later(self, search, silence_of_parts(actor_state(self), search), ask_for_parts);
         return;
     }
     if (search->damaged.code == 0)
@@ -225,12 +272,6 @@ static void judge_parts(struct actor *self, struct search *search)
 static void part_answered(struct actor *self, void *arg, int status, struct message *reply,
                           const struct error *error);
 
-static uint32_t node_of_look(const struct plan *plan, const struct look *look)
-{
-    uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
-    return look->asked != 0 ? plan_second_node(plan, host) : plan_host_node(plan, host);
-}
-
 static void look_for_part(struct actor *self, struct look *look)
 {
     struct search *search = look->search;
@@ -238,11 +279,11 @@ static void look_for_part(struct actor *self, struct look *look)
     struct message *request = checkpoint_store_look(self, search->folder, search->best.step,
                                                     search->best.era, look->rank,
                                                     &search->best.parts[look->rank]);
-    int rv = request == NULL
-                 ? TR_ENOMEM
-                 : checkpoint_store_call(self, &state->checkpoint_store_calls,
-                                         node_of_look(state->options->plan, look), request,
-                                         answer_deadline_ns(self, search), part_answered, look);
+    int rv = request == NULL ? TR_ENOMEM
+                             : checkpoint_store_call(
+                                   self, &state->checkpoint_store_calls,
+                                   node_of_part(state->options->plan, look->rank, look->asked),
+                                   request, answer_deadline_ns(self, search), part_answered, look);
     if (rv == 0)
         return;
     /* The error is set before the question is counted as answered, since the last one ends the
@@ -262,8 +303,10 @@ static void part_answered(struct actor *self, void *arg, int status, struct mess
     if (status == 0) {
         look->found = ((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0;
         look->missing[look->asked] = !look->found;
+        look->refused[look->asked] = false;
     } else {
-        note_silent(search, node_of_look(state->options->plan, look), status, error);
+        uint32_t node = node_of_part(state->options->plan, look->rank, look->asked);
+        look->refused[look->asked] = note_silent(state, search, node, status, error);
     }
     message_release(self, reply);
     search->cancelled = search->cancelled || status == TR_ECANCELED;
@@ -324,6 +367,30 @@ static bool is_newest_known(const struct coordinator *state, const struct search
            has_best(search, plan->processes[coordinator_second_node(state)].host);
 }
 
+/* Why the newest is not known: what may pass where an answer can settle that, which is all hosts'
+ * answers, or the one of a host where each manifest is before it counts; else what lasts. */
+static const struct error *silence_of_manifests(const struct coordinator *state,
+                                                const struct search *search)
+{
+    const struct plan *plan = state->options->plan;
+    uint32_t first = plan->processes[state->options->process].host;
+    uint32_t second_node = coordinator_second_node(state);
+    uint32_t second = second_node == PLAN_NO_NODE ? first : plan->processes[second_node].host;
+    const struct error *passing = NULL, *settling = NULL, *lasting = NULL;
+    for (uint32_t host = 0; host < plan->num_hosts; host++) {
+        const struct silence *silence = &search->silences[host];
+        if (search->finds[host].answered || plan_host_node(plan, host) == PLAN_NO_NODE)
+            continue;
+        if (search->finds[host].refused)
+            lasting = lasting == NULL ? &silence->lasting : lasting;
+        else
+            passing = passing == NULL ? &silence->passing : passing;
+        if (!search->finds[host].refused && (host == first || host == second))
+            settling = settling == NULL ? &silence->passing : settling;
+    }
+    return lasting == NULL ? passing : settling != NULL ? settling : lasting;
+}
+
 static void ask_for_manifests(struct actor *self, void *arg);
 
 /* Every host that is up has said what it has. */
@@ -337,7 +404,8 @@ static void judge_manifests(struct actor *self, struct search *search)
     /* Silence is asked for before an empty answer: a group some of whose hosts are away would begin
      * anew and lose what they keep. */
     if (search->error.code == 0 && !is_newest_known(actor_state(self), search))
-        repeat_later(self, search, ask_for_manifests);
+        repeat_later(self, search, silence_of_manifests(actor_state(self), search),
+                     ask_for_manifests);
     else if (search->error.code != 0 || search->best.world == 0)
         finish_search(self, search);
     else
@@ -365,8 +433,9 @@ static void manifest_answered(struct actor *self, void *arg, int status, struct 
     search->cancelled = search->cancelled || status == TR_ECANCELED;
     if (status == 0 && rv == TR_ENOMEM)
         no_memory(search);
-    if (!find->answered)
-        note_silent(search, plan_host_node(state->options->plan, find->host), rv, error);
+    find->refused = !find->answered &&
+                    note_silent(state, search, plan_host_node(state->options->plan, find->host), rv,
+                                error);
     if (rv == 0 && manifest.step >= search->before) /* it is not what was asked for */
         checkpoint_manifest_fini(&manifest);
     find->step = manifest.step;
@@ -434,7 +503,9 @@ int coordinator_search(struct actor *self, coordinator_chosen *chosen)
     search->folder = strdup(state->checkpoints);
     search->finds = calloc(state->options->plan->num_hosts, sizeof *search->finds);
     search->looks = calloc(state->world, sizeof *search->looks);
-    if (search->folder == NULL || search->finds == NULL || search->looks == NULL) {
+    search->silences = calloc(state->options->plan->num_hosts, sizeof *search->silences);
+    if (search->folder == NULL || search->finds == NULL || search->looks == NULL ||
+        search->silences == NULL) {
         free_search(search);
         return TR_ENOMEM;
     }

@@ -69,6 +69,7 @@ struct run {
     uint32_t losses, pulls;
     bool unreadable;  /* no rank can be restored, and each hears ... */
     struct error why; /* ... of the reason, the last one of this */
+    bool forbidden;   /* the same, for want of a permission */
     uint32_t padding; /* bytes behind the memory in parts of the first checkpoint */
     uint64_t
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
@@ -187,6 +188,35 @@ static const struct actor_ops slow_keeper_ops = {
     .name = "slow store", .start = start_busy, .receive = receive_slowly, .fini = fini_slow
 };
 
+/* Checkpoint stores that refuse to look: those of a process with that code, before that time. */
+static struct refusing_stores {
+    struct refusing_store {
+        int code; /* 0: none */
+        uint64_t until_ns;
+        uint32_t refusals;
+    } nodes[CLUSTER_FIXTURE_PROCESSES_MAX];
+    uint32_t kind; /* of requests; 0: to look for manifests, and for parts */
+} refusing;
+
+static int receive_refusing(struct actor *self, struct message *request)
+{
+    struct refusing_store *store = &refusing.nodes[actor_address(self).node];
+    struct error error = { 0 };
+    uint32_t kind = request->frame.kind;
+    bool looks = refusing.kind != 0 ? kind == refusing.kind
+                                    : kind == MSG_CHECKPOINT_FIND || kind == MSG_CHECKPOINT_LOOK;
+    if (store->code == 0 || !looks || actor_now_ns(self) >= store->until_ns)
+        return checkpoint_store_ops.receive(self, request);
+    store->refusals++;
+    error_set(&error, store->code, "nobody may look");
+    error_reply_send(self, request, &error);
+    return 0;
+}
+
+static const struct actor_ops refusing_keeper_ops = {
+    .name = "refusing store", .start = start_busy, .receive = receive_refusing, .fini = fini_busy
+};
+
 /* Disks that parts cannot be read from before that time. */
 static uint64_t readable_ns;
 static struct env *readable_env;
@@ -289,6 +319,9 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == 0)
         take(t, reply);
     else if (status == TR_EIO && t->stage == RESTORE && t->run->unreadable) {
+        t->run->why = error;
+        t->stage = DONE;
+    } else if (status == TR_EPERM && t->stage == RESTORE && t->run->forbidden) {
         t->run->why = error;
         t->stage = DONE;
     } else if (status == TR_ENOSPC && t->stage == SAVE && t->run->fails)
@@ -674,6 +707,15 @@ static void begin_and_kill_all(struct run *run, const struct cluster_fixture_lay
     begin_and_kill_when(run, layout, has_saved);
 }
 
+static bool is_restored(void *arg)
+{
+    const struct run *run = arg;
+    bool all = true;
+    for (uint32_t i = 0; i < run->fixture.layout->trainers; i++)
+        all = all && run->trainers[i].stage > RESTORE;
+    return all;
+}
+
 static void start_all_again(struct run *run)
 {
     for (uint32_t p = 0; p < run->fixture.layout->num_processes; p++)
@@ -795,6 +837,67 @@ static void a_disk_that_fails_is_no_empty_one(void **state)
         assert_non_null(strstr(run->why.text, "process"));
         assert_non_null(strstr(run->why.text, "c/here"));
         assert_int_equal(run->trainers[0].memory.step, 0);
+        cluster_fixture_close(&run->fixture);
+    }
+    free(run);
+}
+
+/* A process that may not read at all ends no search that others' answers settle: those are asked
+ * again while they fail in passing, whichever fails last. */
+static void a_refusal_that_lasts_ends_no_search_that_goes_on(void **state)
+{
+    static const uint32_t kinds[] = { MSG_CHECKPOINT_FIND, MSG_CHECKPOINT_LOOK, 0 };
+    struct cluster_fixture_layout layout = layouts[0];
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    layout.checkpoint_store_ops = &refusing_keeper_ops;
+    for (uint32_t lasting = 0; lasting < 2; lasting++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            struct refusing_store *stays = &refusing.nodes[lasting];
+            struct refusing_store *passes = &refusing.nodes[1 - lasting];
+            refusing = (struct refusing_stores){ 0 };
+            begin_and_kill_all(run, &layout);
+            refusing.kind = kinds[i];
+            *passes = (struct refusing_store){
+                TR_EIO, env_sim_now_ns(run->fixture.env) + 60 * ENV_SECOND_NS, 0
+            };
+            *stays = (struct refusing_store){ TR_EPERM, UINT64_MAX, 0 };
+            start_all_again(run);
+            assert_int_equal(env_sim_run(run->fixture.env, is_restored, run, LIMIT_NS), 0);
+            assert_true(stays->refusals > 0 && passes->refusals > 1);
+            stays->code = 0; /* copies are looked for, too */
+            end_well(run);
+        }
+    free(run);
+}
+
+/* Where the answers of the others do not settle it, the search ends when they are there, and names
+ * the process that refuses. */
+static void a_refusal_that_lasts_ends_what_nothing_else_settles(void **state)
+{
+    struct cluster_fixture_layout layout = layouts[0];
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    layout.checkpoint_store_ops = &refusing_keeper_ops;
+    for (uint32_t lasting = 0; lasting < 2; lasting++) {
+        struct refusing_store *passes = &refusing.nodes[1 - lasting];
+        char process[64];
+        refusing = (struct refusing_stores){ .kind = MSG_CHECKPOINT_FIND };
+        begin_and_kill_all(run, &layout);
+        cluster_fixture_lose_disk(&run->fixture, 1 - lasting);
+        run->forbidden = true;
+        uint64_t passes_ns = env_sim_now_ns(run->fixture.env) + 60 * ENV_SECOND_NS;
+        *passes = (struct refusing_store){ TR_EIO, passes_ns, 0 };
+        refusing.nodes[lasting] = (struct refusing_store){ TR_EPERM, UINT64_MAX, 0 };
+        start_all_again(run);
+        assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
+        assert_true(passes->refusals > 1);
+        assert_true(env_sim_now_ns(run->fixture.env) >= passes_ns);
+        assert_true(env_sim_now_ns(run->fixture.env) < passes_ns + 30 * ENV_SECOND_NS);
+        snprintf(process, sizeof process, "the checkpoint store of process %u ", lasting);
+        assert_non_null(strstr(run->why.text, process));
         cluster_fixture_close(&run->fixture);
     }
     free(run);
@@ -1147,6 +1250,8 @@ int main(void)
         cmocka_unit_test(a_keeper_that_is_silent_is_waited_for),
         cmocka_unit_test(a_manifest_that_is_damaged_is_looked_for_elsewhere),
         cmocka_unit_test(a_disk_that_fails_is_no_empty_one),
+        cmocka_unit_test(a_refusal_that_lasts_ends_no_search_that_goes_on),
+        cmocka_unit_test(a_refusal_that_lasts_ends_what_nothing_else_settles),
         cmocka_unit_test(a_look_that_is_repeated_reads_once),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };
