@@ -218,6 +218,7 @@ static const struct actor_ops refusing_keeper_ops = {
 };
 
 /* Disks that parts cannot be read from before that time. */
+static uint32_t unreadable_reads;
 static uint64_t readable_ns;
 static struct env *readable_env;
 static int (*open_simulated)(struct files *self, const char *path, int flags, int mode);
@@ -225,9 +226,10 @@ static int (*open_simulated)(struct files *self, const char *path, int flags, in
 static int open_unreadable(struct files *self, const char *path, int flags, int mode)
 {
     bool part = strstr(path, "/part") != NULL && (flags & O_ACCMODE) == O_RDONLY;
-    return part && env_sim_now_ns(readable_env) < readable_ns
-               ? -EIO
-               : open_simulated(self, path, flags, mode);
+    if (!part || env_sim_now_ns(readable_env) >= readable_ns)
+        return open_simulated(self, path, flags, mode);
+    unreadable_reads++;
+    return -EIO;
 }
 
 /* A host whose disk is new has room to say that it has nothing. */
@@ -820,6 +822,7 @@ static void a_disk_that_fails_is_no_empty_one(void **state)
     for (uint32_t forever = 0; forever < 2; forever++) {
         begin_and_kill_all(run, &layouts[0]);
         run->unreadable = forever != 0;
+        unreadable_reads = 0;
         readable_env = run->fixture.env;
         readable_ns = forever != 0 ? UINT64_MAX
                                    : env_sim_now_ns(readable_env) + 100 * ENV_SECOND_NS;
@@ -831,6 +834,7 @@ static void a_disk_that_fails_is_no_empty_one(void **state)
         }
         if (forever == 0) {
             end_well(run);
+            assert_true(unreadable_reads > 0);
             continue;
         }
         assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
