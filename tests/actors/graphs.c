@@ -94,6 +94,10 @@ void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows, uin
         }
     }
     assert_int_equal(book_init(&graph->book, "test", &types, GRAPH_PARTS, nodes, edges), 0);
+    /* The IDs have gaps, and those of one type are wide: the book counts up to behind the largest. */
+    for (uint32_t t = 0; t < GRAPH_ETYPES; t++)
+        graph->book.num_edges[t] = UINT64_C(1000000) * GRAPH_PARTS;
+    graph->book.num_nodes[types.etypes[2].src] = (UINT64_C(1) << 33) + rows * GRAPH_PARTS;
     for (uint32_t part = 0; part < GRAPH_PARTS; part++) {
         graph->parts[part].types = &graph->book.types;
         for (uint32_t t = 0; t < GRAPH_NTYPES; t++)

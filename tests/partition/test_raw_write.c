@@ -55,6 +55,12 @@ static int failing_rename(struct files *self, const char *from, const char *to)
     return files_posix->rename(files_posix, from, to);
 }
 
+static int failing_exchange(struct files *self, const char *one, const char *other)
+{
+    (void)self, (void)one, (void)other;
+    return -EACCES;
+}
+
 static struct failing failing_files(void)
 {
     struct failing failing = { *files_posix, UINT64_MAX, -1, -1, false, 0 };
@@ -151,8 +157,10 @@ static void a_failed_rename_keeps_the_old(void **state)
     struct scratch *scratch = *state;
     struct error error = { 0 };
     assert_int_equal(generate_sbm(at(scratch, "g"), &sizes, NULL, &error), 0);
-    for (int renames = 0; renames < 2; renames++) {
+    /* The exchange fails; or there is none, and one of the two renames fails. */
+    for (int renames = -1; renames < 2; renames++) {
         struct failing failing = failing_files();
+        failing.files.exchange = renames < 0 ? failing_exchange : NULL;
         struct raw_write_options options = { .files = &failing.files, .replace = true };
         struct raw_graph *graph;
         failing.renames_left = renames;
