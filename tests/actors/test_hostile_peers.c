@@ -165,7 +165,7 @@ static void a_seed_that_is_no_node_fails_the_batch(void **state)
 {
     char sentence[256];
     (void)state;
-    assert_int_equal(ask_batch(UINT64_C(1) << 32, 7, sentence, sizeof sentence), TR_ERANGE);
+    assert_int_equal(ask_batch(UINT64_C(1) << 34, 7, sentence, sizeof sentence), TR_ERANGE);
     assert_non_null(strstr(sentence, "a seed is no node of type"));
     assert_int_equal(ask_batch(100 - SEEDS + 1, 7, sentence, sizeof sentence), TR_ERANGE);
     assert_int_equal(ask_batch(100 - SEEDS, 7, sentence, sizeof sentence), 0);
