@@ -9,6 +9,8 @@
  * The table of clients recognizes repeats: what a rank reported first counts. The last checkpoint's
  * record stays for those that it knows nothing of. A report of a step that this coordinator knows
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
+ * A folder that cannot be read now is asked again for a while: to take it for one that has nothing
+ * would be to wait for ranks that have heard of the checkpoint and go on.
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
  * others are notified of it.
  *
@@ -40,6 +42,10 @@ enum stage { LOOKING, GATHERING, COMMITTING, COPYING, UNDOING, ENDED };
 
 /* A store that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
+/* A folder that cannot be read now is read again so much later, and altogether for so long: a disk
+ * that is broken fails the save, and training goes on. */
+#define LOOK_AGAIN_NS UINT64_C(2000000000)
+#define LOOK_NS UINT64_C(30000000000)
 /* A second host that cannot be notified now is notified a little later. */
 #define AGAIN_NS UINT64_C(20000000)
 
@@ -53,6 +59,8 @@ struct saving {
     char *folder, *given; /* here, and as other hosts are given it */
     uint32_t second;      /* node; PLAN_NO_NODE: there is none */
     struct timer again;
+    uint64_t look_until_ns; /* when LOOKING: the last time to read again; 0: it never failed */
+    struct error unread;    /* the crew's: why the folder could not be read */
     uint32_t keep;
     struct checkpoint_manifest before;   /* committed before this was asked for; world 0: none */
     struct checkpoint_manifest manifest; /* of the parts that were reported */
@@ -112,15 +120,17 @@ static void saving_end(struct actor *self, struct saving *saving)
     actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
 }
 
-/* Looks whether it was committed before this coordinator was started. */
+/* Looks whether it was committed before this coordinator was started. Fails where that cannot be
+ * said. */
 static int saving_look(struct job *job)
 {
     struct saving *saving = job->arg;
     struct checkpoint_manifest *before = &saving->before;
-    if (checkpoint_find(saving->files, saving->folder, saving->manifest.step, before, NULL) == 0 &&
-        (before->era != saving->manifest.era || before->world != saving->manifest.world))
+    int rv = checkpoint_find(saving->files, saving->folder, saving->manifest.step, before,
+                             &saving->unread);
+    if (rv == 0 && (before->era != saving->manifest.era || before->world != saving->manifest.world))
         checkpoint_manifest_fini(before);
-    return 0;
+    return checkpoint_is_answer(rv) ? 0 : rv;
 }
 
 static int saving_commit(struct job *job)
@@ -236,6 +246,23 @@ static void make_checkpoint(struct actor *self, struct saving *saving)
     }
 }
 
+static void look_once_more(struct actor *self, void *arg)
+{
+    saving_work(self, arg, saving_look);
+}
+
+/* False: the look failed for good, or for too long. */
+static bool look_later(struct actor *self, struct saving *saving, int status)
+{
+    uint64_t now_ns = actor_now_ns(self);
+    if (saving->look_until_ns == 0)
+        saving->look_until_ns = now_ns + LOOK_NS;
+    if (!checkpoint_may_be_read(status) || now_ns >= saving->look_until_ns)
+        return false;
+    timer_start(self, &saving->again, now_ns + LOOK_AGAIN_NS, look_once_more, saving);
+    return true;
+}
+
 static void saving_worked(struct actor *self, struct job *job, int status)
 {
     struct coordinator *state = actor_state(self);
@@ -259,8 +286,12 @@ static void saving_worked(struct actor *self, struct job *job, int status)
         saving_end(self, saving);
         return;
     }
+    /* A record that looks again stays as it is: reports that come meanwhile are noted in it. */
+    if (status != 0 && saving->stage == LOOKING && look_later(self, saving, status))
+        return;
     if (status != 0 && saving->error.code == 0)
-        error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
+        error_set(&saving->error, status, "a checkpoint: %s",
+                  saving->stage == LOOKING ? saving->unread.text : tr_strerror(status));
     /* A checkpoint that was found here may not be on the second host yet. */
     bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
     if (made)

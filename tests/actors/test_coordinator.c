@@ -4,6 +4,7 @@
  * live, a barrier ends in one way for all and not before all came, and the end of the job ends
  * everybody.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -416,6 +417,16 @@ static void assert_refused(struct asker *asker, int code)
     assert_int_equal(((const struct msg_error_reply *)(const void *)asker->reply_head)->code, code);
 }
 
+static void assert_refused_with(struct asker *asker, int code, const char *says)
+{
+    char text[ERROR_TEXT_MAX] = "";
+    assert_refused(asker, code);
+    assert_true(asker->reply_bytes < sizeof text);
+    memcpy(text, asker->reply, asker->reply_bytes);
+    if (strstr(text, says) == NULL)
+        fail_msg("\"%s\" says nothing of \"%s\"", text, says);
+}
+
 static void what_cannot_be_is_refused(void **unused)
 {
     (void)unused;
@@ -594,6 +605,53 @@ static void only_a_checkpoint_of_the_present_era_counts_as_made(void **unused)
                          saved_in == 2 ? 0 : TR_ETIMEDOUT);
         if (saved_in == 2)
             assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+        asker_close(&asker);
+        remove_saved(&saved);
+    }
+}
+
+/* Manifests that cannot be read so often. */
+static uint32_t unreadable;
+
+static int open_manifest(struct files *self, const char *path, int flags, int mode)
+{
+    (void)self;
+    if (strstr(path, "/manifest.json") == NULL || unreadable == 0)
+        return files_posix->open(files_posix, path, flags, mode);
+    unreadable--;
+    return -EIO;
+}
+
+/* A coordinator before this one made the checkpoint, and it cannot be read for a while: a rank that
+ * reports its part again hears that it is made, though the others, who know, report none. A disk
+ * that goes on failing fails the save. */
+static void a_manifest_that_cannot_be_read_now_may_be_there(void **unused)
+{
+    (void)unused;
+    for (uint32_t forever = 0; forever < 2; forever++) {
+        struct files failing = *files_posix;
+        const struct coordinator_options options = { .trainers = 2, .files = &failing };
+        struct saved saved;
+        struct asker asker;
+        failing.open = open_manifest;
+        save_parts(&saved, 1);
+        const struct checkpoint_manifest manifest = { SAVED_STEP, 1, 2, saved.parts };
+        assert_int_equal(checkpoint_commit(files_posix, saved.folder, &manifest, 2, NULL), 0);
+        asker_open(&asker, 1, true);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank, .era = 1 });
+        const struct msg_checkpoint_part head = report_of(&saved, 1, 0);
+        unreadable = forever != 0 ? UINT32_MAX : 5;
+        asker.timeout_ns = 120 * ENV_SECOND_NS;
+        assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
+                                   strlen(saved.folder)),
+                         0);
+        if (forever != 0)
+            assert_refused_with(&asker, TR_EIO, "manifest.json");
+        else
+            assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+        assert_true(forever != 0 ? unreadable < UINT32_MAX - 2 : unreadable == 0);
         asker_close(&asker);
         remove_saved(&saved);
     }
@@ -807,16 +865,6 @@ static void a_report_changes_no_part_of_what_was_made(void **unused)
     remove_saved(&saved);
 }
 
-static void assert_refused_with(struct asker *asker, int code, const char *says)
-{
-    char text[ERROR_TEXT_MAX] = "";
-    assert_refused(asker, code);
-    assert_true(asker->reply_bytes < sizeof text);
-    memcpy(text, asker->reply, asker->reply_bytes);
-    if (strstr(text, says) == NULL)
-        fail_msg("\"%s\" says nothing of \"%s\"", text, says);
-}
-
 static void ask_barrier(struct asker *asker, struct msg_barrier head)
 {
     asker_ask(asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
@@ -1001,6 +1049,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_changes_no_part_of_what_was_made),
         cmocka_unit_test(only_a_checkpoint_of_the_present_era_counts_as_made),
+        cmocka_unit_test(a_manifest_that_cannot_be_read_now_may_be_there),
         cmocka_unit_test(the_newest_save_that_failed_stays_known),
         cmocka_unit_test(what_a_rank_reports_first_is_written),
         cmocka_unit_test(a_restarted_coordinator_gives_up_nothing_that_was_passed),
