@@ -64,7 +64,8 @@ num_pairs=$(lines_of pairs | sort -u | wc -l)
 num_stops=$(lines_of stops | sort -u | wc -l)
 echo "# $(lines_of hits | wc -l) deaths and stops at $(wc -l <"$work/passed") of $num_points points; \
 $num_pairs pairs; stops of 20 s at $num_stops points"
-[ "$seconds" -lt 120 ] || expect "every point was passed" [ "$(wc -l <"$work/passed")" = "$num_points" ]
+# A run is rewound only where a drawn kill came behind a line of it: one of a few hundred jobs has that.
+[ "$seconds" -lt 300 ] || expect "every point was passed" [ "$(wc -l <"$work/passed")" = "$num_points" ]
 # Two cores run two jobs a second, and stop at a point in 3 s.
 [ "$seconds" -lt 600 ] || expect "a process stood still at every point" [ "$num_stops" = "$num_points" ]
 [ "$seconds" -lt 1200 ] || expect "200 pairs were tried" [ "$num_pairs" -ge 200 ]
