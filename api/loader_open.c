@@ -173,12 +173,14 @@ void tr_loader_close(struct tr_loader *loader)
         return;
     pthread_mutex_lock(&loader->mutex);
     loader->closed = true;
+    /* Read here: a thread that waits now may open the loader again after the close below, and leave
+     * before the lock is taken again. */
+    bool waited = loader->waiting;
     pthread_mutex_unlock(&loader->mutex);
     /* The proxy closes the loader before the wait, which ends by it: the answer of a proxy that has
      * no such loader finds `closed`. */
     close_at_proxy(loader);
     pthread_mutex_lock(&loader->mutex);
-    bool waited = loader->waiting;
     while (loader->waiting)
         pthread_cond_wait(&loader->left, &loader->mutex);
     pthread_mutex_unlock(&loader->mutex);

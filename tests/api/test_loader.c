@@ -505,7 +505,9 @@ static void a_loader_that_opens_again_while_it_closes_is_closed(void **state)
         pause_ms(1);
     tr_loader_close(waiter.loader);
     pthread_join(thread, NULL);
-    assert_int_equal(waiter.rv, TR_ECANCELED);
+    /* A batch that was on its way as the proxy died counts where it comes meanwhile; the call after
+     * it finds the loader closed. */
+    assert_true(waiter.rv == TR_ECANCELED || waiter.rv == TR_ECLOSED);
     assert_int_equal(atomic_load(&closes_sent), 2);
     assert_int_equal(atomic_load(&last_sent), MSG_LOADER_CLOSE);
     close_job(&job);
