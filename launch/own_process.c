@@ -11,23 +11,16 @@
  * - Loops say nothing themselves: a launcher that reads nothing for a while, and whose pipe is
  *   full, would stop their heartbeats. They leave it in a queue, which the launcher's thread
  *   prints.
- * - A thread that says something itself writes at most PIPE_BUF bytes, and only when the output is
- *   ready, since a write to a full pipe has no deadline.
+ * - A thread that says something itself does so within a time (notice_print.h).
  */
-#include "config.h" /* vasprintf */
-
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <troupe/process.h>
@@ -39,6 +32,7 @@
 #include "api/sized.h"
 #include "launch/input_watch.h"
 #include "launch/job_key.h"
+#include "launch/notice_print.h"
 #include "launch/process_identity.h"
 #include "partition/store/book_json.h"
 #include "runtime/base/deadline.h"
@@ -556,99 +550,13 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
     return 0;
 }
 
-/* The lock of the output is another thread's for as long as that prints, maybe into a full pipe. No
- * deadline can be given to it, so it is tried this often. */
-#define OUTPUT_LOCK_NS 1000000L
-
-static int lock_output(const struct deadline *until)
-{
-    while (ftrylockfile(stdout) != 0) {
-        if (deadline_passed(until))
-            return TR_ETIMEDOUT;
-        nanosleep(&(struct timespec){ .tv_nsec = OUTPUT_LOCK_NS }, NULL);
-    }
-    return 0;
-}
-
-/* A pipe that is ready takes PIPE_BUF bytes at once; why another output is ready the write says. */
-static int await_output(const struct deadline *until)
-{
-    struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
-    int ready = poll(&output, 1, deadline_poll_ms(until));
-    while (ready < 0 && errno == EINTR)
-        ready = poll(&output, 1, deadline_poll_ms(until));
-    return ready != 0 ? 0 : TR_ETIMEDOUT;
-}
-
-/* The output of the program goes before the line. Unless the program gave it a larger one, the
- * buffer of a pipe has PIPE_BUF bytes, which a pipe that is ready takes at once. */
-static int flush_output(const struct deadline *until)
-{
-    if (__fpending(stdout) == 0)
-        return 0;
-    int rv = await_output(until);
-    return rv != 0 ? rv : fflush(stdout) == 0 ? 0 : TR_EIO;
-}
-
-static int write_output(const char *text, size_t bytes, const struct deadline *until)
-{
-    int rv = 0;
-    while (rv == 0 && bytes > 0) {
-        rv = await_output(until);
-        ssize_t written = rv != 0 ? 0
-                                  : write(STDOUT_FILENO, text, bytes < PIPE_BUF ? bytes : PIPE_BUF);
-        if (written < 0 && errno != EINTR)
-            rv = TR_EIO;
-        text += written > 0 ? written : 0;
-        bytes -= written > 0 ? (size_t)written : 0;
-    }
-    return rv;
-}
-
-/* A line is one write under the lock, so that it is no part of another one. */
-static int own_process_print(const char *line, size_t bytes, int64_t timeout_ns,
-                             struct tr_error *error)
-{
-    const struct deadline until = deadline_after(timeout_ns);
-    int rv = lock_output(&until);
-    if (rv == 0) {
-        rv = flush_output(&until);
-        if (rv == 0)
-            rv = write_output(line, bytes, &until);
-        int number = errno;
-        funlockfile(stdout);
-        errno = number;
-    }
-    if (rv == TR_EIO)
-        return tr_error_set(error, rv, "the standard output takes nothing: %s", strerror(errno));
-    return rv == 0 ? 0
-                   : tr_error_set(error, rv, "the standard output takes nothing: nobody reads it");
-}
-
-static int own_process_say(int64_t timeout_ns, struct tr_error *error, const char *format, ...)
-    TR_PRINTF(3, 4);
-
-static int own_process_say(int64_t timeout_ns, struct tr_error *error, const char *format, ...)
-{
-    char *line;
-    va_list args;
-    va_start(args, format);
-    int length = vasprintf(&line, format, args);
-    va_end(args);
-    if (length < 0)
-        return tr_error_set(error, TR_ENOMEM, "no memory for a line to the launcher");
-    int rv = own_process_print(line, (size_t)length, timeout_ns, error);
-    free(line);
-    return rv;
-}
-
 int tr_process_say_ready(const struct tr_process *process, int64_t timeout_ns,
                          struct tr_error *error)
 {
     int rv = own_process_mine(process, error);
     if (rv == 0)
-        rv = own_process_say(timeout_ns, error, "%s process %u of %s\n", NOTICE_READY,
-                             process->info.process, process->info.name);
+        rv = notice_print(timeout_ns, error, "%s process %u of %s\n", NOTICE_READY,
+                          process->info.process, process->info.name);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_SAID);
     return rv;
 }
@@ -658,19 +566,18 @@ int tr_process_say_kernels(const char *kernels, int64_t timeout_ns, struct tr_er
     if (kernels == NULL || strchr(kernels, '\n') != NULL)
         return tr_error_set(error, TR_EINVAL, "kernels: they are no line of text");
     return tr_process_is_launched()
-               ? own_process_say(timeout_ns, error, "%s %s\n", NOTICE_KERNELS, kernels)
+               ? notice_print(timeout_ns, error, "%s %s\n", NOTICE_KERNELS, kernels)
                : 0;
 }
 
 int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error *error)
 {
     return tr_process_is_launched()
-               ? own_process_say(timeout_ns, error, "%s %" PRIu64 "\n", NOTICE_CHECKPOINT, step)
+               ? notice_print(timeout_ns, error, "%s %" PRIu64 "\n", NOTICE_CHECKPOINT, step)
                : 0;
 }
 
 int tr_process_say_complete(int64_t timeout_ns, struct tr_error *error)
 {
-    return tr_process_is_launched() ? own_process_say(timeout_ns, error, "%s\n", NOTICE_COMPLETE)
-                                    : 0;
+    return tr_process_is_launched() ? notice_print(timeout_ns, error, "%s\n", NOTICE_COMPLETE) : 0;
 }

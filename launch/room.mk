@@ -22,6 +22,8 @@ libtr_launch_la_SOURCES = \
     launch/line_reader.c \
     launch/line_reader.h \
     launch/observer.c \
+    launch/notice_print.c \
+    launch/notice_print.h \
     launch/own_process.c \
     launch/process_identity.c \
     launch/process_identity.h \
