@@ -269,10 +269,16 @@ static int group_ask(struct tr_group *group, struct port *port, const struct ask
         return rv;
     rv = take != NULL ? take(group, reply, arg) : 0;
     port_release(port, reply);
+    /* A reduction or barrier counts when its answer is kept. */
+    if (rv == 0 && asked->numbered == NUMBER_REDUCTION)
+        group->reductions++;
+    else if (rv == 0 && asked->numbered == NUMBER_BARRIER)
+        group->barriers++;
     return rv;
 }
 
-/* Of the thread inside, whose the counts are: another thread's call has a number of its own. */
+/* The thread inside takes the number, since the counts are its own: another thread's call has
+ * another number. */
 static void group_number(const struct tr_group *group, struct asked *asked)
 {
     if (asked->numbered == NUMBER_REDUCTION)
@@ -283,8 +289,8 @@ static void group_number(const struct tr_group *group, struct asked *asked)
         asked->number = group->saves + 1;
 }
 
-/* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
- * have closed the group. */
+/* take may be NULL; it keeps what it wants of the reply: after run another thread may have closed
+ * the group. */
 static int group_run(struct tr_group *group, struct asked *asked, int64_t timeout_ns,
                      int (*take)(struct tr_group *group, const struct message *reply, void *arg),
                      void *arg, struct tr_error *error)
@@ -315,7 +321,7 @@ static int group_run(struct tr_group *group, struct asked *asked, int64_t timeou
      * by itself. */
     rv = has_ended(group, asked, rv) ? 0 : rv;
     /* After these two the outcome is not known: a repeat has the same number. */
-    if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
+    if (asked->numbered == NUMBER_SAVE && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
         group->saves++;
     rv = rv != 0 ? group_fail(group, asked, rv, &why, error) : 0;
     /* This comes last: another thread may close and free the group from here on. */
@@ -331,11 +337,11 @@ struct values {
 static int take_sums(struct tr_group *group, const struct message *reply, void *arg)
 {
     const struct values *to = arg;
+    (void)group;
     if (reply->frame.body_bytes != to->count * sizeof(float))
         return TR_EFORMAT;
     if (to->count > 0)
         memcpy(to->values, message_body(reply), to->count * sizeof(float));
-    group->reductions++;
     return 0;
 }
 
@@ -367,14 +373,6 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-static int count_barrier(struct tr_group *group, const struct message *reply, void *arg)
-{
-    (void)reply;
-    (void)arg;
-    group->barriers++;
-    return 0;
-}
-
 int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns,
                      struct tr_error *error)
 {
@@ -382,7 +380,7 @@ int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_n
                            .operation = MSG_GROUP_BARRIER,
                            .numbered = NUMBER_BARRIER,
                            .value = hash_name(name) };
-    return group_run(group, &asked, timeout_ns, count_barrier, NULL, error);
+    return group_run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
