@@ -48,15 +48,23 @@ static void append(struct task_events *events, struct task_event *said)
     event_queue_put(&events->queue, said != NULL ? &said->queued : NULL);
 }
 
+/* NULL: no memory. */
+static struct task_event *make_event(enum tr_model_event_kind kind, uint64_t number)
+{
+    struct task_event *made = calloc(1, sizeof *made);
+    if (made != NULL)
+        made->event = (struct tr_model_event){ .size = sizeof made->event,
+                                               .kind = kind,
+                                               .number = number };
+    return made;
+}
+
 void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
                      const char *format, ...)
 {
-    struct task_event *said = calloc(1, sizeof *said);
+    struct task_event *said = make_event(kind, number);
     va_list arguments;
     if (said != NULL) {
-        said->event = (struct tr_model_event){ .size = sizeof said->event,
-                                               .kind = kind,
-                                               .number = number };
         va_start(arguments, format);
         vsnprintf(said->event.text, sizeof said->event.text, format, arguments);
         va_end(arguments);
@@ -66,12 +74,9 @@ void task_events_say(struct task_events *events, enum tr_model_event_kind kind, 
 
 bool task_events_ask(struct task_events *events, enum tr_model_event_kind kind, uint64_t number)
 {
-    struct task_event *said = calloc(1, sizeof *said);
+    struct task_event *said = make_event(kind, number);
     if (said == NULL)
         return false;
-    said->event = (struct tr_model_event){ .size = sizeof said->event,
-                                           .kind = kind,
-                                           .number = number };
     said->queued.kept = true;
     append(events, said);
     return true;
@@ -80,19 +85,16 @@ bool task_events_ask(struct task_events *events, enum tr_model_event_kind kind, 
 bool task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
                              uint64_t number, const int *threads, uint32_t count, const char *text)
 {
-    struct task_event *said = calloc(1, sizeof *said);
-    if (said != NULL) {
-        said->event = (struct tr_model_event){
-            .size = sizeof said->event, .kind = kind, .number = number, .num_threads = count
-        };
-        snprintf(said->event.text, sizeof said->event.text, "%s", text);
-        for (uint32_t i = 0; i < count; i++)
-            said->event.threads[i] = threads[i];
-    }
+    struct task_event *said = make_event(kind, number);
     /* Without memory nothing is appended: this one is said again. */
-    if (said != NULL)
-        append(events, said);
-    return said != NULL;
+    if (said == NULL)
+        return false;
+    snprintf(said->event.text, sizeof said->event.text, "%s", text);
+    said->event.num_threads = count;
+    for (uint32_t i = 0; i < count; i++)
+        said->event.threads[i] = threads[i];
+    append(events, said);
+    return true;
 }
 
 void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,
