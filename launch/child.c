@@ -26,7 +26,7 @@ extern char **environ;
 
 /* As a shell says that a command is not there. */
 #define EXIT_NO_PROGRAM 127
-/* The code of an end that somebody else waited for: no success. */
+/* The code of an end that the program waited for elsewhere: no success. */
 #define EXIT_UNKNOWN 255
 
 /* Ours, with the additions instead of what has their names. */
@@ -231,9 +231,9 @@ void child_close(struct child_process *child)
     close_one(&child->pidfd);
 }
 
-/* Looks at a child without waiting for it. False: somebody else has waited for it, and its number
- * may be another's. So it is at once after its end where this program ignores SIGCHLD, or waits for
- * any child. */
+/* Looks at a child without waiting for it. False: the program has waited for it elsewhere, and its
+ * number may be another process's. Where the program ignores SIGCHLD, or waits for any child, that is
+ * so as soon as the child has ended. */
 static bool child_look(const struct child_process *child, siginfo_t *info)
 {
     *info = (siginfo_t){ 0 };
@@ -259,7 +259,8 @@ bool child_ended(struct child_process *child, int *code, int *signal)
     if (child->pid <= 0)
         return false;
     /* Its number stays its own until it is waited for, so the group is ended before, and is surely
-     * its. Where somebody else has waited it is known that the child ended and not how. */
+     * its. Where the program has waited elsewhere, only the end of the child is known, not how it
+     * ended. */
     if (!child_look(child, &info)) {
         child->pid = 0;
         return true;

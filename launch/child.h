@@ -50,11 +50,11 @@ int child_start(struct child_process *child, const struct child_start *start, st
 void child_close_input(struct child_process *child);
 void child_close(struct child_process *child);
 
-/* To it and to what it started, unless somebody else waited for it. */
+/* Signals the child and the programs that it started, unless the program waited for it elsewhere. */
 void child_signal(const struct child_process *child, int number);
 
 /* Did it end? Fills code and signal (0: none). Doesn't wait. The programs that it started are ended
- * with it, unless somebody else waited for it. */
+ * with it, unless the program waited for it elsewhere. */
 bool child_ended(struct child_process *child, int *code, int *signal);
 
 #endif

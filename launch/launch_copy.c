@@ -31,8 +31,8 @@ static int add_path(void *arg, const char *path)
     return 0;
 }
 
-/* Lists the files by which a host proves itself. Those that are not here were given to the hosts by
- * somebody else. */
+/* Lists the files by which a host proves itself. The user has put those that are not here on the
+ * hosts. */
 static int list_proofs(const struct launch_plan *plan, uint32_t host, struct argv_builder *words)
 {
     struct cluster_tls tls = { 0 };

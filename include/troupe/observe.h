@@ -122,8 +122,9 @@ TR_API void tr_observer_resume(struct tr_observer *observer);
 /* Serves the counters of this process as OpenMetrics text at http://ADDRESS/metrics until the graph
  * is closed. address: "9464" (this host alone), "host:9464", "[::1]:9464"; port 0: any. at: where
  * it listens ("tcp:127.0.0.1:9464"); [at_bytes], may be NULL. TR_EINVAL: that is no address;
- * TR_EEXIST: somebody listens there; TR_EIO: it cannot be listened there. After TR_ETIMEDOUT and
- * TR_ECANCELED it may be served all the same, as soon as the loop that is to listen gets on. */
+ * TR_EEXIST: another program listens there; TR_EIO: the system refuses to listen there. After
+ * TR_ETIMEDOUT and TR_ECANCELED the counters may be served all the same, as soon as the loop that is
+ * to listen gets on. */
 TR_API int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t timeout_ns,
                                   char *at, size_t at_bytes, struct tr_error *error);
 

@@ -473,7 +473,7 @@ static void what_is_not_wanted_is_not_there(void **state)
 
 /* Rank 0 has written the result; the others have nothing more to do. A rollback and a time that is
  * over are the run's to judge; other failures are none where the job has ended meanwhile, or where
- * somebody asked for the end. */
+ * the run was cancelled. */
 static void each_answer_to_the_end_means_something(void **state)
 {
     static const struct {
