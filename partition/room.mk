@@ -93,7 +93,11 @@ libtr_partition_la_SOURCES += \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c
 libtr_partition_la_SOURCES += \
     partition/raw/csv.c partition/raw/csv.h \
+    partition/raw/file_kind.c partition/raw/file_kind.h \
+    partition/raw/read_ahead.c partition/raw/read_ahead.h \
     partition/raw/text.c partition/raw/text.h \
+    partition/raw/unpack.c partition/raw/unpack.h \
+    partition/raw/unpack_archive.c partition/raw/unpack_gzip.c \
     partition/raw/raw_memory.c partition/raw/raw_memory.h \
     partition/raw/raw_edgelist.c partition/raw/raw_metis.c partition/raw/raw_mtx.c partition/raw/raw_npy.c
 

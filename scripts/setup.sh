@@ -34,6 +34,7 @@ flatbuffers-compiler has_command flatc
 libflatbuffers-dev   has_header flatbuffers/flatbuffers.h
 libopenblas-dev      has_library openblas
 libssl-dev           has_library openssl
+libarchive-dev       has_library libarchive
 zlib1g-dev           has_library zlib'
 
 needed_to_check="$needed_to_build

@@ -61,7 +61,7 @@ static int parse_head(struct text *text, struct metis_file *file)
     }
     file->num_listed = 2 * edges;
     /* A node needs a byte of text (the end of its line), a neighbour two. */
-    if (rv == 0 && !text->gzip &&
+    if (rv == 0 && !text->packed &&
         (file->num_nodes > text->file.size + 1 || file->num_listed > text->file.size))
         rv = text_fail(text, TR_EFORMAT,
                        "%" PRIu64 " nodes and %" PRIu64 " edges do not fit the %" PRIu64

@@ -68,7 +68,7 @@ static int parse_sizes(struct text *text, struct matrix *matrix)
     matrix->size = sizes[0];
     matrix->entries = sizes[2];
     /* An entry needs 4 bytes of text at least: a lying count costs no memory. */
-    if (!text->gzip && matrix->entries > text->file.size / 4)
+    if (!text->packed && matrix->entries > text->file.size / 4)
         return text_fail(text, TR_EFORMAT,
                          "%" PRIu64 " entries do not fit the %" PRIu64
                          " bytes of the file; it is truncated",

@@ -3,10 +3,12 @@
 #include "partition/raw/raw.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "partition/raw/raw_source.h"
+#include "partition/raw/text.h"
 
 static int open_folder(const char *path, const struct raw_options *options, struct raw_graph **out,
                        struct error *error)
@@ -41,15 +43,28 @@ static bool ends_with(const char *path, const char *end)
     return length >= end_length && strcmp(path + length - end_length, end) == 0;
 }
 
+/* Whether the name, without the suffix of a program that packs files, ends so. */
+static bool names_format(const char *path, const char *end)
+{
+    static const char *const packed[] = { "", ".gz", ".bz2", ".xz", ".zst", ".lz4", ".zip" };
+    char name[32];
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        snprintf(name, sizeof name, "%s%s", end, packed[i]);
+        if (ends_with(path, name))
+            return true;
+    }
+    return false;
+}
+
 /* A file's name says its format; without such a name it is an edge list. */
 static int open_file(const char *path, const struct raw_options *options, struct raw_graph **out,
                      struct error *error)
 {
     if (ends_with(path, ".npy"))
         return raw_open_npy(path, options, out, error);
-    if (ends_with(path, ".mtx") || ends_with(path, ".mtx.gz"))
+    if (names_format(path, ".mtx"))
         return raw_open_mtx(path, options, out, error);
-    if (ends_with(path, ".graph") || ends_with(path, ".graph.gz") || ends_with(path, ".metis"))
+    if (names_format(path, ".graph") || names_format(path, ".metis"))
         return raw_open_metis(path, options, out, error);
     if (ends_with(path, ".parquet") || ends_with(path, ".dgl") || ends_with(path, ".bin") ||
         ends_with(path, ".npz"))
@@ -79,7 +94,7 @@ int raw_open(const char *path, const struct raw_options *options, struct raw_gra
     if (filled.files == NULL)
         filled.files = files_posix;
     *out = NULL;
-    if (!files_exists(filled.files, path))
+    if (!text_exists(filled.files, path))
         return error_set(error, TR_ENOENT, "%s: no such file or folder", path);
     int rv = (files_is_folder(filled.files, path) ? open_folder : open_file)(path, &filled, out,
                                                                              error);

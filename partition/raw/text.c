@@ -12,112 +12,164 @@
 
 #define BLOCK_BYTES ((size_t)1 << 20) /* a read: its cost vanishes beside that of parsing it */
 
+/* Where the path is "ARCHIVE.zip/NAME" with a file ARCHIVE.zip: how long ARCHIVE.zip is; else 0. */
+static size_t archive_length(struct files *files, const char *path, char **archive)
+{
+    size_t length = 0;
+    *archive = NULL;
+    for (const char *end = strstr(path, ".zip/"); end != NULL && length == 0;
+         end = strstr(end + 1, ".zip/")) {
+        char *front = strndup(path, (size_t)(end - path) + 4);
+        if (front == NULL)
+            return 0;
+        if (end[5] != '\0' && files_exists(files, front) && !files_is_folder(files, front)) {
+            length = strlen(front);
+            *archive = front;
+        } else {
+            free(front);
+        }
+    }
+    return length;
+}
+
+bool text_exists(struct files *files, const char *path)
+{
+    char *archive;
+    bool inside = archive_length(files, path, &archive) > 0;
+    free(archive);
+    return inside || files_exists(files, path);
+}
+
+static int refuse_kind(const struct text *text, const struct file_kind *kind)
+{
+    return error_set(text->error, TR_EUNSUPPORTED, "%s: looks like %s, not like text; %s",
+                     text->path, kind->name, kind->remedy);
+}
+
+/* Looks at the file's first bytes, and begins to unpack where they say so. */
+static int find_kind(struct text *text, const char *member)
+{
+    uint8_t head[FILE_KIND_BYTES];
+    size_t got = 0;
+    int rv = file_read_some(&text->file, 0, head, sizeof head, &got, text->error);
+    const struct file_kind *kind = rv == 0 ? file_kind_of(head, got) : NULL;
+    if (rv != 0)
+        return rv;
+    if (member != NULL && (kind == NULL || kind->packing != PACKING_ZIP))
+        return error_set(text->error, TR_EFORMAT, "%s: is no zip archive", text->file.path);
+    if (kind == NULL)
+        return 0;
+    if (kind->packing == PACKING_NONE)
+        return refuse_kind(text, kind);
+    text->packed = true;
+    return unpack_open(&text->file, kind, text->path, member, &text->unpack, text->error);
+}
+
 int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
               struct error *error)
 {
     memset(text, 0, sizeof *text);
-    int rv = file_open(&text->file, files, path, error);
+    char *archive;
+    size_t length = archive_length(files, path, &archive);
+    int rv = file_open(&text->file, files, length > 0 ? archive : path, error);
+    free(archive);
     if (rv != 0)
         return rv;
-    uint8_t magic[2] = { 0 };
-    size_t got;
+    text->path = path;
     text->line = 1;
     text->cancel = cancel;
     text->error = error;
-    rv = file_read_some(&text->file, 0, magic, sizeof magic, &got, error);
-    text->gzip = rv == 0 && got == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+    rv = find_kind(text, length > 0 ? path + length + 1 : NULL);
     /* A graph may name thousands of small files. A byte more shows the end at the first read. */
-    text->block_bytes = text->gzip || text->file.size >= BLOCK_BYTES ? BLOCK_BYTES
-                                                                     : (size_t)text->file.size + 1;
+    text->block_bytes = text->packed || text->file.size >= BLOCK_BYTES
+                            ? BLOCK_BYTES
+                            : (size_t)text->file.size + 1;
     text->block = malloc(text->block_bytes);
-    text->packed = text->gzip ? malloc(BLOCK_BYTES) : NULL;
-    if (rv == 0 && (text->block == NULL || (text->gzip && text->packed == NULL)))
+    if (rv == 0 && text->block == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
-    /* 16: gzip; 15: the largest window. */
-    if (rv == 0 && text->gzip && inflateInit2(&text->stream, 16 + 15) != Z_OK)
-        rv = error_set(error, TR_ENOMEM, "%s: no memory to unpack it", path);
-    if (rv != 0) {
-        /* This comes before the closing, which ends a stream that was begun. */
-        text->gzip = text->gzip && text->stream.state != NULL;
+    if (rv != 0)
         text_close(text);
-    }
     return rv;
 }
 
 void text_close(struct text *text)
 {
-    if (text->gzip)
-        inflateEnd(&text->stream);
-    free(text->packed);
+    /* The thread ends before what it reads from. */
+    if (text->ahead_runs)
+        read_ahead_stop(&text->ahead);
+    unpack_close(text->unpack);
     free(text->block);
     file_close(&text->file);
 }
 
-static bool fill_packed(struct text *text)
+/* Loads a block of what was packed: the first one here, so that small files need no thread. */
+static int fill_unpacked(struct text *text, const uint8_t **block, size_t *got)
 {
-    size_t got;
-    if (text->stream.avail_in > 0)
-        return true;
-    text->rv = file_read_some(&text->file, text->offset, text->packed, BLOCK_BYTES, &got,
-                              text->error);
-    if (text->rv != 0)
-        return false;
-    text->offset += got;
-    text->stream.next_in = text->packed;
-    text->stream.avail_in = (uInt)got;
-    if (got == 0 && text->inside)
-        text->rv = error_set(text->error, TR_EFORMAT,
-                             "%s: the gzip data end too early; it is truncated, copy it again",
-                             text->file.path);
-    return got > 0;
+    int rv = 0;
+    if (!text->begun)
+        return text->unpack->read(text->unpack, text->block, text->block_bytes, got, text->error);
+    /* The first block was not full: there is no other one. */
+    if (!text->ahead_runs && (size_t)(text->end - text->block) < text->block_bytes)
+        return 0;
+    if (!text->ahead_runs) {
+        rv = read_ahead_start(&text->ahead, text->unpack, text->block_bytes, text->error);
+        if (rv != 0) {
+            error_prefix(text->error, "%s", text->path);
+            return rv;
+        }
+        text->ahead_runs = true;
+    }
+    return read_ahead_next(&text->ahead, block, got, text->error);
 }
 
-/* Unpacks until at least one byte came out. A file may hold several members, one after another. */
-static size_t text_unpack(struct text *text)
+/* A byte 0 is in no text, and in nearly every block of what is none. */
+static int check_block(struct text *text, const uint8_t *block, size_t size)
 {
-    text->stream.next_out = text->block;
-    text->stream.avail_out = (uInt)BLOCK_BYTES;
-    while (text->stream.avail_out == BLOCK_BYTES && fill_packed(text)) {
-        text->inside = true;
-        int state = inflate(&text->stream, Z_NO_FLUSH);
-        if (state == Z_STREAM_END) {
-            text->inside = false;
-            state = inflateReset(&text->stream);
-        }
-        if (state != Z_OK) {
-            text->rv = error_set(text->error, state == Z_MEM_ERROR ? TR_ENOMEM : TR_EFORMAT,
-                                 "%s: the gzip data are damaged near byte %" PRIu64
-                                 "; copy it again",
-                                 text->file.path, text->offset - text->stream.avail_in);
-            return 0;
-        }
-    }
-    return text->rv != 0 ? 0 : BLOCK_BYTES - text->stream.avail_out;
+    const struct file_kind *kind = text->begun ? NULL : file_kind_of(block, size);
+    if (kind != NULL && kind->packing != PACKING_NONE)
+        return error_set(text->error, TR_EUNSUPPORTED,
+                         "%s: was packed twice, with %s inside; unpack it first", text->path,
+                         kind->name);
+    if (kind != NULL)
+        return refuse_kind(text, kind);
+    const uint8_t *zero = memchr(block, '\0', size);
+    if (zero == NULL)
+        return 0;
+    uint64_t line = text->line;
+    for (const uint8_t *c = block; c < zero; c++)
+        line += *c == '\n';
+    return error_set(text->error, TR_EFORMAT,
+                     "%s: line %" PRIu64 ": holds a byte 0, so it is a binary file, or no UTF-8; "
+                     "save it as UTF-8 text",
+                     text->path, line);
 }
 
 bool text_fill(struct text *text)
 {
+    const uint8_t *block = text->block;
     size_t got = 0;
     if (text->rv != 0)
         return false;
     if (cancel_asked(text->cancel)) {
         text->rv = error_set(text->error, TR_ECANCELED, "%s: interrupted at line %" PRIu64,
-                             text->file.path, text->line);
+                             text->path, text->line);
         return false;
     }
-    if (text->gzip) {
-        got = text_unpack(text);
+    if (text->packed) {
+        text->rv = fill_unpacked(text, &block, &got);
     } else {
         text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes, &got,
                                   text->error);
         text->offset += got;
     }
+    if (text->rv == 0)
+        text->rv = check_block(text, block, got);
     if (text->rv != 0)
         return false;
-    text->at = text->block;
-    text->end = text->block + got;
+    text->at = block;
+    text->end = block + got;
     /* Programs of Windows begin UTF-8 files with a byte order mark. */
-    if (!text->begun && got >= 3 && memcmp(text->block, "\xef\xbb\xbf", 3) == 0)
+    if (!text->begun && got >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0)
         text->at += 3;
     text->begun = true;
     return text->at < text->end;
@@ -132,7 +184,7 @@ int text_fail(struct text *text, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    text->rv = error_set(text->error, code, "%s: line %" PRIu64 ": %s", text->file.path, text->line,
+    text->rv = error_set(text->error, code, "%s: line %" PRIu64 ": %s", text->path, text->line,
                          sentence);
     return text->rv;
 }
@@ -223,8 +275,6 @@ int text_word(struct text *text, char word[TEXT_TOKEN_MAX])
     while (!ends_token(text, c = text_peek(text))) {
         if (length == TEXT_TOKEN_MAX - 1)
             return text_fail(text, TR_EFORMAT, "'%.20s...' is too long a word", word);
-        if (c == '\0')
-            return text_fail(text, TR_EFORMAT, "holds a byte 0; save it as UTF-8 text");
         word[length++] = (char)tolower(c);
         text->at++;
     }

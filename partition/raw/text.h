@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text file, plain or gzip, as a stream of characters with line numbers.
+ * A text file, plain or packed, as a stream of characters with line numbers.
  *
  * Made for parsers of big files: text_peek and text_next are a compare and a load unless a block
- * ends. Failures (reading, damaged gzip, cancelled) end the stream and are kept in text->rv, so
- * that parsers check once, at the end. Thread rules: one thread at a time.
+ * ends. Failures (reading, damaged data, bytes that are no text, cancelled) end the stream and are
+ * kept in text->rv, so that parsers check once, at the end.
+ *
+ * What was packed is known by its first bytes (file_kind.h), not by its name. Its first block is
+ * unpacked by the caller; where there are more, a thread unpacks the next one while the caller
+ * parses (read_ahead.h). A file of a zip archive is "ARCHIVE.zip/NAME", or "ARCHIVE.zip" where it
+ * is the only one. Thread rules: one thread at a time.
  */
 #ifndef PARTITION_RAW_TEXT_H
 #define PARTITION_RAW_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <zlib.h>
 
+#include "partition/raw/read_ahead.h"
+#include "partition/raw/unpack.h"
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/files.h"
@@ -23,15 +29,16 @@
 
 struct text {
     struct file file;
-    uint64_t offset; /* in the file, of what is read next */
-    uint64_t line;   /* of the next character, from 1 */
-    char delimiter;  /* ends a word too, beside blanks, ',' and ';' */
-    bool gzip;
-    bool inside; /* gzip: a member has begun and not ended */
-    bool begun;  /* the first block was loaded */
-    z_stream stream;
-    uint8_t *packed; /* gzip: block as read */
-    uint8_t *block;
+    const char *path; /* for messages; borrowed from the caller of text_open */
+    uint64_t offset;  /* in the file, of what is read next where it is not packed */
+    uint64_t line;    /* of the next character, from 1 */
+    char delimiter;   /* ends a word too, beside blanks, ',' and ';' */
+    bool packed;      /* the file's size is not that of the text */
+    bool begun;       /* the first block was loaded */
+    bool ahead_runs;  /* later blocks come from the thread */
+    struct unpack *unpack;
+    struct read_ahead ahead;
+    uint8_t *block; /* the first one, and all of a file that is not packed */
     size_t block_bytes;
     const uint8_t *at, *end;
     const struct cancel *cancel;
@@ -39,7 +46,10 @@ struct text {
     int rv;
 };
 
-/* error is kept: failures of the stream are written there. */
+/* Whether there is a file at path, or in the archive that path begins with. */
+bool text_exists(struct files *files, const char *path);
+
+/* error and path are kept: failures of the stream are written there. */
 int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
               struct error *error);
 void text_close(struct text *text);

@@ -124,7 +124,8 @@ static const char *row_line(int i, char *text)
 static void readers(void **state)
 {
     struct scratch *scratch = *state;
-    const char *const names[] = { "a.txt", "b.txt", "a.mtx", "a.graph", "a.gz", "a.npy", "f", "c" };
+    const char *const names[] = { "a.txt",   "b.txt", "a.mtx", "a.graph", "a.gz",
+                                  "long.gz", "a.npy", "f",     "c" };
     int64_t pairs[4] = { 0, 1, 1, 2 };
     uint64_t edges[] = { 2, 2 }, rows[] = { 3, 2 }, nodes[] = { 3 }, packed[] = { 10, 1 };
     float feat[6] = { 0 };
@@ -136,6 +137,11 @@ static void readers(void **state)
     put_long(scratch, "a.graph", "4000 4000 111\n", ring_line, 4000);
     gzFile file = gzopen(at(scratch, "a.gz"), "wb");
     assert_int_equal(gzwrite(file, "0 1\n1 2\n", 8), 8);
+    assert_int_equal(gzclose(file), Z_OK);
+    /* Several blocks of the reader, which a thread unpacks. */
+    file = gzopen(at(scratch, "long.gz"), "wb1");
+    for (int i = 0; i < 300000; i++)
+        assert_int_equal(gzprintf(file, "1%06d 2\n", i) > 0, 1);
     assert_int_equal(gzclose(file), Z_OK);
     assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 2, edges, pairs, NULL), 0);
     assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);

@@ -100,3 +100,8 @@ check_PROGRAMS += tests/partition/test_checksums
 TESTS += tests/partition/test_checksums
 tests_partition_test_checksums_SOURCES = tests/partition/test_checksums.c
 tests_partition_test_checksums_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_text
+TESTS += tests/partition/test_text
+tests_partition_test_text_SOURCES = tests/partition/test_text.c tests/partition/raw_util.h
+tests_partition_test_text_LDADD = $(partition_libs) $(test_libs)
