@@ -34,6 +34,7 @@ libtr_api_la_SOURCES = \
     api/open_raw.h \
     api/partition_task.c \
     api/parts.c \
+    api/prepare_task.c \
     api/public_error.c \
     api/public_error.h \
     api/sample_once.c \

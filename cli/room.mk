@@ -24,6 +24,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_partition.c \
     cli/cmd_simulate.c \
     cli/cmd_serve.c \
+    cli/cmd_split.c \
     cli/cmd_status.c \
     cli/cmd_train.c \
     cli/cmd_verify.c \

@@ -16,6 +16,7 @@ troupeinclude_HEADERS = \
     include/troupe/log.h \
     include/troupe/observe.h \
     include/troupe/partition.h \
+    include/troupe/prepare.h \
     include/troupe/process.h \
     include/troupe/raw.h \
     include/troupe/sample.h \

@@ -11,6 +11,7 @@ dist_man1_MANS += \
     man/troupe-sample.1 \
     man/troupe-serve.1 \
     man/troupe-simulate.1 \
+    man/troupe-split.1 \
     man/troupe-status.1 \
     man/troupe-top.1 \
     man/troupe-train.1 \

@@ -89,6 +89,9 @@ libtr_partition_la_SOURCES += \
     partition/generate/generate.c partition/generate/generate.h \
     partition/generate/generate_draw.c partition/generate/generate_draw.h
 libtr_partition_la_SOURCES += \
+    partition/raw/raw_amend.c partition/raw/raw_amend.h \
+    partition/prepare/mask_split.c partition/prepare/mask_split.h
+libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c
 libtr_partition_la_SOURCES += \

@@ -19,6 +19,7 @@
 #include <troupe/observe.h>
 #include <troupe/part.h>
 #include <troupe/partition.h>
+#include <troupe/prepare.h>
 #include <troupe/process.h>
 #include <troupe/raw.h>
 #include <troupe/sample.h>

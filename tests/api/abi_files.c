@@ -49,6 +49,24 @@ static void copy(const char *from, const char *out)
     tr_task_close(task);
 }
 
+static void split(const char *raw)
+{
+    struct tr_task *task;
+    ABI_OPTIONS(tr_split_options, options);
+    ABI_OUT(tr_split_report, report, TR_SPLIT_REPORT_INIT);
+    assert_int_equal(options.it.train_share, 600000);
+    options.it.raw = raw;
+    options.it.by_class = true;
+    options.it.replace = true;
+    ABI_REFUSES(options, "tr_split_options", tr_split_start(&options.it, &task, &failure));
+    ok(tr_split_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(report, tr_split_result(task, &report.it, &failure));
+    assert_int_equal(report.it.num_train + report.it.num_validation + report.it.num_test, NODES);
+    assert_int_equal(report.it.num_classes, 8);
+    tr_task_close(task);
+}
+
 static void partition(const char *raw, const char *out)
 {
     struct tr_task *task;
@@ -90,6 +108,7 @@ void graphs_are_made_ready(void **state)
     (void)state;
     generate(abi_path(raw, "abi-raw"));
     copy(raw, abi_path(copied, "abi-copy"));
+    split(copied);
     partition(copied, abi_path(parts, "abi-parts"));
     verify(abi_path(book, "abi-parts/g.json"));
 }

@@ -267,6 +267,25 @@ static void failures_have_a_message(void **state)
     ok(tr_import_debian_start(&debian, &task, &error), &error);
     assert_int_equal(finish(task, &error), TR_ENOENT);
 
+    struct tr_split_options split;
+    struct tr_split_report masks = TR_SPLIT_REPORT_INIT;
+    tr_split_options_init(&split);
+    assert_int_equal(tr_split_start(&split, &task, &error), TR_EINVAL);
+    assert_null(task);
+    split.raw = nowhere;
+    ok(tr_split_start(&split, &task, &error), &error);
+    assert_int_equal(tr_task_wait(task, TR_WAIT_FOREVER, &error), TR_ENOENT);
+    assert_int_equal(tr_split_result(task, &masks, &error), TR_ENOENT);
+    assert_non_null(strstr(error.message, nowhere));
+    tr_task_close(task);
+    split.raw = raw;
+    ok(tr_split_start(&split, &task, &error), &error);
+    assert_int_equal(finish(task, &error), TR_EEXIST);
+    split.replace = true;
+    split.train_share++;
+    ok(tr_split_start(&split, &task, &error), &error);
+    assert_int_equal(finish(task, &error), TR_EINVAL);
+
     struct tr_verify_options verify = TR_VERIFY_OPTIONS_INIT;
     assert_int_equal(tr_verify_start(&verify, &task, &error), TR_EINVAL);
     verify.path = nowhere;

@@ -32,6 +32,7 @@ cli_shell_tests = \
     tests/cli/progress.sh \
     tests/cli/public.sh \
     tests/cli/simulate.sh \
+    tests/cli/split.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \

@@ -54,6 +54,16 @@ TESTS += tests/partition/test_npy
 tests_partition_test_npy_SOURCES = tests/partition/test_npy.c tests/partition/raw_util.h
 tests_partition_test_npy_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_raw_amend
+TESTS += tests/partition/test_raw_amend
+tests_partition_test_raw_amend_SOURCES = tests/partition/test_raw_amend.c tests/partition/raw_util.h
+tests_partition_test_raw_amend_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_mask_split
+TESTS += tests/partition/test_mask_split
+tests_partition_test_mask_split_SOURCES = tests/partition/test_mask_split.c tests/partition/raw_util.h
+tests_partition_test_mask_split_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_raw_chunked
 TESTS += tests/partition/test_raw_chunked
 tests_partition_test_raw_chunked_SOURCES = tests/partition/test_raw_chunked.c

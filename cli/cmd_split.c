@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `troupe split`: masks of training, validation and test nodes for a raw graph.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <troupe/prepare.h>
+#include <troupe/raw.h>
+
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/follow.h"
+#include "cli/lib/report.h"
+
+/* Shares are given in per cent, with so many decimals. */
+#define DECIMALS 4
+#define PER_CENT (TR_SPLIT_WHOLE / 100)
+
+struct split_values {
+    const char *ratio;
+    const char *type;
+    bool by_class;
+    const char *labels;
+    uint64_t seed;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
+#define AT(field) offsetof(struct split_values, field)
+
+static const struct option_spec OPTIONS[] = {
+    { .name = "ratio",
+      .kind = OPTION_TEXT,
+      .offset = AT(ratio),
+      .metavar = "T/V/E",
+      .fallback = "60/20/20",
+      .help = "per cent of the nodes to train on, to validate with and to test with" },
+    { .name = "by-class",
+      .field = "by_class",
+      .kind = OPTION_FLAG,
+      .offset = AT(by_class),
+      .help = "keep the ratio within each class" },
+    { .name = "labels",
+      .field = "\"labels\"",
+      .kind = OPTION_TEXT,
+      .offset = AT(labels),
+      .metavar = "NAME",
+      .help = "the node feature with the classes; otherwise label, or labels" },
+    { .name = "type",
+      .field = "ntype",
+      .kind = OPTION_TEXT,
+      .offset = AT(type),
+      .metavar = "TYPE",
+      .help = "the node type to split, where there are several" },
+    { .name = "seed",
+      .kind = OPTION_COUNT,
+      .offset = AT(seed),
+      .metavar = "S",
+      .fallback = "0",
+      .help = "what the choice of nodes follows from" },
+    { .name = "replace",
+      .field = "\"replace\"",
+      .kind = OPTION_FLAG,
+      .offset = AT(replace),
+      .help = "replace the masks where there are some" },
+    OPTION_ROW_JSON(struct split_values),
+    OPTION_ROW_QUIET(struct split_values),
+    OPTION_ROW_END,
+};
+
+static const char *const EXAMPLES[] = {
+    "troupe split raw",
+    "troupe split raw --ratio 10/10/80 --by-class --seed 1",
+    NULL,
+};
+
+/* One share, "60" or "0.25", up to its end; NULL: it is none, or has too many decimals. */
+static const char *read_share(const char *text, uint32_t *share)
+{
+    uint64_t value = 0, unit = PER_CENT;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && value <= TR_SPLIT_WHOLE; at++)
+        value = 10 * value + (uint64_t)(*at - '0') * PER_CENT;
+    bool digits = at > text;
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9' && unit > 1; at++, digits = true) {
+            unit /= 10;
+            value += (uint64_t)(*at - '0') * unit;
+        }
+    }
+    *share = (uint32_t)value;
+    return digits && value <= TR_SPLIT_WHOLE ? at : NULL;
+}
+
+static int read_ratio(const char *text, struct tr_split_options *options, struct tr_error *error)
+{
+    uint32_t *const shares[] = { &options->train_share, &options->validation_share,
+                                 &options->test_share };
+    const char *at = text;
+    uint64_t sum = 0;
+    for (int i = 0; i < 3 && at != NULL; i++) {
+        at = read_share(at, shares[i]);
+        sum += *shares[i];
+        if (at != NULL)
+            at = *at != (i < 2 ? '/' : '\0') ? NULL : i < 2 ? at + 1 : at;
+    }
+    if (at == NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "--ratio %s: not three parts of 100 with up to %d decimals, such as "
+                            "60/20/20",
+                            text, DECIMALS);
+    if (sum != TR_SPLIT_WHOLE)
+        return tr_error_set(error, TR_EINVAL, "--ratio %s: the parts add up to %g, not to 100",
+                            text, (double)sum / PER_CENT);
+    if (options->train_share == 0)
+        return tr_error_set(error, TR_EINVAL, "--ratio %s: no node would be trained on", text);
+    return 0;
+}
+
+static int print_split(const char *path, const struct split_values *values,
+                       const struct tr_split_report *made, struct tr_error *error)
+{
+    struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_raw_ntype(raw, made->ntype, &type, error);
+    if (rv != 0) {
+        tr_raw_close(raw);
+        return rv;
+    }
+    struct report report;
+    report_init(&report, values->json);
+    report_text(&report, "raw", "raw graph", path);
+    report_text(&report, "type", "node type", type.name);
+    report_count(&report, "nodes", "nodes", made->num_nodes);
+    report_count(&report, "train", "to train on", made->num_train);
+    report_count(&report, "validation", "to validate with", made->num_validation);
+    report_count(&report, "test", "to test with", made->num_test);
+    if (values->by_class) {
+        report_count(&report, "classes", "classes", made->num_classes);
+        report_count(&report, "unlabelled", "without a label, in no mask", made->num_unlabelled);
+        report_count(&report, "classes_without_training", "classes without a training node",
+                     made->num_without_train);
+    }
+    tr_raw_close(raw);
+    return report_print(&report, error);
+}
+
+static int split_follow(const char *path, const struct split_values *values,
+                        const struct tr_split_options *options, struct tr_error *error)
+{
+    struct tr_split_report made = TR_SPLIT_REPORT_INIT;
+    struct tr_task *task = NULL;
+    struct follow follow;
+    int rv = follow_begin(&follow, values->quiet, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_split_start(options, &task, error);
+    if (rv == 0)
+        rv = follow_task(&follow, task, error);
+    if (rv == 0)
+        rv = tr_split_result(task, &made, error);
+    tr_task_close(task);
+    follow_end(&follow);
+    return rv == 0 ? print_split(path, values, &made, error) : rv;
+}
+
+static int split_run(const struct invocation *invocation, const void *opaque)
+{
+    const struct split_values *values = opaque;
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_split_options options;
+    tr_split_options_init(&options);
+    options.raw = invocation->operands[0];
+    options.ntype = values->type;
+    options.labels = values->labels;
+    options.by_class = values->by_class;
+    options.replace = values->replace;
+    options.seed = values->seed;
+    if (read_ratio(values->ratio, &options, &error) != 0)
+        return fail_usage(invocation, &error);
+    int rv = split_follow(options.raw, values, &options, &error);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+}
+
+const struct command command_split = {
+    .name = "split",
+    .summary = "Choose training, validation and test nodes",
+    .operands = "RAW",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = OPTIONS,
+    .values_size = sizeof(struct split_values),
+    .examples = EXAMPLES,
+    .run = split_run,
+};

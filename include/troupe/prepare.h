@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a raw graph may lack before a model is trained on it: tasks that add tables to a folder that
+ * tr_import_*_start() or tr_generate_start() made, in its place.
+ *
+ * All tables of a task are in the graph at once, or none is. One task at a time adds to a folder.
+ * The same options give the same bytes on every machine.
+ *
+ * Ownership: texts in the options are copied. Thread rules: any thread; see troupe/task.h.
+ */
+#ifndef TROUPE_PREPARE_H
+#define TROUPE_PREPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+#include <troupe/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The sum of the shares of a split. */
+#define TR_SPLIT_WHOLE 1000000
+
+/* Masks "train_mask", "val_mask" and "test_mask" (uint8): each node is in one of the sets. */
+struct tr_split_options {
+    size_t size;
+    const char *raw;    /* the folder */
+    const char *ntype;  /* whose nodes are split; NULL: the only type */
+    const char *labels; /* by_class: the table of classes; NULL: "label", or "labels" */
+    uint32_t train_share, validation_share, test_share; /* of TR_SPLIT_WHOLE */
+    /* Each class is split by itself, so that all sets have the same shares of it. A node without a
+     * label (a negative number, or NaN) is in no set then. */
+    bool by_class;
+    bool replace; /* masks that are there; else TR_EEXIST */
+    uint64_t seed;
+};
+/* Fills it with the defaults: 60, 20 and 20 per cent. */
+#define tr_split_options_init(options) tr_split_options_init_sized((options), sizeof *(options))
+TR_API void tr_split_options_init_sized(struct tr_split_options *options, size_t size);
+
+/* TR_EINVAL names an option, here or as the task's outcome; that may also be TR_ENOENT (no such
+ * folder, type or table), TR_EUNSUPPORTED (a raw graph of another form, labels that are no classes),
+ * TR_ERANGE, TR_EEXIST (there are masks, or another process adds to the folder), a failure of
+ * tr_raw_open(), TR_EIO, TR_ENOSPC or TR_ECANCELED, and then the graph is as it was. *out is NULL
+ * after a failure. */
+TR_API int tr_split_start(const struct tr_split_options *options, struct tr_task **out,
+                          struct tr_error *error);
+
+struct tr_split_report {
+    size_t size;
+    uint32_t ntype;       /* its number, as tr_raw_ntype() takes it */
+    uint32_t num_classes; /* by_class: with a node */
+    uint64_t num_nodes;   /* of the type */
+    uint64_t num_train, num_validation, num_test;
+    uint64_t num_unlabelled;    /* by_class: in no set */
+    uint64_t num_without_train; /* by_class: classes without a training node */
+};
+#define TR_SPLIT_REPORT_INIT                                   \
+    {                                                          \
+        sizeof(struct tr_split_report), 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
+
+/* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
+ * TR_EINVAL: the task is no split. */
+TR_API int tr_split_result(struct tr_task *task, struct tr_split_report *report,
+                           struct tr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

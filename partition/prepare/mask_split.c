@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/prepare/mask_split.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/bijection.h"
+#include "graph/key.h"
+#include "partition/raw/raw_amend.h"
+
+/* Nodes that are read and written at a time. */
+#define SPLIT_NODES_AT_ONCE ((uint64_t)1 << 16)
+#define SPLIT_UNLABELLED (-1)
+/* Draws of generated graphs have the same purpose and hop 0. */
+#define SPLIT_HOP 1u
+
+/* Nodes that are split among themselves: those of a class, or all. */
+struct split_group {
+    uint64_t count;
+    uint64_t passed; /* of count, while masks are written */
+    uint64_t size[MASK_SETS];
+    struct bijection order;
+};
+
+struct mask_splitter {
+    const struct mask_split_options *options;
+    struct mask_split_report *report;
+    struct raw_amend *amend;
+    struct raw_graph *graph;
+    uint32_t labels; /* the table, where it is by class */
+    uint64_t num_nodes;
+    uint32_t num_groups;
+    struct split_group *groups;
+    void *rows;       /* SPLIT_NODES_AT_ONCE labels */
+    int64_t *classes; /* of those nodes */
+    uint8_t *masks[MASK_SETS];
+};
+
+void mask_split_sizes(uint64_t n, const uint32_t share[MASK_SETS], uint64_t size[MASK_SETS])
+{
+    uint64_t left = n, rest[MASK_SETS];
+    for (int i = 0; i < MASK_SETS; i++) {
+        size[i] = n * share[i] / MASK_SPLIT_WHOLE;
+        rest[i] = n * share[i] % MASK_SPLIT_WHOLE;
+        left -= size[i];
+    }
+    /* The remainders add up to left * MASK_SPLIT_WHOLE, and each is below that: there are more sets
+     * with a remainder than nodes left. */
+    for (; left > 0; left--) {
+        int most = 0;
+        for (int i = 1; i < MASK_SETS; i++)
+            most = rest[i] > rest[most] ? i : most;
+        size[most]++;
+        rest[most] = 0;
+    }
+}
+
+static int splitter_check(const struct mask_split_options *options, struct error *error)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < MASK_SETS; i++)
+        sum += options->share[i];
+    if (sum != MASK_SPLIT_WHOLE)
+        return error_set(error, TR_EINVAL,
+                         "the shares of training, validation and test nodes add up to %" PRIu64
+                         ", not to %u",
+                         sum, MASK_SPLIT_WHOLE);
+    if (options->share[MASK_TRAIN] == 0)
+        return error_set(error, TR_EINVAL, "the share of training nodes is 0");
+    return 0;
+}
+
+static int find_labels(struct mask_splitter *s, struct error *error)
+{
+    const char *names[] = { s->options->labels, NULL };
+    if (names[0] == NULL) {
+        names[0] = "label";
+        names[1] = "labels";
+    }
+    int found = -1;
+    for (int i = 0; found < 0 && i < 2 && names[i] != NULL; i++)
+        found = raw_find_table(s->graph, false, s->report->ntype, names[i]);
+    if (found < 0)
+        return error_set(error, TR_ENOENT,
+                         "node type '%s' has no table '%s' whose classes could be split; name one "
+                         "by \"labels\", or split without by_class",
+                         s->graph->types.ntypes[s->report->ntype], names[0]);
+    const struct raw_table *table = &s->graph->tables[found];
+    if (table->width != 1 || table->dtype == TR_F16 || table->dtype == TR_BF16)
+        return error_set(
+            error, TR_EUNSUPPORTED,
+            "labels '%s' are %" PRIu64
+            " of %s a node; a class is one whole number a node; split without by_class",
+            table->name, table->width, tr_dtype_name(table->dtype));
+    s->labels = (uint32_t)found;
+    return 0;
+}
+
+static double label_at(enum tr_dtype dtype, const void *rows, uint64_t i)
+{
+    switch (dtype) {
+    case TR_F32:
+        return (double)((const float *)rows)[i];
+    case TR_F64:
+        return ((const double *)rows)[i];
+    case TR_I8:
+        return ((const int8_t *)rows)[i];
+    case TR_I16:
+        return ((const int16_t *)rows)[i];
+    case TR_I32:
+        return ((const int32_t *)rows)[i];
+    case TR_I64:
+        return (double)((const int64_t *)rows)[i];
+    default:
+        return ((const uint8_t *)rows)[i];
+    }
+}
+
+/* The classes of nodes [begin, begin + count) into s->classes. */
+static int read_classes(struct mask_splitter *s, uint64_t begin, uint64_t count,
+                        struct error *error)
+{
+    if (!s->options->by_class) {
+        memset(s->classes, 0, (size_t)count * sizeof *s->classes);
+        return 0;
+    }
+    const struct raw_table *table = &s->graph->tables[s->labels];
+    int rv = raw_read_rows(s->graph, s->labels, begin, count, s->rows, error);
+    for (uint64_t i = 0; rv == 0 && i < count; i++) {
+        double value = label_at(table->dtype, s->rows, i);
+        /* NaN is not >= 0 either. */
+        s->classes[i] = value >= 0 && value < MASK_SPLIT_CLASSES_MAX ? (int64_t)value
+                                                                     : SPLIT_UNLABELLED;
+        if (value >= MASK_SPLIT_CLASSES_MAX || (value >= 0 && value != floor(value)))
+            rv = error_set(error, TR_ERANGE,
+                           "labels '%s': node %" PRIu64 " has %g; classes are whole numbers from 0 "
+                           "to %u; split without by_class",
+                           table->name, begin + i, value, MASK_SPLIT_CLASSES_MAX - 1);
+    }
+    return rv;
+}
+
+static int splitter_grow(struct mask_splitter *s, uint32_t num_groups, struct error *error)
+{
+    if (num_groups <= s->num_groups)
+        return 0;
+    /* Twice as many as are needed, so that classes in rising order cost no copy each. */
+    uint32_t room = num_groups * 2;
+    struct split_group *grown = realloc(s->groups, room * sizeof *grown);
+    if (grown == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %u classes", num_groups);
+    memset(grown + s->num_groups, 0, (room - s->num_groups) * sizeof *grown);
+    s->groups = grown;
+    s->num_groups = room;
+    return 0;
+}
+
+static int count_classes(struct mask_splitter *s, uint64_t count, struct error *error)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (s->classes[i] == SPLIT_UNLABELLED) {
+            s->report->num_unlabelled++;
+            continue;
+        }
+        int rv = splitter_grow(s, (uint32_t)s->classes[i] + 1, error);
+        if (rv != 0)
+            return rv;
+        s->groups[s->classes[i]].count++;
+    }
+    return 0;
+}
+
+/* The set of the next node of a group: the order's first places are trained on, and so on. */
+static enum mask_set next_set(struct split_group *group)
+{
+    uint64_t place = bijection_map(&group->order, group->passed++);
+    if (place < group->size[MASK_TRAIN])
+        return MASK_TRAIN;
+    place -= group->size[MASK_TRAIN];
+    return place < group->size[MASK_VALIDATION] ? MASK_VALIDATION : MASK_TEST;
+}
+
+static int write_masks(struct mask_splitter *s, uint64_t count, struct error *error)
+{
+    int rv = 0;
+    for (int set = 0; set < MASK_SETS; set++)
+        memset(s->masks[set], 0, (size_t)count);
+    for (uint64_t i = 0; i < count; i++) {
+        if (s->classes[i] != SPLIT_UNLABELLED)
+            s->masks[next_set(&s->groups[s->classes[i]])][i] = 1;
+    }
+    for (uint32_t set = 0; rv == 0 && set < MASK_SETS; set++)
+        rv = raw_amend_rows(s->amend, set, count, s->masks[set], error);
+    return rv;
+}
+
+/* Goes through all nodes, a piece at a time. */
+static int splitter_pass(struct mask_splitter *s, const char *phase,
+                         int (*piece)(struct mask_splitter *s, uint64_t count, struct error *error),
+                         struct error *error)
+{
+    const struct mask_split_options *options = s->options;
+    int rv = 0;
+    for (uint64_t done = 0; rv == 0 && done < s->num_nodes;) {
+        uint64_t left = s->num_nodes - done;
+        uint64_t count = left < SPLIT_NODES_AT_ONCE ? left : SPLIT_NODES_AT_ONCE;
+        if (cancel_asked(options->cancel))
+            return error_set(error, TR_ECANCELED, "split: interrupted; nothing was added");
+        rv = read_classes(s, done, count, error);
+        if (rv == 0)
+            rv = piece(s, count, error);
+        done += count;
+        if (options->progress != NULL)
+            options->progress(options->progress_arg, phase, done, s->num_nodes);
+    }
+    return rv;
+}
+
+/* How many of each group go where, and in which order its nodes are. */
+static void plan_groups(struct mask_splitter *s)
+{
+    struct mask_split_report *report = s->report;
+    const struct draw_key key = { .seed = s->options->seed,
+                                  .purpose = KEY_SPLIT,
+                                  .hop = SPLIT_HOP,
+                                  .type = s->options->by_class };
+    uint64_t base = key_base(&key);
+    for (uint32_t g = 0; g < s->num_groups; g++) {
+        struct split_group *group = &s->groups[g];
+        if (group->count == 0)
+            continue;
+        mask_split_sizes(group->count, s->options->share, group->size);
+        bijection_init(&group->order, group->count, key_node(base, g));
+        for (int i = 0; i < MASK_SETS; i++)
+            report->size[i] += group->size[i];
+        if (s->options->by_class) {
+            report->num_classes++;
+            report->num_without_train += group->size[MASK_TRAIN] == 0;
+        }
+    }
+}
+
+static int splitter_prepare(struct mask_splitter *s, struct error *error)
+{
+    static const char *const NAMES[] = { "train_mask", "val_mask", "test_mask" };
+    int rv = raw_amend_find_ntype(s->amend, s->options->ntype, &s->report->ntype, error);
+    if (rv == 0 && s->options->by_class)
+        rv = find_labels(s, error);
+    for (int i = 0; rv == 0 && i < MASK_SETS; i++) {
+        uint32_t table;
+        rv = raw_amend_add_table(s->amend, s->report->ntype, NAMES[i], s->options->replace, TR_U8,
+                                 0, &table, error);
+        /* write_masks() takes a set's number for its table's. */
+        assert(rv != 0 || table == (uint32_t)i);
+    }
+    if (rv != 0)
+        return rv;
+    s->num_nodes = s->report->num_nodes = s->graph->num_nodes[s->report->ntype];
+    s->rows = malloc(SPLIT_NODES_AT_ONCE * sizeof(int64_t));
+    s->classes = malloc(SPLIT_NODES_AT_ONCE * sizeof *s->classes);
+    for (int i = 0; i < MASK_SETS; i++)
+        s->masks[i] = malloc(SPLIT_NODES_AT_ONCE);
+    if (s->rows == NULL || s->classes == NULL || s->masks[0] == NULL || s->masks[1] == NULL ||
+        s->masks[2] == NULL)
+        return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " nodes", s->num_nodes);
+    return 0;
+}
+
+static int splitter_run(struct mask_splitter *s, struct error *error)
+{
+    int rv = splitter_prepare(s, error);
+    if (rv == 0)
+        rv = splitter_pass(s, "counting nodes", count_classes, error);
+    if (rv == 0 && s->report->num_nodes == s->report->num_unlabelled)
+        rv = error_set(error, TR_EINVAL, "node type '%s' has no %s, so there is nothing to split",
+                       s->graph->types.ntypes[s->report->ntype],
+                       s->num_nodes == 0 ? "node" : "node with a label");
+    if (rv != 0)
+        return rv;
+    plan_groups(s);
+    return splitter_pass(s, "writing masks", write_masks, error);
+}
+
+int mask_split(const char *path, const struct mask_split_options *options,
+               struct mask_split_report *report, struct error *error)
+{
+    struct mask_splitter s = { .options = options, .report = report };
+    *report = (struct mask_split_report){ 0 };
+    int rv = splitter_check(options, error);
+    if (rv == 0)
+        rv = raw_amend_open(path, options->files, options->cancel, &s.amend, error);
+    if (rv != 0)
+        return rv;
+    s.graph = raw_amend_graph(s.amend);
+    rv = splitter_run(&s, error);
+    if (rv == 0)
+        rv = raw_amend_commit(s.amend, error);
+    else
+        raw_amend_abort(s.amend);
+    for (int i = 0; i < MASK_SETS; i++)
+        free(s.masks[i]);
+    free(s.groups);
+    free(s.classes);
+    free(s.rows);
+    return rv;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training, validation and test masks for the nodes of a raw graph.
+ *
+ * Which set a node is in follows from the seed, the node's original ID and the counts alone, so the
+ * same options give the same masks on every machine: the nodes are put into a keyed order
+ * (graph/bijection.h), whose beginning is trained on, and so on. By class each class has an order of
+ * its own. Sizes are exact: a share is rounded down, and the nodes that are left go to the sets with
+ * the largest remainders, to the first of equals.
+ *
+ * Memory is independent of the number of nodes; it grows with the largest class.
+ *
+ * Thread rules: one thread a raw graph.
+ */
+#ifndef PARTITION_PREPARE_MASK_SPLIT_H
+#define PARTITION_PREPARE_MASK_SPLIT_H
+
+#include "partition/raw/raw.h"
+
+/* A share of all nodes is 1,000,000: shares of a ten-thousandth of a per cent are exact. */
+#define MASK_SPLIT_WHOLE 1000000u
+/* As many classes as a model may have; more are no classes. */
+#define MASK_SPLIT_CLASSES_MAX (1u << 20)
+
+enum mask_set { MASK_TRAIN, MASK_VALIDATION, MASK_TEST, MASK_SETS };
+
+struct mask_split_options {
+    const char *ntype;         /* NULL: the only one */
+    const char *labels;        /* the table of classes; NULL: "label", or "labels" */
+    uint32_t share[MASK_SETS]; /* of MASK_SPLIT_WHOLE, which is their sum */
+    bool by_class;             /* nodes without a label are in no set then */
+    bool replace;              /* masks that are there, else TR_EEXIST */
+    uint64_t seed;
+    struct files *files;         /* NULL = files_posix */
+    const struct cancel *cancel; /* asked between pieces */
+    void (*progress)(void *arg, const char *phase, uint64_t done, uint64_t total); /* or NULL */
+    void *progress_arg;
+};
+
+struct mask_split_report {
+    uint32_t ntype;
+    uint32_t num_classes; /* that have a node */
+    uint64_t num_nodes;
+    uint64_t size[MASK_SETS];
+    uint64_t num_unlabelled;    /* in no set */
+    uint32_t num_without_train; /* classes without a training node */
+};
+
+/* The sizes of the sets of n nodes, n below 2^40; their sum is n. */
+void mask_split_sizes(uint64_t n, const uint32_t share[MASK_SETS], uint64_t size[MASK_SETS]);
+
+/* Adds "train_mask", "val_mask" and "test_mask" (uint8) to the folder at path, all or none.
+ * TR_EINVAL and TR_ENOENT name an option. */
+int mask_split(const char *path, const struct mask_split_options *options,
+               struct mask_split_report *report, struct error *error);
+
+#endif
