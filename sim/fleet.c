@@ -36,8 +36,7 @@ void fleet_say(struct fleet_process *process, const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     uint64_t now_ns = env_sim_now_ns(fleet->env);
-    (void)launcher_take_line(&fleet->launcher, process->number, line, NULL, now_ns);
-    fleet->said = true;
+    fleet_launch_line(fleet, process->number, line);
     if (fleet->verbose != NULL)
         fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " says: %s\n", (double)now_ns / 1e9,
                 process->number, line);
@@ -258,7 +257,7 @@ void fleet_complete(struct fleet_process *process)
                        "the result was written when trainer %" PRIu32 " was at step %" PRIu64
                        " of %" PRIu64,
                        rank, fleet->reached[rank], fleet->plan.steps);
-    fleet->complete = true;
+    fleet->complete = !process->orphan; /* else nobody hears of it */
     fleet_say(process, "%s", NOTICE_COMPLETE);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole cluster in one thread: its processes, the disk they share, the launcher that starts them
- * again, and the tally that oracles read.
+ * A whole cluster in one thread: its processes, the disk they share, the launchers that start them
+ * again (fleet_launch.h), and the tally that oracles read.
  *
  * A process is what `troupe train` or `troupe serve` is: a node with links, the actors of its place
  * in the plan, and in place of each training thread an actor that does what one does
@@ -13,7 +13,6 @@
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
-#include "actors/cluster/launcher.h"
 #include "actors/process_actors.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/node.h"
@@ -21,6 +20,7 @@
 #include "runtime/sim/files_sim.h"
 #include "sim/actor_faults.h"
 #include "sim/expected_run.h"
+#include "sim/fleet_launch.h"
 #include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
 
@@ -59,7 +59,11 @@ struct fleet_process {
     uint64_t paused_until_ns;
     uint64_t trainers_until_ns; /* its training threads stand still */
     struct process_faults faults;
-    bool died; /* by a signal, and the launcher has not heard of it */
+    bool died;      /* by a signal, and the launcher has not heard of it */
+    bool orphan;    /* its launcher was killed */
+    uint32_t waits; /* the incarnation that takes its place once it has ended; 0: none */
+    bool gave_up;   /* that one was ended before, and the launcher has not heard of it, */
+    int gave_up_by; /* by a signal or else 0 */
 };
 
 /* An actor that is to fail. */
@@ -76,7 +80,8 @@ struct fleet_tally {
     uint64_t messages;
     uint64_t faults, starts, deaths;
     uint64_t actor_restarts;
-    uint64_t failures_told; /* operations that failed and were asked for again */
+    uint64_t failures_told;                    /* operations that failed and were asked for again */
+    uint64_t launches, spent, stopped, killed; /* all; that failed; that were stopped; killed */
 };
 
 struct fleet {
@@ -88,15 +93,15 @@ struct fleet {
     struct sim_partitions partitions;
     struct expected_run expected;
     struct fleet_process processes[FLEET_PROCESSES_MAX];
-    struct launcher launcher; /* that of `troupe launch` */
-    bool said;                /* some process told the launcher something */
-    bool launched;            /* all is over */
-    uint64_t furthest;        /* steps that some trainer did; past the last: it finished */
-    uint64_t committed;       /* the newest checkpoint that a trainer was notified of */
-    uint32_t last_era;        /* in which somebody was restored, */
-    uint64_t last_era_step;   /* and to which step */
+    struct fleet_launch launch;
+    bool said;              /* some process told the launcher something */
+    bool launched;          /* all is over */
+    uint64_t furthest;      /* steps that some trainer did; past the last: it finished */
+    uint64_t committed;     /* the newest checkpoint that a trainer was notified of */
+    uint32_t last_era;      /* in which somebody was restored, */
+    uint64_t last_era_step; /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
-    bool complete;                        /* the one of rank 0 has written the job's result */
+    bool complete; /* the one of rank 0 has written the job's result, and this launcher knows */
     struct fleet_victim victims[FLEET_STRIKES_MAX];
     uint32_t failpoint_passes[FLEET_FAILPOINTS_MAX];
     uint64_t struck; /* bits of fail-points where a process died */

@@ -217,6 +217,12 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
     case FLEET_REDUCERS:
         strike_some(fleet, strike, process, &draws);
         break;
+    case FLEET_STOP:
+        fleet_launch_stop(fleet, strike);
+        break;
+    case FLEET_LAUNCHER:
+        fleet_launch_kill(fleet, strike);
+        break;
     default:
         fleet_fault_hit(fleet, process, &draws);
         break;

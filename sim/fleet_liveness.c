@@ -23,7 +23,8 @@
  *     LAUNCHER_GRACE_NS      processes end by themselves
  *     LAUNCHER_GRACE_NS      those that did not were asked to stop, and are killed
  *
- * The last is three times where trainers, samplers and servers are asked one after the other.
+ * The last is three times where trainers, samplers and servers are asked one after the other. That
+ * alone is left where the job is to stop, whatever faults are under way: who does not end is killed.
  */
 void fleet_liveness_init(struct fleet_liveness *liveness, const struct fleet_plan *plan,
                          uint64_t now_ns)
@@ -32,6 +33,7 @@ void fleet_liveness_init(struct fleet_liveness *liveness, const struct fleet_pla
         .progress_ns = 2 * plan->dead_ns + LAUNCHER_GRACE_NS + LAUNCHER_PAUSE_MAX_NS +
                        2 * plan->steps * plan->think_ns + SLACK_NS,
         .end_ns = (1 + LAUNCHER_ROLES) * LAUNCHER_GRACE_NS + SLACK_NS,
+        .stopped_ns = LAUNCHER_ROLES * LAUNCHER_GRACE_NS + SLACK_NS,
         .calm_ns = now_ns,
         .since_ns = now_ns,
     };
@@ -41,6 +43,18 @@ void fleet_liveness_fault(struct fleet_liveness *liveness, uint64_t until_ns)
 {
     if (until_ns > liveness->calm_ns)
         liveness->calm_ns = until_ns;
+}
+
+void fleet_liveness_stop(struct fleet_liveness *liveness, uint64_t now_ns)
+{
+    liveness->stop_ns = now_ns;
+}
+
+void fleet_liveness_down(struct fleet_liveness *liveness, uint64_t until_ns)
+{
+    liveness->stop_ns = 0;
+    fleet_liveness_fault(liveness, until_ns);
+    liveness->calm_ns += FLEET_STOP_NS;
 }
 
 void fleet_liveness_note(struct fleet *fleet, uint64_t now_ns)
@@ -57,6 +71,8 @@ void fleet_liveness_note(struct fleet *fleet, uint64_t now_ns)
 
 uint64_t fleet_liveness_due_ns(const struct fleet_liveness *liveness)
 {
+    if (liveness->stop_ns != 0)
+        return liveness->stop_ns + liveness->stopped_ns;
     uint64_t from_ns = liveness->since_ns > liveness->calm_ns ? liveness->since_ns
                                                               : liveness->calm_ns;
     return from_ns + (liveness->complete ? liveness->end_ns : liveness->progress_ns);
@@ -68,6 +84,9 @@ void fleet_liveness_check(struct fleet *fleet, uint64_t now_ns)
     fleet_liveness_note(fleet, now_ns);
     if (now_ns < fleet_liveness_due_ns(liveness))
         return;
+    if (liveness->stop_ns != 0)
+        fleet_fail(fleet, "the job was to stop at %.6f, and has not ended at %.6f",
+                   (double)liveness->stop_ns / 1e9, (double)now_ns / 1e9);
     fleet_fail(fleet,
                "the job did not get on in time: step %" PRIu64 " of %" PRIu64 " was reached "
                "at %.6f%s, the last fault was over at %.6f, now it is %.6f",

@@ -20,8 +20,10 @@ struct fleet_plan;
 
 struct fleet_liveness {
     uint64_t progress_ns;         /* bound of the time until it gets on, */
-    uint64_t end_ns;              /* and until all have ended once the result is written */
+    uint64_t end_ns;              /* and until all have ended once the result is written, */
+    uint64_t stopped_ns;          /* or once it is to stop */
     uint64_t calm_ns;             /* when the last fault that has begun is over */
+    uint64_t stop_ns;             /* when it was to stop; 0: it is not */
     uint64_t since_ns;            /* when the job got on last, */
     uint64_t furthest, committed; /* which was to here */
     bool complete;
@@ -32,6 +34,12 @@ void fleet_liveness_init(struct fleet_liveness *liveness, const struct fleet_pla
 
 /* A fault has begun, and is over at until_ns. */
 void fleet_liveness_fault(struct fleet_liveness *liveness, uint64_t until_ns);
+
+/* All of the job is to end from now on. */
+void fleet_liveness_stop(struct fleet_liveness *liveness, uint64_t now_ns);
+
+/* No launcher lives until then; what the last one left behind ends by itself. */
+void fleet_liveness_down(struct fleet_liveness *liveness, uint64_t until_ns);
 
 /* Looks how far the job is; after each event, so that the time is that of the event. */
 void fleet_liveness_note(struct fleet *fleet, uint64_t now_ns);

@@ -95,11 +95,6 @@ static void check_end(struct fleet *fleet, int rc)
 
 static void check_job(struct fleet *fleet)
 {
-    struct error error = { 0 };
-    if (launcher_result(&fleet->launcher, &error) != 0)
-        fleet_fail(fleet, "the launcher: %s", error.text);
-    if (!fleet->complete)
-        fleet_fail(fleet, "all is over, and the job's result was not written");
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
         if (fleet->processes[p].node != NULL)
             fleet_fail(fleet, "process %" PRIu32 " still runs after the job", p);
@@ -159,8 +154,10 @@ static void check_disk(struct fleet *fleet)
     struct folder_visit looking = { fleet, files_sim_mount(fleet->disk) };
     /* Reads are whole from here on: these are the oracles' own. */
     files_sim_set_short(fleet->disk, 0);
-    check_model(fleet, looking.files);
-    check_metrics(fleet, looking.files);
+    if (fleet->complete) {
+        check_model(fleet, looking.files);
+        check_metrics(fleet, looking.files);
+    }
     int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,
                                &manifest, &damaged, &error);
     if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))
@@ -171,7 +168,8 @@ static void check_disk(struct fleet *fleet)
                    manifest.step, fleet->committed);
     if (damaged.code != 0)
         fleet_fail(fleet, "a checkpoint is damaged: %s", damaged.text);
-    if (files_exists(looking.files, FLEET_CHECKPOINTS))
+    /* A job that was stopped may have been at work on a checkpoint. */
+    if (fleet->complete && files_exists(looking.files, FLEET_CHECKPOINTS))
         (void)looking.files->list(looking.files, FLEET_CHECKPOINTS, visit, &looking);
     checkpoint_manifest_fini(&manifest);
 }

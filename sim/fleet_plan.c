@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "actors/cluster/launcher.h"
 #include "actors/job/reducer.h"
 #include "sim/actor_faults.h"
 #include "sim/draws.h"
@@ -20,6 +21,7 @@ enum {
     DRAWS_LAUNCH,
     DRAWS_FAILPOINTS,
     DRAWS_BUSY,
+    DRAWS_LAUNCHES,
 };
 
 #define US UINT64_C(1000)
@@ -29,6 +31,10 @@ enum {
 #define BASE_NS (60 * ENV_SECOND_NS)
 /* After a fault: the launcher's longest pause, a member's way back, a call that is repeated. */
 #define MEND_NS (30 * ENV_SECOND_NS)
+/* A person looks at what came of a job, and launches it again. A launcher takes longer to start than
+ * incarnations are apart. */
+#define RESUME_FIRST_NS (200 * MS)
+#define RESUME_MAX_NS (30 * ENV_SECOND_NS)
 /* Frame, head and slack of any message. */
 #define MESSAGE_ROOM 2048u
 
@@ -266,6 +272,31 @@ static void draw_failpoints(struct fleet_plan *f, const struct sim_failpoints *d
     }
 }
 
+static void draw_launches(struct fleet_plan *f, struct draws *draws)
+{
+    f->restarts = LAUNCHER_RESTARTS_MAX; /* more faults than a job survives in life */
+    f->restarts_ns = LAUNCHER_PERIOD_NS;
+    if (f->seed < FLEET_LAUNCHES_FROM)
+        return;
+    if (draws_chance(draws, 40)) {
+        f->restarts = (uint32_t)draws_below(draws,
+                                            draws_chance(draws, 70) ? 2 : LAUNCHER_RESTARTS + 1);
+        if (draws_chance(draws, 50))
+            f->restarts_ns = draws_scale(draws, ENV_SECOND_NS, LAUNCHER_PERIOD_NS);
+    }
+    f->resumes = (uint32_t)draws_below(draws, 3);
+    f->resume_ns = draws_scale(draws, RESUME_FIRST_NS, RESUME_MAX_NS);
+    uint64_t count = draws_chance(draws, 40) ? 0 : draws_between(draws, 1, FLEET_LAUNCH_FAULTS_MAX);
+    for (; count > 0; count--) {
+        struct fleet_strike strike = { .draw = draws_below(draws, UINT64_MAX) };
+        strike.fault = draws_chance(draws, 50) ? FLEET_STOP : FLEET_LAUNCHER;
+        strike.at_step = draws_below(draws, f->steps + 2);
+        strike.after_ns = draws_scale(draws, US, draws_chance(draws, 80) ? 20 * MS : ENV_SECOND_NS);
+        strike.lasts_ns = draws_scale(draws, RESUME_FIRST_NS, RESUME_MAX_NS);
+        add_strike(f, &strike);
+    }
+}
+
 /* The length of each fault, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
 static void fleet_limit(struct fleet_plan *f)
@@ -277,6 +308,11 @@ static void fleet_limit(struct fleet_plan *f)
                             ? ACTOR_FAULTS_SLOW_NS + ACTOR_FAULTS_LOOK_LONGER_NS
                             : 0);
     f->limit_ns += f->num_failpoints * (2 * f->dead_ns + MEND_NS);
+    /* All ends, and all steps are done again. */
+    uint64_t again_ns = LAUNCHER_ROLES * LAUNCHER_GRACE_NS + RESUME_MAX_NS + BASE_NS +
+                        f->steps * 2 * f->think_ns;
+    if (f->seed >= FLEET_LAUNCHES_FROM)
+        f->limit_ns += (f->resumes + FLEET_LAUNCH_FAULTS_MAX) * again_ns;
 }
 
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
@@ -296,6 +332,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     draw_server_faults(fleet, &draws);
     draws = draws_of(seed, DRAWS_BUSY);
     draw_busy_faults(fleet, &draws);
+    draws = draws_of(seed, DRAWS_LAUNCHES);
+    draw_launches(fleet, &draws);
     draw_failpoints(fleet, die_at);
     fleet_limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
@@ -325,6 +363,8 @@ const char *fleet_fault_name(enum fleet_fault fault)
         [FLEET_SERVERS] = "servers",
         [FLEET_CHECKPOINT_STORES] = "checkpoint stores",
         [FLEET_REDUCERS] = "reducers",
+        [FLEET_STOP] = "stop",
+        [FLEET_LAUNCHER] = "launcher",
     };
     return names[fault];
 }
@@ -353,6 +393,11 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
             " s\n",
             f->steps, f->steps_epoch, f->values, f->save_every, f->keep, f->group_ns / MS,
             f->limit_ns / ENV_SECOND_NS);
+    if (f->seed >= FLEET_LAUNCHES_FROM)
+        fprintf(out,
+                "    launcher: %" PRIu32 " restarts in %" PRIu64 " ms, launched again %" PRIu32
+                " times at most, %" PRIu64 " ms later\n",
+                f->restarts, f->restarts_ns / MS, f->resumes, f->resume_ns / MS);
     for (uint32_t i = 0; i < f->num_strikes; i++)
         fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",
                 fleet_fault_name(f->strikes[i].fault), f->strikes[i].at_step,

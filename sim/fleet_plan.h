@@ -28,7 +28,9 @@
 #define FLEET_FAULTS_MAX 8u
 #define FLEET_SERVER_FAULTS_MAX 3u
 #define FLEET_BUSY_FAULTS_MAX 3u
-#define FLEET_STRIKES_MAX (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX)
+#define FLEET_LAUNCH_FAULTS_MAX 3u
+#define FLEET_STRIKES_MAX \
+    (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX + FLEET_LAUNCH_FAULTS_MAX)
 #define FLEET_FAILPOINTS_MAX 2u
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
@@ -43,6 +45,9 @@
 /* Trainers of seeds from here on write what was reported before each save, and skip the save where
  * the disk refuses that; those before are remembered without. */
 #define FLEET_SKIPS_FROM UINT64_C(1795405200000000)
+/* Launchers of seeds from here on have few restarts, are asked to stop, and are killed; those before
+ * are remembered with one launcher that never gives up. */
+#define FLEET_LAUNCHES_FROM UINT64_C(1795415000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -63,6 +68,8 @@ enum fleet_fault {
     FLEET_SERVERS = FLEET_FAULT_KINDS,
     FLEET_CHECKPOINT_STORES,
     FLEET_REDUCERS,
+    FLEET_STOP,     /* the launcher is asked to stop, once or twice */
+    FLEET_LAUNCHER, /* it is killed, and launched again when that is over */
 };
 
 struct fleet_strike {
@@ -102,7 +109,11 @@ struct fleet_plan {
     uint32_t num_strikes;
     struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];
     uint32_t num_failpoints;
-    uint64_t limit_ns; /* virtual time in which the job ends */
+    uint32_t restarts;    /* of a role, that a launcher has ... */
+    uint64_t restarts_ns; /* ... in so long */
+    uint32_t resumes;     /* how often the job is launched again where it failed or was stopped, */
+    uint64_t resume_ns;   /* so much later */
+    uint64_t limit_ns;    /* virtual time in which the job ends */
     struct env_sim_options env;
 };
 

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "runtime/core/dump.h"
@@ -62,38 +61,7 @@ static void close_world(struct fleet *fleet)
     env_destroy(fleet->env);
     expected_run_fini(&fleet->expected);
     sim_partitions_fini(&fleet->partitions);
-    launcher_fini(&fleet->launcher);
-}
-
-static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
-{
-    (void)restarted;
-    fleet_boot(arg, process, incarnation);
-    return 0;
-}
-
-static void ask_to_stop(void *arg, uint32_t process)
-{
-    fleet_ask_to_stop(arg, process);
-}
-
-static void kill_process(void *arg, uint32_t process)
-{
-    fleet_kill(arg, process);
-}
-
-static void make_launcher(struct fleet *fleet)
-{
-    static const struct launcher_ops ops = { start_process, ask_to_stop, kill_process };
-    /* The budget is not what is tested here: a run has more faults than a job survives in life. */
-    const struct launcher_options options = { .plan = &fleet->plan.plan,
-                                              .incarnation = 1,
-                                              .restarts = LAUNCHER_RESTARTS_MAX,
-                                              .period_ns = LAUNCHER_PERIOD_NS,
-                                              .ops = &ops,
-                                              .arg = fleet };
-    int rv = launcher_init(&fleet->launcher, &options, env_sim_now_ns(fleet->env));
-    assert(rv == 0);
+    fleet_launch_fini(fleet);
 }
 
 /* Its process has ended, or the job has, and the process is to follow. */
@@ -132,8 +100,7 @@ static void tend_process(struct fleet *fleet, uint32_t number)
     }
     if (process->node != NULL && node_is_stopped(process->node)) {
         int failure = fleet_reap(fleet, number);
-        launcher_take_end(&fleet->launcher, number, exit_code_of(failure), 0,
-                          env_sim_now_ns(fleet->env));
+        fleet_launch_end(fleet, number, exit_code_of(failure), 0);
         if (fleet->verbose != NULL)
             fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " ended with %s\n",
                     (double)env_sim_now_ns(fleet->env) / 1e9, number,
@@ -143,19 +110,13 @@ static void tend_process(struct fleet *fleet, uint32_t number)
     }
 }
 
-/* False: nobody died since it was looked at last. */
-static bool take_deaths(struct fleet *fleet)
+/* Nothing will be launched any more, and nothing runs. */
+static bool is_over(const struct fleet *fleet)
 {
-    bool any = false;
-    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
-        struct fleet_process *process = &fleet->processes[p];
-        if (!process->died)
-            continue;
-        process->died = false;
-        any = true;
-        launcher_take_end(&fleet->launcher, p, 0, SIGKILL, env_sim_now_ns(fleet->env));
-    }
-    return any;
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->processes[p].node != NULL)
+            return false;
+    return fleet->launch.over;
 }
 
 static void turn_launcher(struct fleet *fleet)
@@ -163,10 +124,8 @@ static void turn_launcher(struct fleet *fleet)
     /* The flag is cleared before the launcher's turn: what is said in it is taken care of in
      * another. */
     fleet->said = false;
-    (void)take_deaths(fleet);
-    do
-        fleet->launched = !launcher_turn(&fleet->launcher, env_sim_now_ns(fleet->env));
-    while (take_deaths(fleet)); /* of those that the launcher killed itself */
+    fleet_launch_turn(fleet);
+    fleet->launched = is_over(fleet);
 }
 
 static void fleet_tend(struct fleet *fleet)
@@ -191,8 +150,7 @@ static int fleet_play(struct fleet *fleet)
         fleet_tend(fleet);
         if (fleet->launched || fleet->error.code != 0)
             return 0;
-        uint64_t next_ns = fleet_faults_next_ns(fleet),
-                 wake_ns = launcher_wake_ns(&fleet->launcher);
+        uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns = fleet_launch_wake_ns(fleet);
         uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
         uint64_t due_ns = fleet_liveness_due_ns(&fleet->liveness);
         until_ns = until_ns < due_ns ? until_ns : due_ns;
@@ -231,6 +189,10 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
                        fleet->tally.actor_restarts;
     result->failures_told = fleet->tally.failures_told;
     result->skips = fleet->tally.skips;
+    result->launches = fleet->tally.launches;
+    result->spent = fleet->tally.spent;
+    result->stopped = fleet->tally.stopped;
+    result->killed = fleet->tally.killed;
     result->trace = env_sim_trace(fleet->env);
     result->struck = fleet->struck;
     result->error = fleet->error;
@@ -249,7 +211,7 @@ void fleet_run(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose
     if (verbose != NULL)
         fleet_plan_print(&fleet->plan, verbose);
     open_world(fleet);
-    make_launcher(fleet);
+    fleet_launch_init(fleet);
     fleet_liveness_init(&fleet->liveness, &fleet->plan, env_sim_now_ns(fleet->env));
     int rc = fleet_play(fleet);
     if ((rc != 0 || is_stuck(fleet)) && verbose != NULL)

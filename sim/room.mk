@@ -12,6 +12,8 @@ libtr_sim_la_SOURCES = \
     sim/fleet.h \
     sim/fleet_faults.c \
     sim/fleet_faults.h \
+    sim/fleet_launch.c \
+    sim/fleet_launch.h \
     sim/fleet_liveness.c \
     sim/fleet_liveness.h \
     sim/fleet_oracles.c \

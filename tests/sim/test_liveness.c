@@ -93,6 +93,35 @@ static void all_end_once_the_result_is_written(void **state)
     free(fleet);
 }
 
+/* Who does not end is killed: no fault lengthens that. */
+static void a_job_that_is_to_stop_has_its_time(void **state)
+{
+    struct fleet *fleet = begin();
+    (void)state;
+    fleet_liveness_fault(&fleet->liveness, BEGIN_NS + 500 * ENV_SECOND_NS);
+    fleet_liveness_stop(&fleet->liveness, 2 * BEGIN_NS);
+    uint64_t due_ns = 2 * BEGIN_NS + fleet->liveness.stopped_ns;
+    assert_int_equal(fleet_liveness_due_ns(&fleet->liveness), due_ns);
+    assert_false(fails_at(fleet, due_ns - 1));
+    assert_true(fails_at(fleet, due_ns));
+    assert_non_null(strstr(fleet->error.text, "was to stop"));
+    free(fleet);
+}
+
+/* While no launcher lives, and then until what the last one left has ended, nothing is missed. */
+static void a_job_without_a_launcher_is_waited_for(void **state)
+{
+    struct fleet *fleet = begin();
+    uint64_t bound_ns = fleet->liveness.progress_ns, until_ns = 40 * BEGIN_NS;
+    (void)state;
+    fleet_liveness_stop(&fleet->liveness, 2 * BEGIN_NS);
+    fleet_liveness_down(&fleet->liveness, until_ns);
+    assert_false(fails_at(fleet, until_ns + FLEET_STOP_NS + bound_ns - 1));
+    assert_true(fails_at(fleet, until_ns + FLEET_STOP_NS + bound_ns));
+    assert_non_null(strstr(fleet->error.text, "did not get on"));
+    free(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +129,8 @@ int main(void)
         cmocka_unit_test(who_goes_back_for_ever_is_found),
         cmocka_unit_test(a_fault_that_lasts_is_waited_for),
         cmocka_unit_test(all_end_once_the_result_is_written),
+        cmocka_unit_test(a_job_that_is_to_stop_has_its_time),
+        cmocka_unit_test(a_job_without_a_launcher_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

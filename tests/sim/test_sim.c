@@ -23,6 +23,7 @@
 
 struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
+    uint64_t launches, spent, stopped, killed; /* killed: launchers */
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -33,6 +34,10 @@ static void note(void *arg, const struct sim_result *result)
     sum->faults += result->faults;
     sum->restarts += result->restarts;
     sum->skips += result->skips;
+    sum->launches += result->launches;
+    sum->spent += result->spent;
+    sum->stopped += result->stopped;
+    sum->killed += result->killed;
     if (result->error.code == 0)
         return;
     sum->failed++;
@@ -114,6 +119,22 @@ static void saves_are_skipped_where_the_disk_refuses(void **state)
     struct sum sum = run_all(seeds, 3 * SEEDS, 4);
     assert_int_equal(sum.failed, 0);
     assert_true(sum.skips > 0);
+}
+
+/* Launchers spend their restarts, are stopped and killed, and the job that is launched again ends
+ * as an undisturbed one. */
+static void jobs_are_stopped_and_launched_again(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_LAUNCHES_FROM - SEEDS + i;
+    const struct sum before = run_all(seeds, SEEDS, SEEDS);
+    assert_int_equal(before.spent + before.stopped + before.killed, 0);
+    const struct sum sum = run_all(seeds + SEEDS, 3 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.spent > 0 && sum.stopped > SEEDS / 10 && sum.killed > SEEDS / 10);
+    assert_true(sum.launches > before.launches + sum.killed);
 }
 
 struct kinds_of_seeds {
@@ -228,6 +249,7 @@ int main(void)
         cmocka_unit_test(seeds_hold_what_is_promised),
         cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
         cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
+        cmocka_unit_test(jobs_are_stopped_and_launched_again),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),

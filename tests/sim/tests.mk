@@ -29,6 +29,13 @@ tests_sim_test_fleet_faults_SOURCES = tests/sim/test_fleet_faults.c
 tests_sim_test_fleet_faults_LDADD = $(sim_libs) $(test_libs)
 tests_sim_test_fleet_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_kill
 
+check_PROGRAMS += tests/sim/test_fleet_launch
+TESTS += tests/sim/test_fleet_launch
+tests_sim_test_fleet_launch_SOURCES = tests/sim/test_fleet_launch.c
+tests_sim_test_fleet_launch_LDADD = $(sim_libs) $(test_libs)
+tests_sim_test_fleet_launch_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_boot \
+    -Wl,--wrap=fleet_ask_to_stop -Wl,--wrap=fleet_kill
+
 check_PROGRAMS += tests/sim/test_sim_checks
 TESTS += tests/sim/test_sim_checks
 tests_sim_test_sim_checks_SOURCES = tests/sim/test_sim_checks.c
