@@ -290,6 +290,7 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
         .plan = options->plan,
         .replies = &actors->replies,
         .call_ns = options->call_ns,
+        .piece_bytes = options->reply_bytes_max,
     };
     atomic_init(&actors->ended, false);
     atomic_init(&actors->reason, 0);

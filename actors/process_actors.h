@@ -42,7 +42,7 @@ struct process_actors_options {
     bool flat;        /* batches go to the proxy as bytes, as from a sampler elsewhere */
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */
-    uint64_t reply_bytes_max; /* sampler.h, proxy.h */
+    uint64_t reply_bytes_max; /* sampler.h, proxy.h, client.h */
     size_t at_once_bytes;     /* sampler.h, proxy.h */
     /* The bound of replies on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX
      * (reply_budget.h). */

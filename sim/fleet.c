@@ -10,6 +10,7 @@
 #include "actors/cluster/process_notice.h"
 #include "sim/fleet_oracles.h"
 #include "sim/link_checker.h"
+#include "sim/sim_reader.h"
 #include "sim/sim_trainer.h"
 
 /* As a session waits for its client before its graph is open. */
@@ -220,6 +221,10 @@ static void spawn_all(struct fleet *fleet, struct fleet_process *process)
     }
     if (fleet->plan.messages > 0)
         fleet_spawn(process, &link_checker_ops, &process->checker, process->number);
+    for (uint32_t i = 0; i < fleet->plan.readers; i++) {
+        process->readers[i] = (struct fleet_seat){ fleet, process, i };
+        fleet_spawn(process, &sim_reader_ops, &process->readers[i], i);
+    }
 }
 
 void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)

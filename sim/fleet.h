@@ -38,7 +38,7 @@ struct fleet;
 struct fleet_seat {
     struct fleet *fleet;
     struct fleet_process *process;
-    uint32_t rank; /* of a trainer */
+    uint32_t rank; /* of a trainer; the number of a reader */
 };
 
 /* One life of a process after the other. */
@@ -55,6 +55,7 @@ struct fleet_process {
     struct batch_store *store;
     struct process_actors actors;
     struct fleet_seat trainers[FLEET_TRAINERS_MAX];
+    struct fleet_seat readers[FLEET_READERS_MAX];
     struct fleet_seat checker;
     uint64_t paused_until_ns;
     uint64_t trainers_until_ns; /* its training threads stand still */
@@ -74,6 +75,7 @@ struct fleet_victim {
 /* The counts of a run. */
 struct fleet_tally {
     uint64_t batches, steps, saves, restores;
+    uint64_t reads; /* that readers were answered */
     uint64_t skips; /* saves that a trainer had no part for */
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;

@@ -22,6 +22,7 @@ enum {
     DRAWS_FAILPOINTS,
     DRAWS_BUSY,
     DRAWS_LAUNCHES,
+    DRAWS_READS,
 };
 
 #define US UINT64_C(1000)
@@ -297,6 +298,15 @@ static void draw_launches(struct fleet_plan *f, struct draws *draws)
     }
 }
 
+static void draw_reads(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_READS_FROM || draws_chance(draws, 30))
+        return;
+    f->readers = (uint32_t)draws_between(draws, 1, FLEET_READERS_MAX);
+    f->reads = (uint32_t)draws_between(draws, 1, FLEET_READS_MAX);
+    f->read_ns = draws_scale(draws, MS, 2 * ENV_SECOND_NS);
+}
+
 /* The length of each fault, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
 static void fleet_limit(struct fleet_plan *f)
@@ -334,6 +344,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     draw_busy_faults(fleet, &draws);
     draws = draws_of(seed, DRAWS_LAUNCHES);
     draw_launches(fleet, &draws);
+    draws = draws_of(seed, DRAWS_READS);
+    draw_reads(fleet, &draws);
     draw_failpoints(fleet, die_at);
     fleet_limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
@@ -398,6 +410,11 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
                 "    launcher: %" PRIu32 " restarts in %" PRIu64 " ms, launched again %" PRIu32
                 " times at most, %" PRIu64 " ms later\n",
                 f->restarts, f->restarts_ns / MS, f->resumes, f->resume_ns / MS);
+    if (f->readers > 0)
+        fprintf(out,
+                "    %" PRIu32 " readers in each process, of %" PRIu32 " reads, one in %" PRIu64
+                " ms\n",
+                f->readers, f->reads, f->read_ns / MS);
     for (uint32_t i = 0; i < f->num_strikes; i++)
         fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",
                 fleet_fault_name(f->strikes[i].fault), f->strikes[i].at_step,

@@ -24,6 +24,8 @@
 #define FLEET_PARTS_MAX 6u
 #define FLEET_SAMPLERS_MAX 3u
 #define FLEET_TRAINERS_MAX 3u
+#define FLEET_READERS_MAX 2u
+#define FLEET_READS_MAX 30u
 #define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
 #define FLEET_FAULTS_MAX 8u
 #define FLEET_SERVER_FAULTS_MAX 3u
@@ -48,6 +50,9 @@
 /* Launchers of seeds from here on have few restarts, are asked to stop, and are killed; those before
  * are remembered with one launcher that never gives up. */
 #define FLEET_LAUNCHES_FROM UINT64_C(1795415000000000)
+/* Processes of seeds from here on have threads that read the graph; those before are remembered
+ * without. */
+#define FLEET_READS_FROM UINT64_C(1795416000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -105,6 +110,8 @@ struct fleet_plan {
     uint32_t save_every;         /* steps; 0: never */
     uint32_t keep;               /* checkpoints */
     uint32_t messages;           /* that link checkers send */
+    uint32_t readers, reads;     /* of a process; of each of them, in each of its lives, */
+    uint64_t read_ns;            /* with pauses of so much at most */
     struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
     struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];

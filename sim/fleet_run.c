@@ -189,6 +189,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
                        fleet->tally.actor_restarts;
     result->failures_told = fleet->tally.failures_told;
     result->skips = fleet->tally.skips;
+    result->reads = fleet->tally.reads;
     result->launches = fleet->tally.launches;
     result->spent = fleet->tally.spent;
     result->stopped = fleet->tally.stopped;

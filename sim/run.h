@@ -26,6 +26,7 @@ struct sim_result {
     uint64_t virtual_ns;
     uint64_t batches, faults, restarts, failures_told;
     uint64_t skips;     /* saves that a trainer had no part for, since its disk refused it */
+    uint64_t reads;     /* of the graph, through the clients of a cluster's processes */
     uint64_t launches;  /* of a cluster's job, */
     uint64_t spent;     /* those that failed, with no restart left, */
     uint64_t stopped;   /* those that were stopped, */

@@ -23,7 +23,7 @@
 
 struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
-    uint64_t launches, spent, stopped, killed; /* killed: launchers */
+    uint64_t reads, launches, spent, stopped, killed; /* killed: launchers */
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -34,6 +34,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->faults += result->faults;
     sum->restarts += result->restarts;
     sum->skips += result->skips;
+    sum->reads += result->reads;
     sum->launches += result->launches;
     sum->spent += result->spent;
     sum->stopped += result->stopped;
@@ -135,6 +136,19 @@ static void jobs_are_stopped_and_launched_again(void **state)
     assert_int_equal(sum.failed, 0);
     assert_true(sum.spent > 0 && sum.stopped > SEEDS / 10 && sum.killed > SEEDS / 10);
     assert_true(sum.launches > before.launches + sum.killed);
+}
+
+/* Rows and sets of nodes that programs read while the job is disturbed. */
+static void reads_are_answered(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_READS_FROM - SEEDS + i;
+    assert_int_equal(run_all(seeds, SEEDS, SEEDS).reads, 0);
+    const struct sum sum = run_all(seeds + SEEDS, 3 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.reads > 3 * SEEDS);
 }
 
 struct kinds_of_seeds {
@@ -250,6 +264,7 @@ int main(void)
         cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
         cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
         cmocka_unit_test(jobs_are_stopped_and_launched_again),
+        cmocka_unit_test(reads_are_answered),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),

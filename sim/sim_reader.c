@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants: a read is under way from reader_begin() to reader_done(), with one deadline; between
+ * them there is a search for the client, a call of it or the timer, and exactly one of them.
+ */
+#include "sim/sim_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
+#include "actors/data/client.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
+#include "sim/fleet.h"
+
+/* As api/graph_call.c: a client that is not there is looked for after this, */
+#define READ_AGAIN_NS UINT64_C(5000000)
+/* and one that did not answer is given up so long after the deadline. */
+#define READ_GRACE_NS UINT64_C(1000000000)
+/* As a session's recovery deadline, by which calls without one of their own end. */
+#define RECOVERY_NS (600 * ENV_SECOND_NS)
+/* The shortest deadline that a read is given. */
+#define DEADLINE_FIRST_NS UINT64_C(1000000)
+#define READ_ROWS_MAX 200u
+
+/* What is read. */
+enum reading {
+    READ_NODES,
+    READ_LABELS,
+    READ_FEATURES,
+    READ_ORIGINALS,
+    READ_IN,
+    READ_OUT,
+    READ_EDGES
+};
+
+#define READINGS (READ_EDGES + 1)
+
+struct sim_reader {
+    struct actor *self;
+    struct fleet *fleet;
+    struct fleet_process *process;
+    struct draws draws;
+    struct timer timer;
+    enum reading reading;
+    uint32_t type; /* of nodes, or of edges */
+    uint32_t table, count;
+    uint64_t row_bytes;
+    uint64_t ids[READ_ROWS_MAX];
+    uint64_t begin_ns, deadline_ns;
+    bool patient; /* the deadline is far */
+    bool under_way;
+    uint32_t left; /* reads to come */
+};
+
+static void reader_find(struct sim_reader *r);
+static void reader_begin(struct actor *self, void *arg);
+
+static const char *reading_name(enum reading reading)
+{
+    static const char *const NAMES[READINGS] = { "nodes",        "labels",     "features",
+                                                 "original IDs", "in-degrees", "out-degrees",
+                                                 "edges by rank" };
+    return NAMES[reading];
+}
+
+static void reader_fail(struct sim_reader *r, const char *what)
+{
+    fleet_fail(r->fleet,
+               "process %" PRIu32 ", a read of %" PRIu32 " %s of type %" PRIu32
+               ", begun at %.6f: %s, at %.6f",
+               r->process->number, r->count, reading_name(r->reading), r->type,
+               (double)r->begin_ns / 1e9, what, (double)actor_now_ns(r->self) / 1e9);
+}
+
+/* Where the job goes on and no fault is under way, a read is answered in the time that the job has
+ * to get on. */
+static void check_in_time(struct sim_reader *r)
+{
+    const struct fleet *fleet = r->fleet;
+    const struct fleet_liveness *liveness = &fleet->liveness;
+    uint64_t from_ns = r->begin_ns > liveness->calm_ns ? r->begin_ns : liveness->calm_ns;
+    if (r->patient && !fleet->complete && liveness->stop_ns == 0 && !r->process->orphan &&
+        actor_now_ns(r->self) > from_ns + liveness->progress_ns)
+        reader_fail(r, "was not answered in time");
+}
+
+static void reader_done(struct sim_reader *r)
+{
+    check_in_time(r);
+    r->under_way = false;
+    if (r->left == 0)
+        return;
+    r->left--;
+    timer_start(r->self, &r->timer,
+                actor_now_ns(r->self) + draws_below(&r->draws, r->fleet->plan.read_ns),
+                reader_begin, r);
+}
+
+/* The edge of that rank: in the order of (original destination, original edge ID). */
+static uint64_t find_edge(const struct sim_graph *raw, uint32_t etype, uint64_t rank)
+{
+    const struct sim_edges *edges = &raw->edges[etype];
+    for (uint32_t dst = 0; dst < raw->num_nodes[raw->types.etypes[etype].dst]; dst++)
+        for (uint32_t i = 0; i < edges->count; i++)
+            if (edges->dst[i] == dst && rank-- == 0)
+                return i;
+    return UINT64_MAX;
+}
+
+static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_t id)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const struct sim_graph *raw = placed->raw;
+    uint64_t number;
+    uint32_t degree;
+    int64_t label;
+    float value;
+    if (r->reading == READ_EDGES) {
+        memcpy(&number, row, sizeof number);
+        return sim_partitions_edge(placed, r->type, number) == find_edge(raw, r->type, id);
+    }
+    uint64_t original = placed->original[r->type][id];
+    switch (r->reading) {
+    case READ_LABELS:
+        memcpy(&label, row, sizeof label);
+        return label == raw_label(r->type, original);
+    case READ_FEATURES:
+        for (uint32_t c = 0; c < raw->width[r->type]; c++) {
+            memcpy(&value, row + c * sizeof value, sizeof value);
+            if (value != raw_feature(r->type, original, c))
+                return false;
+        }
+        return true;
+    case READ_ORIGINALS:
+        memcpy(&number, row, sizeof number);
+        return number == original;
+    case READ_IN:
+        memcpy(&degree, row, sizeof degree);
+        return degree == raw->in_degrees[r->type][original];
+    default:
+        memcpy(&degree, row, sizeof degree);
+        return degree == raw->out_degrees[r->type][original];
+    }
+}
+
+static void check_rows(struct sim_reader *r, const struct message *reply)
+{
+    const struct msg_fetch_reply *head = (const void *)reply->head;
+    const unsigned char *rows = message_body(reply);
+    if (reply->frame.kind != MSG_FETCH_REPLY || head->count != r->count ||
+        head->row_bytes != r->row_bytes || reply->frame.body_bytes != r->count * r->row_bytes) {
+        reader_fail(r, "the answer has another shape");
+        return;
+    }
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!is_row(r, rows + i * r->row_bytes, r->ids[i])) {
+            reader_fail(r, "the answer has another row");
+            return;
+        }
+}
+
+/* All nodes of the type, in the order of original IDs. */
+static void check_nodes(struct sim_reader *r, const struct message *reply)
+{
+    const struct msg_nodes_reply *head = (const void *)reply->head;
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const uint64_t *ids = message_body(reply);
+    uint64_t n = placed->raw->num_nodes[r->type];
+    if (reply->frame.kind != MSG_NODES_REPLY || head->count != n ||
+        reply->frame.body_bytes != n * 2 * sizeof *ids) {
+        reader_fail(r, "the answer has another number of nodes");
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (ids[i] != placed->global[r->type][i] || ids[n + i] != i) {
+            reader_fail(r, "the answer has other nodes");
+            return;
+        }
+}
+
+static void reader_look(struct actor *self, void *arg)
+{
+    (void)self;
+    reader_find(arg);
+}
+
+/* As graph_operate() has it. */
+static void reader_again(struct sim_reader *r)
+{
+    uint64_t now_ns = actor_now_ns(r->self);
+    if (now_ns < r->deadline_ns)
+        timer_start(r->self, &r->timer, now_ns + READ_AGAIN_NS, reader_look, r);
+    else
+        reader_done(r);
+}
+
+/* The deadline is over, and not before: the client says so, if need be without a message, or it, or
+ * the search for it, was given up. */
+static void reader_expired(struct sim_reader *r)
+{
+    uint64_t now_ns = actor_now_ns(r->self);
+    if (now_ns < r->deadline_ns)
+        reader_fail(r, "its time was over before the deadline");
+    else if (now_ns >= r->deadline_ns + READ_GRACE_NS && r->process->paused_until_ns < r->begin_ns)
+        reader_fail(r, "the client did not keep the deadline");
+    reader_done(r);
+}
+
+static void reader_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct sim_reader *r = arg;
+    struct error error = { 0 };
+    r->fleet->tally.calls_completed++;
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
+    if (status == TR_ECANCELED) { /* this actor ends */
+    } else if (status == TR_ETIMEDOUT || failed == TR_ETIMEDOUT) {
+        reader_expired(r);
+    } else if (part_call_peer_recovers(status)) {
+        reader_again(r);
+    } else if (status != 0) {
+        reader_fail(r, tr_error_name(status));
+    } else if (failed != 0) {
+        reader_fail(r, error.text);
+    } else {
+        if (r->reading == READ_NODES)
+            check_nodes(r, reply);
+        else
+            check_rows(r, reply);
+        r->fleet->tally.reads++;
+        reader_done(r);
+    }
+    message_release(self, reply);
+}
+
+static struct message *make_read(struct sim_reader *r)
+{
+    uint64_t now_ns = actor_now_ns(r->self);
+    uint64_t timeout_ns = r->deadline_ns > now_ns ? r->deadline_ns - now_ns : 0;
+    bool nodes = r->reading == READ_NODES;
+    struct message *request = message_create(r->self,
+                                             nodes ? MSG_NODES_REQUEST : MSG_FETCH_REQUEST);
+    if (request == NULL)
+        return NULL;
+    if (nodes) {
+        *(struct msg_nodes_request *)message_head(request) = (struct msg_nodes_request){
+            .timeout_ns = timeout_ns, .ntype = r->type, .table = MSG_MASK_ALL
+        };
+        return request;
+    }
+    size_t bytes = r->count * sizeof *r->ids;
+    void *body = message_body_alloc(r->self, request, bytes);
+    if (body == NULL) {
+        message_release(r->self, request);
+        return NULL;
+    }
+    if (bytes > 0)
+        memcpy(body, r->ids, bytes);
+    *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
+        .timeout_ns = timeout_ns,
+        .row_bytes = r->row_bytes,
+        .ntype = r->type,
+        .table = r->table,
+        .count = r->count,
+    };
+    return request;
+}
+
+static void reader_found(struct actor *self, void *arg, int status, struct address client)
+{
+    struct sim_reader *r = arg;
+    if (status == TR_ECANCELED) /* this actor ends */
+        return;
+    if (status == TR_ETIMEDOUT) {
+        reader_expired(r);
+        return;
+    }
+    struct message *request = status == 0 ? make_read(r) : NULL;
+    if (request == NULL || actor_call(self, client, request, r->deadline_ns + READ_GRACE_NS,
+                                      reader_answered, r, NULL) != 0)
+        reader_again(r);
+    else
+        r->fleet->tally.calls_opened++;
+}
+
+static void reader_find(struct sim_reader *r)
+{
+    if (directory_wait(r->self, CLIENT_NAME, r->deadline_ns + READ_GRACE_NS, reader_found, r) != 0)
+        reader_again(r);
+}
+
+static uint64_t draw_type(struct sim_reader *r)
+{
+    const struct graph_types *types = &r->fleet->partitions.raw->types;
+    r->reading = (enum reading)draws_below(&r->draws, READINGS);
+    bool edges = r->reading == READ_EDGES;
+    if (edges && types->num_etypes == 0)
+        r->reading = READ_NODES;
+    edges = r->reading == READ_EDGES;
+    r->type = (uint32_t)draws_below(&r->draws, edges ? types->num_etypes : types->num_ntypes);
+    return edges ? r->fleet->partitions.raw->edges[r->type].count
+                 : r->fleet->partitions.raw->num_nodes[r->type];
+}
+
+static void choose_table(struct sim_reader *r)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    if (r->reading == READ_FEATURES && !placed->raw->featured[r->type])
+        r->reading = READ_LABELS;
+    switch (r->reading) {
+    case READ_LABELS:
+        r->table = (uint32_t)graph_meta_table(&placed->meta, r->type, PLACED_LABEL);
+        r->row_bytes = sizeof(int64_t);
+        break;
+    case READ_FEATURES:
+        r->table = (uint32_t)graph_meta_table(&placed->meta, r->type, PLACED_FEATURE);
+        r->row_bytes = placed->raw->width[r->type] * sizeof(float);
+        break;
+    case READ_IN:
+    case READ_OUT:
+        r->table = r->reading == READ_IN ? MSG_TABLE_IN_DEGREE : MSG_TABLE_OUT_DEGREE;
+        r->row_bytes = sizeof(uint32_t);
+        break;
+    default:
+        r->table = r->reading == READ_EDGES ? MSG_TABLE_EDGE_RANKS : MSG_TABLE_ORIGINAL_ID;
+        r->row_bytes = sizeof(uint64_t);
+        break;
+    }
+}
+
+static void reader_begin(struct actor *self, void *arg)
+{
+    struct sim_reader *r = arg;
+    uint64_t rows = draw_type(r);
+    /* No call of the API asks for no row: of nothing there is the set alone. */
+    if (rows == 0 && r->reading == READ_EDGES)
+        r->type = 0;
+    if (rows == 0)
+        r->reading = READ_NODES;
+    choose_table(r);
+    r->count = rows == 0 ? 0 : 1 + (uint32_t)draws_below(&r->draws, READ_ROWS_MAX);
+    for (uint32_t i = 0; i < r->count; i++)
+        r->ids[i] = draws_below(&r->draws, rows);
+    r->patient = draws_chance(&r->draws, 75);
+    r->begin_ns = actor_now_ns(self);
+    r->deadline_ns = r->begin_ns +
+                     (r->patient ? RECOVERY_NS
+                                 : draws_scale(&r->draws, DEADLINE_FIRST_NS, 10 * ENV_SECOND_NS));
+    r->under_way = true;
+    reader_find(r);
+}
+
+static int sim_reader_start(struct actor *self, const void *arg)
+{
+    const struct fleet_seat *seat = arg;
+    struct sim_reader *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, r);
+    r->self = self;
+    r->fleet = seat->fleet;
+    r->process = seat->process;
+    r->left = seat->fleet->plan.reads;
+    r->draws = draws_of(seat->fleet->plan.seed,
+                        (uint64_t)1 << 56 | (uint64_t)seat->process->incarnation << 16 |
+                            (uint64_t)seat->process->number << 8 | seat->rank);
+    reader_done(r);
+    return 0;
+}
+
+static int sim_reader_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+/* What is under way now would have been answered by now. */
+static void sim_reader_fini(struct actor *self)
+{
+    struct sim_reader *r = actor_state(self);
+    if (r != NULL && r->under_way)
+        check_in_time(r);
+    free(r);
+}
+
+const struct actor_ops sim_reader_ops = {
+    .name = "reader",
+    .start = sim_reader_start,
+    .receive = sim_reader_receive,
+    .fini = sim_reader_fini,
+};
