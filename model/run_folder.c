@@ -251,10 +251,11 @@ json_t *run_scores_to_json(const struct scores *scores)
 
 json_t *run_epoch_to_json(const struct epoch_report *report)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch", (json_int_t)report->epoch,
-                     "steps", (json_int_t)report->steps, "seeds", (json_int_t)report->seeds, "rate",
-                     run_folder_number(report->rate), "train_loss",
-                     run_folder_number(report->train_loss), "val",
+    /* People count epochs from 1, here as on the terminal. */
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch",
+                     (json_int_t)report->epoch + 1, "steps", (json_int_t)report->steps, "seeds",
+                     (json_int_t)report->seeds, "rate", run_folder_number(report->rate),
+                     "train_loss", run_folder_number(report->train_loss), "val",
                      report->evaluated ? run_scores_to_json(&report->scores) : json_null(), "best",
                      report->best, "seconds", run_folder_number(report->seconds));
 }

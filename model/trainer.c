@@ -130,7 +130,8 @@ static int take_step(struct trainer *trainer, struct error *error)
     /* The wish to stop is asked for between two steps, before a batch is taken that would have to
      * be given back. */
     if (trainer->at.step > 0 && hooks->cancelled != NULL && hooks->cancelled(hooks->arg))
-        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u", trainer->at.epoch);
+        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
+                         trainer->at.epoch + 1);
     int rc = source->next(source, &batch, error);
     if (rc != 0)
         return rc;
@@ -142,7 +143,7 @@ static int take_step(struct trainer *trainer, struct error *error)
         rc = error_set(error, TR_ERANGE,
                        "training: the loss of epoch %u step %llu is not finite; use a smaller "
                        "learning rate or scale the features",
-                       batch->epoch, (unsigned long long)batch->index);
+                       batch->epoch + 1, (unsigned long long)batch->index + 1);
     /* The batch goes last: the text above names its step. */
     source->release(source, batch);
     return rc;

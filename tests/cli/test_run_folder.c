@@ -221,13 +221,13 @@ static void lines_say_every_number(void **state)
                                    .seconds = 4.5 };
     (void)state;
     assert_json(run_epoch_to_json(&report),
-                "{\"epoch\":1,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":0.25,"
+                "{\"epoch\":2,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":0.25,"
                 "\"val\":{\"labelled\":4,\"loss\":1.5,\"accuracy\":2.5,\"macro_f1\":null,"
                 "\"roc_auc\":3.5},\"best\":true,\"seconds\":4.5}");
     report.evaluated = report.best = false;
     report.train_loss = (double)INFINITY;
     assert_json(run_epoch_to_json(&report),
-                "{\"epoch\":1,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":null,"
+                "{\"epoch\":2,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":null,"
                 "\"val\":null,\"best\":false,\"seconds\":4.5}");
 }
 
