@@ -4,12 +4,14 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
 
 #include "cli/lib/canceller.h"
 #include "cli/lib/fail.h"
+#include "cli/lib/graph_path.h"
 #include "cli/lib/options.h"
 #include "cli/lib/report.h"
 
@@ -91,7 +93,7 @@ static int cmd_infer_score(struct tr_task *task, enum tr_split split, const char
 {
     struct tr_scores scores = TR_SCORES_INIT;
     int rv = tr_infer_get_scores(task, split, &scores, error);
-    if (rv != 0)
+    if (rv != 0 || scores.labelled == 0)
         return rv;
     report_row(report, "scores");
     report_text(report, "split", "split", key);
@@ -162,18 +164,22 @@ static int infer_run(const struct invocation *invocation, const void *values)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct canceller canceller;
-    int rv = canceller_begin(&canceller, NULL, &error);
+    char *graph;
+    int rv = graph_path_find(invocation->operands[0], &graph, &error);
+    if (rv == 0)
+        rv = canceller_begin(&canceller, NULL, &error);
     if (rv == 0) {
-        rv = cmd_infer_infer(invocation->operands[0], values, &canceller, &error);
+        rv = cmd_infer_infer(graph, values, &canceller, &error);
         canceller_end(&canceller);
     }
+    free(graph);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
 const struct command command_infer = {
     .name = "infer",
     .summary = "Predict every node with a trained model",
-    .operands = "DIR/NAME.json",
+    .operands = "DIR|DIR/NAME.json",
     .operands_min = 1,
     .operands_max = 1,
     .options = OPTIONS,

@@ -40,6 +40,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/fail.h \
     cli/lib/follow.c \
     cli/lib/follow.h \
+    cli/lib/graph_path.c \
+    cli/lib/graph_path.h \
     cli/lib/help.c \
     cli/lib/help.h \
     cli/lib/interrupter.c \

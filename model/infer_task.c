@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tr_infer_start(): the outputs of every node, on a thread of their own. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +233,10 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         infer_task_leave(task, inference, 0, NULL, NULL);
         return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
     }
-    rv = run_job_split_open(&inference->job, mask, &nodes, &why);
-    if (rv == 0) {
+    found = (struct scores){ 0, (double)NAN, (double)NAN, (double)NAN, (double)NAN };
+    if (mask[0] != '\0')
+        rv = run_job_split_open(&inference->job, mask, &nodes, &why);
+    if (rv == 0 && mask[0] != '\0') {
         rv = run_job_score(&inference->job, &nodes, &found, &why);
         run_job_split_close(&nodes);
     }

@@ -60,6 +60,8 @@ libtr_model_la_SOURCES = \
     model/run_job.h \
     model/run_job_inside.h \
     model/run_split.c \
+    model/run_survey.c \
+    model/run_survey.h \
     model/safetensors.c \
     model/safetensors.h \
     model/safetensors_dtype.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds in the graph how a model for it looks: inputs, classes, and the classes' weights. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/labels.h"
 #include "model/run_job_inside.h"
@@ -39,7 +40,11 @@ static void find_largest(const struct batch_rows *rows, uint64_t count, int64_t 
 
 static int refuse_labels(const struct tr_feature_info *info, struct error *error)
 {
-    return error_set(error, TR_EMISMATCH, "label '%s' is not one number a node", info->name);
+    return error_set(
+        error, TR_EMISMATCH,
+        "label '%s' is not one number a node but %llu; with several yes-or-no labels "
+        "a node give options.loss sigmoid, else name another feature as options.labels",
+        info->name, (unsigned long long)info->width);
 }
 
 static int scan_part(const struct run_job *job, uint32_t part, const struct tr_feature_info *info,
@@ -120,6 +125,18 @@ static int count_classes(struct run_job *job, const struct tr_feature_info *info
     return 0;
 }
 
+/* *mask: the name where the graph has such a feature, else "". One that is named stays. */
+static int choose_mask(const struct run_job *job, const char *name, char **mask,
+                       struct error *error)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    if (*mask != NULL)
+        return 0;
+    int rv = tr_graph_find_feature(job->graph, 0, name, &info, NULL);
+    *mask = strdup(rv == 0 ? name : "");
+    return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
+}
+
 /* Inputs and classes follow from the graph; a run that is read back must agree. */
 int run_job_complete_config(struct run_job *job, struct error *error)
 {
@@ -131,6 +148,10 @@ int run_job_complete_config(struct run_job *job, struct error *error)
         rv = find_table(job, job->config->labels, &labels, error);
     if (rv == 0)
         rv = count_classes(job, &labels, &classes, error);
+    if (rv == 0)
+        rv = choose_mask(job, "val_mask", &job->config->val_mask, error);
+    if (rv == 0)
+        rv = choose_mask(job, "test_mask", &job->config->test_mask, error);
     if (rv != 0)
         return rv;
     if (features.width > MODEL_WIDTH_MAX)
@@ -172,8 +193,8 @@ static void count_labels(const struct model_config *model, const struct batch_ro
 
 /* Labels are fetched, not sampled: also a process that has no part of the graph and no trainer of
  * rank 0 knows the weights. Counts are whole numbers, so they are the same in any order. */
-static int count_classes_of(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
-                            struct error *error)
+int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
+                         struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
@@ -234,7 +255,7 @@ int run_job_balance_classes(struct run_job *job, struct error *error)
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0)
-        rv = count_classes_of(job, nodes, counts, error);
+        rv = run_job_count_labels(job, nodes, counts, error);
     if (rv == 0) {
         weigh_classes(counts, classes, job->class_weights);
         config->model.class_weights = job->class_weights;

@@ -18,10 +18,10 @@ int run_config_names(struct run_config *config, const char *features, const char
     config->features = strdup(features);
     config->labels = strdup(labels);
     config->train_mask = strdup(train_mask);
-    config->val_mask = strdup(val_mask);
-    config->test_mask = strdup(test_mask);
-    return config->features && config->labels && config->train_mask && config->val_mask &&
-                   config->test_mask
+    config->val_mask = val_mask == NULL ? NULL : strdup(val_mask);
+    config->test_mask = test_mask == NULL ? NULL : strdup(test_mask);
+    return config->features && config->labels && config->train_mask &&
+                   (config->val_mask || !val_mask) && (config->test_mask || !test_mask)
                ? 0
                : TR_ENOMEM;
 }

@@ -39,11 +39,13 @@ struct run_config {
     char *features; /* names of node features */
     char *labels;
     char *train_mask;
+    /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
+     * nothing is scored. */
     char *val_mask;
     char *test_mask;
 };
 
-/* Duplicates the five names; TR_ENOMEM. */
+/* Duplicates the five names, of which the last two may be NULL; TR_ENOMEM. */
 int run_config_names(struct run_config *config, const char *features, const char *labels,
                      const char *train_mask, const char *val_mask, const char *test_mask);
 void run_config_fini(struct run_config *config);

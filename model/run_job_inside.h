@@ -5,6 +5,7 @@
  *     run_job.c        opens session, graph and model, in order, and closes them
  *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
+ *     run_survey.c     what may surprise whoever trains on these nodes
  *     run_infer.c      outputs of all nodes, and what they are worth
  *
  * Ownership and thread rules: those of the job.
@@ -30,6 +31,9 @@ struct parallel *run_job_parallel(const struct run_job *job, size_t helpers);
 int run_job_check_types(const struct run_job *job, const char *path, struct error *error);
 /* Inputs and classes follow from the graph; a run that is read back must agree. */
 int run_job_complete_config(struct run_job *job, struct error *error);
+/* Adds the labels of the nodes to counts[classes]; of several labels a node, each by itself. */
+int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
+                         struct error *error);
 /* Weighs the classes by their shares of the training nodes. */
 int run_job_balance_classes(struct run_job *job, struct error *error);
 

@@ -63,6 +63,20 @@ int run_job_split_open_all(struct run_job *job, struct run_job_split *split, str
     return open_split(job, NULL, split, error);
 }
 
+/* Every epoch would be empty, and the model that of the start. */
+static int refuse_no_batch(const struct run_job *job, uint32_t world, struct run_job_split *split,
+                           struct error *error)
+{
+    if (tr_loader_num_batches(split->loader) > 0)
+        return 0;
+    error_set(error, TR_EINVAL,
+              "options.drop_last leaves nothing to train on: a step takes %llu nodes, and '%s' "
+              "marks fewer; give a smaller options.batch_size, or leave options.drop_last out",
+              (unsigned long long)job->config->batch_size * world, job->config->train_mask);
+    run_job_split_close(split);
+    return TR_EINVAL;
+}
+
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
                         struct run_job_split *split, struct error *error)
 {
@@ -90,7 +104,8 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     }
     if (rv != 0)
         return session_failed(&why, rv, error);
-    return open_loader(job, &options, split, error);
+    rv = open_loader(job, &options, split, error);
+    return rv == 0 ? refuse_no_batch(job, world, split, error) : rv;
 }
 
 void run_job_split_close(struct run_job_split *split)

@@ -9,6 +9,7 @@
 #include <troupe/process.h>
 
 #include "api/sized.h"
+#include "model/run_survey.h"
 #include "model/training.h"
 #include "runtime/base/deadline.h"
 #include "runtime/base/failpoint.h"
@@ -118,9 +119,9 @@ static int open_splits(struct training *t, struct error *error)
     int rv = open_ranks(t, error);
     /* This stands behind open_ranks, which says whether rank 0 is here. */
     bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE && training_keeps_run(t);
-    if (rv == 0 && evaluates)
+    if (rv == 0 && evaluates && t->config.val_mask[0] != '\0')
         rv = run_job_split_open(&t->job, t->config.val_mask, &t->val, error);
-    if (rv == 0 && evaluates)
+    if (rv == 0 && evaluates && t->config.test_mask[0] != '\0')
         rv = run_job_split_open(&t->job, t->config.test_mask, &t->test, error);
     return rv;
 }
@@ -138,6 +139,21 @@ static int serve_metrics(struct training *t, struct error *error)
         return error_set(error, rv, "options.metrics: %s", why.message);
     task_events_say(&t->events, TR_MODEL_METRICS, rv == 0, "%s", rv == 0 ? at : why.message);
     return 0;
+}
+
+static void train_task_surveyed(void *arg, bool advice, const char *text)
+{
+    task_events_say(&((struct training *)arg)->events, advice ? TR_MODEL_ADVICE : TR_MODEL_HEAD, 0,
+                    "%s", text);
+}
+
+static int survey(struct training *t, struct error *error)
+{
+    const struct run_survey_splits splits = { .val = t->val.nodes,
+                                              .test = t->test.nodes,
+                                              .steps = tr_loader_num_batches(
+                                                  train_ranks_loader(&t->ranks)) };
+    return run_survey(&t->job, &splits, train_task_surveyed, t, error);
 }
 
 /* The job, the loaders before the folder (a mask that is missing leaves none behind), and what is
@@ -166,6 +182,9 @@ static int open_all(struct training *t, struct error *error)
     if (rv == 0)
         task_events_say(&t->events, TR_MODEL_READY, 0, "%s", model_kernels_text(t->job.model));
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_READY);
+    /* In a cluster the other processes would wait for this one meanwhile. */
+    if (rv == 0 && !training_in_cluster(t))
+        rv = survey(t, error);
     return rv;
 }
 

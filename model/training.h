@@ -43,6 +43,9 @@ struct training {
     char *checkpoints;     /* their folder; NULL: none are kept */
     uint64_t save_every;   /* steps; 0: none */
     uint32_t epoch;        /* under way */
+    double lowest_loss;    /* of an epoch of this life of the process */
+    uint32_t rises;        /* epochs in a row whose loss is far above that */
+    bool advised;          /* of a rising loss */
     bool folder_ours;      /* the run's folder is this run's */
     bool model_kept;       /* the run's folder has the best model so far */
     bool any_kept;         /* or one of this run that is older */

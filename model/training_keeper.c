@@ -16,6 +16,10 @@
 
 /* A disk that takes nothing is warned of this often. */
 #define WARN_EVERY_NS UINT64_C(60000000000)
+/* A loss so far above its lowest for so many epochs in a row is no noise of small batches. */
+#define RISES 4u
+#define RISE_FACTOR 1.5
+#define RISE_LEAST 0.05
 #define SECOND_NS UINT64_C(1000000000)
 
 uint64_t training_now_ns(void *arg)
@@ -71,14 +75,32 @@ static void say_epoch(struct training *t, const struct epoch_report *report)
                     text);
 }
 
+/* A loss that stays far above its lowest says that steps are too long. Once a run is enough. */
+static void advise_rate(struct training *t, const struct epoch_report *report)
+{
+    double loss = report->train_loss;
+    if (report->epoch == 0 || loss < t->lowest_loss)
+        t->lowest_loss = loss;
+    t->rises = loss > RISE_FACTOR * t->lowest_loss + RISE_LEAST ? t->rises + 1 : 0;
+    if (t->rises < RISES || t->advised)
+        return;
+    t->advised = true;
+    task_events_say(&t->events, TR_MODEL_ADVICE, report->epoch,
+                    "the training loss has risen from %.4f to %.4f: give a smaller options.lr than "
+                    "%g, or options.normalise",
+                    t->lowest_loss, loss, (double)t->config.model.lr);
+}
+
 static int epoch_done(void *arg, const struct epoch_report *report, struct error *error)
 {
     struct training *t = arg;
     if (training_add_epoch(t, report) != 0)
-        return error_set(error, TR_ENOMEM, "no memory for the results of epoch %u", report->epoch);
+        return error_set(error, TR_ENOMEM, "no memory for the results of epoch %u",
+                         report->epoch + 1);
     /* The epoch can be pulled before the event that says so. The folder comes last: a disk that
      * refuses the line leaves the rest as it is. */
     say_epoch(t, report);
+    advise_rate(t, report);
     return run_folder_append(&t->folder, run_epoch_to_json(report), error);
 }
 
@@ -217,15 +239,17 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
 
 struct trainer_hooks training_hooks(struct training *t)
 {
+    /* Every process says the same here: the masks are those of the one configuration. */
+    bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE;
     return (struct trainer_hooks){
         .arg = t,
-        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : training_keeper_evaluate,
+        .evaluate = evaluates && t->config.val_mask[0] != '\0' ? training_keeper_evaluate : NULL,
         .epoch_done = epoch_done,
         .step_done = step_done,
         .rewind = rewind_run,
         .keep_best = keep_best,
         .keep = training_keeper_keep,
-        .test = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : training_keeper_test,
+        .test = evaluates && t->config.test_mask[0] != '\0' ? training_keeper_test : NULL,
         .kept = training_keeper_kept,
         .refused = training_keeper_refused,
         .now_ns = training_now_ns,

@@ -35,8 +35,6 @@ struct tr_train_options training_defaults(void)
         .features = "feat",
         .labels = "label",
         .train_mask = "train_mask",
-        .val_mask = "val_mask",
-        .test_mask = "test_mask",
         .step_limit_ns = TR_TRAIN_LIMIT_UNSAID,
         .disk_wait_ns = TR_TRAIN_LIMIT_UNSAID,
     };
@@ -209,9 +207,9 @@ static int training_options_check(const struct tr_train_options *from, const cha
                                   struct tr_error *error)
 {
     if (graph == NULL || from->run == NULL || from->features == NULL || from->labels == NULL ||
-        from->train_mask == NULL || from->val_mask == NULL || from->test_mask == NULL)
+        from->train_mask == NULL)
         return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: graph, run, features, labels and the masks are "
+                            "tr_train_options: graph, run, features, labels and train_mask are "
                             "needed");
     if (from->resume && from->replace)
         return tr_error_set(error, TR_EINVAL,

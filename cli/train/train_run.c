@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "cli/launch/job_process.h"
 #include "cli/lib/canceller.h"
 #include "cli/lib/fail.h"
+#include "cli/lib/graph_path.h"
 #include "cli/lib/log_printer.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
@@ -79,11 +81,19 @@ static void end_epoch(struct command_training *t, const char *text)
 
 static void train_run_warn(const struct command_training *t, const char *text)
 {
-    if (t->progress.terminal)
+    if (t->progress.terminal && t->progress.running)
         fputc('\n', stderr);
     fputs("troupe train: ", stderr);
     fail_print(text, train_options);
     fputc('\n', stderr);
+}
+
+/* Advice goes to whoever watches: a script that asked for quiet gets none. */
+static void advise(struct command_training *t, const char *text)
+{
+    progress_end(&t->progress);
+    if (!t->values->quiet)
+        train_run_warn(t, text);
 }
 
 /* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
@@ -163,6 +173,12 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         break;
     case TR_MODEL_LOST:
         t->lost = true;
+        break;
+    case TR_MODEL_HEAD:
+        end_epoch(t, event->text);
+        break;
+    case TR_MODEL_ADVICE:
+        advise(t, event->text);
         break;
     }
 }
@@ -246,7 +262,9 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
     t->in_cluster = process_in_cluster(&t->values->process);
     t->options.graph = graph;
     if (!t->in_cluster && graph == NULL)
-        return tr_error_set(error, TR_EINVAL, "something is missing: give DIR/NAME.json");
+        return tr_error_set(
+            error, TR_EINVAL,
+            "something is missing: give DIR/NAME.json, or DIR where it holds one graph");
     if (!t->in_cluster)
         return 0;
     int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, error);
@@ -272,12 +290,15 @@ int train_run(const struct invocation *invocation, const void *values)
 {
     struct command_training t = { .values = values };
     struct tr_error error = TR_ERROR_INIT;
-    const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
+    char *graph = NULL;
     int rv = train_configure(values, &t.options, &error);
+    if (rv == 0 && invocation->num_operands > 0)
+        rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0)
         rv = join_cluster(&t, graph, &error);
     if (rv != 0) {
         process_fini(&t.process);
+        free(graph);
         return fail_usage(invocation, &error);
     }
     rv = train_with_signals(&t, &error);
@@ -285,5 +306,6 @@ int train_run(const struct invocation *invocation, const void *values)
     /* The process is closed last: until then, one that hangs in what stands above is ended when
      * its launcher has gone. */
     process_fini(&t.process);
+    free(graph);
     return code;
 }

@@ -84,7 +84,9 @@ struct tr_train_options {
     const char *evaluation; /* "exact", "sampled" or "none" */
     uint32_t evaluate_every;
     const char *features, *labels; /* node features */
-    const char *train_mask, *val_mask, *test_mask;
+    const char *train_mask;
+    const char *val_mask,
+        *test_mask; /* NULL: "val_mask" and "test_mask", where the graph has them */
     uint32_t servers, samplers, loops, threads; /* 0: as many as suit the machine */
     uint64_t memory_bytes_max;                  /* of batches in flight; 0: 4 GiB */
     bool map_files, verify_files;
@@ -220,7 +222,8 @@ TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outp
 
 enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 };
 
-/* Compares them with the labels of the nodes of one of the run's masks. */
+/* Compares them with the labels of the nodes of one of the run's masks. A run that has no such mask
+ * has no labelled nodes there. */
 TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
                                struct tr_scores *scores, struct tr_error *error);
 
@@ -259,7 +262,12 @@ enum tr_model_event_kind {
     TR_MODEL_LOST = 9,
     /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how
      * long; number: whether it was asked to stop (1); threads: those that compute. */
-    TR_MODEL_STALLED = 10
+    TR_MODEL_STALLED = 10,
+    /* Text: what is trained on what: nodes, classes, parameters, steps. After READY, of a task that
+     * is no process of a cluster. */
+    TR_MODEL_HEAD = 11,
+    /* Text: what makes the result worse than it might be, and the option that helps. */
+    TR_MODEL_ADVICE = 12
 };
 
 #define TR_MODEL_THREADS_MAX 16

@@ -58,11 +58,11 @@ expect "what was refused left no folder" absent "$work/none"
 # class 0, at random as far as features tell.
 tail -c $((600 * 8)) "$work/raw/node_data/_N/label.npy" | od -An -v -t d8 -w8 >"$work/classes"
 
-# bytes_npy NAME SHAPE EXPRESSION: an int8 table whose row is the awk expression, in octal, of class $1.
+# bytes_npy NAME SHAPE EXPRESSION [u1]: an int8 table, or a uint8 one, whose row is the awk expression, in octal, of class $1.
 bytes_npy() {
     {
         printf '\223NUMPY\001\000v\000'
-        printf '%-117s\n' "{'descr': '|i1', 'fortran_order': False, 'shape': $2, }"
+        printf '%-117s\n' "{'descr': '|${4:-i1}', 'fortran_order': False, 'shape': $2, }"
         # shellcheck disable=SC2059 # The bytes are the format.
         printf "$(awk "{ printf \"%s\", $3 }" "$work/classes")"
     } >"$work/raw/node_data/_N/$1.npy"
@@ -97,7 +97,7 @@ expect "several labels a node: inference scores by them too" says '"roc_auc":0\.
 learn --labels tags --loss sigmoid --balanced-weights --metric macro-f1 --epochs 20
 expect "several labels a node, weighted: macro-F1" more "$(result test_macro_f1)" 0.8
 learn --labels tags --epochs 1
-expect "several labels a node need their loss" fails_with "'tags' is not one number a node"
+expect "several labels a node need their loss" fails_with "'tags' is not one number a node but 3; .* give --loss sigmoid"
 
 learn --labels rare --epochs 20 --l2 0.02 --metric loss
 plain=$(result test_macro_f1)
@@ -152,4 +152,72 @@ expect "with a sentence" complains "troupe train: "
 expect "and the best model so far" test -s "$work/stopped/model.safetensors"
 troupe infer "$graph" --run "$work/stopped" --quiet
 expect "which can be used" exited 0
+
+# One way of counting epochs: from 1.
+learn --epochs 3
+expect "metrics.jsonl counts epochs from 1" test "$(grep -o '"epoch":[0-9]*' "$work/run/metrics.jsonl" | tr '\n' ' ')" \
+    = '"epoch":1 "epoch":2 "epoch":3 '
+
+# What trains nothing is refused, and what trains on little is advised of.
+troupe train "$graph" --run "$work/run" --replace --drop-last --batch-size 100k
+expect "--drop-last with fewer training nodes than a batch is refused" \
+    fails_with "--drop-last leaves nothing to train on: a step takes 100000 nodes, and 'train_mask' marks fewer; give a smaller --batch-size"
+loud() { troupe train "$graph" --run "$work/run" --replace --hidden 8 "$@"; }
+loud --epochs 1 --batch-size 64
+expect "a line says what is trained on what" \
+    complains '^600 nodes, 3 classes; [0-9]* nodes to train on, .* sage with [0-9]* parameters; [0-9]* steps an epoch$'
+advised() { grep -q "^troupe train: $1" "$work/err"; }
+expect "masks that share no node, and classes that all have some, get no advice" sh -c "! grep -q '^troupe train:' '$work/err'"
+loud --epochs 1 --batch-size 1024
+expect "one-step epochs are advised of" advised 'an epoch is one step, and 1 steps are few: give more --epochs'
+loud --epochs 1 --batch-size 64 --test-mask train_mask
+expect "so are masks that share nodes" advised "[0-9]* nodes are in both 'train_mask' and 'train_mask'"
+loud --epochs 1 --batch-size 64 --quiet --test-mask train_mask
+expect "but not when quiet" sh -c "! grep -q . '$work/err'"
+loud --batch-size 16 --lr 1000 --dropout 0 --eval none --epochs 40
+expect "a rising loss names the rate" advised 'the training loss has risen from .* give a smaller --lr than 1000'
+
+# Label 9 of a graph of 3 classes, and a class that only nodes to test have.
+bytes_npy gap '(600,)' '$1 == 2 ? "\\011" : $1 == 1 ? "\\001" : "\\000"'
+bytes_npy late '(600,)' 'NR % 2 ? "\\001" : "\\000"' u1
+bytes_npy early '(600,)' 'NR % 2 ? "\\000" : "\\001"' u1
+bytes_npy half '(600,)' 'NR % 2 ? "\\001" : "\\000"'
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/gaps" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+graph=$work/gaps/toy.json
+loud --epochs 1 --batch-size 64 --labels gap
+expect "labels with gaps are advised of" advised "7 of the 10 classes of 'gap' are no node's of the masks, such as class 2"
+loud --epochs 1 --batch-size 64 --labels half --train-mask early --val-mask late --test-mask late
+expect "so is a class without a training node" advised "1 of the 2 classes of 'half' have no training node, such as class 1"
+
+# A folder with one graph is enough, and masks of a graph may be missing.
+troupe train "$work/gaps" --run "$work/run" --replace --hidden 8 --epochs 1 --quiet
+expect "the folder of one graph is enough" exited 0
+troupe infer "$work/gaps" --run "$work/run" --exact --quiet
+expect "for inference too" exited 0
+: >"$work/gaps/zoo.json"
+troupe train "$work/gaps" --run "$work/run" --replace
+expect "of several, one has to be named" refuses_with "$work/gaps holds several graphs, such as toy.json and zoo.json: name one"
+mkdir "$work/bare"
+troupe train "$work/bare" --run "$work/none"
+expect "a folder without any says so" refuses_with "$work/bare holds no graph: there is no NAME.json in it"
+for missing in test val; do
+    sed "s/\"${missing}_mask\":/\"${missing}_other\":/" "$work/raw/metadata.json" >"$work/metadata" &&
+        mv "$work/metadata" "$work/raw/metadata.json"
+    "$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/no-$missing" --quiet \
+        >"$work/out" 2>"$work/err" || exit 99
+done
+graph=$work/no-test/toy.json
+learn --epochs 2
+expect "without a test mask nothing is tested" sh -c "! grep -q test_accuracy '$work/out'"
+expect "but the best epoch is found" says '"val":'
+troupe infer "$graph" --run "$work/run" --exact --json --quiet
+expect "inference scores the others" says '"split":"validation"'
+expect "and no test" sh -c "! grep -q '\"split\":\"test\"' '$work/out'"
+graph=$work/no-val/toy.json
+learn --epochs 2
+expect "without either the last epoch counts" sh -c "grep -q '\"epochs\":2' '$work/out' && ! grep -q '\"val\"' '$work/out'"
+learn --epochs 2 --test-mask test_mask
+expect "a mask that is named has to be there" complains test_mask
+expect "and is an error" test "$code" != 0
 finish

@@ -175,8 +175,7 @@ static void what_a_run_needs_is_asked_for(void **state)
     static const size_t TEXTS[] = {
         offsetof(struct tr_train_options, graph),      offsetof(struct tr_train_options, run),
         offsetof(struct tr_train_options, features),   offsetof(struct tr_train_options, labels),
-        offsetof(struct tr_train_options, train_mask), offsetof(struct tr_train_options, val_mask),
-        offsetof(struct tr_train_options, test_mask),
+        offsetof(struct tr_train_options, train_mask),
     };
     static const size_t NUMBERS[] = {
         offsetof(struct tr_train_options, hidden),

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a job trains on, in one line, and what makes its result worse than it might be. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/run_survey.h"
+
+#include "model/run_job_inside.h"
+
+/* IDs read at a time. */
+#define IDS_AT_ONCE 65536u
+/* A byte a node says which masks have it; larger graphs are not looked at for nodes in two. */
+#define SURVEY_NODES_MAX (UINT64_C(1) << 28)
+/* So few steps of so few epochs teach a model next to nothing. */
+#define FEW_EPOCHS 30u
+
+struct survey {
+    struct run_job *job;
+    const struct run_survey_splits *splits;
+    run_survey_say say;
+    void *arg;
+    struct tr_nodes *nodes[3];
+    const char *masks[3];
+    unsigned char *seen; /* of each node: bit m, mask m has it; NULL: too many nodes */
+    uint64_t *trained;   /* [classes] training nodes with the label */
+    uint64_t *scored;    /* [classes] validation and test nodes with it */
+    struct error *error;
+};
+
+static void advise(const struct survey *s, const char *format, ...)
+{
+    char text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    s->say(s->arg, true, text);
+}
+
+static uint64_t count_of(const struct survey *s, int mask)
+{
+    return s->nodes[mask] == NULL ? 0 : tr_nodes_count(s->nodes[mask]);
+}
+
+static void say_head(const struct survey *s)
+{
+    char text[400];
+    const struct model_config *model = &s->job->config->model;
+    uint64_t steps = s->splits->steps;
+    snprintf(text, sizeof text,
+             "%llu nodes, %u classes; %llu nodes to train on, %llu to validate, %llu to test; %s "
+             "with %zu parameters; %llu step%s an epoch",
+             (unsigned long long)tr_graph_num_nodes(s->job->graph, 0), model->classes,
+             (unsigned long long)count_of(s, 0), (unsigned long long)count_of(s, 1),
+             (unsigned long long)count_of(s, 2), model_kind_name(model->kind),
+             model_params(s->job->model)->count, (unsigned long long)steps, steps == 1 ? "" : "s");
+    s->say(s->arg, false, text);
+}
+
+/* Marks the nodes of a mask, and counts those that each mask before it has too. */
+static int mark(struct survey *s, int mask, uint64_t both[3])
+{
+    struct tr_error why = TR_ERROR_INIT;
+    uint64_t count = count_of(s, mask);
+    uint64_t *ids = malloc(IDS_AT_ONCE * sizeof *ids);
+    int rv = ids == NULL ? error_set(s->error, TR_ENOMEM, "no memory for IDs of nodes") : 0;
+    for (uint64_t begin = 0; begin < count && rv == 0; begin += IDS_AT_ONCE) {
+        uint64_t left = count - begin, some = left < IDS_AT_ONCE ? left : IDS_AT_ONCE;
+        rv = tr_nodes_ids(s->nodes[mask], begin, (size_t)some, TR_WAIT_FOREVER, ids, &why);
+        if (rv != 0)
+            session_failed(&why, rv, s->error);
+        for (uint64_t i = 0; i < some && rv == 0; i++) {
+            for (int other = 0; other < mask; other++)
+                both[other] += s->seen[ids[i]] >> other & 1;
+            s->seen[ids[i]] |= (unsigned char)(1u << mask);
+        }
+    }
+    free(ids);
+    return rv;
+}
+
+static int advise_overlaps(struct survey *s)
+{
+    int rv = 0;
+    for (int mask = 0; mask < 3 && rv == 0; mask++) {
+        uint64_t both[3] = { 0 };
+        if (s->nodes[mask] == NULL)
+            continue;
+        rv = mark(s, mask, both);
+        for (int other = 0; other < mask && rv == 0; other++)
+            if (both[other] > 0)
+                advise(s,
+                       "%llu nodes are in both '%s' and '%s': a score of nodes that the model has "
+                       "seen says little of others; make masks that share no node",
+                       (unsigned long long)both[other], s->masks[other], s->masks[mask]);
+    }
+    return rv;
+}
+
+static int count_labels(struct survey *s)
+{
+    int rv = 0;
+    for (int mask = 0; mask < 3 && rv == 0; mask++)
+        if (s->nodes[mask] != NULL)
+            rv = run_job_count_labels(s->job, s->nodes[mask], mask == 0 ? s->trained : s->scored,
+                                      s->error);
+    return rv;
+}
+
+/* A class that nobody has is a gap in the numbers; one that only scored nodes have is never
+ * learned. */
+static void advise_classes(const struct survey *s)
+{
+    const struct run_config *config = s->job->config;
+    uint32_t classes = config->model.classes, gaps = 0, gap = 0, missed = 0, miss = 0;
+    for (uint32_t c = classes; c-- > 0;) {
+        if (s->trained[c] > 0)
+            continue;
+        bool scored = s->scored[c] > 0;
+        missed += scored;
+        gaps += !scored;
+        miss = scored ? c : miss;
+        gap = scored ? gap : c;
+    }
+    if (missed > 0)
+        advise(s,
+               "%u of the %u classes of '%s' have no training node, such as class %u: no model "
+               "learns them; let '%s' mark nodes of each",
+               missed, classes, config->labels, miss, config->train_mask);
+    if (gaps > 0)
+        advise(s,
+               "%u of the %u classes of '%s' are no node's of the masks, such as class %u; number "
+               "classes from 0 without gaps, and give -1 where a label is not known",
+               gaps, classes, config->labels, gap);
+}
+
+static void advise_steps(const struct survey *s)
+{
+    uint32_t epochs = s->job->config->model.epochs;
+    if (s->splits->steps == 1 && epochs > 0 && epochs < FEW_EPOCHS)
+        advise(s,
+               "an epoch is one step, and %u steps are few: give more options.epochs, such as 100, "
+               "or a smaller options.batch_size",
+               epochs);
+}
+
+static int survey(struct survey *s)
+{
+    int rv = count_labels(s);
+    say_head(s);
+    if (rv == 0 && s->seen != NULL)
+        rv = advise_overlaps(s);
+    if (rv != 0)
+        return rv;
+    advise_classes(s);
+    advise_steps(s);
+    return 0;
+}
+
+int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
+               void *arg, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    const struct run_config *config = job->config;
+    uint32_t classes = config->model.classes;
+    uint64_t nodes = tr_graph_num_nodes(job->graph, 0);
+    struct survey s = { .job = job,
+                        .splits = splits,
+                        .say = say,
+                        .arg = arg,
+                        .nodes = { NULL, splits->val, splits->test },
+                        .masks = { config->train_mask, config->val_mask, config->test_mask },
+                        .trained = calloc(classes, sizeof *s.trained),
+                        .scored = calloc(classes, sizeof *s.scored),
+                        .error = error };
+    int rv = s.trained == NULL || s.scored == NULL
+                 ? error_set(error, TR_ENOMEM, "no memory to count %u classes", classes)
+                 : 0;
+    if (rv == 0 && nodes <= SURVEY_NODES_MAX) {
+        s.seen = calloc(nodes, 1);
+        rv = s.seen == NULL ? error_set(error, TR_ENOMEM, "no memory for marks of nodes") : 0;
+    }
+    if (rv == 0) {
+        rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &s.nodes[0], &why);
+        rv = rv == 0 ? 0 : session_failed(&why, rv, error);
+    }
+    if (rv == 0)
+        rv = survey(&s);
+    tr_nodes_close(s.nodes[0]);
+    free(s.seen);
+    free(s.trained);
+    free(s.scored);
+    return rv;
+}
