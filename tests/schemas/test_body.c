@@ -242,6 +242,9 @@ static void a_spec_is_only_read_where_there_is_one(void **unused)
         assert_int_equal(loader_open_spec(&open, words, bytes, &read),
                          other == bytes ? 0 : TR_EFORMAT);
     }
+    /* A spec that would begin before the body is none, whatever lies there. */
+    open.spec_bytes = (uint32_t)bytes;
+    assert_int_equal(loader_open_spec(&open, words + 1, bytes - sizeof *words, &read), TR_EFORMAT);
     sample_spec_free(&spec);
 }
 
