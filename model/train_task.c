@@ -147,7 +147,7 @@ static void train_task_surveyed(void *arg, bool advice, const char *text)
                     "%s", text);
 }
 
-static int survey(struct training *t, struct error *error)
+static int survey_run(struct training *t, struct error *error)
 {
     const struct run_survey_splits splits = { .val = t->val.nodes,
                                               .test = t->test.nodes,
@@ -184,7 +184,7 @@ static int open_all(struct training *t, struct error *error)
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_READY);
     /* In a cluster the other processes would wait for this one meanwhile. */
     if (rv == 0 && !training_in_cluster(t))
-        rv = survey(t, error);
+        rv = survey_run(t, error);
     return rv;
 }
 

@@ -28,7 +28,7 @@
 #define READ_ROWS_MAX 200u
 
 /* What is read. */
-enum reading {
+enum sim_reading {
     READ_NODES,
     READ_LABELS,
     READ_FEATURES,
@@ -46,7 +46,7 @@ struct sim_reader {
     struct fleet_process *process;
     struct draws draws;
     struct timer timer;
-    enum reading reading;
+    enum sim_reading reading;
     uint32_t type; /* of nodes, or of edges */
     uint32_t table, count;
     uint64_t row_bytes;
@@ -60,7 +60,7 @@ struct sim_reader {
 static void reader_find(struct sim_reader *r);
 static void reader_begin(struct actor *self, void *arg);
 
-static const char *reading_name(enum reading reading)
+static const char *reading_name(enum sim_reading reading)
 {
     static const char *const NAMES[READINGS] = { "nodes",        "labels",     "features",
                                                  "original IDs", "in-degrees", "out-degrees",
@@ -296,7 +296,7 @@ static void reader_find(struct sim_reader *r)
 static uint64_t draw_type(struct sim_reader *r)
 {
     const struct graph_types *types = &r->fleet->partitions.raw->types;
-    r->reading = (enum reading)draws_below(&r->draws, READINGS);
+    r->reading = (enum sim_reading)draws_below(&r->draws, READINGS);
     bool edges = r->reading == READ_EDGES;
     if (edges && types->num_etypes == 0)
         r->reading = READ_NODES;

@@ -89,7 +89,7 @@ static void train_run_warn(const struct command_training *t, const char *text)
 }
 
 /* Advice goes to whoever watches: a script that asked for quiet gets none. */
-static void advise(struct command_training *t, const char *text)
+static void print_advice(struct command_training *t, const char *text)
 {
     progress_end(&t->progress);
     if (!t->values->quiet)
@@ -178,7 +178,7 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         end_epoch(t, event->text);
         break;
     case TR_MODEL_ADVICE:
-        advise(t, event->text);
+        print_advice(t, event->text);
         break;
     }
 }
