@@ -17,17 +17,6 @@
 #define START_NS (30 * ENV_SECOND_NS)
 #define NOTICE_BYTES_MAX 128u
 
-void fleet_fail(struct fleet *fleet, const char *format, ...)
-{
-    if (fleet->error.code != 0)
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(fleet->error.text, sizeof fleet->error.text, format, args);
-    va_end(args);
-    fleet->error.code = TR_EMISMATCH;
-}
-
 void fleet_say(struct fleet_process *process, const char *format, ...)
 {
     struct fleet *fleet = process->checker.fleet;

@@ -16,6 +16,7 @@ libtr_sim_la_SOURCES = \
     sim/fleet_launch.h \
     sim/fleet_liveness.c \
     sim/fleet_liveness.h \
+    sim/fleet_fail.c \
     sim/fleet_oracles.c \
     sim/fleet_oracles.h \
     sim/fleet_plan.c \
