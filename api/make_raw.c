@@ -15,6 +15,7 @@
 #include <troupe/import.h>
 
 #include "api/apt_reader.h"
+#include "api/open_raw.h"
 #include "api/public_error.h"
 #include "api/sized.h"
 #include "api/task_run.h"
@@ -34,8 +35,9 @@ struct raw_making {
     char *out;
     char *from; /* what is imported; NULL: apt-cache, or nothing */
     bool replace;
-    uint64_t num_edges; /* to be written; 0: not known */
-    uint64_t header_line;
+    uint64_t num_edges;           /* to be written; 0: not known */
+    struct raw_edges_found found; /* of an import of edges */
+    char *source, *target;        /* columns; NULL: not named */
     enum tr_generate_kind kind;
     struct generate_options generate;
     struct raw_options read;
@@ -47,6 +49,9 @@ static void raw_task_destroy(void *arg)
     struct raw_making *making = arg;
     free(making->out);
     free(making->from);
+    free(making->source);
+    free(making->target);
+    raw_edges_found_fini(&making->found);
     free(making);
 }
 
@@ -161,7 +166,9 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     int rv = raw_open(making->from, &making->read, &graph, error);
     if (rv != 0)
         return rv;
-    making->header_line = graph->header_line;
+    /* The graph is closed, and the report asked for later. */
+    making->found = graph->found;
+    graph->found = (struct raw_edges_found){ 0 };
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->num_edges += graph->num_edges[t];
     rv = raw_copy(graph, making->out, &write, error);
@@ -185,9 +192,27 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
     struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->source = options.source != NULL ? strdup(options.source) : NULL;
+    making->target = options.target != NULL ? strdup(options.target) : NULL;
     making->read = (struct raw_options){ .undirected = options.undirected,
                                          .num_nodes = options.num_nodes,
-                                         .delimiter = options.delimiter };
+                                         .delimiter = options.delimiter,
+                                         .source = making->source,
+                                         .target = making->target,
+                                         .first_id = options.first_id,
+                                         .loops = (enum raw_loops)options.loops,
+                                         .duplicates = (enum raw_duplicates)options.duplicates };
+    struct error inner = { 0 };
+    rv = raw_options_check(&making->read, &inner);
+    if (rv != 0)
+        error_give(&inner, error);
+    else if ((options.source != NULL && making->source == NULL) ||
+             (options.target != NULL && making->target == NULL))
+        rv = tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
+    if (rv != 0) {
+        raw_task_destroy(making);
+        return rv;
+    }
     return task_start(&IMPORT_EDGES_WORK, making, out, error);
 }
 
@@ -199,7 +224,17 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     if (rv != 0)
         return rv;
     struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;
-    known.header_line = ((const struct raw_making *)making)->header_line;
+    const struct raw_edges_found *found = &((const struct raw_making *)making)->found;
+    known.header_line = found->header_line;
+    known.source_name = found->source_name;
+    known.target_name = found->target_name;
+    known.source_column = found->source_column;
+    known.target_column = found->target_column;
+    known.num_columns = found->num_columns;
+    known.smallest_id = found->smallest_id;
+    known.largest_id = found->largest_id;
+    known.self_loops = found->self_loops;
+    known.duplicates = found->duplicates;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }

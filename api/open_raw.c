@@ -23,6 +23,20 @@ static int raw_mine(const struct tr_raw *raw, struct tr_error *error)
     return fork_mark_is_child(raw->mark) ? error_forked(error, "the raw graph") : 0;
 }
 
+_Static_assert((int)TR_LOOPS_ERROR == (int)RAW_LOOPS_ERROR &&
+                   (int)TR_DUPLICATES_ERROR == (int)RAW_DUPLICATES_ERROR,
+               "callers and readers have the same rules");
+
+int raw_options_check(const struct raw_options *read, struct error *error)
+{
+    /* The text is parsed by a reader that trusts them. */
+    if ((unsigned)read->loops > RAW_LOOPS_ERROR)
+        return error_set(error, TR_EINVAL, "loops: %d is no rule", (int)read->loops);
+    if ((unsigned)read->duplicates > RAW_DUPLICATES_ERROR)
+        return error_set(error, TR_EINVAL, "duplicates: %d is no rule", (int)read->duplicates);
+    return 0;
+}
+
 int raw_options_take(struct raw_options *read, const struct tr_raw_options *given,
                      struct error *error)
 {
@@ -33,8 +47,13 @@ int raw_options_take(struct raw_options *read, const struct tr_raw_options *give
         return error_take(&refused, error);
     *read = (struct raw_options){ .undirected = options.undirected,
                                   .num_nodes = options.num_nodes,
-                                  .delimiter = options.delimiter };
-    return 0;
+                                  .delimiter = options.delimiter,
+                                  .source = options.source,
+                                  .target = options.target,
+                                  .first_id = options.first_id,
+                                  .loops = (enum raw_loops)options.loops,
+                                  .duplicates = (enum raw_duplicates)options.duplicates };
+    return raw_options_check(read, error);
 }
 
 static int open_raw(const char *path, const struct tr_raw_options *options, struct tr_raw *raw,

@@ -11,4 +11,7 @@
 int raw_options_take(struct raw_options *read, const struct tr_raw_options *given,
                      struct error *error);
 
+/* TR_EINVAL: a rule is none that there is. */
+int raw_options_check(const struct raw_options *read, struct error *error);
+
 #endif

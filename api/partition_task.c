@@ -145,7 +145,7 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
         goto close_raw;
     }
     /* The notes are copied before partitioning may fail, and before the raw graph is closed. */
-    p->header_line = raw->header_line;
+    p->header_line = raw->found.header_line;
     p->header_files = raw->header_files;
     rv = partition_graph(raw, &p->options, p->out, parallel, &hooks, &p->result, error);
     crew_parallel_destroy(parallel);

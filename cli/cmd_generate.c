@@ -138,7 +138,7 @@ static int generate_make(const struct invocation *invocation, const struct gener
     options.signal = values->signal;
     options.inside = values->inside;
     memcpy(options.quadrants, values->quadrants, sizeof options.quadrants);
-    return raw_report_make(invocation, generate_start, &options, values->out, values->quiet,
+    return raw_report_make(invocation, generate_start, &options, NULL, values->out, values->quiet,
                            values->json);
 }
 

@@ -13,12 +13,20 @@
 #include "cli/lib/command.h"
 
 #define IMPORT_DELIMITERS "any|comma|semicolon|tab|space"
+/* In the order of enum tr_loops and enum tr_duplicates. */
+#define IMPORT_LOOPS "keep|drop|error"
+#define IMPORT_DUPLICATES "keep|count|merge|error"
 
 struct import_edges_values {
     const char *out;
     bool undirected;
     uint64_t num_nodes;
     int delimiter; /* of IMPORT_DELIMITERS */
+    const char *source;
+    const char *target;
+    uint64_t first_id;
+    int loops;      /* of IMPORT_LOOPS */
+    int duplicates; /* of IMPORT_DUPLICATES */
     bool replace;
     bool json;
     bool quiet;

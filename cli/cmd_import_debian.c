@@ -19,5 +19,6 @@ int import_debian_run(const struct invocation *invocation, const void *opaque)
     options.out = values->out;
     options.from = values->from;
     options.replace = values->replace;
-    return raw_report_make(invocation, start, &options, values->out, values->quiet, values->json);
+    return raw_report_make(invocation, start, &options, NULL, values->out, values->quiet,
+                           values->json);
 }

@@ -14,6 +14,9 @@ static char delimiter_of(int choice)
     return DELIMITERS[choice];
 }
 
+_Static_assert(TR_LOOPS_ERROR == 2 && TR_DUPLICATES_ERROR == 3,
+               "IMPORT_LOOPS and IMPORT_DUPLICATES name them in their order");
+
 static int start(const void *arg, struct tr_task **out, struct tr_error *error)
 {
     return tr_import_edges_start(arg, out, error);
@@ -29,5 +32,11 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
     options.delimiter = delimiter_of(values->delimiter);
-    return raw_report_make(invocation, start, &options, values->out, values->quiet, values->json);
+    options.source = values->source;
+    options.target = values->target;
+    options.first_id = values->first_id;
+    options.loops = (uint32_t)values->loops;
+    options.duplicates = (uint32_t)values->duplicates;
+    return raw_report_make(invocation, start, &options, &options, values->out, values->quiet,
+                           values->json);
 }

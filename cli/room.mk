@@ -48,6 +48,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/interrupter.h \
     cli/lib/log_printer.c \
     cli/lib/log_printer.h \
+    cli/lib/next_step.c \
+    cli/lib/next_step.h \
     cli/lib/option_value.c \
     cli/lib/option_value.h \
     cli/lib/options.c \

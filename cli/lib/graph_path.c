@@ -12,10 +12,11 @@
 
 #include <troupe/types.h>
 
+/* A raw graph's folder has a metadata.json, which is no book. */
 static int is_graph(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 5 &&
+    return strcmp(entry->d_name, "metadata.json") != 0 && entry->d_name[0] != '.' && length > 5 &&
            strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 

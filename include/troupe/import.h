@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <troupe/error.h>
+#include <troupe/raw.h>
 #include <troupe/task.h>
 
 #ifdef __cplusplus
@@ -29,10 +30,17 @@ struct tr_import_edges_options {
     bool undirected;    /* each line of an edge list also stands for its reverse */
     char delimiter;     /* between columns; 0: blanks, tabs, commas or semicolons */
     uint64_t num_nodes; /* of an edge list; 0: the largest ID and 1 */
+    /* As in struct tr_raw_options. */
+    const char *source;
+    const char *target;
+    uint64_t first_id;
+    uint32_t loops;
+    uint32_t duplicates;
 };
-#define TR_IMPORT_EDGES_OPTIONS_INIT                                           \
-    {                                                                          \
-        sizeof(struct tr_import_edges_options), NULL, NULL, false, false, 0, 0 \
+#define TR_IMPORT_EDGES_OPTIONS_INIT                                                              \
+    {                                                                                             \
+        sizeof(struct tr_import_edges_options), NULL, NULL, false, false, 0, 0, NULL, NULL, 0, 0, \
+            0                                                                                     \
     }
 
 /* TR_EINVAL names an option. The task's outcome may be TR_ENOENT, TR_EIO, TR_EFORMAT or TR_ERANGE,
@@ -44,10 +52,20 @@ TR_API int tr_import_edges_start(const struct tr_import_edges_options *options,
 struct tr_import_edges_report {
     size_t size;
     uint64_t header_line; /* of the text, which was skipped as a header; 0: none was */
+    /* Of an edge list that is text; 0 and NULL of others. Columns count from 1. */
+    const char *source_name; /* in the header, until the task is closed; NULL: there is none */
+    const char *target_name;
+    uint32_t source_column;
+    uint32_t target_column;
+    uint64_t num_columns;
+    uint64_t smallest_id; /* as they stand in the text */
+    uint64_t largest_id;
+    uint64_t self_loops; /* lines, also where they were dropped */
+    uint64_t duplicates; /* edges that repeat an earlier one, where they were looked for */
 };
-#define TR_IMPORT_EDGES_REPORT_INIT              \
-    {                                            \
-        sizeof(struct tr_import_edges_report), 0 \
+#define TR_IMPORT_EDGES_REPORT_INIT                                               \
+    {                                                                             \
+        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.

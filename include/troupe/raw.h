@@ -27,16 +27,40 @@ extern "C" {
 
 struct tr_raw;
 
-/* How to read a file that does not say it itself; for folders nothing of this matters. */
+/* Edges from a node to itself. */
+enum tr_loops {
+    TR_LOOPS_KEEP = 0,
+    TR_LOOPS_DROP = 1,
+    TR_LOOPS_ERROR = 2, /* the first is refused */
+};
+
+/* Edges whose source and destination are those of an earlier one. */
+enum tr_duplicates {
+    TR_DUPLICATES_KEEP = 0,  /* and they are not looked for */
+    TR_DUPLICATES_COUNT = 1, /* and kept */
+    TR_DUPLICATES_MERGE = 2, /* the first of them stays */
+    TR_DUPLICATES_ERROR = 3,
+};
+
+/* How to read a file that does not say it itself; for folders the first three do not matter, and
+ * those from source on are refused for all but edge lists that are text. */
 struct tr_raw_options {
     size_t size;
     bool undirected;    /* each line of an edge list also stands for its reverse */
     char delimiter;     /* between columns; 0: blanks, tabs, commas or semicolons */
     uint64_t num_nodes; /* of an edge list; 0: the largest ID and 1 */
+    /* The columns of the two ends, by their names in the header or their numbers from 1. NULL: by
+     * the names that such columns have (src and dst, source and target, from and to, u and v ...),
+     * or, where there is no header, or one of two columns, the first and the second. */
+    const char *source;
+    const char *target;
+    uint64_t first_id;   /* the ID of the first node: 1 where IDs begin at 1 */
+    uint32_t loops;      /* enum tr_loops */
+    uint32_t duplicates; /* enum tr_duplicates */
 };
-#define TR_RAW_OPTIONS_INIT                        \
-    {                                              \
-        sizeof(struct tr_raw_options), false, 0, 0 \
+#define TR_RAW_OPTIONS_INIT                                             \
+    {                                                                   \
+        sizeof(struct tr_raw_options), false, 0, 0, NULL, NULL, 0, 0, 0 \
     }
 
 struct tr_raw_info {

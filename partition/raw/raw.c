@@ -22,6 +22,13 @@ struct raw_graph *raw_graph_new(const char *name)
     return graph;
 }
 
+void raw_edges_found_fini(struct raw_edges_found *found)
+{
+    free(found->source_name);
+    free(found->target_name);
+    *found = (struct raw_edges_found){ 0 };
+}
+
 void raw_close(struct raw_graph *graph)
 {
     if (graph == NULL)
@@ -35,6 +42,7 @@ void raw_close(struct raw_graph *graph)
     free(graph->num_nodes);
     free(graph->num_edges);
     graph_types_fini(&graph->types);
+    raw_edges_found_fini(&graph->found);
     free(graph->name);
     free(graph);
 }

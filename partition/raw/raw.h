@@ -44,6 +44,28 @@ struct raw_table {
     uint64_t num_rows; /* = nodes or edges of the type, checked at open */
 };
 
+/* What an edge list that is text was found to hold. Columns count from 1. */
+struct raw_edges_found {
+    uint64_t header_line; /* skipped as a header; 0: none was */
+    uint32_t num_columns;
+    uint32_t source_column, target_column;
+    char *source_name, *target_name;  /* in the header; NULL: there is none */
+    uint64_t smallest_id, largest_id; /* as they stand in the file */
+    uint64_t self_loops;              /* lines, dropped or not */
+    uint64_t duplicates;              /* edges, where they were looked for */
+};
+
+void raw_edges_found_fini(struct raw_edges_found *found);
+
+/* What becomes of edges from a node to itself, and of those that are there again. */
+enum raw_loops { RAW_LOOPS_KEEP, RAW_LOOPS_DROP, RAW_LOOPS_ERROR };
+enum raw_duplicates {
+    RAW_DUPLICATES_KEEP, /* and they are not looked for */
+    RAW_DUPLICATES_COUNT,
+    RAW_DUPLICATES_MERGE,
+    RAW_DUPLICATES_ERROR,
+};
+
 struct raw_graph {
     char *name;
     struct graph_types types;
@@ -51,17 +73,21 @@ struct raw_graph {
     uint64_t *num_edges; /* [types.num_etypes] */
     uint32_t num_tables;
     struct raw_table *tables;
-    uint64_t header_line;      /* of an edge list, skipped as a header; 0: none was */
-    uint64_t header_files;     /* texts of a chunked graph with such a line */
-    struct raw_source *source; /* how to read: private to the reader */
+    struct raw_edges_found found; /* of an edge list; else all 0 */
+    uint64_t header_files;        /* texts of a chunked graph with such a line */
+    struct raw_source *source;    /* how to read: private to the reader */
 };
 
 struct raw_options {
-    bool undirected;             /* edge lists: each line also stands for its reverse */
-    uint64_t num_nodes;          /* edge lists: 0 = largest ID + 1 */
-    char delimiter;              /* edge lists: 0 = blanks, tabs, commas or semicolons */
-    struct files *files;         /* NULL = files_posix */
-    const struct cancel *cancel; /* asked while text is parsed */
+    bool undirected;                /* edge lists: each line also stands for its reverse */
+    uint64_t num_nodes;             /* edge lists: 0 = largest ID + 1 */
+    char delimiter;                 /* edge lists: 0 = blanks, tabs, commas or semicolons */
+    const char *source, *target;    /* edge lists: columns by name or number; NULL = found */
+    uint64_t first_id;              /* edge lists: the ID of the first node */
+    enum raw_loops loops;           /* edge lists */
+    enum raw_duplicates duplicates; /* edge lists */
+    struct files *files;            /* NULL = files_posix */
+    const struct cancel *cancel;    /* asked while text is parsed */
 };
 
 /* Opens a folder (chunked format, metadata.json) or a file (by its name and content).

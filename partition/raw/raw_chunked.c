@@ -191,12 +191,13 @@ static int add_csv_edges(struct chunked *source, const struct file_entry *listed
                          struct series *series, struct error *error)
 {
     struct pairs pairs = { 0 };
-    uint64_t header_line = 0;
+    struct raw_edges_found found;
     struct raw_options options = { .files = source->options->files,
                                    .cancel = source->options->cancel,
                                    .delimiter = listed->delimiter };
-    int rv = raw_parse_edgelist(path, &options, &pairs, &header_line, error);
-    source->graph->header_files += header_line != 0;
+    int rv = raw_parse_edgelist(path, &options, &pairs, &found, error);
+    source->graph->header_files += found.header_line != 0;
+    raw_edges_found_fini(&found);
     if (rv == 0)
         return series_add_parsed_pairs(series, path, &pairs, error);
     pairs_fini(&pairs);

@@ -54,9 +54,9 @@ int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges, e
 /* "cora" for "data/cora.txt.gz": a name for a graph from a file's, in malloc'ed memory, or NULL. */
 char *raw_name_of(const char *path);
 
-/* Parses a text edge list; see raw_edgelist.c for the rules. *header_line: of the line that was
- * taken for a header, or 0. */
+/* Parses a text edge list, which may hold no edge; see raw_edgelist.c for the rules. found is freed
+ * by raw_edges_found_fini (raw.h); after a failure nothing is in it. */
 int raw_parse_edgelist(const char *path, const struct raw_options *options, struct pairs *pairs,
-                       uint64_t *header_line, struct error *error);
+                       struct raw_edges_found *found, struct error *error);
 
 #endif

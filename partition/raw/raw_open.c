@@ -56,6 +56,27 @@ static bool names_format(const char *path, const char *end)
     return false;
 }
 
+/* Options that say how an edge list is read would be passed over in other formats. */
+static int refuse_options(const char *path, const struct raw_options *options, struct error *error)
+{
+    const char *given = options->source != NULL                      ? "\"source\""
+                        : options->target != NULL                    ? "\"target\""
+                        : options->first_id != 0                     ? "first_id"
+                        : options->loops != RAW_LOOPS_KEEP           ? "\"loops\""
+                        : options->duplicates != RAW_DUPLICATES_KEEP ? "\"duplicates\""
+                                                                     : NULL;
+    return given == NULL ? 0
+                         : error_set(error, TR_EUNSUPPORTED,
+                                     "%s: %s is for edge lists that are text, which this is not",
+                                     path, given);
+}
+
+static bool is_edge_list(const char *path)
+{
+    return !ends_with(path, ".npy") && !names_format(path, ".mtx") &&
+           !names_format(path, ".graph") && !names_format(path, ".metis");
+}
+
 /* A file's name says its format; without such a name it is an edge list. */
 static int open_file(const char *path, const struct raw_options *options, struct raw_graph **out,
                      struct error *error)
@@ -96,8 +117,11 @@ int raw_open(const char *path, const struct raw_options *options, struct raw_gra
     *out = NULL;
     if (!text_exists(filled.files, path))
         return error_set(error, TR_ENOENT, "%s: no such file or folder", path);
-    int rv = (files_is_folder(filled.files, path) ? open_folder : open_file)(path, &filled, out,
-                                                                             error);
+    bool folder = files_is_folder(filled.files, path);
+    int rv = folder || !is_edge_list(path) ? refuse_options(path, &filled, error) : 0;
+    if (rv != 0)
+        return rv;
+    rv = (folder ? open_folder : open_file)(path, &filled, out, error);
     if (rv == 0)
         rv = check_counts(path, *out, error);
     if (rv != 0) {

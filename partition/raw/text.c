@@ -98,6 +98,7 @@ void text_close(struct text *text)
     if (text->ahead_runs)
         read_ahead_stop(&text->ahead);
     unpack_close(text->unpack);
+    free(text->held);
     free(text->block);
     file_close(&text->file);
 }
@@ -109,7 +110,7 @@ static int fill_unpacked(struct text *text, const uint8_t **block, size_t *got)
     if (!text->begun)
         return text->unpack->read(text->unpack, text->block, text->block_bytes, got, text->error);
     /* The first block was not full: there is no other one. */
-    if (!text->ahead_runs && (size_t)(text->end - text->block) < text->block_bytes)
+    if (!text->ahead_runs && text->first_bytes < text->block_bytes)
         return 0;
     if (!text->ahead_runs) {
         rv = read_ahead_start(&text->ahead, text->unpack, text->block_bytes, text->error);
@@ -150,6 +151,14 @@ bool text_fill(struct text *text)
     size_t got = 0;
     if (text->rv != 0)
         return false;
+    if (text->rest != text->rest_end) {
+        text->at = text->begin = text->rest;
+        text->end = text->rest_end;
+        text->rest = text->rest_end = NULL;
+        return true;
+    }
+    if (text->begin < text->end)
+        text->last = text->end[-1];
     if (cancel_asked(text->cancel)) {
         text->rv = error_set(text->error, TR_ECANCELED, "%s: interrupted at line %" PRIu64,
                              text->path, text->line);
@@ -171,8 +180,69 @@ bool text_fill(struct text *text)
     /* Programs of Windows begin UTF-8 files with a byte order mark. */
     if (!text->begun && got >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0)
         text->at += 3;
+    if (!text->begun)
+        text->first_bytes = got;
     text->begun = true;
+    text->begin = text->at;
+    text->ended = got == 0;
     return text->at < text->end;
+}
+
+/* Appends the rest of what is loaded to the line that is held. */
+static int hold_line(struct text *text, size_t *held)
+{
+    size_t more = (size_t)(text->end - text->at);
+    /* The first piece may stand in what is held of an earlier look. */
+    uint8_t *grown = *held == 0 ? malloc(more + 1) : realloc(text->held, *held + more + 1);
+    if (grown == NULL)
+        return text_fail(text, TR_ENOMEM, "no memory for it");
+    memcpy(grown + *held, text->at, more);
+    if (*held == 0)
+        free(text->held);
+    text->held = grown;
+    *held += more;
+    text->at = text->end;
+    return 0;
+}
+
+int text_look_line(struct text *text, const char **line, size_t *length)
+{
+    size_t held = 0;
+    const uint8_t *stop = NULL;
+    *line = "";
+    *length = 0;
+    if (text_peek(text) == TEXT_END)
+        return text->rv;
+    stop = memchr(text->at, '\n', (size_t)(text->end - text->at));
+    if (stop != NULL) {
+        *line = (const char *)text->at;
+        *length = (size_t)(stop - text->at);
+        return 0;
+    }
+    /* A block ends in the line: it is put together, and what follows it is read after it. */
+    while (stop == NULL && text_peek(text) != TEXT_END) {
+        stop = memchr(text->at, '\n', (size_t)(text->end - text->at));
+        if (stop == NULL && held + (size_t)(text->end - text->at) > TEXT_LINE_MAX)
+            return text_fail(text, TR_EFORMAT, "is longer than %zu bytes; is it a table of lines?",
+                             TEXT_LINE_MAX);
+        if (stop == NULL && hold_line(text, &held) != 0)
+            return text->rv;
+    }
+    if (text->rv != 0)
+        return text->rv;
+    if (stop != NULL) {
+        const uint8_t *end = text->end;
+        text->end = stop;
+        if (hold_line(text, &held) != 0)
+            return text->rv;
+        text->rest = stop;
+        text->rest_end = end;
+    }
+    text->at = text->begin = text->held;
+    text->end = text->held + held;
+    *line = (const char *)text->held;
+    *length = held;
+    return 0;
 }
 
 int text_fail(struct text *text, int code, const char *format, ...)
@@ -184,8 +254,10 @@ int text_fail(struct text *text, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    text->rv = error_set(text->error, code, "%s: line %" PRIu64 ": %s", text->path, text->line,
-                         sentence);
+    /* Behind the end of the last line there is no line that could be named. */
+    bool behind = text->ended && text->last == '\n' && text->line > 1;
+    text->rv = error_set(text->error, code, "%s: %s%" PRIu64 ": %s", text->path,
+                         behind ? "after the last line, " : "line ", text->line - behind, sentence);
     return text->rv;
 }
 
@@ -225,14 +297,14 @@ void text_skip_comments(struct text *text, bool hash)
 static bool ends_token(const struct text *text, int c)
 {
     return c == TEXT_END || (text->delimiter != '\0' && c == text->delimiter) || c == '\n' ||
-           c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
+           c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '"';
 }
 
-/* Reads the word that stands where a number should, for the error. */
-static int fail_number(struct text *text, const char *what)
+/* Reads the word that stands where a number should, for the error; digits: what was read of it. */
+static int fail_number(struct text *text, const char *what, const char *digits)
 {
-    char word[32];
-    size_t length = 0;
+    char word[48];
+    size_t length = (size_t)snprintf(word, sizeof word, "%s", digits);
     int c;
     while (!ends_token(text, c = text_peek(text)) && length < sizeof word - 1) {
         word[length++] = c >= 32 && c < 127 ? (char)c : '?';
@@ -251,7 +323,7 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
     uint64_t number = 0;
     int c = text_peek(text);
     if (c < '0' || c > '9')
-        return fail_number(text, what);
+        return fail_number(text, what, "");
     do {
         /* bound < 2^60, so that this does not overflow. */
         number = number * 10 + (uint64_t)(c - '0');
@@ -262,8 +334,11 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
         text->at++;
         c = text_peek(text);
     } while (c >= '0' && c <= '9');
-    if (!ends_token(text, c))
-        return fail_number(text, what);
+    if (!ends_token(text, c)) {
+        char digits[24];
+        snprintf(digits, sizeof digits, "%" PRIu64, number);
+        return fail_number(text, what, digits);
+    }
     *value = number;
     return 0;
 }
@@ -296,6 +371,26 @@ int text_float(struct text *text, double *value)
     if (word[0] == '\0' || *end != '\0')
         return text_fail(text, TR_EFORMAT, "a number is needed, not '%s'", word);
     return 0;
+}
+
+int text_skip_quoted(struct text *text)
+{
+    uint64_t line = text->line;
+    size_t length = 0;
+    int c;
+    text->at++;
+    while ((c = text_peek(text)) != TEXT_END && length++ < TEXT_LINE_MAX) {
+        text_skip(text);
+        if (c != '"')
+            continue;
+        if (text_peek(text) != '"')
+            return text->rv;
+        text->at++;
+    }
+    /* The line is the one on which it was opened. */
+    text->line = line;
+    text->ended = false;
+    return text_fail(text, TR_EFORMAT, "a quotation mark is not closed");
 }
 
 int text_end_line(struct text *text)

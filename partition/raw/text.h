@@ -26,6 +26,8 @@
 #define TEXT_END (-1)
 /* A number longer than this is none. */
 #define TEXT_TOKEN_MAX 64
+/* A first line that is longer than this is no header, and a quoted field no field. */
+#define TEXT_LINE_MAX ((size_t)1 << 20)
 
 struct text {
     struct file file;
@@ -38,7 +40,14 @@ struct text {
     bool ahead_runs;  /* later blocks come from the thread */
     struct unpack *unpack;
     struct read_ahead ahead;
-    uint8_t *block; /* the first one, and all of a file that is not packed */
+    uint8_t *block;     /* the first one, and all of a file that is not packed */
+    size_t first_bytes; /* of the first block */
+    /* A line that was looked at and cut by the end of a block: it comes before the block's rest. */
+    uint8_t *held;
+    const uint8_t *rest, *rest_end;
+    const uint8_t *begin; /* of what is loaded */
+    uint8_t last;         /* the last character before it; 0: none */
+    bool ended;           /* nothing follows what was loaded */
     size_t block_bytes;
     const uint8_t *at, *end;
     const struct cancel *cancel;
@@ -71,6 +80,10 @@ static inline void text_skip(struct text *text)
     text->at++;
 }
 
+/* The rest of this line without its end, which stays to be read. It is there until the next
+ * character is asked for. */
+int text_look_line(struct text *text, const char **line, size_t *length);
+
 /* Fails with "FILE: line N: " before the message. */
 int text_fail(struct text *text, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -86,6 +99,8 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
 int text_float(struct text *text, double *value);
 /* Up to the next blank, ',' , ';' or line end; NUL-terminated, lower-cased. */
 int text_word(struct text *text, char word[TEXT_TOKEN_MAX]);
+/* Goes behind a field in quotation marks, whose first one stands here; two stand for one. */
+int text_skip_quoted(struct text *text);
 /* The end of the line (or of the text); anything else fails. */
 int text_end_line(struct text *text);
 

@@ -29,7 +29,7 @@ troupe inspect "$work/direct/toy.json" --json
 expect "an edge list is partitioned as it is" says '"parts":2,.*"edges":20'
 troupe train "$work/raw" --run "$work/run" --quiet
 expect "a raw graph in place of a partitioned one says what is needed" \
-    fails_with 'raw: not a regular file; name the NAME.json .*troupe partition'
+    refuses_with 'raw holds no graph: there is no NAME.json in it; troupe partition makes one'
 
 # A header is what begins as a name does; other first lines are edges, or refused.
 printf 'source,target\n0,1\n1,2\n' >"$work/header.csv"
@@ -40,6 +40,53 @@ expect "none is named where there is none" sh -c "! grep -q header_line '$work/o
 printf '# a comment\nsource target\n0 1\n1 2\n' >"$work/header.txt"
 troupe partition "$work/header.txt" --parts 1 --method random --name toy --out "$work/headed" --quiet
 expect "partitioning a text says so too" says '^line skipped as a header  *2$'
+
+# The columns are found by their names or asked for, and what was chosen is said.
+printf 'weight,src,dst\n7,0,1\n8,1,2\n' >"$work/columns.csv"
+troupe import edges "$work/columns.csv" --out "$work/columns" --quiet
+expect "columns are found by the header" says '^column of sources  *2$'
+expect "their names are shown" says '^its name  *dst$'
+expect "what is left out is said" says '^columns not read  *1$'
+troupe inspect "$work/columns" --json
+expect "and the edges are those of the columns" says '"nodes":3.*"edges":2'
+printf 'time,a,b\n1600000000,1,2\n1600000001,2,3\n' >"$work/times.csv"
+troupe import edges "$work/times.csv" --out "$work/times" --quiet
+expect "columns that may be anything are asked for by the options' names" \
+    fails_with 'name them by --source and --target'
+troupe import edges "$work/times.csv" --source 2 --target b --out "$work/times" --json --quiet
+expect "and found by name or number" says '"source_column":2,"source_name":"a","target_column":3'
+expect "IDs that begin at 1 are hinted at" says 'largest ID is 3: where IDs begin at 1, .*--first-id 1'
+troupe import edges "$work/times.csv" --source a --target b --first-id 1 --out "$work/times" \
+    --replace --json --quiet
+expect "--first-id makes them begin at 0" says '"nodes":3,"edges":2'
+expect "and nothing is hinted at" sh -c "! grep -q hint '$work/out'"
+printf '0 1\n0 1\n2 2\n' >"$work/twice.txt"
+troupe import edges "$work/twice.txt" --loops drop --duplicates merge --out "$work/once" --json --quiet
+expect "self-loops and duplicates follow the options" \
+    says '"nodes":3,"edges":1,.*"self_loops":1,"duplicates":1'
+troupe import edges "$work/twice.txt" --duplicates error --out "$work/made/raw" --quiet
+expect "or are refused by the option's name" fails_with 'from 0 to 1 .* --duplicates refuses that'
+
+# The report ends with the command that comes next, which works as it stands.
+mkdir "$work/it's here"
+troupe import edges "$edges" --out "$work/it's here/raw" --quiet
+sed -n "s/^next  *troupe/\"\$TROUPE\"/p" "$work/out" >"$work/next"
+run sh "$work/next"
+expect "the next command of a report can be run as it stands" exited 0
+expect "and makes what it says" [ -d "$work/it's here/raw-parts" ]
+
+empty() {
+    # shellcheck disable=SC2059 # the format is the content
+    printf "$2" >"$work/empty.csv"
+    troupe import edges "$work/empty.csv" --out "$work/made/raw" --quiet
+    expect "$1 is no graph" fails_with "empty.csv: holds no edge"
+}
+empty "an empty file" ''
+empty "a header alone" 'src,dst\n'
+empty "a text of comments" '# 0 1\n'
+printf 'PAR1\0\0' >"$work/table"
+troupe import edges "$work/table" --out "$work/made/raw" --quiet
+expect "a binary file is named" fails_with 'table: looks like a Parquet file, not like text'
 
 refused() {
     # shellcheck disable=SC2059 # the format is the content

@@ -72,7 +72,11 @@ static int open_raw(const struct attempt *attempt, struct error *error)
     struct raw_graph *graph = NULL;
     char path[256];
     snprintf(path, sizeof path, "%s/%s", attempt->scratch->folder, attempt->name);
-    int rv = raw_open(path, NULL, &graph, error);
+    /* The IDs of b.txt are large for their number. */
+    const struct raw_options options = { .num_nodes = UINT64_C(1) << 34,
+                                         .duplicates = RAW_DUPLICATES_COUNT };
+    bool list = strcmp(attempt->name, "a.txt") == 0 || strcmp(attempt->name, "b.txt") == 0;
+    int rv = raw_open(path, list ? &options : NULL, &graph, error);
     assert_int_equal(graph != NULL, rv == 0);
     raw_close(graph);
     return rv;
@@ -141,7 +145,7 @@ static void readers(void **state)
     /* Several blocks of the reader, which a thread unpacks. */
     file = gzopen(at(scratch, "long.gz"), "wb1");
     for (int i = 0; i < 300000; i++)
-        assert_int_equal(gzprintf(file, "1%06d 2\n", i) > 0, 1);
+        assert_int_equal(gzprintf(file, "%d 2\n", i) > 0, 1);
     assert_int_equal(gzclose(file), Z_OK);
     assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 2, edges, pairs, NULL), 0);
     assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);

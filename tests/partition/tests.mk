@@ -115,3 +115,9 @@ check_PROGRAMS += tests/partition/test_text
 TESTS += tests/partition/test_text
 tests_partition_test_text_SOURCES = tests/partition/test_text.c tests/partition/raw_util.h
 tests_partition_test_text_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_edge_columns
+TESTS += tests/partition/test_edge_columns
+tests_partition_test_edge_columns_SOURCES = tests/partition/test_edge_columns.c \
+    tests/partition/raw_util.h
+tests_partition_test_edge_columns_LDADD = $(partition_libs) $(test_libs)

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/raw/column_roles.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A name in a message, and a name that is compared with those below. */
+#define NAME_SHOWN 40
+#define PLAIN_MAX 32
+
+/* What people call the two ends of an edge, without what plain_name() takes off. */
+static const char *const END_NAMES[][2] = {
+    { "src", "dst" },   { "source", "target" }, { "source", "destination" },
+    { "from", "to" },   { "u", "v" },           { "node1", "node2" },
+    { "id1", "id2" },   { "citing", "cited" },  { "follower", "followee" },
+    { "head", "tail" }, { "start", "end" },
+};
+
+static bool is_blank(char c, char delimiter)
+{
+    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+}
+
+static bool ends_name(char c, char delimiter)
+{
+    if (delimiter != '\0' && delimiter != ' ')
+        return c == delimiter;
+    return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
+}
+
+/* The delimiter that stands outside of quotes. */
+static char find_delimiter(const char *line, size_t length)
+{
+    static const char tried[] = { ',', ';', '\t' };
+    for (size_t d = 0; d < sizeof tried; d++) {
+        bool quoted = false;
+        for (size_t i = 0; i < length; i++) {
+            quoted ^= line[i] == '"';
+            if (!quoted && line[i] == tried[d])
+                return tried[d];
+        }
+    }
+    return '\0';
+}
+
+/* Copies one name to `out`; returns where it ends in the line. */
+static size_t take_name(const char *line, size_t length, size_t at, char delimiter, char **out)
+{
+    char *begin = *out, *end = begin;
+    if (at < length && line[at] == '"') {
+        for (at++; at < length && (line[at] != '"' || (at + 1 < length && line[at + 1] == '"'));
+             at++) {
+            at += line[at] == '"';
+            *end++ = line[at];
+        }
+        at += at < length;
+        while (at < length && !ends_name(line[at], delimiter))
+            at++;
+    } else {
+        while (at < length && !ends_name(line[at], delimiter))
+            *end++ = line[at++];
+        while (end > begin && is_blank(end[-1], delimiter))
+            end--;
+    }
+    *end = '\0';
+    *out = end + 1;
+    return at;
+}
+
+static size_t skip_blanks(const char *line, size_t length, size_t at, char delimiter)
+{
+    while (at < length && is_blank(line[at], delimiter))
+        at++;
+    return at;
+}
+
+int column_names_split(struct column_names *columns, const char *line, size_t length,
+                       char delimiter)
+{
+    *columns = (struct column_names){ .delimiter = delimiter };
+    if (delimiter == '\0')
+        columns->delimiter = delimiter = find_delimiter(line, length);
+    /* A name has a byte or a delimiter beside it, and each an end in the arena. */
+    columns->arena = malloc(2 * length + 2);
+    if (columns->arena == NULL)
+        return TR_ENOMEM;
+    char *out = columns->arena;
+    size_t at = skip_blanks(line, length, 0, delimiter);
+    uint32_t room = 0;
+    for (bool more = true; more;) {
+        if (columns->count == COLUMNS_MAX) {
+            column_names_fini(columns);
+            return TR_ETOOBIG;
+        }
+        if (columns->count == room) {
+            room = room == 0 ? 16 : 2 * room;
+            char **grown = realloc(columns->names, room * sizeof *grown);
+            if (grown == NULL) {
+                column_names_fini(columns);
+                return TR_ENOMEM;
+            }
+            columns->names = grown;
+        }
+        columns->names[columns->count++] = out;
+        at = take_name(line, length, at, delimiter, &out);
+        at = skip_blanks(line, length, at, delimiter);
+        bool delimited = at < length && (delimiter != '\0' ? line[at] == delimiter
+                                                           : line[at] == ',' || line[at] == ';');
+        at = skip_blanks(line, length, at + delimited, delimiter);
+        more = delimited || at < length;
+    }
+    return 0;
+}
+
+void column_names_fini(struct column_names *columns)
+{
+    free(columns->names);
+    free(columns->arena);
+    *columns = (struct column_names){ 0 };
+}
+
+bool column_names_are_header(const struct column_names *columns)
+{
+    for (uint32_t i = 0; i < columns->count; i++) {
+        unsigned char first = (unsigned char)columns->names[i][0];
+        if (first != '\0')
+            return isalpha(first) || first == '_';
+    }
+    return false;
+}
+
+/* "fromnode" for "From_Node-ID": letters and digits, small, without "id" and "node" at the end. */
+static void plain_name(const char *name, char plain[PLAIN_MAX])
+{
+    static const char *const endings[] = { "id", "ids", "node", "index", "idx" };
+    size_t length = 0;
+    for (; *name != '\0' && length < PLAIN_MAX - 1; name++) {
+        if (isalnum((unsigned char)*name))
+            plain[length++] = (char)tolower((unsigned char)*name);
+    }
+    plain[*name == '\0' ? length : 0] = '\0';
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+            size_t ending = strlen(endings[i]);
+            length = strlen(plain);
+            if (length > ending && strcmp(plain + length - ending, endings[i]) == 0)
+                plain[length - ending] = '\0';
+        }
+    }
+}
+
+/* The number of columns that people call so; *column is the first. */
+static uint32_t find_plain(const struct column_names *columns, const char *wanted, uint32_t *column)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < columns->count; i++) {
+        char plain[PLAIN_MAX];
+        plain_name(columns->names[i], plain);
+        if (strcmp(plain, wanted) == 0 && found++ == 0)
+            *column = i + 1;
+    }
+    return found;
+}
+
+/* "'a', 'b' and 3 more" */
+static void list_names(const struct column_names *columns, char text[8 * NAME_SHOWN])
+{
+    size_t at = 0;
+    uint32_t shown = columns->count < 5 ? columns->count : 5;
+    for (uint32_t i = 0; i < shown; i++)
+        at += (size_t)snprintf(text + at, 8 * NAME_SHOWN - at, "%s'%.*s'", i > 0 ? ", " : "",
+                               NAME_SHOWN, columns->names[i]);
+    if (shown < columns->count)
+        snprintf(text + at, 8 * NAME_SHOWN - at, " and %u more", columns->count - shown);
+}
+
+/* TR_EEND: the text is no number of a column. */
+static int column_number(const struct column_names *columns, const char *wanted, uint32_t *column)
+{
+    uint64_t number = 0;
+    size_t length = strlen(wanted);
+    if (length == 0 || length > 9 || strspn(wanted, "0123456789") != length)
+        return TR_EEND;
+    number = strtoull(wanted, NULL, 10);
+    if (number == 0 || number > columns->count)
+        return TR_EEND;
+    *column = (uint32_t)number;
+    return 0;
+}
+
+int column_find(const struct column_names *columns, bool header, const char *wanted,
+                uint32_t *column, struct error *error)
+{
+    char names[8 * NAME_SHOWN];
+    uint32_t same = 0, alike = 0, first_alike = 0;
+    for (uint32_t i = 0; header && i < columns->count; i++) {
+        if (strcmp(columns->names[i], wanted) == 0 && same++ == 0)
+            *column = i + 1;
+        if (strcasecmp(columns->names[i], wanted) == 0 && alike++ == 0)
+            first_alike = i + 1;
+    }
+    if (same == 1)
+        return 0;
+    if (same == 0 && alike == 1) {
+        *column = first_alike;
+        return 0;
+    }
+    if (same > 1 || alike > 1)
+        return error_set(error, TR_EINVAL,
+                         "%u columns are named '%.*s'; give the number of one, from 1",
+                         same > 1 ? same : alike, NAME_SHOWN, wanted);
+    if (column_number(columns, wanted, column) == 0)
+        return 0;
+    if (!header)
+        return error_set(error, TR_EINVAL,
+                         "there is no header, so '%.*s' names no column; give a number from 1 to "
+                         "%u",
+                         NAME_SHOWN, wanted, columns->count);
+    list_names(columns, names);
+    return error_set(error, TR_EINVAL, "no column is named '%.*s'; there are %s", NAME_SHOWN,
+                     wanted, names);
+}
+
+static int fail_unknown(const struct column_names *columns, struct error *error)
+{
+    char names[8 * NAME_SHOWN];
+    list_names(columns, names);
+    return error_set(error, TR_EFORMAT,
+                     "which of the columns %s are the ends of an edge is not known; name them by "
+                     "\"source\" and \"target\"",
+                     names);
+}
+
+/* By the names that people give. *found: how many pairs of columns it may be. */
+static int choose_by_names(const struct column_names *columns, struct edge_columns *chosen,
+                           uint32_t *found, struct error *error)
+{
+    *found = 0;
+    for (size_t i = 0; i < sizeof END_NAMES / sizeof *END_NAMES; i++) {
+        struct edge_columns pair = { 0 };
+        uint32_t sources = find_plain(columns, END_NAMES[i][0], &pair.source);
+        uint32_t targets = find_plain(columns, END_NAMES[i][1], &pair.target);
+        if (sources == 0 || targets == 0)
+            continue;
+        if (sources > 1 || targets > 1 || *found > 0) {
+            *found = 0;
+            return fail_unknown(columns, error);
+        }
+        *chosen = pair;
+        *found = 1;
+    }
+    return 0;
+}
+
+int edge_columns_choose(const struct column_names *columns, bool header, const char *source,
+                        const char *target, struct edge_columns *chosen, struct error *error)
+{
+    uint32_t found = 0;
+    int rv = 0;
+    *chosen = (struct edge_columns){ 1, 2 };
+    if (columns->count < 2)
+        return error_set(error, TR_EFORMAT,
+                         "has one column; an edge needs two, with blanks, a comma, a semicolon or "
+                         "the delimiter between them");
+    if (header && (source == NULL || target == NULL))
+        rv = choose_by_names(columns, chosen, &found,
+                             (source == NULL && target == NULL) ? error : NULL);
+    if (source == NULL && target == NULL) {
+        /* Two columns of other names are the ends; with more of them it is not known which. */
+        return rv != 0 || !header || found == 1 || columns->count == 2
+                   ? rv
+                   : fail_unknown(columns, error);
+    }
+    if ((source == NULL || target == NULL) && found == 0)
+        return error_set(error, TR_EINVAL,
+                         "\"%s\" is given alone, and the other end's column is not known; give "
+                         "\"%s\" too",
+                         source != NULL ? "source" : "target",
+                         source != NULL ? "target" : "source");
+    rv = source != NULL ? column_find(columns, header, source, &chosen->source, error) : 0;
+    if (rv == 0 && target != NULL)
+        rv = column_find(columns, header, target, &chosen->target, error);
+    if (rv == 0 && chosen->source == chosen->target)
+        rv = error_set(error, TR_EINVAL,
+                       "\"source\" and \"target\" are the same column, %u; an edge has two ends",
+                       chosen->source);
+    return rv;
+}
