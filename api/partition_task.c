@@ -5,6 +5,8 @@
  * The report is written by the task's thread before it has finished, and read only when
  * tr_task_wait() says that it has, which orders the two.
  */
+#define _GNU_SOURCE /* asprintf */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +42,7 @@ struct partition_request {
     uint32_t threads;
     struct partition_report result;
     uint64_t header_line, header_files;
+    char *book; /* its path, once it is there */
 };
 
 static void partition_task_destroy(void *arg)
@@ -53,6 +56,7 @@ static void partition_task_destroy(void *arg)
     free(p->name);
     free(p->assignment);
     free(p->train_mask);
+    free(p->book);
     free(p);
 }
 
@@ -136,6 +140,13 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
                                            .cancel = &cancel };
     struct raw_graph *raw;
     p->read.cancel = &cancel;
+    /* It is looked for before anything long begins: the word may be misspelt. */
+    if (p->options.method == PARTITION_FILE && !files_exists(files_posix, p->assignment))
+        return error_set(
+            error, TR_ENOENT,
+            "\"method\" '%s' is neither metis nor random, and there is no file of that "
+            "name, with a partition for each node",
+            p->assignment);
     int rv = raw_open(p->raw, &p->read, &raw, error);
     if (rv != 0)
         return rv;
@@ -144,10 +155,20 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
         rv = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer", count_threads(p));
         goto close_raw;
     }
+    size_t length = strlen(p->out);
+    while (length > 1 && p->out[length - 1] == '/')
+        length--;
+    if (asprintf(&p->book, "%.*s/%s.json", (int)length, p->out,
+                 p->name != NULL ? p->name : raw->name) < 0) {
+        p->book = NULL;
+        rv = error_set(error, TR_ENOMEM, "%s: no memory to begin", p->out);
+        goto destroy_parallel;
+    }
     /* The notes are copied before partitioning may fail, and before the raw graph is closed. */
     p->header_line = raw->found.header_line;
     p->header_files = raw->header_files;
     rv = partition_graph(raw, &p->options, p->out, parallel, &hooks, &p->result, error);
+destroy_parallel:
     crew_parallel_destroy(parallel);
 close_raw:
     raw_close(raw);
@@ -219,6 +240,7 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     known.header_line = p->header_line;
     known.header_files = p->header_files;
     known.metis_unasked = from->metis_unasked;
+    known.book = p->book;
     rv = sized_write(report, &known, sizeof known, "tr_partition_report", error);
     tr_task_leave(task);
     return rv;

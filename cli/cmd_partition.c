@@ -2,13 +2,19 @@
 /*
  * `troupe partition`: a raw graph becomes a directory of partitions.
  */
+#define _GNU_SOURCE /* asprintf */
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include <troupe/book.h>
 #include <troupe/partition.h>
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/follow.h"
+#include "cli/lib/next_step.h"
 #include "cli/lib/report.h"
 
 struct partition_values {
@@ -157,30 +163,75 @@ static struct tr_partition_options options_of(const char *raw,
     return options;
 }
 
-static int cmd_partition_split(const struct invocation *invocation,
-                               const struct partition_values *values,
-                               struct tr_partition_report *result, struct tr_error *error)
+/* What `troupe train` reads where no option names other tables. */
+static const char *const TRAINED_BY[] = { "feat", "label", "train_mask" };
+#define NUM_TRAINED_BY (sizeof TRAINED_BY / sizeof *TRAINED_BY)
+
+/* The first of those tables that the nodes have not; NULL: there are all. */
+static const char *find_missing(const struct tr_book *book, const struct tr_book_info *info)
 {
-    const struct tr_partition_options options = options_of(invocation->operands[0], values);
-    struct tr_task *task = NULL;
-    struct follow follow;
-    int rv = follow_begin(&follow, values->quiet, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_partition_start(&options, &task, error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, error);
-    if (rv == 0)
-        rv = tr_partition_result(task, result, error);
-    tr_task_close(task);
-    follow_end(&follow);
-    return rv;
+    bool there[NUM_TRAINED_BY] = { false };
+    for (uint32_t t = 0; t < info->num_tables; t++) {
+        struct tr_table_info table = TR_TABLE_INFO_INIT;
+        if (tr_book_table(book, t, &table, NULL) != 0 || table.on_edges)
+            continue;
+        for (size_t i = 0; i < NUM_TRAINED_BY; i++)
+            there[i] |= strcmp(table.name, TRAINED_BY[i]) == 0;
+    }
+    for (size_t i = 0; i < NUM_TRAINED_BY; i++)
+        if (!there[i])
+            return TRAINED_BY[i];
+    return NULL;
+}
+
+static void report_training(struct report *report, const struct tr_book *book, const char *path,
+                            const char *out)
+{
+    struct tr_book_info info = TR_BOOK_INFO_INIT;
+    char hint[128], *run = NULL;
+    if (tr_book_info(book, &info, NULL) != 0)
+        return;
+    /* Of several node types the options of training say which one is meant. */
+    const char *missing = info.num_ntypes == 1 ? find_missing(book, &info) : NULL;
+    if (missing != NULL) {
+        snprintf(hint, sizeof hint,
+                 "to train, nodes need '%s'; see \"Features, labels and masks\" in "
+                 "troupe-import(1)",
+                 missing);
+        report_text(report, "hint", "hint", hint);
+    }
+    if (missing != NULL || info.num_ntypes != 1) {
+        const char *const words[] = { "troupe", "inspect", path, NULL };
+        next_step(report, words);
+        return;
+    }
+    size_t length = strlen(out);
+    while (length > 1 && out[length - 1] == '/')
+        length--;
+    if (asprintf(&run, "%.*s-run", (int)length, out) < 0) {
+        report->failed = true;
+        return;
+    }
+    const char *const words[] = { "troupe", "train", path, "--run", run, NULL };
+    next_step(report, words);
+    free(run);
+}
+
+/* The command that comes next, if the graph has what it needs. */
+static void report_next(struct report *report, const char *path, const char *out)
+{
+    struct tr_book *book;
+    if (tr_book_open(path, &book, NULL) != 0)
+        return;
+    report_training(report, book, path, out);
+    tr_book_close(book);
 }
 
 static void report_result(struct report *report, const struct partition_values *values,
                           const struct tr_partition_report *result)
 {
     report_text(report, "out", "partitions in", values->out);
+    report_text(report, "graph", "graph", result->book);
     report_count(report, "parts", "partitions", values->parts);
     report_count(report, "nodes", "nodes", result->num_nodes);
     report_count(report, "edges", "edges", result->num_edges);
@@ -213,19 +264,47 @@ static void report_result(struct report *report, const struct partition_values *
         report_real(report, "balance", "balance", result->class_balance[c]);
     }
     report_rows_end(report);
+    report_next(report, result->book, values->out);
+}
+
+/* The report names the book, whose path is the task's. */
+static int print_result(struct tr_task *task, const struct partition_values *values,
+                        struct tr_error *error)
+{
+    struct tr_partition_report result = TR_PARTITION_REPORT_INIT;
+    struct report report;
+    int rv = tr_partition_result(task, &result, error);
+    if (rv != 0)
+        return rv;
+    report_init(&report, values->json);
+    report_result(&report, values, &result);
+    return report_print(&report, error);
+}
+
+static int cmd_partition_split(const struct invocation *invocation,
+                               const struct partition_values *values, struct tr_error *error)
+{
+    const struct tr_partition_options options = options_of(invocation->operands[0], values);
+    struct tr_task *task = NULL;
+    struct follow follow;
+    int rv = follow_begin(&follow, values->quiet, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_partition_start(&options, &task, error);
+    if (rv == 0)
+        rv = follow_task(&follow, task, error);
+    follow_end(&follow);
+    if (rv == 0)
+        rv = print_result(task, values, error);
+    tr_task_close(task);
+    return rv;
 }
 
 static int cmd_partition_run(const struct invocation *invocation, const void *opaque)
 {
-    const struct partition_values *values = opaque;
-    struct tr_partition_report result = TR_PARTITION_REPORT_INIT;
     struct tr_error error = TR_ERROR_INIT;
-    if (cmd_partition_split(invocation, values, &result, &error) != 0)
-        return fail(invocation, &error);
-    struct report report;
-    report_init(&report, values->json);
-    report_result(&report, values, &result);
-    return report_print(&report, &error) != 0 ? fail(invocation, &error) : EXIT_DONE;
+    return cmd_partition_split(invocation, opaque, &error) != 0 ? fail(invocation, &error)
+                                                                : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

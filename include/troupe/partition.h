@@ -80,11 +80,13 @@ struct tr_partition_report {
     uint64_t header_files; /* texts of a chunked graph whose first line was skipped as a header */
     /* Why METIS, which is the method, was not asked, of static storage; NULL: it was. */
     const char *metis_unasked;
+    /* NAME.json, which trainings and inferences take; until the task is closed. */
+    const char *book;
 };
 #define TR_PARTITION_REPORT_INIT                                                                   \
     {                                                                                              \
         sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, \
-            0, NULL                                                                                \
+            0, NULL, NULL                                                                          \
     }
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be a failure

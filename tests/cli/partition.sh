@@ -32,6 +32,20 @@ troupe partition "$work/raw" --parts 2 --balance-ntypes train_mask --balance-edg
     --json --quiet
 expect "classes are balanced and reported" says '"train_balance":.*"classes":\[{'
 
+# The report ends with the command that comes next, which works as it stands.
+mkdir "$work/it's here"
+troupe partition "$work/raw" --parts 2 --out "$work/it's here/parts/" --quiet
+expect "the path that training needs is named" says "^graph  *$work/it's here/parts/.*json\$"
+sed -n "s/^next  *troupe/\"\$TROUPE\"/p" "$work/out" >"$work/next"
+run sh -c "$(cat "$work/next") --epochs 1 --quiet"
+expect "the next command can be run as it stands" exited 0
+expect "and trains" [ -f "$work/it's here/parts-run/model.safetensors" ]
+troupe partition "${srcdir:-.}/tests/cli/data/edges.csv" --parts 2 --out "$work/bare" --quiet
+expect "of a graph that cannot be trained on it says why" says "^hint  *to train, nodes need 'feat'"
+sed -n "s/^next  *troupe/\"\$TROUPE\"/p" "$work/out" >"$work/next"
+run sh "$work/next"
+expect "and how to look at it" exited 0
+
 i=0
 while [ $i -lt 60 ]; do
     echo $((i % 3))
@@ -51,6 +65,8 @@ refused() {
 refused "a graph that is not there" "$work/nowhere" "$work/nowhere" --parts 2
 refused "a feature that is not there" "no_such" "$work/raw" --parts 2 --balance-ntypes no_such
 refused "an assignment that is not there" "nowhere.txt" "$work/raw" --parts 2 --method "$work/nowhere.txt"
+refused "a method that is misspelt" "^troupe partition: --method 'meits' is neither metis nor random, and there is no" \
+    "$work/raw" --parts 2 --method meits
 printf '0\n1\n1\n' >"$work/short.txt"
 refused "an assignment of too few nodes" "short.txt" "$work/raw" --parts 2 --method "$work/short.txt"
 refused "an assignment beyond the count" "assignment.txt.*2" "$work/raw" --parts 2 \

@@ -275,6 +275,8 @@ static void wrong_text_is_told_by_its_line(void **state)
         { "a.graph", "", TR_EFORMAT, "number of nodes is missing" },
         { "a.graph", "3 1\n2\n", TR_EFORMAT, "1 of 3 nodes" },
         { "a.graph", "2 1\n2\n", TR_EFORMAT, "1 neighbours are listed" },
+        { "a.graph", "4 2\n2\n1 3\n", TR_EFORMAT, "after the last line, 3: ends after 2 of 4" },
+        { "a.graph", "4 2\n2\n1 3", TR_EFORMAT, "line 3: ends after 2 of 4 nodes" },
         { "a.graph", "2 1\n2\n2 1\n", TR_EFORMAT, "more neighbours" },
         { "a.graph", "2 1\n2\n\n", TR_EFORMAT, "neighbours are listed" },
         { "a.graph", "2 1\n2\n1\n1\n", TR_EFORMAT, "more lines" },
