@@ -218,6 +218,7 @@ static void fill_proxies(struct process_actors *actors)
             .book = o->book,
             .meta = o->meta,
             .store = o->store,
+            .lists = o->lists,
             .num_samplers = o->plan->samplers,
             .rank = actors->plays->trainers.first + i,
             .join = true,

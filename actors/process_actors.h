@@ -35,6 +35,7 @@ struct process_actors_options {
     const struct graph_meta *meta;
     struct snapshots *snapshots;
     struct batch_store *store;
+    struct seed_lists *lists; /* proxy.h */
     const struct plan *plan;
     uint32_t process; /* of the plan; also the number of the node */
     uint32_t loops;   /* of the node */

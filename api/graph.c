@@ -66,6 +66,7 @@ static int init_process_actors(struct tr_graph *graph)
         .meta = &graph->meta,
         .snapshots = graph->snapshots,
         .store = graph->session->store,
+        .lists = graph->session->lists,
         .plan = graph->plan,
         .process = graph->process,
         .loops = graph_loops(graph),

@@ -30,6 +30,7 @@
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/plan.h"
 #include "actors/data/batch_store.h"
+#include "actors/data/seed_lists.h"
 #include "actors/data/snapshot.h"
 #include "actors/process_actors.h"
 #include "actors/report/status.h"
@@ -57,6 +58,7 @@ struct tr_session {
     char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
     struct batch_store *store;         /* set once */
+    struct seed_lists *lists;          /* of its loaders; set once */
     /* See links_options; set before a graph is opened. Released when no loop is left to call it. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void (*silent_release)(void *arg);
@@ -117,7 +119,10 @@ struct tr_nodes {
     /* A range of ranks of the book's table of that number; or -1: listed. */
     int ranks;
     uint64_t first_rank;
-    uint64_t *ids, *original_ids; /* where they are listed */
+    /* Where they are listed: the IDs, which loaders' proxies read in place and may hold longer than
+     * the set lives, are those of the list, a reference. */
+    struct seed_list *list;
+    uint64_t *ids, *original_ids;
     /* These are of edges and pairs, where ntype is TR_NTYPE_PAIRS. The ids of edges are theirs, or
      * they are a range from first_rank on; the ids of pairs are those of the first one's source and
      * destination, then of the second one's, and so on. No original_ids. */
@@ -141,14 +146,6 @@ static inline bool nodes_are_pairs(const struct tr_nodes *nodes)
 static inline bool nodes_are_edge_ranks(const struct tr_nodes *nodes)
 {
     return nodes->edges && nodes->ids == NULL;
-}
-
-/* The bytes of a seed in the body of a request. */
-static inline size_t nodes_seed_bytes(const struct tr_nodes *nodes)
-{
-    if (nodes_are_edge_ranks(nodes))
-        return 0;
-    return (nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1) * sizeof(uint64_t);
 }
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */

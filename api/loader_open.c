@@ -84,6 +84,8 @@ int loader_open_at_proxy(struct tr_loader *l, struct port *port, bool first, uin
 static void loader_destroy(struct tr_loader *l)
 {
     struct tr_graph *graph = l->graph;
+    /* The proxy, which may not have heard of the close yet, holds references of its own. */
+    seed_lists_drop(graph->session->lists, l->open.loader);
     nodes_release(l->nodes);
     pthread_cond_destroy(&l->left);
     pthread_mutex_destroy(&l->mutex);
@@ -142,6 +144,8 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     rv = loader_fill_open(graph, nodes, &options, &l->trainer, &l->open, error);
     if (rv == 0)
         rv = loader_fill_spec(graph, &options, &l->spec, error);
+    if (rv == 0)
+        rv = loader_put_lists(graph, nodes, l->open.loader, error);
     if (rv != 0)
         goto err;
     rv = graph_enter(graph, &port);

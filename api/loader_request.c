@@ -117,24 +117,22 @@ static uint64_t num_listed(const struct tr_nodes *nodes)
     return listed;
 }
 
-/* The list goes to the proxy whole, and what a batch has of it to a sampler, which may be
- * elsewhere. */
+/* The proxy reads the list where it lies, however long it is. What a batch has of it goes to a
+ * sampler, which may be elsewhere. */
 static int check_listed(const struct tr_nodes *nodes, const struct tr_loader_options *o,
                         struct tr_error *error)
 {
     const char *what = !nodes_are_pairs(nodes) ? "nodes" : nodes->edges ? "edges" : "pairs";
     const uint64_t ids = nodes_are_pairs(nodes) && !nodes->edges ? 2 : 1;
     const uint64_t listed = num_listed(nodes), most = TR_BATCH_LISTED_MAX / ids;
-    if (listed > TR_LISTED_MAX / ids)
-        return tr_error_set(error, TR_ETOOBIG, "%" PRIu64 " listed %s; at most %" PRIu64, listed,
-                            what, TR_LISTED_MAX / ids);
     if (listed > most && o->batch_size > most)
         return tr_error_set(error, TR_ERANGE, "batch_size: %u listed %s; give at most %" PRIu64,
                             o->batch_size, what, most);
     return 0;
 }
-_Static_assert(TR_LISTED_MAX == MSG_LISTED_MAX && TR_BATCH_LISTED_MAX == MSG_BATCH_LISTED_MAX &&
-                   TR_PAIRS_MAX == TR_LISTED_MAX / 2 && TR_LISTED_MAX <= MSG_PAIRS_BATCH_MAX,
+_Static_assert(TR_LISTED_MAX == BIJECTION_MAX && TR_PAIRS_MAX == BIJECTION_MAX &&
+                   TR_BATCH_LISTED_MAX == MSG_BATCH_LISTED_MAX &&
+                   TR_BATCH_LISTED_MAX <= MSG_PAIRS_BATCH_MAX,
                "what is checked here is accepted there");
 
 int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
@@ -216,33 +214,32 @@ int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
     return rv != 0 ? error_give(&why, error) : 0;
 }
 
-/* The body of the request begins with segments where there are several types, then lists follow. */
-static size_t seed_bytes(const struct tr_nodes *nodes)
+int loader_put_lists(const struct tr_graph *graph, const struct tr_nodes *nodes, uint64_t loader,
+                     struct tr_error *error)
 {
-    if (nodes_are_pairs(nodes)) /* at most 2^40 */
-        return nodes->count * nodes_seed_bytes(nodes);
-    size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
-    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
-        bytes += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count * sizeof(uint64_t)
-                                                 : 0;
-    return bytes;
+    const uint32_t most = nodes->num_parts + 1;
+    struct seed_list **of = calloc(most, sizeof(struct seed_list *));
+    uint32_t count = 0;
+    if (of == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds", nodes->count);
+    if (nodes->list != NULL)
+        of[count++] = nodes->list;
+    for (uint32_t i = 0; i < nodes->num_parts; i++)
+        if (nodes->parts[i]->list != NULL)
+            of[count++] = nodes->parts[i]->list;
+    int rv = count == 0 ? 0 : seed_lists_put(graph->session->lists, loader, of, count);
+    free(of);
+    return rv == 0 ? 0
+                   : tr_error_set(error, rv, "no memory for a loader of %zu seeds", nodes->count);
 }
 
-static void write_seeds(const struct tr_nodes *nodes, unsigned char *to)
+/* The body of the request begins with segments where there are several types. */
+static void write_segments(const struct tr_nodes *nodes, unsigned char *to)
 {
-    if (nodes_are_pairs(nodes) && seed_bytes(nodes) > 0)
-        memcpy(to, nodes->ids, seed_bytes(nodes));
     for (uint32_t i = 0; i < nodes->num_parts; i++) {
         const struct msg_seed_segment segment = segment_of(nodes->parts[i]);
         memcpy(to, &segment, sizeof segment);
         to += sizeof segment;
-    }
-    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++) {
-        const struct tr_nodes *part = nodes_part(nodes, i);
-        size_t bytes = part->ranks < 0 ? part->count * sizeof(uint64_t) : 0;
-        if (bytes > 0)
-            memcpy(to, part->ids, bytes);
-        to += bytes;
     }
 }
 
@@ -250,7 +247,7 @@ struct message *loader_make_open(const struct msg_loader_open *open, const struc
                                  const struct tr_nodes *nodes, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
-    size_t bytes = seed_bytes(nodes);
+    size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
     size_t spec_bytes = sample_spec_bytes(spec);
     unsigned char *body = request == NULL ? NULL
                                           : port_body_alloc(port, request, bytes + spec_bytes);
@@ -262,6 +259,6 @@ struct message *loader_make_open(const struct msg_loader_open *open, const struc
     *head = *open;
     head->spec_bytes = (uint32_t)spec_bytes;
     sample_spec_write(spec, body + bytes);
-    write_seeds(nodes, body);
+    write_segments(nodes, body);
     return request;
 }

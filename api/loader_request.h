@@ -20,6 +20,12 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
 int loader_fill_spec(struct tr_graph *graph, const struct tr_loader_options *options,
                      struct sample_spec *spec, struct tr_error *error);
 
+/* Puts the lists that its seeds have, if any, into those of the session under the number that
+ * loader_fill_open() gave it, before the proxy is asked to open it; seed_lists_drop() takes them
+ * out again, also where there were none. TR_ENOMEM. */
+int loader_put_lists(const struct tr_graph *graph, const struct tr_nodes *nodes, uint64_t loader,
+                     struct tr_error *error);
+
 /* NULL: no memory. */
 struct message *loader_make_open(const struct msg_loader_open *open, const struct sample_spec *spec,
                                  const struct tr_nodes *nodes, struct port *port);

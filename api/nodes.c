@@ -37,11 +37,11 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
                               struct tr_error *error)
 {
     struct tr_nodes *nodes = calloc(1, sizeof *nodes);
-    uint64_t *ids = calloc(count + 1, sizeof *ids);
+    struct seed_list *list = seed_list_create(count);
     uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
-    if (nodes == NULL || ids == NULL || original_ids == NULL) {
+    if (nodes == NULL || list == NULL || original_ids == NULL) {
         free(nodes);
-        free(ids);
+        seed_list_release(list);
         free(original_ids);
         tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu nodes", count);
         return NULL;
@@ -51,7 +51,8 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
                                 .ntype = ntype,
                                 .count = count,
                                 .ranks = -1,
-                                .ids = ids,
+                                .list = list,
+                                .ids = list->ids,
                                 .original_ids = original_ids };
     atomic_init(&nodes->references, 1);
     return nodes;
@@ -196,6 +197,8 @@ int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
     int mine = session_mine(graph->session, error);
     if (mine != 0)
         return mine;
+    if (count > TR_LISTED_MAX)
+        return tr_error_set(error, TR_ETOOBIG, "%zu nodes; at most 2^40", count);
     struct node_pair *pairs = calloc(count + 1, sizeof *pairs);
     uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
     int rv = pairs != NULL && original_ids != NULL
@@ -312,7 +315,7 @@ void nodes_release(struct tr_nodes *nodes)
         nodes_release(nodes->parts[i]);
     free(nodes->parts);
     graph_release(nodes->graph);
-    free(nodes->ids);
+    seed_list_release(nodes->list);
     free(nodes->original_ids);
     free(nodes);
 }

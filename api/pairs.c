@@ -31,10 +31,11 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, boo
                                      size_t count, uint32_t num_ids)
 {
     struct tr_nodes *pairs = calloc(1, sizeof *pairs);
-    uint64_t *ids = num_ids == 0 ? NULL : calloc(count + 1, num_ids * sizeof *ids);
-    if (pairs == NULL || (ids == NULL && num_ids > 0)) {
+    /* At most 2^40 seeds, of 2 IDs. */
+    struct seed_list *list = num_ids == 0 ? NULL : seed_list_create((uint64_t)count * num_ids);
+    if (pairs == NULL || (list == NULL && num_ids > 0)) {
         free(pairs);
-        free(ids);
+        seed_list_release(list);
         return NULL;
     }
     graph_acquire(graph);
@@ -44,7 +45,8 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, boo
                                 .edges = edges,
                                 .count = count,
                                 .ranks = -1,
-                                .ids = ids };
+                                .list = list,
+                                .ids = list != NULL ? list->ids : NULL };
     atomic_init(&pairs->references, 1);
     return pairs;
 }
@@ -68,9 +70,8 @@ static int begin_set(struct tr_graph *graph, uint32_t etype, bool edges, size_t 
     int rv = check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
-    uint64_t most = edges ? TR_LISTED_MAX : TR_PAIRS_MAX;
-    if (count > most)
-        return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most %" PRIu64, count, what, most);
+    if (count > (edges ? TR_LISTED_MAX : TR_PAIRS_MAX))
+        return tr_error_set(error, TR_ETOOBIG, "%zu %s; at most 2^40", count, what);
     *out = create_pairs(graph, etype, edges, count, edges ? 1 : 2);
     return *out != NULL
                ? 0

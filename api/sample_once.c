@@ -221,12 +221,16 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
     if (pairs->count == 0)
         return tr_error_set(error, TR_ERANGE, "pairs: 0 of them; give 1 or more");
-    /* Lists hold to it; edges by rank are listed for the draw. */
-    if (pairs->count > TR_LISTED_MAX)
-        return tr_error_set(error, TR_ERANGE, "pairs: %zu edges; give at most %" PRIu64,
-                            pairs->count, TR_LISTED_MAX);
+    /* Edges by rank are listed for the draw. */
+    const uint64_t most = TR_SAMPLE_SEEDS_MAX / (pairs->edges ? 1 : 2);
+    if (pairs->count > most)
+        return tr_error_set(error, TR_ERANGE, "pairs: %zu %s; give at most %" PRIu64, pairs->count,
+                            pairs->edges ? "edges" : "pairs", most);
     return 0;
 }
+
+_Static_assert(TR_SAMPLE_SEEDS_MAX == MSG_DRAW_LISTED_MAX,
+               "what is checked here is accepted there");
 
 static int check_options(const struct tr_graph *graph, const struct tr_sample_options *o,
                          struct tr_error *error)
@@ -241,9 +245,9 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     if (o->ntype >= types->num_ntypes)
         return tr_error_set(error, TR_ERANGE, "ntype: %" PRIu32 ", the graph has %" PRIu32,
                             o->ntype, types->num_ntypes);
-    if (o->num_seeds == 0 || o->num_seeds > TR_LISTED_MAX || o->seeds == NULL)
+    if (o->num_seeds == 0 || o->num_seeds > TR_SAMPLE_SEEDS_MAX || o->seeds == NULL)
         return tr_error_set(error, TR_ERANGE, "num_seeds: %zu; give 1 to %" PRIu64, o->num_seeds,
-                            TR_LISTED_MAX);
+                            TR_SAMPLE_SEEDS_MAX);
     return 0;
 }
 

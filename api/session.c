@@ -178,7 +178,8 @@ static int session_start(struct tr_session *session, struct tr_error *error)
     if (rv != 0)
         return rv;
     session->store = batch_store_create(session->options.memory_bytes_max);
-    if (session->store == NULL)
+    session->lists = seed_lists_create();
+    if (session->store == NULL || session->lists == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a session");
     rv = env_event_create(CREW_THREADS, &session->env, &why);
     /* The waker's thread comes last: nothing that fails above has to end it. */
@@ -253,6 +254,7 @@ void session_release(struct tr_session *session)
     stop_waker(session);
     sem_destroy(&session->woken);
     batch_store_release(session->store);
+    seed_lists_destroy(session->lists);
     env_destroy(session->env);
     if (session->silent_release != NULL)
         session->silent_release(session->silent_arg);

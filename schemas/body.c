@@ -311,7 +311,7 @@ uint32_t seed_kind_ids(uint32_t seeds)
     return seeds == MSG_SEEDS_PAIRS || seeds == MSG_SEEDS_PAIRS_GIVEN ? 2 : 1;
 }
 
-/* IDs in the body of a seed of that kind. */
+/* IDs of a draw's seed of that kind. */
 static uint64_t listed_ids(uint32_t seeds)
 {
     return seed_kind_is_listed(seeds) ? seed_kind_ids(seeds) : 0;
@@ -328,26 +328,16 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
 }
 
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
-                      const struct msg_seed_segment **segments, const uint64_t **listed)
+                      const struct msg_seed_segment **segments)
 {
     bool several = head->seeds == MSG_SEEDS_SEVERAL;
-    uint64_t num_listed;
     const void *taken;
-    if (__builtin_mul_overflow(head->num_seeds, listed_ids(head->seeds), &num_listed) ||
-        head->spec_bytes > length || head->num_segments > MSG_SEGMENTS_MAX ||
+    if (head->spec_bytes > length || head->num_segments > MSG_SEGMENTS_MAX ||
         several != (head->num_segments > 0))
         return TR_EFORMAT;
     struct body_reader reader = reader_of(body, length - head->spec_bytes);
     int rv = body_take(&reader, head->num_segments, sizeof **segments, 8, &taken);
-    if (rv != 0)
-        return rv;
-    *segments = taken;
-    for (uint32_t i = 0; i < head->num_segments; i++)
-        if ((*segments)[i].seeds == MSG_SEEDS_LISTED &&
-            __builtin_add_overflow(num_listed, (*segments)[i].num_seeds, &num_listed))
-            return TR_EFORMAT;
-    rv = body_take(&reader, num_listed, sizeof **listed, 8, &taken);
-    *listed = taken;
+    *segments = rv == 0 ? taken : NULL;
     return rv == 0 && reader.at != reader.length ? TR_EFORMAT : rv;
 }
 
@@ -397,9 +387,8 @@ static int verify_draw(const struct msg_draw_request *head, const void *body, ui
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)
 {
     const struct msg_seed_segment *segments;
-    const uint64_t *listed;
     struct sample_spec spec;
-    int rv = loader_open_seeds(head, body, length, &segments, &listed);
+    int rv = loader_open_seeds(head, body, length, &segments);
     return rv != 0 ? rv : loader_open_spec(head, body, length, &spec);
 }
 

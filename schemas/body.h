@@ -102,10 +102,10 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
                         const struct sample_spec *spec, struct sample_row_fields *with);
 
-/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types
- * (none of other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */
+/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types, none
+ * of other kinds. TR_EFORMAT: they do not end where the spec begins. */
 int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
-                      const struct msg_seed_segment **segments, const uint64_t **listed);
+                      const struct msg_seed_segment **segments);
 
 /* Seeds of a kind that is listed at a proxy are given to samplers as this kind; others, as they
  * are. */

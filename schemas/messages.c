@@ -8,20 +8,20 @@
 /* Rows of a request, or seeds of a batch: these, and a frontier of 16 million nodes, are beyond any
  * batch. */
 #define REQUEST_BYTES_MAX (MSG_BATCH_LISTED_MAX * sizeof(uint64_t))
-/* Seeds of a loader, to a proxy in the process that lists them; beside them what to draw. */
-#define BULK_BYTES_MAX (MSG_LISTED_MAX * sizeof(uint64_t) + REQUEST_BYTES_MAX)
+/* Seeds of a draw, to a proxy in the process that lists them; beside them what to draw. */
+#define BULK_BYTES_MAX (MSG_DRAW_LISTED_MAX * sizeof(uint64_t) + REQUEST_BYTES_MAX)
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
 #define BODY_BYTES_MAX(id)                                                                   \
     ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST ||  \
-             (id) == MSG_BATCH_REQUEST                                                       \
+             (id) == MSG_BATCH_REQUEST || (id) == MSG_LOADER_OPEN                            \
          ? REQUEST_BYTES_MAX                                                                 \
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||     \
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                              \
          ? MSG_REPLY_BYTES_MAX                                                               \
      : (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY ? TEXT_BYTES_MAX                  \
-     : (id) == MSG_LOADER_OPEN || (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY ||     \
-             (id) == MSG_GROUP_REQUEST || (id) == MSG_GROUP_REPLY                            \
+     : (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||   \
+             (id) == MSG_GROUP_REPLY                                                         \
          ? BULK_BYTES_MAX                                                                    \
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)     \
      : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||  \

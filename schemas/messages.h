@@ -244,10 +244,10 @@ struct msg_error_reply {
 
 /* The kinds of seeds that a loader has. */
 enum msg_seeds {
-    MSG_SEEDS_LISTED,      /* nodes, listed in the body: to a proxy */
+    MSG_SEEDS_LISTED,      /* nodes, in the lists of a proxy's process; in the body of a draw */
     MSG_SEEDS_RANKS,       /* nodes: a range of ranks of a table (graph/ranks.h) */
-    MSG_SEEDS_EDGES,       /* edges of an edge type, listed in the body: to a proxy */
-    MSG_SEEDS_PAIRS,       /* pairs of nodes, listed in the body: to a proxy */
+    MSG_SEEDS_EDGES,       /* edges of an edge type, listed in the same way */
+    MSG_SEEDS_PAIRS,       /* pairs of nodes, listed in the same way */
     MSG_SEEDS_GIVEN,       /* nodes, in each request for a batch: to a sampler */
     MSG_SEEDS_SEVERAL,     /* nodes of several types: the body has a segment for each */
     MSG_SEEDS_PAIRS_GIVEN, /* pairs, in each request for a batch: to a sampler */
@@ -255,10 +255,9 @@ enum msg_seeds {
     MSG_SEEDS_EDGE_RANKS   /* edges of an edge type: a range of their ranks (graph/edge_runs.h) */
 };
 
-/* The IDs of a list of seeds to a proxy in the process that has it, which keeps a copy; of a
- * batch's seeds to a sampler, which may be elsewhere: 8 million, or 4 million pairs, are beyond any
- * batch. */
-#define MSG_LISTED_MAX (UINT64_C(1) << 29)
+/* The IDs of a draw's seeds to a proxy in the process that lists them; of a batch's seeds to a
+ * sampler, which may be elsewhere: 8 million, or 4 million pairs, are beyond any batch. */
+#define MSG_DRAW_LISTED_MAX (UINT64_C(1) << 29)
 #define MSG_BATCH_LISTED_MAX (UINT64_C(1) << 23)
 
 /* A batch's request counts the IDs that it gives with 32 bits, and a pair has two; so has the
@@ -280,14 +279,14 @@ struct msg_seed_segment {
 #define MSG_SEGMENTS_MAX MSG_SECTIONS_MAX
 
 /*
- * The batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the
- * order of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A
- * list that a user gave stays with the proxy, which gives samplers the seeds of each batch; so no
- * link carries more of it than a batch. Seeds of several types begin the body with struct
- * msg_seed_segment[num_segments]; the lists of those that are listed follow, one after the other.
- * A listed pair has two IDs, its source's and its destination's, in the order in which pairs
- * were given; a listed edge is its per-type global ID. Opening the same loader again is
- * harmless.
+ * The batches to draw. Body: of seeds of several types struct msg_seed_segment[num_segments]; then,
+ * the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user gave is in
+ * no message: its owner has put it into the lists of the proxy's process under the loader's number
+ * (actors/data/seed_lists.h), where the proxy reads it, which gives samplers the seeds of each
+ * batch; so no link carries more of it than a batch, and a proxy refuses a loader over a list that
+ * another process asks it to open. Listed nodes are global IDs in the order of original IDs. A
+ * listed pair has two IDs, its source's and its destination's, in the order in which pairs were
+ * given; a listed edge is its per-type global ID. Opening the same loader again is harmless.
  */
 struct msg_loader_open {
     uint64_t loader;
@@ -320,8 +319,8 @@ struct msg_loader_open {
 #define MSG_LOADER_DEGREES 32u
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
- * batch of a loader of that number, step 0 of epoch 0, is. Body: the seeds as a MSG_LOADER_OPEN
- * to a proxy lists them, then, of listed nodes, what the spec's row_fields name of
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: the IDs of the seeds as a list of
+ * a loader's has them (MSG_LOADER_OPEN), then, of listed nodes, what the spec's row_fields name of
  * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then a sample_spec, at a
  * multiple of 8. Other seeds bring no fields. */
 struct msg_draw_request {

@@ -51,7 +51,8 @@ static void fleet_load(struct fleet *fleet, struct fleet_process *process)
     if (process->files != NULL)
         process->files->failpoints = &process->failpoints;
     process->store = batch_store_create(fleet->plan.batch_bytes_max);
-    assert(rv == 0 && process->files != NULL && process->store != NULL);
+    process->lists = seed_lists_create();
+    assert(rv == 0 && process->files != NULL && process->store != NULL && process->lists != NULL);
 }
 
 /* The process dies here: what it did before is as a kill leaves it, what it does until the end of
@@ -92,6 +93,7 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
         .meta = &fleet->partitions.meta,
         .snapshots = process->snapshots,
         .store = process->store,
+        .lists = process->lists,
         .plan = &plan->plan,
         .process = process->number,
         .loops = plan->processes[process->number].loops,
@@ -284,6 +286,7 @@ int fleet_reap(struct fleet *fleet, uint32_t number)
         fleet_fail(fleet, "process %" PRIu32 ": %zu bytes of batches are left", number,
                    batch_store_used(process->store));
     batch_store_release(process->store);
+    seed_lists_destroy(process->lists);
     snapshots_destroy(process->snapshots);
     return failure;
 }

@@ -53,6 +53,7 @@ struct fleet_process {
     struct files *files;
     struct snapshots *snapshots;
     struct batch_store *store;
+    struct seed_lists *lists;
     struct process_actors actors;
     struct fleet_seat trainers[FLEET_TRAINERS_MAX];
     struct fleet_seat readers[FLEET_READERS_MAX];

@@ -11,6 +11,7 @@
 #include "graph/local_sample.h"
 #include "graph/permute.h"
 #include "graph/samplers.h"
+#include "schemas/body.h"
 
 void reference_init(struct reference *reference, const struct sim_graph *raw)
 {
@@ -52,22 +53,9 @@ static uint32_t type_of(const struct wanted_loader *loader, uint64_t seed)
     return loader->segments == NULL ? loader->open.ntype : segment_at(loader, seed)->ntype;
 }
 
-static bool is_listed(const struct wanted_loader *loader, uint64_t seed)
-{
-    uint32_t seeds = loader->segments == NULL ? loader->open.seeds
-                                              : segment_at(loader, seed)->seeds;
-    return seeds == MSG_SEEDS_LISTED;
-}
-
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
-    size_t listed = 0;
-    if (loader->pairs != NULL && loader->open.seeds != MSG_SEEDS_EDGE_RANKS)
-        listed = (loader->edges != NULL ? 1 : 2) * loader->open.num_seeds;
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
-        listed += is_listed(loader, i);
-    return loader->open.num_segments * sizeof *loader->segments + listed * sizeof(uint64_t) +
-           sample_spec_bytes(&loader->spec);
+    return loader->open.num_segments * sizeof *loader->segments + sample_spec_bytes(&loader->spec);
 }
 
 /* A pair by what a placement calls its ends, or an edge by its own number there. */
@@ -88,21 +76,61 @@ uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
     return ids;
 }
 
-void wanted_loader_write(const struct wanted_loader *loader,
-                         const struct sim_partitions *partitions, struct msg_loader_open *head,
+void wanted_loader_write(const struct wanted_loader *loader, struct msg_loader_open *head,
                          void *body)
 {
     size_t segment_bytes = loader->open.num_segments * sizeof *loader->segments;
     if (segment_bytes > 0)
         memcpy(body, loader->segments, segment_bytes);
-    uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
-    if (loader->pairs != NULL && loader->open.seeds != MSG_SEEDS_EDGE_RANKS)
-        ids = wanted_loader_write_seeds(loader, partitions, ids);
-    for (uint64_t i = 0; i < loader->open.num_seeds && loader->pairs == NULL; i++)
-        if (is_listed(loader, i))
-            *ids++ = partitions->global[type_of(loader, i)][loader->seeds[i]];
-    sample_spec_write(&loader->spec, ids);
+    sample_spec_write(&loader->spec, (unsigned char *)body + segment_bytes);
     head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
+}
+
+/* A list of num_seeds from that one on, all of one type. */
+static struct seed_list *list_nodes(const struct wanted_loader *loader,
+                                    const struct sim_partitions *partitions, uint64_t first,
+                                    uint64_t num_seeds)
+{
+    struct seed_list *list = seed_list_create(num_seeds);
+    assert(list != NULL);
+    for (uint64_t i = 0; i < num_seeds; i++)
+        list->ids[i] = partitions->global[type_of(loader, first + i)][loader->seeds[first + i]];
+    return list;
+}
+
+static struct seed_list *list_pairs(const struct wanted_loader *loader,
+                                    const struct sim_partitions *partitions)
+{
+    struct seed_list *list = seed_list_create((loader->edges != NULL ? 1 : 2) *
+                                              loader->open.num_seeds);
+    assert(list != NULL);
+    wanted_loader_write_seeds(loader, partitions, list->ids);
+    return list;
+}
+
+void wanted_loader_put(const struct wanted_loader *loader, const struct sim_partitions *partitions,
+                       struct seed_lists *lists, uint64_t number)
+{
+    const struct msg_loader_open *open = &loader->open;
+    struct seed_list **of = calloc(open->num_segments + (size_t)1, sizeof(struct seed_list *));
+    uint32_t count = 0;
+    uint64_t first = 0;
+    assert(of != NULL);
+    if (open->seeds == MSG_SEEDS_LISTED)
+        of[count++] = list_nodes(loader, partitions, 0, open->num_seeds);
+    else if (seed_kind_is_listed(open->seeds))
+        of[count++] = list_pairs(loader, partitions);
+    for (uint32_t i = 0; i < open->num_segments; i++) {
+        const struct msg_seed_segment *segment = &loader->segments[i];
+        if (segment->seeds == MSG_SEEDS_LISTED)
+            of[count++] = list_nodes(loader, partitions, first, segment->num_seeds);
+        first += segment->num_seeds;
+    }
+    int rv = count == 0 ? 0 : seed_lists_put(lists, number, of, count);
+    assert(rv == 0);
+    while (count > 0)
+        seed_list_release(of[--count]);
+    free(of);
 }
 
 /* Draws some nodes of each other type, some of them twice; types stand in no order of their

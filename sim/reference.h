@@ -12,6 +12,7 @@
 #ifndef SIM_REFERENCE_H
 #define SIM_REFERENCE_H
 
+#include "actors/data/seed_lists.h"
 #include "graph/batch_space.h"
 #include "graph/sample.h"
 #include "runtime/base/error.h"
@@ -52,12 +53,15 @@ struct wanted_loader {
     uint64_t *edges; /* [open.num_seeds], original IDs, where these pairs are the ends of edges */
 };
 
-/* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a
- * placement, its spec. Sets head->spec_bytes. */
+/* Bytes of the body of the message that opens it, and that body: its segments, its spec. Sets
+ * head->spec_bytes. */
 size_t wanted_loader_bytes(const struct wanted_loader *loader);
-void wanted_loader_write(const struct wanted_loader *loader,
-                         const struct sim_partitions *partitions, struct msg_loader_open *head,
+void wanted_loader_write(const struct wanted_loader *loader, struct msg_loader_open *head,
                          void *body);
+/* Puts the seeds that it lists, by their global IDs of a placement, into the lists of a process
+ * under the number that it has there, as api/loader_request.c does. */
+void wanted_loader_put(const struct wanted_loader *loader, const struct sim_partitions *partitions,
+                       struct seed_lists *lists, uint64_t number);
 /* The seeds of a list alone, [2 * open.num_seeds] at most; returns where they end. */
 uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
                                     const struct sim_partitions *partitions, uint64_t *ids);

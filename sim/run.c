@@ -57,6 +57,7 @@ static void make_cast(struct world *world)
         .meta = &world->partitions.meta,
         .snapshots = world->snapshots,
         .store = world->store,
+        .lists = world->lists,
         .plan = &world->plan,
         .loops = s->loops,
         .direct = s->direct,
@@ -220,7 +221,8 @@ void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
         scenario_print(&world->scenario, verbose);
     world->next_loader = 1;
     world->store = batch_store_create(world->scenario.batch_bytes_max);
-    assert(world->store != NULL);
+    world->lists = seed_lists_create();
+    assert(world->store != NULL && world->lists != NULL);
     open_graph(world);
     run_play(world, verbose, result);
     bool sound = world->error.code == 0;
@@ -231,6 +233,7 @@ void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
         return;
     if (world->error.code == 0)
         batch_store_release(world->store);
+    seed_lists_destroy(world->lists);
     close_graph(world);
     scenario_fini(&world->scenario);
     free(world);

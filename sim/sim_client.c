@@ -116,6 +116,8 @@ static void sim_client_opened(struct actor *self, void *arg, int status, struct 
 static struct message *make_open(struct client_actor *c)
 {
     const struct wanted_loader *loader = &c->plan->loader;
+    /* The lists are there before the proxy is asked, which looks for them. */
+    wanted_loader_put(loader, &c->world->partitions, c->world->lists, c->loader);
     struct message *request = message_create(c->self, MSG_LOADER_OPEN);
     void *body = request == NULL
                      ? NULL
@@ -127,7 +129,7 @@ static struct message *make_open(struct client_actor *c)
     struct msg_loader_open *head = message_head(request);
     *head = loader->open;
     head->loader = c->loader;
-    wanted_loader_write(loader, &c->world->partitions, head, body);
+    wanted_loader_write(loader, head, body);
     return request;
 }
 
@@ -213,8 +215,10 @@ static void sim_client_answered(struct actor *self, void *arg, int status, struc
     }
 }
 
+/* The list goes before the proxy hears of the close: it has a reference of its own. */
 static void close_loader(struct client_actor *c)
 {
+    seed_lists_drop(c->world->lists, c->loader);
     struct message *message = message_create(c->self, MSG_LOADER_CLOSE);
     if (message == NULL)
         return; /* it stays open until the proxy ends */
@@ -518,6 +522,7 @@ static void sim_client_fini(struct actor *self)
         c->num_held = 0;
     }
     release_held(c);
+    seed_lists_drop(c->world->lists, c->loader);
     free(c);
 }
 

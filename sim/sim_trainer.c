@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "actors/data/batch_store.h"
+#include "actors/data/seed_lists.h"
 #include "runtime/base/atomic_dir.h"
 #include "sim/sim_trainer_state.h"
 
@@ -210,6 +211,7 @@ static void sim_trainer_fini(struct actor *self)
     struct sim_trainer *t = actor_state(self);
     if (t == NULL)
         return;
+    seed_lists_drop(t->process->lists, t->loader);
     free(t->weights);
     free(t->values);
     free(t->shared);

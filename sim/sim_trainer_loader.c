@@ -55,6 +55,8 @@ static void loader_opened(struct actor *self, void *arg, int status, struct mess
 static struct message *make_loader_open(struct sim_trainer *t)
 {
     const struct wanted_loader *loader = &t->plan->loader;
+    /* The lists are there before the proxy is asked, which looks for them. */
+    wanted_loader_put(loader, &t->fleet->partitions, t->process->lists, t->loader);
     struct message *request = message_create(t->self, MSG_LOADER_OPEN);
     void *body = request == NULL
                      ? NULL
@@ -67,7 +69,7 @@ static struct message *make_loader_open(struct sim_trainer *t)
     *head = loader->open;
     head->loader = t->loader;
     head->rank = t->rank;
-    wanted_loader_write(loader, &t->fleet->partitions, head, body);
+    wanted_loader_write(loader, head, body);
     return request;
 }
 

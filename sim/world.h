@@ -39,6 +39,7 @@ struct world {
     struct reference reference;
     struct snapshots *snapshots;
     struct batch_store *store;
+    struct seed_lists *lists;
     struct plan plan;
     struct process_actors actors;
     struct process_faults faults;

@@ -48,14 +48,40 @@ static void free_loader(struct proxy *p, struct proxy_loader *l)
     free(l);
 }
 
-static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader_open *open,
-                                        struct message *request)
+/* The numbers of loaders are counted in each process: what a link brought would name lists of some
+ * other loader here. */
+static int take_lists(struct proxy_loader *l, const struct message *request, struct error *error)
+{
+    const struct address self = actor_address(l->proxy->self);
+    if (request->frame.from.node != self.node)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "loader %" PRIu64 ": its seeds are a list in process %" PRIu32
+                         "; open it in process %" PRIu32 ", which this trainer-proxy is in",
+                         l->open.loader, request->frame.from.node, self.node);
+    return seed_set_take(&l->seeds, l->proxy->options->lists, l->open.loader, error);
+}
+
+static int read_loader(struct proxy_loader *l, const struct message *request, struct error *error)
+{
+    const void *body = message_body(l->message);
+    uint64_t length = l->message->frame.body_bytes;
+    epoch_plan_init(&l->epochs, &l->open, NULL);
+    loader_open_spec(&l->open, body, length, &l->spec);
+    int rv = seed_set_init(&l->seeds, &l->open, body, length);
+    if (rv != 0)
+        return rv;
+    l->listed = seed_set_is_listed(&l->seeds);
+    return l->listed ? take_lists(l, request, error) : 0;
+}
+
+static int make_loader(struct proxy *p, const struct msg_loader_open *open, struct message *request,
+                       struct proxy_loader **out, struct error *error)
 {
     struct proxy_loader *l = calloc(1, sizeof *l);
     if (l == NULL)
-        return NULL;
+        return TR_ENOMEM;
     l->proxy = p;
-    /* The copy is made first: seeds and spec are read from it, and lie in it as long as the
+    /* The copy is made first: segments and spec are read from it, and lie in it as long as the
      * loader lives. */
     l->message = message_copy(p->self, request);
     l->open = *open;
@@ -67,17 +93,13 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
     l->samplers = calloc(p->options->num_samplers, sizeof *l->samplers);
     if (l->message == NULL || l->slots == NULL || l->samplers == NULL) {
         free_loader(p, l);
-        return NULL;
+        return TR_ENOMEM;
     }
-    epoch_plan_init(&l->epochs, open, NULL);
-    loader_open_spec(open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
-    int rv = seed_set_init(&l->seeds, open, message_body(l->message), l->message->frame.body_bytes);
-    for (uint32_t i = 0; rv == 0 && i < l->seeds.num_segments; i++)
-        l->listed |= seed_kind_is_listed(l->seeds.segments[i].seeds);
+    int rv = read_loader(l, request, error);
     l->unlisted = rv == 0 ? proxy_make_unlisted(l) : NULL;
     if (l->unlisted == NULL) {
         free_loader(p, l);
-        return NULL;
+        return rv != 0 ? rv : TR_ENOMEM;
     }
     l->num_steps = epoch_plan_steps(&l->epochs);
     l->follows = !l->once;
@@ -87,18 +109,20 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
         l->samplers[i].loader = l;
         l->samplers[i].sampler = i;
     }
-    return l;
+    *out = l;
+    return 0;
 }
 
 static int add_loader(struct proxy *p, const struct msg_loader_open *open, struct message *request,
-                      struct proxy_loader **out)
+                      struct proxy_loader **out, struct error *error)
 {
-    struct proxy_loader *l = make_loader(p, open, request);
-    if (l == NULL)
-        return TR_ENOMEM;
+    struct proxy_loader *l;
+    int rv = make_loader(p, open, request, &l, error);
+    if (rv != 0)
+        return rv;
     /* The store knows a loader before it is on the list, whose slots reserve room there. */
-    int rv = batch_store_open_loader(p->options->store, l->open.loader,
-                                     proxy_estimate(p->options, open, &l->spec));
+    rv = batch_store_open_loader(p->options->store, l->open.loader,
+                                 proxy_estimate(p->options, open, &l->spec));
     if (rv != 0) {
         free_loader(p, l);
         return rv;
@@ -144,9 +168,14 @@ static void open_loader(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
     struct proxy_loader *l = proxy_find(p, open->loader);
+    struct error error = { 0 };
     int rv = proxy_check(p, open, request);
     if (rv == 0 && l == NULL)
-        rv = is_early(p, open->loader) ? TR_ECANCELED : add_loader(p, open, request, &l);
+        rv = is_early(p, open->loader) ? TR_ECANCELED : add_loader(p, open, request, &l, &error);
+    if (error.code != 0) {
+        error_reply_send(p->self, request, &error);
+        return;
+    }
     /* A loader that could not be answered stays: the call comes again and finds it. */
     struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
     if (reply == NULL) {
@@ -255,7 +284,7 @@ static void proxy_draw(struct proxy *p, struct message *request)
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     int rv = waits ? proxy_check(p, &open, request) : TR_EINVAL;
     if (rv == 0 && l == NULL)
-        rv = is_early(p, open.loader) ? TR_ECANCELED : add_loader(p, &open, request, &l);
+        rv = is_early(p, open.loader) ? TR_ECANCELED : add_loader(p, &open, request, &l, NULL);
     if (rv != 0) {
         actor_refuse(p->self, request, rv);
         return;

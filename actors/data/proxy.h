@@ -9,6 +9,10 @@
  * epoch the window reaches into the next one, so that it does not start cold, unless the client was
  * seen to do something else there.
  *
+ * Seeds that a user listed are no part of the message that opens a loader: the client puts them
+ * into the process's lists before, and the proxy reads them there, by a reference that it holds
+ * while it has the loader. So such a loader is opened from the proxy's own process alone.
+ *
  * Back-pressure: a batch is asked for only when the window has a place for it and the store room.
  *
  * Ownership: the options and what they name outlive the actor. Thread rules: an actor's.
@@ -21,6 +25,7 @@
 
 #include "actors/cluster/plan.h"
 #include "actors/data/batch_store.h"
+#include "actors/data/seed_lists.h"
 #include "graph/graph_meta.h"
 #include "partition/store/book.h"
 #include "runtime/core/actor.h"
@@ -39,11 +44,12 @@ struct proxy_options {
     const struct book *book;
     const struct graph_meta *meta;
     struct batch_store *store;
-    uint32_t num_samplers;   /* of the job */
-    uint32_t rank;           /* of the trainer it stands for */
-    bool join;               /* the coordinator, and again when that was restarted */
-    const struct plan *plan; /* NULL: everything is in this process */
-    struct address root;     /* process_member.h */
+    struct seed_lists *lists; /* of the process's loaders; NULL: no loader has listed seeds */
+    uint32_t num_samplers;    /* of the job */
+    uint32_t rank;            /* of the trainer it stands for */
+    bool join;                /* the coordinator, and again when that was restarted */
+    const struct plan *plan;  /* NULL: everything is in this process */
+    struct address root;      /* process_member.h */
     struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
     uint64_t recovery_ns;    /* how long batches wait for samplers that are down */
     uint64_t piece_bytes_max; /* of a batch that is pulled; 0: PROXY_PIECE_BYTES */

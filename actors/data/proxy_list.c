@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seeds that a user listed: the list stays here, in the process that it was given in. A sampler
- * gets the seeds of a batch with the request for it, in the epoch's order, so what a link carries
+ * Seeds that a user listed: the list stays where the user's set has it, in this process, and is
+ * read in place (seed_lists.h). A sampler gets the seeds of a batch with the request for it, in the epoch's order, so what a link carries
  * of a list, and what a sampler holds of it, is a batch and no more. Ranges need none of this: a
  * sampler knows the seeds of a batch by its number. A request for a set that has both gives the
  * listed seeds alone.
@@ -59,7 +59,8 @@ static const uint64_t *find_listed(const struct proxy_loader *l, const struct ep
 {
     uint64_t place = order == NULL ? at : epoch_order_at(order, at);
     const struct seed_segment *segment = &l->seeds.segments[seed_set_find(&l->seeds, place)];
-    return segment->ids == NULL ? NULL : segment->ids + (place - segment->begin) * segment->num_ids;
+    const struct seed_list *list = segment->list;
+    return list == NULL ? NULL : list->ids + (place - segment->begin) * segment->num_ids;
 }
 
 /* How many of a batch's seeds lists have. */

@@ -9,6 +9,7 @@
  * The client's close ends it: it is freed at once where no such call is under way, else behind the
  * last of them (proxy_forget). Invariants:
  *
+ *  - It holds the lists of its seeds, which the client may drop at any time, until it is freed.
  *  - A loader that closes has EMPTY slots, no room in the store, no waiter and no timer.
  *  - At a sampler it is open, or being opened, exactly where proxy_open.address is a life of that
  *    sampler; `call` is set exactly while MSG_LOADER_OPEN is under way. A request for a batch may
@@ -80,10 +81,9 @@ struct proxy_loader {
                                 sent to a sampler */
     bool once;               /* a single draw */
     struct msg_loader_open open;
-    struct seed_set seeds; /* its lists lie in the message */
-    bool listed;           /* some are listed: requests for batches give them */
-    struct message
-        *unlisted; /* what is sent to open it at samplers: the message but for the lists */
+    struct seed_set seeds;    /* holds its lists */
+    bool listed;              /* some are listed: requests for batches give them */
+    struct message *unlisted; /* what is sent to open it at samplers: the listed as given */
     struct epoch_plan epochs;
     struct epoch_orders orders; /* of a list */
     struct sample_spec spec;    /* its terms lie in the message */

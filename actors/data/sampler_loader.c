@@ -64,10 +64,9 @@ static int check_unlisted(const struct msg_loader_open *open, const struct messa
     int rv = seed_set_init(&set, open, message_body(message), message->frame.body_bytes);
     if (rv != 0)
         error_set(error, rv, "no memory for the seeds of a loader");
-    for (uint32_t i = 0; i < set.num_segments && rv == 0; i++)
-        if (seed_kind_is_listed(set.segments[i].seeds))
-            rv = error_set(error, TR_EUNSUPPORTED,
-                           "loader: a list of seeds; requests for batches are to give theirs");
+    else if (seed_set_is_listed(&set))
+        rv = error_set(error, TR_EUNSUPPORTED,
+                       "loader: a list of seeds; requests for batches are to give theirs");
     seed_set_fini(&set);
     return rv;
 }

@@ -135,13 +135,12 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
                    uint64_t length, struct error *error)
 {
     const struct msg_seed_segment only = only_segment(open), *segments;
-    const uint64_t *listed;
     /* Pairs come first: they have no node type, and are refused among segments. */
     if (seed_kind_is_pair(open->seeds))
         return check_pairs(book, open, error);
     if (open->seeds != MSG_SEEDS_SEVERAL)
         return check_segment(book, &only, error);
-    if (loader_open_seeds(open, body, length, &segments, &listed) != 0)
+    if (loader_open_seeds(open, body, length, &segments) != 0)
         return error_set(error, TR_EFORMAT, "loader: its seeds are not described");
     return check_segments(book, open, segments, error);
 }
@@ -150,11 +149,10 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
                   uint64_t length)
 {
     const struct msg_seed_segment only = only_segment(open), *segments = &only;
-    const uint64_t *listed = body;
     uint64_t begin = 0;
     bool several = open->seeds == MSG_SEEDS_SEVERAL;
     uint32_t count = several ? open->num_segments : 1;
-    int rv = several ? loader_open_seeds(open, body, length, &segments, &listed) : 0;
+    int rv = several ? loader_open_seeds(open, body, length, &segments) : 0;
     /* The set is filled before anything fails: seed_set_fini() is called after a failure as
      * well. */
     *set = (struct seed_set){ .segments = calloc(count, sizeof *set->segments) };
@@ -163,7 +161,6 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
     set->num_segments = count;
     for (uint32_t i = 0; i < count; i++) {
         const struct msg_seed_segment *from = &segments[i];
-        bool is_listed = seed_kind_is_listed(from->seeds);
         set->segments[i] = (struct seed_segment){
             .ntype = from->ntype,
             .etype = open->etype,
@@ -173,17 +170,47 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
             .first_rank = from->first_rank,
             .begin = begin,
             .count = from->num_seeds,
-            .ids = is_listed ? listed : NULL,
         };
         begin += from->num_seeds;
-        if (is_listed)
-            listed += from->num_seeds;
+    }
+    return 0;
+}
+
+bool seed_set_is_listed(const struct seed_set *set)
+{
+    for (uint32_t i = 0; i < set->num_segments; i++)
+        if (seed_kind_is_listed(set->segments[i].seeds))
+            return true;
+    return false;
+}
+
+int seed_set_take(struct seed_set *set, struct seed_lists *lists, uint64_t loader,
+                  struct error *error)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < set->num_segments; i++) {
+        struct seed_segment *segment = &set->segments[i];
+        uint64_t num_ids;
+        if (!seed_kind_is_listed(segment->seeds))
+            continue;
+        segment->list = lists != NULL ? seed_lists_take(lists, loader, taken++) : NULL;
+        if (segment->list == NULL)
+            return error_set(error, TR_ENOENT,
+                             "loader %" PRIu64 ": this process has no list of its seeds", loader);
+        /* A list that is shorter would be read beyond its end. */
+        if (__builtin_mul_overflow(segment->count, segment->num_ids, &num_ids) ||
+            segment->list->num_ids != num_ids)
+            return error_set(error, TR_EINVAL,
+                             "loader %" PRIu64 ": %" PRIu64 " seeds, and a list of %" PRIu64 " IDs",
+                             loader, segment->count, segment->list->num_ids);
     }
     return 0;
 }
 
 void seed_set_fini(struct seed_set *set)
 {
+    for (uint32_t i = 0; i < set->num_segments; i++)
+        seed_list_release(set->segments[i].list);
     free(set->segments);
     *set = (struct seed_set){ 0 };
 }

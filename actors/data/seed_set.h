@@ -5,13 +5,15 @@
  * seeds of all segments; the order of an epoch is one of places, so it mixes the types. Pairs of
  * nodes, and edges, are a set of one segment, a place for each.
  *
- * Thread rules: pure.
+ * Ownership: a set holds the lists that it took by references. Thread rules: pure but for these,
+ * which are counted (seed_lists.h).
  */
 #ifndef ACTORS_DATA_SEED_SET_H
 #define ACTORS_DATA_SEED_SET_H
 
 #include <stdbool.h>
 
+#include "actors/data/seed_lists.h"
 #include "partition/store/book.h"
 #include "runtime/base/error.h"
 #include "schemas/body.h"
@@ -24,8 +26,8 @@ struct seed_segment {
     uint32_t num_ids; /* of a seed: 2 of a listed pair */
     uint32_t ranks;
     uint64_t first_rank;
-    uint64_t begin, count; /* its places */
-    const uint64_t *ids;   /* [count * num_ids] in the message's body, where they are listed */
+    uint64_t begin, count;  /* its places */
+    struct seed_list *list; /* [count * num_ids], a reference, where they are listed and taken */
 };
 
 struct seed_set {
@@ -45,10 +47,18 @@ bool seed_kind_is_pair(uint32_t seeds);
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);
 
-/* The segments of seeds that were checked; the body must outlive the set. TR_ENOMEM. */
+/* The segments of seeds that were checked, without the lists of those that are listed.
+ * TR_ENOMEM. */
 int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, const void *body,
                   uint64_t length);
 void seed_set_fini(struct seed_set *set);
+
+/* Whether some of them are listed. */
+bool seed_set_is_listed(const struct seed_set *set);
+/* Takes the loader's lists for them. TR_ENOENT: there are none of that loader (lists may be NULL);
+ * TR_EINVAL: a list is longer or shorter than its segment. */
+int seed_set_take(struct seed_set *set, struct seed_lists *lists, uint64_t loader,
+                  struct error *error);
 
 /* The number of the segment that a place of the set lies in. */
 uint32_t seed_set_find(const struct seed_set *set, uint64_t place);

@@ -129,8 +129,9 @@ TR_API int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *m
 /* All nodes of a type. */
 TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_ns,
                         struct tr_nodes **out, struct tr_error *error);
-/* The nodes listed, ids [count]; TR_ERANGE names one that there is not. One that is listed several
- * times is as many seeds: each has its own place in the batch and draws by itself. */
+/* The nodes listed, ids [count], in 16 bytes a node, which all loaders over the set share. One that
+ * is listed several times is as many seeds: each has its own place in the batch and draws by
+ * itself. TR_ERANGE names one that there is not; TR_ETOOBIG: more than TR_LISTED_MAX. */
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, int64_t timeout_ns, struct tr_nodes **out,
                            struct tr_error *error);
@@ -169,17 +170,17 @@ TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
  */
 TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
                          struct tr_error *error);
-/* Bounds of what is listed: a loader, or a draw, takes 2^29 IDs, of which a pair has two. */
-#define TR_LISTED_MAX (UINT64_C(1) << 29) /* nodes, or edges */
-#define TR_PAIRS_MAX (UINT64_C(1) << 28)
+/* Bounds of what is listed: those of all seeds. Memory ends before, 8 or 16 bytes a seed. */
+#define TR_LISTED_MAX (UINT64_C(1) << 40) /* nodes, or edges */
+#define TR_PAIRS_MAX (UINT64_C(1) << 40)
 /*
  * A set of pairs of nodes, as link prediction takes them: pair i goes from sources[i], of the edge
  * type's source type, to destinations[i], of its destination type, whether the graph has such an
  * edge or not. A seed is a pair then: batches, steps and counts are of pairs, and an epoch without
  * shuffling has them in the order given here. Both ends of each are seeds with places of their own
  * in a batch, where tr_batch_pairs() says which are whose; an end that comes again, in this pair or
- * another one, draws again. The IDs are copied: 16 bytes a pair, in this process alone, and as much
- * again for each open loader. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
+ * another one, draws again. The IDs are copied: 16 bytes a pair, in this process alone, which all
+ * loaders over the set share. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
  * is no node of its type; TR_ETOOBIG: more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be
  * joined or dealt.
  */

@@ -61,10 +61,11 @@ struct tr_loader_options {
     tr_loader_options_init_sized((options), sizeof(struct tr_loader_options))
 TR_API void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size);
 
-/* The options and the strings in them are needed during the call only; the node set is held.
- * TR_ERANGE and TR_EINVAL name an option, TR_ENOENT a feature; TR_EMISMATCH: the set is of another
- * graph, or of another trainer's group; TR_ETOOBIG: the set lists more than TR_LISTED_MAX nodes;
- * TR_EUNSUPPORTED: nobody trains in this process. *out is NULL after a failure. */
+/* The options and the strings in them are needed during the call only; the node set is held, and
+ * its list, where it has one, is read in place: no loader copies it. TR_ERANGE and TR_EINVAL name
+ * an option, TR_ENOENT a feature; TR_EMISMATCH: the set is of another graph, or of another
+ * trainer's group; TR_ETOOBIG: the set has more than 2^40 seeds; TR_EUNSUPPORTED: nobody trains in
+ * this process. *out is NULL after a failure. */
 TR_API int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
                           const struct tr_loader_options *options, int64_t timeout_ns,
                           struct tr_loader **out, struct tr_error *error);

@@ -68,12 +68,15 @@ TR_API int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_
                                      uint32_t type, const char *name, uint32_t *table,
                                      struct tr_error *error);
 
+/* A draw has at most so many seeds: its IDs, of which a pair has two, are copied for it. */
+#define TR_SAMPLE_SEEDS_MAX (UINT64_C(1) << 29)
+
 struct tr_sample_options {
     size_t size;
     const struct tr_sample_spec *spec; /* required */
     uint32_t ntype;                    /* of the seeds */
     const uint64_t *seeds;             /* global IDs, in any order, also several times */
-    size_t num_seeds;                  /* 1 .. TR_LISTED_MAX (troupe/graph.h) */
+    size_t num_seeds;                  /* 1 .. TR_SAMPLE_SEEDS_MAX */
     uint64_t seed;                     /* of the random choices; 0: the session's */
     bool edge_ids;                     /* as in struct tr_loader_options, here and below */
     bool original_ids;
@@ -82,7 +85,8 @@ struct tr_sample_options {
     const char *labels;
     /* A set of pairs or edges (tr_pairs_listed(), tr_edges_listed(), tr_edges_range()), of this
      * graph: all of it is drawn from, in its order, and ntype, seeds and num_seeds are not read. It
-     * is not empty, and has at most TR_LISTED_MAX edges. NULL: those. */
+     * is not empty, and has at most TR_SAMPLE_SEEDS_MAX edges, or half as many pairs. NULL:
+     * those. */
     const struct tr_nodes *pairs;
 };
 

@@ -66,6 +66,8 @@ void asker_open(struct asker *asker, uint64_t seed, bool codec)
     *asker = (struct asker){ 0 };
     assert_int_equal(env_sim_create(seed, NULL, &asker->env), 0);
     assert_int_equal(messages_register(&asker->kinds, NULL), 0);
+    asker->lists = seed_lists_create();
+    assert_non_null(asker->lists);
     struct node_options options = { .id = 1, .loops = 2, .kinds = &asker->kinds, .codec = codec };
     assert_int_equal(node_create(asker->env, &options, &asker->node, NULL), 0);
     assert_int_equal(node_start(asker->node), 0);
@@ -109,14 +111,18 @@ int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, con
                     const struct sample_spec *spec)
 {
     struct msg_loader_open head = *open;
-    size_t bytes = open->seeds == MSG_SEEDS_LISTED ? open->num_seeds * sizeof *seeds : 0;
     head.spec_bytes = (uint32_t)sample_spec_bytes(spec);
-    unsigned char *body = malloc(bytes + head.spec_bytes);
+    unsigned char *body = malloc(head.spec_bytes);
     assert_non_null(body);
-    if (bytes > 0)
-        memcpy(body, seeds, bytes);
-    sample_spec_write(spec, body + bytes);
-    int rv = asker_ask(asker, MSG_LOADER_OPEN, &head, sizeof head, body, bytes + head.spec_bytes);
+    sample_spec_write(spec, body);
+    if (open->seeds == MSG_SEEDS_LISTED && seeds != NULL) {
+        struct seed_list *list = seed_list_create(open->num_seeds);
+        assert_non_null(list);
+        memcpy(list->ids, seeds, open->num_seeds * sizeof *seeds);
+        assert_int_equal(seed_lists_put(asker->lists, open->loader, &list, 1), 0);
+        seed_list_release(list);
+    }
+    int rv = asker_ask(asker, MSG_LOADER_OPEN, &head, sizeof head, body, head.spec_bytes);
     free(body);
     return rv;
 }
@@ -148,5 +154,6 @@ void asker_close(struct asker *asker)
     assert_int_equal(counters.calls_open, 0);
     node_destroy(asker->node);
     env_destroy(asker->env);
+    seed_lists_destroy(asker->lists);
     free(asker->reply);
 }

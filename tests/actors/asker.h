@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "actors/data/seed_lists.h"
 #include "runtime/core/actor.h"
 #include "runtime/core/env.h"
 #include "runtime/core/node.h"
@@ -20,6 +21,7 @@ struct asker {
     struct env *env;
     struct node *node;
     struct kinds kinds;
+    struct seed_lists *lists; /* for a proxy that is asked */
     struct address to;
     /* The request. */
     uint32_t kind;
@@ -48,7 +50,8 @@ void asker_spawn(struct asker *asker, const struct actor_ops *ops, const void *a
 int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_bytes,
               const void *body, size_t body_bytes);
 
-/* The same with MSG_LOADER_OPEN and its body: seeds[2 * open->num_seeds] and the spec. */
+/* The same with MSG_LOADER_OPEN, whose body is the spec. Seeds that are listed are put into the
+ * lists before: seeds[open->num_seeds], or NULL, and nothing is put there. */
 int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, const uint64_t *seeds,
                     const struct sample_spec *spec);
 /* With a spec in which every edge type draws alike, fanout[num_layers]. */

@@ -79,7 +79,8 @@ static void load(struct cluster_fixture *fixture, uint32_t process)
                                        NULL, NULL, NULL),
                          0);
     party->store = batch_store_create((size_t)1 << 28);
-    assert_non_null(party->store);
+    party->lists = seed_lists_create();
+    assert_true(party->store != NULL && party->lists != NULL);
 }
 
 void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process)
@@ -100,6 +101,7 @@ void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process)
         .meta = &fixture->meta,
         .snapshots = party->snapshots,
         .store = party->store,
+        .lists = party->lists,
         .plan = &fixture->plan,
         .process = process,
         .loops = 2,
@@ -242,6 +244,7 @@ void cluster_fixture_close(struct cluster_fixture *fixture)
         batch_store_close(party->store);
         assert_int_equal(batch_store_used(party->store), 0);
         batch_store_release(party->store);
+        seed_lists_destroy(party->lists);
         snapshots_destroy(party->snapshots);
     }
     destroy_disks(fixture);
@@ -272,7 +275,7 @@ size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture)
 {
     struct sample_spec spec;
     fill_spec(fixture, &spec);
-    size_t bytes = CLUSTER_FIXTURE_SEEDS * sizeof(uint64_t) + sample_spec_bytes(&spec);
+    size_t bytes = sample_spec_bytes(&spec);
     sample_spec_free(&spec);
     return bytes;
 }
@@ -280,8 +283,15 @@ size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture)
 void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
                                struct msg_loader_open *head, uint64_t *body)
 {
+    uint32_t process = plan_trainer_node(&fixture->plan, trainer);
+    struct seed_list *list = seed_list_create(CLUSTER_FIXTURE_SEEDS);
+    assert_non_null(list);
     for (size_t i = 0; i < CLUSTER_FIXTURE_SEEDS; i++)
-        body[i] = i;
+        list->ids[i] = i;
+    assert_int_equal(seed_lists_put(fixture->parties[process].lists,
+                                    cluster_fixture_loader(fixture, trainer), &list, 1),
+                     0);
+    seed_list_release(list);
     *head = (struct msg_loader_open){
         .loader = cluster_fixture_loader(fixture, trainer),
         .seed = 11,
@@ -294,12 +304,11 @@ void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t t
         .flags = MSG_LOADER_SHUFFLE | MSG_LOADER_ORIGINAL_IDS | MSG_LOADER_EDGE_IDS |
                  MSG_LOADER_DEGREES,
         .prefetch = 4,
-        .spec_bytes = (uint32_t)cluster_fixture_open_bytes(fixture) -
-                      CLUSTER_FIXTURE_SEEDS * sizeof *body,
+        .spec_bytes = (uint32_t)cluster_fixture_open_bytes(fixture),
     };
     struct sample_spec spec;
     fill_spec(fixture, &spec);
-    sample_spec_write(&spec, body + CLUSTER_FIXTURE_SEEDS);
+    sample_spec_write(&spec, body);
     sample_spec_free(&spec);
 }
 

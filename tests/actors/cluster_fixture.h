@@ -48,6 +48,7 @@ struct cluster_fixture_party {
     struct process_actors actors;
     struct snapshots *snapshots;
     struct batch_store *store;
+    struct seed_lists *lists;
     uint32_t incarnation;
     struct files_sim *disk;
     struct files *files; /* NULL: the system's */
@@ -83,7 +84,8 @@ void cluster_fixture_lose_disk(struct cluster_fixture *fixture, uint32_t process
 
 /* A trainer's loader: each process counts its own, so different ones use the same number. */
 uint64_t cluster_fixture_loader(const struct cluster_fixture *fixture, uint32_t trainer);
-/* Bytes of the body, and head and body of the message that opens it. */
+/* Bytes of the body, and head and body of the message that opens it, after its seeds are put into
+ * the lists of the trainer's process. */
 size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture);
 void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
                                struct msg_loader_open *head, uint64_t *body);

@@ -38,11 +38,10 @@ static void check(int rv, const struct error *error)
         fail_msg("%s: %s", tr_error_name(rv), error->text);
 }
 
-static struct message *make_open(struct world *world, uint32_t trainer)
+static struct message *make_open(struct world *world, struct port *port, uint32_t trainer)
 {
-    struct message *request = port_message(world->ports[trainer], MSG_LOADER_OPEN);
-    uint64_t *body = port_body_alloc(world->ports[trainer], request,
-                                     cluster_fixture_open_bytes(&world->fixture));
+    struct message *request = port_message(port, MSG_LOADER_OPEN);
+    uint64_t *body = port_body_alloc(port, request, cluster_fixture_open_bytes(&world->fixture));
     assert_non_null(body);
     cluster_fixture_fill_open(&world->fixture, trainer, message_head(request), body);
     return request;
@@ -62,8 +61,9 @@ static uint64_t open_loader(struct world *world, uint32_t trainer)
     struct port *port = world->ports[trainer];
     proxy_name(trainer, name);
     assert_int_equal(port_find(port, name, soon(port), &world->proxies[trainer]), 0);
-    assert_int_equal(
-        port_call(port, world->proxies[trainer], make_open(world, trainer), soon(port), &reply), 0);
+    assert_int_equal(port_call(port, world->proxies[trainer], make_open(world, port, trainer),
+                               soon(port), &reply),
+                     0);
     assert_int_equal(reply->frame.kind, MSG_LOADER_OPENED);
     uint64_t steps = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
     port_release(port, reply);
@@ -195,6 +195,52 @@ static void two_trainers_apart(void **state)
     compare(&cluster_fixture_one_of_two, &borrowed, NULL);
 }
 
+/* Each process counts its loaders by itself: what one calls a loader of its own would have the seeds
+ * of another process's. */
+static void a_list_of_another_process_is_refused(void **state)
+{
+    static const struct cluster_fixture_layout layout = {
+        .num_processes = 2,
+        .samplers = 2,
+        .trainers = 2,
+        .direct = true,
+        .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 1 }, { 1, 1 } } },
+    };
+    const uint64_t loader = 77;
+    struct world *world = calloc(1, sizeof *world);
+    struct seed_list *list = seed_list_create(CLUSTER_FIXTURE_SEEDS);
+    struct error error = { 0 };
+    struct message *reply;
+    struct env *env;
+    (void)state;
+    assert_true(world != NULL && list != NULL);
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    cluster_fixture_open(&world->fixture, &layout, env, false);
+    for (uint32_t t = 0; t < layout.trainers; t++)
+        (void)open_loader(world, t);
+    assert_int_equal(seed_lists_put(world->fixture.parties[0].lists, loader, &list, 1), 0);
+    /* Trainer 0's proxy is asked by both processes; its own is the second, and finds the list. */
+    for (uint32_t process = 2; process-- > 0;) {
+        struct port *port = world->ports[process];
+        struct message *request = make_open(world, port, 0);
+        ((struct msg_loader_open *)message_head(request))->loader = loader;
+        assert_int_equal(port_call(port, world->proxies[0], request, soon(port), &reply), 0);
+        assert_int_equal(error_reply_read(reply, &error), process == 0 ? 0 : TR_EUNSUPPORTED);
+        port_release(port, reply);
+        assert_int_equal(atomic_load(&list->references), process == 0 ? 3 : 2);
+    }
+    assert_string_equal(error.text, "loader 77: its seeds are a list in process 1; open it in "
+                                    "process 0, which this trainer-proxy is in");
+    for (uint32_t t = 0; t < layout.trainers; t++) {
+        port_close(world->ports[t]);
+        port_destroy(world->ports[t]);
+    }
+    cluster_fixture_close(&world->fixture);
+    assert_int_equal(atomic_load(&list->references), 1);
+    seed_list_release(list);
+    free(world);
+}
+
 static void kill_first(struct world *world)
 {
     cluster_fixture_stop(&world->fixture, 0, 0);
@@ -255,9 +301,13 @@ static void another_sampler_takes_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(servers_apart),        cmocka_unit_test(samplers_apart_from_trainers),
-        cmocka_unit_test(two_trainers_apart),   cmocka_unit_test(a_server_dies_and_comes_back),
-        cmocka_unit_test(a_replica_takes_over), cmocka_unit_test(another_sampler_takes_over),
+        cmocka_unit_test(servers_apart),
+        cmocka_unit_test(samplers_apart_from_trainers),
+        cmocka_unit_test(two_trainers_apart),
+        cmocka_unit_test(a_server_dies_and_comes_back),
+        cmocka_unit_test(a_replica_takes_over),
+        cmocka_unit_test(another_sampler_takes_over),
+        cmocka_unit_test(a_list_of_another_process_is_refused),
     };
     return cmocka_run_group_tests_name("process_actors_plan", tests, NULL, NULL);
 }

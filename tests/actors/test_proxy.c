@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trainer-proxy over samplers that are slow and die: every batch comes once and in order, the
  * window is kept, and an epoch that follows is begun ahead of time. */
+#include "config.h" /* memfd_create */
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -395,6 +399,7 @@ static void open_list(struct world *world, uint64_t seed, size_t store_bytes, ui
                                              .num_samplers = SAMPLERS,
                                              .recovery_ns = 60 * ENV_SECOND_NS };
     asker_open(&world->asker, seed, false);
+    world->options.lists = world->asker.lists;
     assert_int_equal(node_spawn(world->asker.node, &parent, &address), 0);
     asker_spawn(&world->asker, &proxy_ops, &world->options);
     uint64_t *seeds = calloc(num_seeds, sizeof *seeds);
@@ -664,6 +669,108 @@ static void a_loader_that_was_closed_before_is_not_opened(void **state)
     close_world(&world);
 }
 
+static int error_of(const struct asker *asker)
+{
+    const struct msg_error_reply *failed = (const void *)asker->reply_head;
+    return asker->reply_kind == MSG_ERROR_REPLY ? failed->code : 0;
+}
+
+/* The message has no list, so nothing but the list itself says whether it is there, and whole. A
+ * loader that is open holds it, and no other one does. */
+static void a_list_is_held_while_its_loader_is_open(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 3);
+    struct msg_loader_open open = world.open;
+    struct asker *asker = &world.asker;
+    struct seed_list *list = seed_list_create(STEPS);
+    const int32_t fanout = 2;
+    assert_non_null(list);
+    open.loader = LOADER + 1;
+    assert_int_equal(asker_open_loader(asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(error_of(asker), TR_ENOENT);
+    assert_int_equal(seed_lists_put(asker->lists, open.loader, &list, 1), 0);
+    open.num_seeds = STEPS + 1;
+    assert_int_equal(asker_open_loader(asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(error_of(asker), TR_EINVAL);
+    open.num_seeds = STEPS;
+    open.seeds = MSG_SEEDS_PAIRS;
+    assert_int_equal(asker_open_loader(asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(error_of(asker), TR_EINVAL);
+    assert_int_equal(atomic_load(&list->references), 2);
+    /* The same again takes none. */
+    open.seeds = MSG_SEEDS_LISTED;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(asker_open_loader(asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
+        assert_int_equal(asker->reply_kind, MSG_LOADER_OPENED);
+        assert_int_equal(atomic_load(&list->references), 3);
+    }
+    seed_lists_drop(asker->lists, open.loader);
+    assert_int_equal(atomic_load(&list->references), 2);
+    close_unknown(&world, open.loader);
+    settle(&world);
+    assert_int_equal(atomic_load(&list->references), 1);
+    seed_list_release(list);
+    close_world(&world);
+}
+
+#define HUGE_SEEDS (UINT64_C(1) << 33)
+#define HUGE_BATCH 8u
+
+/* 64 GiB of seeds in a file without pages, but for those that the first batches have. */
+static uint64_t *map_huge(const struct msg_loader_open *open)
+{
+    struct epoch_plan plan;
+    struct epoch_order order = { 0 };
+    const size_t bytes = HUGE_SEEDS * sizeof(uint64_t);
+    int fd = memfd_create("seeds", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+    uint64_t *ids = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(ids != MAP_FAILED);
+    close(fd);
+    assert_int_equal(epoch_plan_init(&plan, open, NULL), 0);
+    assert_int_equal(epoch_order_make(&order, &plan, 0), 0);
+    for (uint64_t at = 0; at < (uint64_t)STEPS * HUGE_BATCH; at++)
+        ids[epoch_order_at(&order, at)] = SEED_OF(epoch_order_at(&order, at));
+    epoch_order_fini(&order);
+    return ids;
+}
+
+/* No message, and no copy, bounds a list: the stubs compare the seeds of each batch with the places
+ * that they have in it. */
+static void a_list_may_be_as_long_as_memory_holds(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 3);
+    close_unknown(&world, LOADER);
+    settle(&world);
+    world.open.num_seeds = HUGE_SEEDS;
+    world.open.batch_size = HUGE_BATCH;
+    world.open.flags = MSG_LOADER_SHUFFLE;
+    struct seed_list *list = seed_list_create(1);
+    const int32_t fanout = 2;
+    assert_non_null(list);
+    uint64_t *own = list->ids;
+    list->ids = map_huge(&world.open);
+    list->num_ids = HUGE_SEEDS;
+    assert_int_equal(seed_lists_put(world.asker.lists, LOADER, &list, 1), 0);
+    assert_int_equal(asker_open_loader(&world.asker, &world.open, NULL, 1, &fanout, GRAPH_ETYPES),
+                     0);
+    assert_int_equal(world.asker.reply_kind, MSG_LOADER_OPENED);
+    const struct msg_loader_opened *opened = (const void *)world.asker.reply_head;
+    assert_true(opened->num_batches == HUGE_SEEDS / HUGE_BATCH);
+    for (uint64_t step = 0; step + WINDOW <= STEPS; step++)
+        take(&world, 0, step);
+    close_world(&world);
+    assert_int_equal(atomic_load(&list->references), 1);
+    assert_int_equal(munmap(list->ids, HUGE_SEEDS * sizeof *list->ids), 0);
+    list->ids = own;
+    seed_list_release(list);
+}
+
 /* A batch as bytes is the one that was asked for, whole, or it is refused with a message. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
@@ -819,6 +926,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(a_loader_that_was_closed_before_is_not_opened),
+        cmocka_unit_test(a_list_is_held_while_its_loader_is_open),
+        cmocka_unit_test(a_list_may_be_as_long_as_memory_holds),
         cmocka_unit_test(no_link_is_blamed_inside_a_process),
         cmocka_unit_test(the_next_epoch_starves_nobody),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),

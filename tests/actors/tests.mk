@@ -51,6 +51,11 @@ tests_actors_test_client_SOURCES = tests/actors/test_client.c tests/actors/graph
     tests/seeds.h
 tests_actors_test_client_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_seed_lists
+TESTS += tests/actors/test_seed_lists
+tests_actors_test_seed_lists_SOURCES = tests/actors/test_seed_lists.c
+tests_actors_test_seed_lists_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_batch_store
 TESTS += tests/actors/test_batch_store
 tests_actors_test_batch_store_SOURCES = tests/actors/test_batch_store.c tests/schemas/random.h

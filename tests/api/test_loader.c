@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -425,6 +426,9 @@ int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
  * meanwhile. */
 static atomic_int refusals, refusal;
 
+/* The body of what opened a loader last. */
+static atomic_uint_fast64_t open_bytes;
+
 /* The next opening of a loader is answered too late; where it was opened, and where it was
  * closed. */
 static atomic_bool answer_late;
@@ -460,6 +464,7 @@ int __wrap_port_call(struct port *port, struct address to, struct message *reque
     }
     if (request->frame.kind == MSG_LOADER_OPEN) {
         atomic_store(&last_sent, MSG_LOADER_OPEN);
+        atomic_store(&open_bytes, request->frame.body_bytes);
         opened_at = to;
     }
     bool late = request->frame.kind == MSG_LOADER_OPEN && atomic_exchange(&answer_late, false);
@@ -542,6 +547,98 @@ static void deaths_change_nothing(void **state)
     assert_true(deaths >= 5);
     assert_int_equal(count, want_count);
     assert_memory_equal(got, want, count * sizeof *got);
+    close_job(&job);
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* All nodes are listed twice: more seeds than an epoch's batches of the whole set. */
+static void list_all(struct job *job)
+{
+    uint64_t *ids = calloc(2 * WORLD_NODES, sizeof *ids);
+    assert_non_null(ids);
+    for (uint64_t i = 0; i < 2 * WORLD_NODES; i++)
+        ids[i] = i % WORLD_NODES;
+    tr_nodes_close(job->nodes);
+    ok(tr_nodes_listed(job->graph, 0, ids, 2 * WORLD_NODES, TR_WAIT_FOREVER, &job->nodes,
+                       &failure));
+    free(ids);
+}
+
+/* The set is closed as soon as a loader has it, and the proxy dies in the middle of the epoch: it
+ * finds the list again, which is given back when the loader is closed and the proxy has gone. */
+static void a_list_lives_as_long_as_its_loader(void **state)
+{
+    uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
+    struct tr_loader_options lo = loader_options();
+    struct tr_batch *batch;
+    struct job job;
+    size_t count = 0;
+    int rv;
+    (void)state;
+    open_graph(&job, NULL);
+    list_all(&job);
+    struct seed_list *list = seed_list_acquire(job.nodes->list);
+    ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &job.loader, &failure));
+    const size_t want_count = epoch_digests(&job, want);
+    tr_loader_close(job.loader);
+    ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &job.loader, &failure));
+    tr_nodes_close(job.nodes);
+    job.nodes = NULL;
+    while ((rv = tr_loader_next(job.loader, 60 * SECOND, &batch, &failure)) == 0) {
+        assert_true(count < DIGESTS_MAX);
+        assert_int_equal(tr_batch_digest(batch, &got[count++], NULL), 0);
+        tr_batch_release(batch);
+        if (count == 3 || count == 20)
+            kill_actor(&job, "proxy/0");
+    }
+    assert_int_equal(rv, TR_EEND);
+    assert_true(count > 20 && count == want_count);
+    assert_memory_equal(got, want, count * sizeof *got);
+    close_job(&job);
+    assert_int_equal(atomic_load(&list->references), 1);
+    seed_list_release(list);
+}
+
+#define LONG_LIST (UINT64_C(1) << 24)
+
+/* No message brings the list, no account is charged with it and nothing is copied, however many
+ * loaders are open: 128 MiB of it would be seen. */
+static void opening_over_a_list_copies_nothing(void **state)
+{
+    struct tr_loader_options lo = loader_options();
+    struct tr_loader *loaders[3];
+    struct tr_batch *batch;
+    struct job job;
+    (void)state;
+    lo.shuffle = false;
+    open_graph(&job, NULL);
+    tr_nodes_close(job.nodes);
+    job.nodes = nodes_create(job.graph, 0, LONG_LIST, &failure);
+    assert_non_null(job.nodes);
+    for (uint64_t i = 0; i < LONG_LIST; i++)
+        job.nodes->ids[i] = (i * 7 + 3) % WORLD_NODES;
+    struct account *messages = node_message_account(graph_node(job.graph));
+    const size_t used = account_used(messages);
+    const long peak = peak_kib();
+    for (int i = 0; i < 3; i++) {
+        ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loaders[i], &failure));
+        assert_true(atomic_load(&open_bytes) < 1024);
+        assert_true(account_used(messages) < used + 1024 * 1024);
+        assert_int_equal(tr_loader_num_batches(loaders[i]), (LONG_LIST + 49) / 50);
+    }
+    assert_true(peak_kib() < peak + 64 * 1024);
+    ok(tr_loader_next(loaders[2], 60 * SECOND, &batch, &failure));
+    for (uint32_t i = 0; i < 50; i++)
+        assert_true(batch_mini(batch)->nodes[0].ids[i] == (i * 7 + 3) % WORLD_NODES);
+    tr_batch_release(batch);
+    for (int i = 0; i < 3; i++)
+        tr_loader_close(loaders[i]);
     close_job(&job);
 }
 
@@ -628,6 +725,8 @@ int main(void)
         cmocka_unit_test(ranks_beyond_those_of_a_job_are_played_by_its_trainers),
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
+        cmocka_unit_test(a_list_lives_as_long_as_its_loader),
+        cmocka_unit_test(opening_over_a_list_copies_nothing),
         cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
         cmocka_unit_test(a_loader_whose_opening_was_given_up_is_closed),

@@ -460,9 +460,12 @@ static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
             "destinations[3] = 200 is no node of type paper");
     assert_null(out);
     refused(tr_pairs_listed(graph, CITES, good, good, TR_PAIRS_MAX + 1, &out, &failure), TR_ETOOBIG,
-            "pairs; at most 268435456");
+            "pairs; at most 2^40");
     refused(tr_pairs_listed(graph, CITES, good, good, SIZE_MAX / 2 + 1, &out, &failure), TR_ETOOBIG,
-            "pairs; at most 268435456");
+            "pairs; at most 2^40");
+    refused(tr_nodes_listed(graph, PAPER, good, TR_LISTED_MAX + 1, TR_WAIT_FOREVER, &out, &failure),
+            TR_ETOOBIG, "nodes; at most 2^40");
+    assert_null(out);
     refused(tr_pairs_ids(set, count, 1, &id, &id, &failure), TR_ERANGE, "of a set that has");
     refused(tr_pairs_ids(set, 1, SIZE_MAX, &id, &id, &failure), TR_ERANGE, "of a set that has");
     refused(tr_nodes_ids(set, 0, 1, TR_WAIT_FOREVER, &id, &failure), TR_EINVAL, "tr_pairs_ids()");
@@ -496,7 +499,7 @@ static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
     refused(tr_edges_listed(graph, ETYPES, good, 3, &out, &failure), TR_ERANGE,
             "edge type 3, the graph has 3");
     refused(tr_edges_listed(graph, CITES, good, TR_LISTED_MAX + 1, &out, &failure), TR_ETOOBIG,
-            "edges; at most 536870912");
+            "edges; at most 2^40");
     refused(tr_edges_ids(set, tr_nodes_count(set), 1, SECOND, &id, &failure), TR_ERANGE,
             "of a set that has");
     refused(tr_pairs_ids(set, 0, 1, &id, &id, &failure), TR_EINVAL, "tr_edges_ids()");
