@@ -15,7 +15,7 @@
 #define PIECES 4u
 
 struct fetch {
-    uint32_t ntype, table; /* of MSG_TABLE_EDGE_RANKS, ntype is an edge type */
+    uint32_t ntype, table; /* of tables of edges, ntype is an edge type */
     size_t row_bytes;
     const uint64_t *ids;
     size_t count;
@@ -141,13 +141,15 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, uint32_t tabl
 {
     if (table == MSG_TABLE_EDGE_RANKS) /* are those of a range, which was checked */
         return 0;
-    uint64_t nodes = graph->book->num_nodes[ntype];
+    const struct graph_types *types = &graph->book->types;
+    bool edges = table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS;
+    uint64_t most = edges ? graph->book->num_edges[ntype] : graph->book->num_nodes[ntype];
     for (size_t i = 0; i < count; i++)
-        if (ids[i] >= nodes)
+        if (ids[i] >= most)
             return error_set(error, TR_ERANGE,
-                             "ids[%zu] = %" PRIu64 " is no node of type %s, "
-                             "which has %" PRIu64,
-                             i, ids[i], graph->book->types.ntypes[ntype], nodes);
+                             "ids[%zu] = %" PRIu64 " is no %s of type %s, which has %" PRIu64, i,
+                             ids[i], edges ? "edge" : "node",
+                             edges ? types->etypes[ntype].name : types->ntypes[ntype], most);
     return 0;
 }
 
@@ -202,6 +204,26 @@ int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, 
     int table = graph_meta_table(&graph->meta, ntype, (uint32_t)number);
     return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns, rows,
                        error);
+}
+
+int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *feature,
+                         const uint64_t *edge_ids, size_t count, int64_t timeout_ns, void *rows,
+                         struct tr_error *error)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (etype >= graph->book->types.num_etypes)
+        return tr_error_set(error, TR_ERANGE, "edge type %u, the graph has %u", etype,
+                            graph->book->types.num_etypes);
+    rv = tr_graph_find_edge_feature(graph, etype, feature, &info, error);
+    if (rv != 0)
+        return rv;
+    int number = graph_meta_edge_name(&graph->meta, feature);
+    int table = graph_meta_edge_table(&graph->meta, etype, (uint32_t)number);
+    return fetch_table(graph, etype, MSG_TABLE_EDGES + (uint32_t)table, info.row_bytes, edge_ids,
+                       count, timeout_ns, rows, error);
 }
 
 int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,

@@ -49,6 +49,14 @@ uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype)
     return ntype < graph->meta.num_ntypes ? graph->meta.nodes[ntype].num_features : 0;
 }
 
+static int give_feature(const struct feature_meta *meta, struct tr_feature_info *info,
+                        struct tr_error *error)
+{
+    const struct tr_feature_info full = { sizeof full, meta->name, meta->dtype, meta->width,
+                                          meta->row_bytes };
+    return sized_write(info, &full, sizeof full, "tr_feature_info", error);
+}
+
 int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feature,
                      struct tr_feature_info *info, struct tr_error *error)
 {
@@ -57,15 +65,15 @@ int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feat
         return rv;
     if (feature >= tr_graph_num_features(graph, ntype))
         return tr_error_set(error, TR_ERANGE, "node type %u has no feature %u", ntype, feature);
-    const struct feature_meta *meta = &graph->meta.nodes[ntype].features[feature];
-    const struct tr_feature_info full = { sizeof full, meta->name, meta->dtype, meta->width,
-                                          meta->row_bytes };
-    return sized_write(info, &full, sizeof full, "tr_feature_info", error);
+    return give_feature(&graph->meta.nodes[ntype].features[feature], info, error);
 }
 
 int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
                           struct tr_feature_info *info, struct tr_error *error)
 {
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
     for (uint32_t i = 0; i < tr_graph_num_features(graph, ntype); i++)
         if (strcmp(graph->meta.nodes[ntype].features[i].name, name) == 0)
             return tr_graph_feature(graph, ntype, i, info, error);
@@ -74,6 +82,38 @@ int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const ch
                         " lists them",
                         ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
                         graph->book->graph_name, name);
+}
+
+uint32_t tr_graph_num_edge_features(const struct tr_graph *graph, uint32_t etype)
+{
+    return etype < graph->meta.num_etypes ? graph->meta.edges[etype].num_features : 0;
+}
+
+int tr_graph_edge_feature(const struct tr_graph *graph, uint32_t etype, uint32_t feature,
+                          struct tr_feature_info *info, struct tr_error *error)
+{
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (feature >= tr_graph_num_edge_features(graph, etype))
+        return tr_error_set(error, TR_ERANGE, "edge type %u has no feature %u", etype, feature);
+    return give_feature(&graph->meta.edges[etype].features[feature], info, error);
+}
+
+int tr_graph_find_edge_feature(const struct tr_graph *graph, uint32_t etype, const char *name,
+                               struct tr_feature_info *info, struct tr_error *error)
+{
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    for (uint32_t i = 0; i < tr_graph_num_edge_features(graph, etype); i++)
+        if (strcmp(graph->meta.edges[etype].features[i].name, name) == 0)
+            return tr_graph_edge_feature(graph, etype, i, info, error);
+    return tr_error_set(
+        error, TR_ENOENT,
+        "edge type '%s' of graph '%s' has no feature '%s'; `troupe inspect` lists them",
+        etype < graph->meta.num_etypes ? graph->book->types.etypes[etype].name : "?",
+        graph->book->graph_name, name);
 }
 
 int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,

@@ -155,7 +155,8 @@ struct msg_sample_reply {
 /* From here on slices of tables of ranks, by number; u64 rows, which are nobody's. A fetch of them
  * has ranks for IDs. */
 #define MSG_TABLE_RANKS 0xf0000000u
-/* From here on features of an edge type, by number: the section's type is of edges then. */
+/* From here on features of an edge type, by number: the section's type is of edges then. A fetch of
+ * them has IDs of edges. */
 #define MSG_TABLE_EDGES 0xe0000000u
 /* Both ends of edges, by their positions: two u64 a row, global IDs of source and destination. The
  * section's type is of edges. */
@@ -212,8 +213,8 @@ struct msg_fetch_request {
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
     uint64_t first;      /* the requester's number of ids[0], for messages */
     uint64_t row_bytes;  /* the table's */
-    uint32_t ntype;
-    uint32_t table; /* a feature's number or MSG_TABLE_* */
+    uint32_t ntype;      /* or an edge type, as the table says */
+    uint32_t table;      /* a feature's number or MSG_TABLE_* */
     uint32_t count;
 };
 

@@ -48,10 +48,16 @@ static uint32_t piece_rows(uint64_t row_bytes, uint64_t bytes, uint64_t left)
     return (uint32_t)(fit < left ? fit : left);
 }
 
-/* Edges are fetched by rank alone; all other tables are of nodes. */
+/* A feature of an edge type, whose IDs are those of edges. */
+static bool is_edge_feature(const struct msg_fetch_request *head)
+{
+    return head->table >= MSG_TABLE_EDGES && head->table < MSG_TABLE_RANKS;
+}
+
+/* Rows of edges, by ID or by rank; all other tables are of nodes. */
 static bool is_of_edges(const struct msg_fetch_request *head)
 {
-    return head->table == MSG_TABLE_EDGE_RANKS;
+    return head->table == MSG_TABLE_EDGE_RANKS || is_edge_feature(head);
 }
 
 static int check_type(const struct book *book, const struct msg_fetch_request *head,
@@ -98,7 +104,7 @@ static int fetch_size(const struct client *client, const struct message *request
 static bool has_ranks(const struct client_fetch *f, uint64_t *num_ranks)
 {
     const struct book *book = f->op.client->options->book;
-    if (is_of_edges(f->head)) {
+    if (f->head->table == MSG_TABLE_EDGE_RANKS) {
         *num_ranks = book->num_edges[f->head->ntype];
         return true;
     }
@@ -109,11 +115,18 @@ static bool has_ranks(const struct client_fetch *f, uint64_t *num_ranks)
     return any && number < book->num_ranks;
 }
 
-/* The partition that has the row of an ID, and which row of it; negative: none has. */
+/* The partition that has the row of an ID, and which row of it; negative: none has, or it lies
+ * farther into its partition than rows are counted. */
 static int row_of(const struct client_fetch *f, uint64_t id, uint64_t *row)
 {
     const struct book *book = f->op.client->options->book;
     uint64_t num_ranks;
+    if (is_edge_feature(f->head)) {
+        int part = book_edge_owner(book, f->head->ntype, id);
+        if (part >= 0)
+            *row = id - book->edge_extents[f->head->ntype][part].begin;
+        return part >= 0 && *row > UINT32_MAX ? TR_ETOOBIG : part;
+    }
     if (has_ranks(f, &num_ranks)) {
         if (id >= num_ranks)
             return TR_ERANGE;
@@ -127,22 +140,36 @@ static int row_of(const struct client_fetch *f, uint64_t id, uint64_t *row)
     return owner;
 }
 
-static int count_owners(struct client_fetch *f, const uint64_t *ids, uint32_t *owners,
-                        struct error *error)
+static int say_no_row(const struct client_fetch *f, uint32_t at, uint64_t id, int code,
+                      struct error *error)
 {
     const struct book *book = f->op.client->options->book;
     uint32_t type = f->head->ntype;
     bool edges = is_of_edges(f->head);
+    if (code == TR_ETOOBIG)
+        return error_set(error, code,
+                         "ids[%" PRIu64 "] = %" PRIu64 " of type %s lies beyond the first 2^32 "
+                         "edges of its partition, whose rows alone may be fetched; make more "
+                         "partitions",
+                         f->head->first + at, id, book->types.etypes[type].name);
+    return error_set(error, TR_ERANGE,
+                     "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type %s, which has %" PRIu64,
+                     f->head->first + at, id,
+                     !edges                     ? "node"
+                     : is_edge_feature(f->head) ? "edge"
+                                                : "rank of edges",
+                     edges ? book->types.etypes[type].name : book->types.ntypes[type],
+                     edges ? book->num_edges[type] : book->num_nodes[type]);
+}
+
+static int count_owners(struct client_fetch *f, const uint64_t *ids, uint32_t *owners,
+                        struct error *error)
+{
     for (uint32_t i = 0; i < f->head->count; i++) {
         uint64_t row;
         int owner = row_of(f, ids[i], &row);
         if (owner < 0)
-            return error_set(error, TR_ERANGE,
-                             "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type "
-                             "%s, which has %" PRIu64,
-                             f->head->first + i, ids[i], edges ? "rank of edges" : "node",
-                             edges ? book->types.etypes[type].name : book->types.ntypes[type],
-                             edges ? book->num_edges[type] : book->num_nodes[type]);
+            return say_no_row(f, i, ids[i], owner, error);
         owners[i] = (uint32_t)owner;
         f->starts[owner + 1]++;
     }

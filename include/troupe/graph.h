@@ -96,12 +96,28 @@ TR_API int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32
 TR_API int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
                                  struct tr_feature_info *info, struct tr_error *error);
 
+/* The features of an edge type: data and weights of its edges, by the edges' per-type global IDs.
+ * The same failures. */
+TR_API uint32_t tr_graph_num_edge_features(const struct tr_graph *graph, uint32_t etype);
+TR_API int tr_graph_edge_feature(const struct tr_graph *graph, uint32_t etype, uint32_t feature,
+                                 struct tr_feature_info *info, struct tr_error *error);
+TR_API int tr_graph_find_edge_feature(const struct tr_graph *graph, uint32_t etype,
+                                      const char *name, struct tr_feature_info *info,
+                                      struct tr_error *error);
+
 /* Rows of a feature for nodes in any order, repeats allowed, into rows: [count * row_bytes].
  * TR_ENOENT: no such feature; TR_ERANGE names the first ID that is none; TR_ETIMEDOUT. After a
- * failure rows may hold some of them. The next two fail alike. */
+ * failure rows may hold some of them. The next three fail alike. */
 TR_API int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
                           const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
                           struct tr_error *error);
+
+/* The same of a feature of an edge type, for edges by their per-type global IDs (those that batches,
+ * partitions and tr_edges_ids() have). TR_ETOOBIG names an edge beyond the first 2^32 that its
+ * partition has of the type. */
+TR_API int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *feature,
+                                const uint64_t *edge_ids, size_t count, int64_t timeout_ns,
+                                void *rows, struct tr_error *error);
 
 /* The user's IDs of nodes: original_ids [count]. */
 TR_API int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,

@@ -141,6 +141,10 @@ static void bad_requests_name_what_is_wrong(void **unused)
     assert_failed(&f, TR_ERANGE, "is no rank of edges of type");
     fetch(&f, MSG_TABLE_EDGE_RANKS, 8, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_ENOENT, "no runs of edges of type");
+    fetch(&f, MSG_TABLE_EDGES, 8, (const uint64_t[]){ 0, UINT64_MAX }, 2, ENV_SECOND_NS);
+    assert_failed(&f, TR_ERANGE, "ids[1001] = 18446744073709551615 is no edge of type");
+    fetch(&f, MSG_TABLE_EDGES, 8, ids, 1, ENV_SECOND_NS);
+    assert_failed(&f, TR_ERANGE, "table 0");
     fetch(&f, FEAT, 24, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_EMISMATCH, "rows of 24 bytes asked for, the table has 20");
     fetch(&f, 9, 20, ids, 1, ENV_SECOND_NS);
@@ -153,6 +157,30 @@ static void bad_requests_name_what_is_wrong(void **unused)
     nodes.ntype = 2;
     asker_ask(&f.asker, MSG_NODES_REQUEST, &nodes, sizeof nodes, NULL, 0);
     assert_failed(&f, TR_ERANGE, "node type 2, the graph has 2");
+    close_fixture(&f);
+}
+
+/* A row of edges is counted with 32 bits: one that lies farther into its partition is not taken for
+ * another. */
+static void rows_of_edges_beyond_counting_are_named(void **unused)
+{
+    (void)unused;
+    const uint64_t most = UINT64_C(1) << 32, first = 7;
+    struct fixture f;
+    open_fixture(&f, false);
+    struct book *book = &f.world.graph.book;
+    struct extent *extents = book->edge_extents[0];
+    book->num_edges[0] = 2 * most;
+    extents[0].begin = 0;
+    extents[0].end = extents[1].begin = first;
+    extents[1].end = 2 * most;
+    asker_spawn(&f.asker, &graph_client_ops, &f.options);
+    fetch(&f, MSG_TABLE_EDGES, 8, (const uint64_t[]){ 0, first + most }, 2, ENV_SECOND_NS);
+    assert_failed(&f, TR_ETOOBIG, "ids[1001] = 4294967303 of type");
+    assert_failed(&f, TR_ETOOBIG, "beyond the first 2^32 edges of its partition");
+    /* The last one that is counted is asked for, where nobody has such a table. */
+    fetch(&f, MSG_TABLE_EDGES, 8, (const uint64_t[]){ first + most - 1 }, 1, ENV_SECOND_NS);
+    assert_failed(&f, TR_ERANGE, "table 0");
     close_fixture(&f);
 }
 
@@ -1181,6 +1209,7 @@ int main(void)
         cmocka_unit_test(an_account_that_is_too_small_is_named),
         cmocka_unit_test(a_set_that_outgrows_the_account_fails),
         cmocka_unit_test(the_account_is_used_to_its_last_byte),
+        cmocka_unit_test(rows_of_edges_beyond_counting_are_named),
         cmocka_unit_test(fetches_are_bounded),
         cmocka_unit_test(an_owner_that_never_comes_is_named_at_the_deadline),
         cmocka_unit_test(a_set_is_asked_for_piece_by_piece),

@@ -53,6 +53,8 @@ static void types_and_counts_up_to_the_last(void **state)
     assert_int_equal(tr_graph_num_nodes(graph, 1), 0);
     assert_int_equal(tr_graph_num_edges(graph, 1), 0);
     assert_int_equal(tr_graph_num_features(graph, 1), 0);
+    assert_int_equal(tr_graph_num_edge_features(graph, 0), 0);
+    assert_int_equal(tr_graph_num_edge_features(graph, 1), 0);
 }
 
 static void features_by_number_and_by_name(void **state)

@@ -187,7 +187,8 @@ static void check_node_rows(const struct tr_batch *batch, uint32_t ntype,
                         sample_value(ntype, original[i], k));
 }
 
-/* Row i says which edge the i-th of the block is, whose ends the block has too. */
+/* Row i says which edge the i-th of the block is, whose ends the block has too; its ID fetches the
+ * same row. */
 static void check_edge_rows(const struct job *job, const struct tr_batch *batch, uint32_t layer,
                             uint32_t etype, const struct tr_rows *rows)
 {
@@ -207,6 +208,15 @@ static void check_edge_rows(const struct job *job, const struct tr_batch *batch,
             assert_true(job->sample.src[etype][edge] == src[block.sources[i]]);
             assert_true(job->sample.dst[etype][edge] == dst[d]);
         }
+    struct tr_error error = TR_ERROR_INIT;
+    float *fetched = calloc((size_t)block.num_edges + 1, rows->row_bytes);
+    assert_non_null(fetched);
+    ok(tr_graph_fetch_edges(job->graph, etype, "weight", block.edge_ids, block.num_edges,
+                            30 * SECOND, fetched, &error),
+       &error);
+    if (block.num_edges > 0)
+        assert_memory_equal(fetched, rows->rows, block.num_edges * rows->row_bytes);
+    free(fetched);
 }
 
 static void check_tables(struct job *job, const struct tr_batch *batch)
@@ -267,6 +277,84 @@ static void placements_draw_the_same(void **state)
         assert_true(job.digest == first);
         draw(&job); /* every time */
         assert_true(job.digest == first);
+        close_job(&job);
+    }
+}
+
+/* All edges of a type, twice, from the last to the first: each row is of some edge, all are there,
+ * and the second time they are the same. */
+static void check_all_edge_rows(const struct job *job, uint32_t etype)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT, found = TR_FEATURE_INFO_INIT;
+    struct tr_error error = TR_ERROR_INIT;
+    const size_t count = job->sample.num_edges[etype];
+    uint64_t *ids = calloc(2 * count + 1, sizeof *ids);
+    uint8_t *seen = calloc(count + 1, sizeof *seen);
+    float *rows = calloc(2 * count + 1, 2 * sizeof *rows);
+    assert_true(ids != NULL && seen != NULL && rows != NULL);
+    assert_int_equal(tr_graph_num_edge_features(job->graph, etype), 1);
+    ok(tr_graph_edge_feature(job->graph, etype, 0, &info, &error), &error);
+    ok(tr_graph_find_edge_feature(job->graph, etype, "weight", &found, &error), &error);
+    assert_ptr_equal(info.name, found.name);
+    assert_string_equal(info.name, "weight");
+    assert_int_equal(info.dtype, TR_F32);
+    assert_int_equal(info.width, 2);
+    assert_int_equal(info.row_bytes, 2 * sizeof *rows);
+    for (size_t i = 0; i < 2 * count; i++)
+        ids[i] = count - 1 - i % count;
+    ok(tr_graph_fetch_edges(job->graph, etype, "weight", ids, 2 * count, 30 * SECOND, rows, &error),
+       &error);
+    for (size_t i = 0; i < count; i++) {
+        const float *row = rows + 2 * i;
+        uint64_t edge = (uint64_t)(row[0] - sample_value(10 + etype, 0, 0)) / 8;
+        assert_true(edge < count && seen[edge]++ == 0);
+        assert_true(row[0] == sample_value(10 + etype, edge, 0));
+        assert_true(row[1] == sample_value(10 + etype, edge, 1));
+    }
+    if (count > 0)
+        assert_memory_equal(rows, rows + 2 * count, 2 * count * sizeof *rows);
+    free(rows);
+    free(seen);
+    free(ids);
+}
+
+static void check_refused_edge_rows(const struct job *job)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    struct tr_graph *graph = job->graph;
+    const uint64_t ids[] = { 0, 1, job->sample.num_edges[0] };
+    float rows[6];
+    char text[64];
+    ok(tr_graph_fetch_edges(graph, 0, "weight", NULL, 0, 0, NULL, &failure), &failure);
+    assert_int_equal(tr_graph_edge_feature(graph, 0, 1, &info, &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "edge type 0 has no feature 1");
+    assert_int_equal(tr_graph_edge_feature(graph, 3, 0, &info, &failure), TR_ERANGE);
+    /* A name of nodes' rows alone. */
+    assert_int_equal(tr_graph_find_edge_feature(graph, 0, "feat", &info, &failure), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "has no feature 'feat'"));
+    assert_int_equal(tr_graph_find_edge_feature(graph, 3, "weight", &info, &failure), TR_ENOENT);
+    assert_int_equal(tr_graph_find_feature(graph, 0, "weight", &info, &failure), TR_ENOENT);
+    assert_int_equal(tr_graph_fetch_edges(graph, 0, "feat", ids, 2, SECOND, rows, &failure),
+                     TR_ENOENT);
+    assert_int_equal(tr_graph_fetch_edges(graph, 3, "weight", ids, 2, SECOND, rows, &failure),
+                     TR_ERANGE);
+    assert_string_equal(failure.message, "edge type 3, the graph has 3");
+    assert_int_equal(tr_graph_fetch_edges(graph, 0, "weight", ids, 3, SECOND, rows, &failure),
+                     TR_ERANGE);
+    snprintf(text, sizeof text, "ids[2] = %zu is no edge of type", (size_t)ids[2]);
+    assert_non_null(strstr(failure.message, text));
+}
+
+static void edge_rows_are_fetched_by_id(void **state)
+{
+    static const uint32_t parts[] = { 1, 3, 4 };
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct job job;
+        open_job(&job, parts[i], i != 2);
+        for (uint32_t e = 0; e < tr_graph_num_etypes(job.graph); e++)
+            check_all_edge_rows(&job, e);
+        check_refused_edge_rows(&job);
         close_job(&job);
     }
 }
@@ -478,6 +566,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(placements_draw_the_same),
+        cmocka_unit_test(edge_rows_are_fetched_by_id),
         cmocka_unit_test(threads_draw_at_once),
         cmocka_unit_test(a_loader_draws_by_a_spec_too),
         cmocka_unit_test(draws_that_time_out_leave_nothing),
