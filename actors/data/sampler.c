@@ -276,7 +276,7 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     epoch_plan_step(&l->epochs, asked->batch, &task->first_seed, &count, &step_seeds);
     /* The IDs of both ends of a pair. */
     uint64_t given = (uint64_t)count * l->seeds.segments[0].num_ids;
-    if (seed_kind_is_given(l->open.seeds) && asked->num_seeds != given)
+    if (seed_set_is_given(&l->seeds) && asked->num_seeds != given)
         return error_set(error, TR_EINVAL,
                          "batch %" PRIu64 " asked for with %" PRIu32 " seeds, it has %" PRIu64,
                          asked->batch, asked->num_seeds, given);

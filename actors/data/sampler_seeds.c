@@ -124,7 +124,7 @@ static int fill_slice(struct task *task, struct error *error)
     struct loader_state *l = task->loader;
     const struct epoch_order *order = NULL;
     uint64_t count = task->end_seed - task->next_seed;
-    bool given = seed_kind_is_given(l->open.seeds);
+    bool given = seed_set_is_given(&l->seeds);
     uint32_t most = seed_segment_has_edges(segment_of(task, 0)) ? SAMPLER_SLICE_EDGES
                                                                 : SAMPLER_SLICE_SEEDS;
     task->num_seeds = (uint32_t)(count < most ? count : most);

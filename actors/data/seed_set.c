@@ -176,6 +176,11 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
     return 0;
 }
 
+bool seed_set_is_given(const struct seed_set *set)
+{
+    return set->num_segments == 1 && seed_kind_is_given(set->segments[0].seeds);
+}
+
 bool seed_set_is_listed(const struct seed_set *set)
 {
     for (uint32_t i = 0; i < set->num_segments; i++)

@@ -53,6 +53,9 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
                   uint64_t length);
 void seed_set_fini(struct seed_set *set);
 
+/* Whether each request for a batch gives the IDs of all its seeds: of a set of one segment. Of
+ * several it gives those of some. */
+bool seed_set_is_given(const struct seed_set *set);
 /* Whether some of them are listed. */
 bool seed_set_is_listed(const struct seed_set *set);
 /* Takes the loader's lists for them. TR_ENOENT: there are none of that loader (lists may be NULL);

@@ -605,6 +605,29 @@ static void a_list_lives_as_long_as_its_loader(void **state)
     seed_list_release(list);
 }
 
+/* A set that is joined of one list has the seeds of that list, which goes back as a list does. */
+static void a_list_that_is_joined_alone_is_drawn(void **state)
+{
+    static uint8_t seen[WORLD_NODES];
+    struct tr_loader_options lo = loader_options();
+    struct tr_nodes *joined;
+    struct job job;
+    (void)state;
+    open_graph(&job, NULL);
+    list_all(&job);
+    ok(tr_nodes_join(&job.nodes, 1, &joined, &failure));
+    struct seed_list *list = seed_list_acquire(job.nodes->list);
+    ok(tr_loader_open(job.graph, joined, &lo, TR_WAIT_FOREVER, &job.loader, &failure));
+    tr_nodes_close(joined);
+    memset(seen, 0, sizeof seen);
+    assert_int_equal(count_seeds(job.loader, seen), tr_loader_num_batches(job.loader));
+    for (size_t n = 0; n < WORLD_NODES; n++)
+        assert_int_equal(seen[n], 2);
+    close_job(&job);
+    assert_int_equal(atomic_load(&list->references), 1);
+    seed_list_release(list);
+}
+
 #define LONG_LIST (UINT64_C(1) << 24)
 
 /* No message brings the list, no account is charged with it and nothing is copied, however many
@@ -726,6 +749,7 @@ int main(void)
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
         cmocka_unit_test(a_list_lives_as_long_as_its_loader),
+        cmocka_unit_test(a_list_that_is_joined_alone_is_drawn),
         cmocka_unit_test(opening_over_a_list_copies_nothing),
         cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
