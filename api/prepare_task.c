@@ -13,14 +13,21 @@
 #include "api/public_error.h"
 #include "api/sized.h"
 #include "api/task_run.h"
+#include "partition/prepare/feature.h"
 #include "partition/prepare/mask_split.h"
 
 _Static_assert(TR_SPLIT_WHOLE == MASK_SPLIT_WHOLE, "callers and the split have the same whole");
+_Static_assert(TR_FEATURE_ONE_HOT_MAX == FEATURE_ONE_HOT_MAX &&
+                   TR_FEATURE_WIDTH_MAX == FEATURE_WIDTH_MAX,
+               "callers and features have the same bounds");
 
 struct preparation {
-    char *raw, *ntype, *labels;
+    char *raw, *ntype;
+    char *table;                     /* the labels of a split, the feature's name */
     struct mask_split_options split; /* its texts are those above */
     struct mask_split_report split_report;
+    struct feature_options feature; /* so are its */
+    struct feature_report feature_report;
 };
 
 static void preparation_destroy(void *arg)
@@ -28,7 +35,7 @@ static void preparation_destroy(void *arg)
     struct preparation *p = arg;
     free(p->raw);
     free(p->ntype);
-    free(p->labels);
+    free(p->table);
     free(p);
 }
 
@@ -39,10 +46,24 @@ static bool copy_text(char **to, const char *from)
     return from == NULL || *to != NULL;
 }
 
-/* Nodes are what both phases count. */
-static void report_nodes(void *task, const char *phase, uint64_t done, uint64_t total)
+static struct preparation *preparation_create(const char *raw, const char *ntype, const char *table,
+                                              struct tr_error *error)
 {
-    tr_task_report(task, phase, "nodes", done, total);
+    struct preparation *p = calloc(1, sizeof *p);
+    if (p != NULL && copy_text(&p->raw, raw) && copy_text(&p->ntype, ntype) &&
+        copy_text(&p->table, table))
+        return p;
+    if (p != NULL)
+        preparation_destroy(p);
+    tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", raw);
+    return NULL;
+}
+
+/* Nodes are counted where rows are written, and where labels are. */
+static void report_pass(void *task, const char *phase, uint64_t done, uint64_t total)
+{
+    bool edges = strncmp(phase, "walking", 7) == 0 || strcmp(phase, "counting degrees") == 0;
+    tr_task_report(task, phase, edges ? "edges" : "nodes", done, total);
 }
 
 static int check_raw(const char *raw, struct tr_error *error)
@@ -67,7 +88,7 @@ static int run_split(struct tr_task *task, void *arg, struct error *error)
     struct preparation *p = arg;
     struct cancel cancel = task_cancel(task);
     p->split.cancel = &cancel;
-    p->split.progress = report_nodes;
+    p->split.progress = report_pass;
     p->split.progress_arg = task;
     return mask_split(p->raw, &p->split, &p->split_report, error);
 }
@@ -84,16 +105,12 @@ int tr_split_start(const struct tr_split_options *caller, struct tr_task **out,
         rv = check_raw(options.raw, error);
     if (rv != 0)
         return rv;
-    struct preparation *p = calloc(1, sizeof *p);
-    if (p == NULL || !copy_text(&p->raw, options.raw) || !copy_text(&p->ntype, options.ntype) ||
-        !copy_text(&p->labels, options.labels)) {
-        if (p != NULL)
-            preparation_destroy(p);
-        return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.raw);
-    }
+    struct preparation *p = preparation_create(options.raw, options.ntype, options.labels, error);
+    if (p == NULL)
+        return TR_ENOMEM;
     p->split = (struct mask_split_options){
         .ntype = p->ntype,
-        .labels = p->labels,
+        .labels = p->table,
         .share = { options.train_share, options.validation_share, options.test_share },
         .by_class = options.by_class,
         .replace = options.replace,
@@ -120,4 +137,79 @@ int tr_split_result(struct tr_task *task, struct tr_split_report *report, struct
                                            .num_without_train = made->num_without_train };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_split_report", error);
+}
+
+static int run_feature(struct tr_task *task, void *arg, struct error *error)
+{
+    struct preparation *p = arg;
+    struct cancel cancel = task_cancel(task);
+    p->feature.cancel = &cancel;
+    p->feature.progress = report_pass;
+    p->feature.progress_arg = task;
+    return feature_add(p->raw, &p->feature, &p->feature_report, error);
+}
+
+static const struct task_work FEATURE_WORK = { "feature", run_feature, NULL, preparation_destroy,
+                                               NULL };
+
+/* The number that a caller gave may be none of the kinds. */
+static int kind_of(enum tr_feature_kind given, enum feature_kind *kind, struct tr_error *error)
+{
+    switch (given) {
+    case TR_FEATURE_DEGREE:
+        *kind = FEATURE_DEGREE;
+        return 0;
+    case TR_FEATURE_ONE_HOT:
+        *kind = FEATURE_ONE_HOT;
+        return 0;
+    case TR_FEATURE_RANDOM:
+        *kind = FEATURE_RANDOM;
+        return 0;
+    case TR_FEATURE_PAGERANK:
+        *kind = FEATURE_PAGERANK;
+        return 0;
+    }
+    return tr_error_set(error, TR_EINVAL, "kind %d: there is no such feature", (int)given);
+}
+
+int tr_feature_start(const struct tr_feature_options *caller, struct tr_task **out,
+                     struct tr_error *error)
+{
+    struct tr_feature_options options = TR_FEATURE_OPTIONS_INIT;
+    enum feature_kind kind = FEATURE_DEGREE;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_feature_options", error);
+    if (rv == 0)
+        rv = check_raw(options.raw, error);
+    if (rv == 0)
+        rv = kind_of(options.kind, &kind, error);
+    if (rv != 0)
+        return rv;
+    struct preparation *p = preparation_create(options.raw, options.ntype, options.name, error);
+    if (p == NULL)
+        return TR_ENOMEM;
+    p->feature = (struct feature_options){ .kind = kind,
+                                           .ntype = p->ntype,
+                                           .name = p->table,
+                                           .width = options.width,
+                                           .replace = options.replace,
+                                           .seed = options.seed };
+    return task_start(&FEATURE_WORK, p, out, error);
+}
+
+int tr_feature_result(struct tr_task *task, struct tr_feature_report *report,
+                      struct tr_error *error)
+{
+    void *arg;
+    int rv = task_enter_ended(task, &FEATURE_WORK, "making of features", &arg, error);
+    if (rv != 0)
+        return rv;
+    const struct feature_report *made = &((const struct preparation *)arg)->feature_report;
+    const struct tr_feature_report known = { .size = sizeof known,
+                                             .ntype = made->ntype,
+                                             .rounds = made->rounds,
+                                             .num_nodes = made->num_nodes,
+                                             .width = made->width };
+    tr_task_leave(task);
+    return sized_write(report, &known, sizeof known, "tr_feature_report", error);
 }

@@ -13,6 +13,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_cluster_check.c \
     cli/cmd_cluster_keys.c \
     cli/cmd_completion.c \
+    cli/cmd_feature.c \
     cli/cmd_generate.c \
     cli/cmd_import.c \
     cli/cmd_import.h \

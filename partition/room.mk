@@ -90,6 +90,8 @@ libtr_partition_la_SOURCES += \
     partition/generate/generate_draw.c partition/generate/generate_draw.h
 libtr_partition_la_SOURCES += \
     partition/raw/raw_amend.c partition/raw/raw_amend.h \
+    partition/prepare/feature.c partition/prepare/feature.h \
+    partition/prepare/feature_edges.c partition/prepare/feature_edges.h \
     partition/prepare/mask_split.c partition/prepare/mask_split.h
 libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \

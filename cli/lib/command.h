@@ -44,6 +44,7 @@ struct command {
 extern const struct command command_import;
 extern const struct command command_generate;
 extern const struct command command_split;
+extern const struct command command_feature;
 extern const struct command command_partition;
 extern const struct command command_verify;
 extern const struct command command_inspect;

@@ -69,6 +69,59 @@ struct tr_split_report {
 TR_API int tr_split_result(struct tr_task *task, struct tr_split_report *report,
                            struct tr_error *error);
 
+enum tr_feature_kind {
+    TR_FEATURE_DEGREE = 0,  /* two float32: ln(1 + in-degree), ln(1 + out-degree), of all edges */
+    TR_FEATURE_ONE_HOT = 1, /* a uint8 for each node of the type, 1 in the node's own column */
+    TR_FEATURE_RANDOM = 2,  /* float32, uniform with mean 0 and variance 1 */
+    /* One float32, ln(1 + N p), where p is the node's PageRank among the N nodes of all types: a
+     * walk along the edges that jumps to any node with 0.15, found until the ranks change by less
+     * than 1e-8 in the sum. */
+    TR_FEATURE_PAGERANK = 3
+};
+
+/* Nodes of the largest type that one-hot features are made for: 256 MiB of them. */
+#define TR_FEATURE_ONE_HOT_MAX 16384
+/* Columns of random features. */
+#define TR_FEATURE_WIDTH_MAX (1u << 20)
+
+/* Features of the nodes of a type, from the edges or from a seed. */
+struct tr_feature_options {
+    size_t size;
+    const char *raw;   /* the folder */
+    const char *ntype; /* whose nodes get them; NULL: the only type */
+    const char *name;  /* of the table; NULL: "feat" */
+    enum tr_feature_kind kind;
+    uint32_t width; /* TR_FEATURE_RANDOM: columns */
+    uint64_t seed;  /* TR_FEATURE_RANDOM */
+    bool replace;   /* a table of that name that is there; else TR_EEXIST */
+    unsigned char reserved[7];
+};
+#define TR_FEATURE_OPTIONS_INIT                                                                 \
+    {                                                                                           \
+        sizeof(struct tr_feature_options), NULL, NULL, NULL, TR_FEATURE_DEGREE, 0, 0, false, "" \
+    }
+
+/* As tr_split_start(); TR_ETOOBIG: there are more nodes than one-hot features are made for. */
+TR_API int tr_feature_start(const struct tr_feature_options *options, struct tr_task **out,
+                            struct tr_error *error);
+
+struct tr_feature_report {
+    size_t size;
+    uint32_t ntype;  /* its number, as tr_raw_ntype() takes it */
+    uint32_t rounds; /* of PageRank's walk */
+    uint64_t num_nodes;
+    uint64_t width;
+};
+#define TR_FEATURE_REPORT_INIT                       \
+    {                                                \
+        sizeof(struct tr_feature_report), 0, 0, 0, 0 \
+    }
+
+/* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
+ * TR_EINVAL: the task makes no features. */
+TR_API int tr_feature_result(struct tr_task *task, struct tr_feature_report *report,
+                             struct tr_error *error);
+
 #ifdef __cplusplus
 }
 #endif

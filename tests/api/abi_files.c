@@ -67,6 +67,23 @@ static void split(const char *raw)
     tr_task_close(task);
 }
 
+static void make_features(const char *raw)
+{
+    struct tr_task *task;
+    ABI_IN(tr_feature_options, options, TR_FEATURE_OPTIONS_INIT);
+    ABI_OUT(tr_feature_report, report, TR_FEATURE_REPORT_INIT);
+    options.it.raw = raw;
+    options.it.name = "rank";
+    options.it.kind = TR_FEATURE_PAGERANK;
+    ABI_REFUSES(options, "tr_feature_options", tr_feature_start(&options.it, &task, &failure));
+    ok(tr_feature_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(report, tr_feature_result(task, &report.it, &failure));
+    assert_int_equal(report.it.num_nodes, NODES);
+    assert_true(report.it.rounds > 1 && report.it.width == 1);
+    tr_task_close(task);
+}
+
 static void partition(const char *raw, const char *out)
 {
     struct tr_task *task;
@@ -109,6 +126,7 @@ void graphs_are_made_ready(void **state)
     generate(abi_path(raw, "abi-raw"));
     copy(raw, abi_path(copied, "abi-copy"));
     split(copied);
+    make_features(copied);
     partition(copied, abi_path(parts, "abi-parts"));
     verify(abi_path(book, "abi-parts/g.json"));
 }

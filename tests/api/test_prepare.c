@@ -286,6 +286,30 @@ static void failures_have_a_message(void **state)
     ok(tr_split_start(&split, &task, &error), &error);
     assert_int_equal(finish(task, &error), TR_EINVAL);
 
+    struct tr_feature_options feature = TR_FEATURE_OPTIONS_INIT;
+    struct tr_feature_report features = TR_FEATURE_REPORT_INIT;
+    assert_int_equal(tr_feature_start(&feature, &task, &error), TR_EINVAL);
+    feature.raw = nowhere;
+    feature.kind = (enum tr_feature_kind)7;
+    assert_int_equal(tr_feature_start(&feature, &task, &error), TR_EINVAL);
+    assert_null(task);
+    feature.kind = TR_FEATURE_RANDOM;
+    ok(tr_feature_start(&feature, &task, &error), &error);
+    assert_int_equal(tr_task_wait(task, TR_WAIT_FOREVER, &error), TR_ENOENT);
+    assert_int_equal(tr_feature_result(task, &features, &error), TR_ENOENT);
+    tr_task_close(task);
+    feature.raw = raw;
+    ok(tr_feature_start(&feature, &task, &error), &error);
+    assert_int_equal(finish(task, &error), TR_EINVAL);
+    feature.kind = TR_FEATURE_DEGREE;
+    feature.name = "degree";
+    ok(tr_feature_start(&feature, &task, &error), &error);
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &error), &error);
+    assert_int_equal(tr_split_result(task, &masks, &error), TR_EINVAL);
+    ok(tr_feature_result(task, &features, &error), &error);
+    assert_int_equal(features.width, 2);
+    tr_task_close(task);
+
     struct tr_verify_options verify = TR_VERIFY_OPTIONS_INIT;
     assert_int_equal(tr_verify_start(&verify, &task, &error), TR_EINVAL);
     verify.path = nowhere;

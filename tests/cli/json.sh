@@ -29,6 +29,7 @@ reports 1 generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --out "
 reports 1 generate rmat --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/rmat"
 reports 1 generate skew --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/skew"
 reports 1 split "$work/raw" --by-class --replace
+reports 1 feature "$work/raw" --pagerank --name rank
 reports 1 partition "$work/raw" --parts 3 --name toy --out "$work/parts"
 reports 1 verify "$work/parts/toy.json" "$work/raw"
 reports 1 inspect "$work/raw"

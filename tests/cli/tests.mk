@@ -14,6 +14,7 @@ cli_shell_tests = \
     tests/cli/debian.sh \
     tests/cli/disturb.sh \
     tests/cli/edges.sh \
+    tests/cli/feature.sh \
     tests/cli/generate.sh \
     tests/cli/goldens.sh \
     tests/cli/hang.sh \

@@ -59,6 +59,11 @@ TESTS += tests/partition/test_raw_amend
 tests_partition_test_raw_amend_SOURCES = tests/partition/test_raw_amend.c tests/partition/raw_util.h
 tests_partition_test_raw_amend_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_feature
+TESTS += tests/partition/test_feature
+tests_partition_test_feature_SOURCES = tests/partition/test_feature.c tests/partition/raw_util.h
+tests_partition_test_feature_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_mask_split
 TESTS += tests/partition/test_mask_split
 tests_partition_test_mask_split_SOURCES = tests/partition/test_mask_split.c tests/partition/raw_util.h
