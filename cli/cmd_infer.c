@@ -18,6 +18,7 @@
 struct infer_values {
     const char *run;
     const char *out;
+    bool by_class;
     bool exact;
     uint64_t epoch;
     uint64_t threads;
@@ -44,8 +45,12 @@ static const struct option_spec OPTIONS[] = {
     { .name = "out",
       .kind = OPTION_TEXT,
       .offset = AT(out),
-      .metavar = "FILE.npy",
-      .help = "write the outputs (float32, a row a node by original ID) here" },
+      .metavar = "FILE",
+      .help = "write the class of each node here (.csv, .jsonl), or the outputs (.npy)" },
+    { .name = "by-class",
+      .kind = OPTION_FLAG,
+      .offset = AT(by_class),
+      .help = "report each class of the test nodes, and what it was taken for" },
     { .name = "epoch",
       .kind = OPTION_COUNT,
       .offset = AT(epoch),
@@ -64,7 +69,7 @@ static const struct option_spec OPTIONS[] = {
 
 static const char *const EXAMPLES[] = {
     "troupe infer parts/web.json --run run1 --exact",
-    "troupe infer parts/web.json --run run1 --exact --out logits.npy",
+    "troupe infer parts/web.json --run run1 --exact --out predictions.csv",
     NULL,
 };
 
@@ -105,6 +110,47 @@ static int cmd_infer_score(struct tr_task *task, enum tr_split split, const char
     return 0;
 }
 
+static double class_ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+/* A row a class: what its nodes were taken for. A figure of nothing is 0. */
+static void report_classes(const uint64_t *counts, uint32_t classes, struct report *report)
+{
+    for (uint32_t c = 0; c < classes; c++) {
+        const uint64_t *row = counts + (size_t)c * classes;
+        uint64_t labelled = 0, predicted = 0;
+        for (uint32_t other = 0; other < classes; other++) {
+            labelled += row[other];
+            predicted += counts[(size_t)other * classes + c];
+        }
+        report_row(report, "classes");
+        report_count(report, "class", "class", c);
+        report_count(report, "labelled", "labelled", labelled);
+        report_count(report, "predicted", "predicted", predicted);
+        report_real(report, "precision", "precision", class_ratio(row[c], predicted));
+        report_real(report, "recall", "recall", class_ratio(row[c], labelled));
+        report_real(report, "f1", "F1", class_ratio(2 * row[c], labelled + predicted));
+        report_counts(report, "taken_for", "taken for", row, classes);
+    }
+    report_rows_end(report);
+}
+
+static int cmd_infer_confusion(struct tr_task *task, uint64_t classes, struct report *report,
+                               struct tr_error *error)
+{
+    size_t size = classes <= TR_CONFUSION_CLASSES_MAX ? (size_t)(classes * classes) : 0;
+    uint64_t *counts = calloc(size + 1, sizeof *counts);
+    if (counts == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a confusion matrix");
+    int rv = tr_infer_get_confusion(task, TR_SPLIT_TEST, counts, size, error);
+    if (rv == 0)
+        report_classes(counts, (uint32_t)classes, report);
+    free(counts);
+    return rv;
+}
+
 static int report_outputs(struct tr_task *task, const struct infer_values *values,
                           struct tr_error *error)
 {
@@ -123,6 +169,8 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     if (rv == 0)
         rv = cmd_infer_score(task, TR_SPLIT_TEST, "test", &report, error);
     report_rows_end(&report);
+    if (rv == 0 && values->by_class)
+        rv = cmd_infer_confusion(task, outputs.width, &report, error);
     if (rv != 0) {
         report_fini(&report);
         return rv;

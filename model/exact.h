@@ -49,4 +49,10 @@ int exact_scores(struct exact *exact, const struct tensor *logits, const char *l
                  const uint64_t *original_ids, size_t count, struct scores *scores,
                  struct error *error);
 
+/* Counts those nodes by class and prediction: counts [classes][classes], a row a class of the
+ * labels. With softmax alone. Fails as exact_scores() does. */
+int exact_confusion(struct exact *exact, const struct tensor *logits, const char *labels,
+                    const uint64_t *original_ids, size_t count, uint64_t *counts,
+                    struct error *error);
+
 #endif

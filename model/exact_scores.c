@@ -52,10 +52,7 @@ static int score_rows(struct model *model, const struct tensor *picked,
     const struct model_config *config = model_configuration(model);
     struct loss_sum loss;
     struct metrics metrics;
-    int rc = labels_check(labels, picked->rows, config, error);
-    if (rc != 0)
-        return rc;
-    rc = metrics_init(&metrics, config);
+    int rc = metrics_init(&metrics, config);
     if (rc != 0)
         return error_set(error, rc, "evaluation: out of memory");
     rc = loss_compute(config, model_parallel(model), picked->data, picked->rows, labels, 1, NULL,
@@ -68,17 +65,45 @@ static int score_rows(struct model *model, const struct tensor *picked,
     return rc == 0 ? 0 : error_set(error, rc, "evaluation: out of memory");
 }
 
-int exact_scores(struct exact *exact, const struct tensor *logits, const char *labels_name,
-                 const uint64_t *original_ids, size_t count, struct scores *scores,
-                 struct error *error)
+/* Copies the logits of the chosen nodes and their labels, which fit the model. */
+static int pick_checked(struct exact *exact, const struct tensor *logits, const char *name,
+                        const uint64_t *ids, size_t count, struct batch_rows *labels,
+                        struct error *error)
 {
-    struct batch_rows labels = { 0 };
     if (count > UINT32_MAX)
         return error_set(error, TR_ETOOBIG, "evaluation: %zu nodes", count);
     int rc = tensor_resize(&exact->picked, count, logits->cols);
     if (rc != 0)
         return error_set(error, rc, "evaluation: no memory for %zu nodes", count);
-    rc = pick_rows(exact, logits, labels_name, original_ids, count, &labels, error);
+    rc = pick_rows(exact, logits, name, ids, count, labels, error);
+    return rc == 0 ? labels_check(labels, count, model_configuration(exact->model), error) : rc;
+}
+
+int exact_confusion(struct exact *exact, const struct tensor *logits, const char *labels_name,
+                    const uint64_t *original_ids, size_t count, uint64_t *counts,
+                    struct error *error)
+{
+    struct batch_rows labels = { 0 };
+    size_t classes = logits->cols;
+    int rc = pick_checked(exact, logits, labels_name, original_ids, count, &labels, error);
+    if (rc != 0)
+        return rc;
+    memset(counts, 0, classes * classes * sizeof *counts);
+    for (size_t i = 0; i < count; i++) {
+        int64_t truth = labels_class(&labels, i);
+        if (truth != LABEL_NONE)
+            counts[(size_t)truth * classes +
+                   scores_largest(tensor_row(&exact->picked, i), classes)]++;
+    }
+    return 0;
+}
+
+int exact_scores(struct exact *exact, const struct tensor *logits, const char *labels_name,
+                 const uint64_t *original_ids, size_t count, struct scores *scores,
+                 struct error *error)
+{
+    struct batch_rows labels = { 0 };
+    int rc = pick_checked(exact, logits, labels_name, original_ids, count, &labels, error);
     if (rc != 0)
         return rc;
     return score_rows(exact->model, &exact->picked, &labels, scores, error);

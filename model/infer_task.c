@@ -244,6 +244,40 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
     return rv == 0 ? public_scores_write(scores, &found, error) : rv;
 }
 
+int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint64_t *counts,
+                           size_t num_counts, struct tr_error *error)
+{
+    struct inference *inference;
+    struct error why = { 0 };
+    struct run_job_split nodes;
+    int rv = infer_task_enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    const char *mask = mask_of(&inference->config, split);
+    size_t classes = inference->job.logits.cols;
+    if (mask == NULL)
+        rv = error_set(&why, TR_EINVAL, "there is no split %d", (int)split);
+    else if (inference->config.model.loss != MODEL_SOFTMAX)
+        rv = error_set(&why, TR_EUNSUPPORTED,
+                       "several labels a node: there is no confusion matrix");
+    else if (classes > TR_CONFUSION_CLASSES_MAX)
+        rv = error_set(&why, TR_ETOOBIG, "a confusion matrix of %zu classes; at most %d", classes,
+                       TR_CONFUSION_CLASSES_MAX);
+    else if (counts == NULL || num_counts != classes * classes)
+        rv = error_set(&why, TR_EINVAL, "%zu counts for %zu classes: it takes their square",
+                       num_counts, classes);
+    if (rv == 0 && mask[0] == '\0') {
+        memset(counts, 0, num_counts * sizeof *counts);
+    } else if (rv == 0) {
+        rv = run_job_split_open(&inference->job, mask, &nodes, &why);
+        if (rv == 0) {
+            rv = run_job_confusion(&inference->job, &nodes, counts, &why);
+            run_job_split_close(&nodes);
+        }
+    }
+    return infer_task_leave(task, inference, rv, &why, error);
+}
+
 int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error)
 {
     struct inference *inference;
@@ -251,6 +285,6 @@ int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error
     int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
-    rv = run_job_write_logits(&inference->job, path, &why);
+    rv = run_job_write_outputs(&inference->job, path, &why);
     return infer_task_leave(task, inference, rv, &why, error);
 }

@@ -44,6 +44,8 @@ libtr_model_la_SOURCES = \
     model/params.h \
     model/part_view.c \
     model/part_view.h \
+    model/predictions.c \
+    model/predictions.h \
     model/propagate.c \
     model/propagate.h \
     model/public_scores.c \

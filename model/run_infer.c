@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/predictions.h"
 #include "model/run_job_inside.h"
 #include "partition/store/npy.h"
 #include "runtime/core/crew.h"
@@ -112,6 +113,20 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
     return rv;
 }
 
+int run_job_confusion(struct run_job *job, const struct run_job_split *split, uint64_t *counts,
+                      struct error *error)
+{
+    uint64_t *ids = NULL;
+    int rv = open_exact(job, error);
+    if (rv == 0)
+        rv = read_split(split, &ids, error);
+    if (rv == 0)
+        rv = exact_confusion(job->exact, &job->logits, job->config->labels, ids,
+                             tr_nodes_count(split->nodes), counts, error);
+    free(ids);
+    return rv;
+}
+
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
                      struct scores *scores, struct error *error)
 {
@@ -121,13 +136,19 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
     return rv == 0 ? run_job_score(job, split, scores, error) : rv;
 }
 
-int run_job_write_logits(const struct run_job *job, const char *path, struct error *error)
+int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error)
 {
     const uint64_t shape[] = { job->logits.rows, job->logits.cols };
+    enum predictions_format format;
     char *aside = NULL;
+    int rv;
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
-    int rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
+    if (predictions_find_format(path, &format))
+        rv = predictions_write(files_posix, aside, format, job->config->model.loss, &job->logits,
+                               error);
+    else
+        rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
     /* The file is on the disk before it has its name, which never stands for half of it. */
     if (rv == 0)
         rv = files_sync_tree(files_posix, aside, error);

@@ -106,7 +106,13 @@ int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *err
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
                   struct error *error);
 
-/* Writes job->logits as a .npy file, a row a node by original ID; whole or not at all. */
-int run_job_write_logits(const struct run_job *job, const char *path, struct error *error);
+/* Counts a split's labelled nodes by class and prediction: counts [classes][classes], a row a class
+ * of the labels. With softmax alone. */
+int run_job_confusion(struct run_job *job, const struct run_job_split *split, uint64_t *counts,
+                      struct error *error);
+
+/* Writes job->logits, a row a node by original ID: as a .npy file, or where the name ends with .csv
+ * or .jsonl what they predict (predictions.h). The file appears whole or not at all. */
+int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error);
 
 #endif

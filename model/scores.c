@@ -61,15 +61,21 @@ static int rank_softmax(struct metrics *metrics, const float *z, size_t truth)
     return rc;
 }
 
+size_t scores_largest(const float *outputs, size_t classes)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < classes; c++)
+        best = outputs[c] > outputs[best] ? c : best;
+    return best;
+}
+
 static int add_softmax(struct metrics *metrics, const float *z, const struct batch_rows *labels,
                        size_t row)
 {
     int64_t truth = labels_class(labels, row);
     if (truth == LABEL_NONE)
         return 0;
-    size_t best = 0;
-    for (size_t c = 1; c < metrics->config->classes; c++)
-        best = z[c] > z[best] ? c : best;
+    size_t best = scores_largest(z, metrics->config->classes);
     metrics->decided++;
     metrics->right += best == (size_t)truth;
     decide(metrics, best, true, best == (size_t)truth);

@@ -56,6 +56,9 @@ int metrics_add(struct metrics *metrics, const float *logits, size_t rows,
 
 void metrics_result(struct metrics *metrics, struct scores *scores);
 
+/* The class that is predicted: that of the largest output, the first of equals. */
+size_t scores_largest(const float *outputs, size_t classes);
+
 /* The figure that the metric names. */
 double scores_value(const struct scores *scores, enum model_metric metric);
 

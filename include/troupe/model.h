@@ -216,7 +216,7 @@ TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task
 
 /* The outputs, float32 [nodes][classes], a row a node by original ID, before softmax or sigmoid.
  * TR_EEND: they are not there yet, or the task failed; TR_EINVAL: the task does not infer. The next
- * two fail alike. */
+ * functions fail alike. */
 TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                                 struct tr_error *error);
 
@@ -227,7 +227,21 @@ enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 }
 TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
                                struct tr_scores *scores, struct tr_error *error);
 
-/* Writes them as a .npy file, which appears whole or not at all. */
+/* 128 MiB of counts. */
+#define TR_CONFUSION_CLASSES_MAX 4096
+
+/* Counts the labelled nodes of one of the run's masks by class and prediction: counts
+ * [classes * classes], where counts[a * classes + b] nodes of class a were taken for class b; from
+ * that follow precision, recall and F1 of each class. All are 0 where the run has no such mask.
+ * TR_EUNSUPPORTED: the model has several labels a node; TR_ETOOBIG: more than
+ * TR_CONFUSION_CLASSES_MAX classes; TR_EINVAL: num_counts is not classes * classes (the width of the
+ * outputs). */
+TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint64_t *counts,
+                                  size_t num_counts, struct tr_error *error);
+
+/* Writes them as a .npy file; or, where the name ends with .csv or .jsonl, what they predict, a line
+ * a node by original ID: its class and the probability of that, or with sigmoid a probability for
+ * each output (troupe-infer(1) has the columns and keys). The file appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
 /*

@@ -36,7 +36,7 @@ reports 1 inspect "$work/raw"
 reports 1 inspect "$work/parts/toy.json"
 reports 1 train "$work/parts/toy.json" --epochs 2 --hidden 8 --run "$work/run"
 reports 1 infer "$work/parts/toy.json" --run "$work/run"
-reports 1 infer "$work/parts/toy.json" --run "$work/run" --exact
+reports 1 infer "$work/parts/toy.json" --run "$work/run" --exact --by-class
 reports 1 bench --list
 reports + bench roundtrip --scale 0.01 --rounds 1
 

@@ -20,6 +20,34 @@ expect "exact inference reads the run and finds the same accuracy" says "\"accur
 troupe infer "$graph" --run "$work/run" --out "$work/logits.npy" --quiet
 expect "sampled inference writes every node's outputs" says '^nodes  *600$'
 expect "600 rows of 3 float32 after a header" test "$(wc -c <"$work/logits.npy")" -ge $((600 * 3 * 4 + 64))
+# The classes by the largest of three outputs, the first of equals.
+tail -c $((600 * 12)) "$work/logits.npy" | od -An -v -t f4 -w12 |
+    awk 'BEGIN { print "node,class" } { b = $2 > $1 ? 2 : 1; if ($3 > $b) b = 3; print NR - 1 "," b - 1 }' >"$work/classes"
+troupe infer "$graph" --run "$work/run" --out "$work/predictions.csv" --quiet
+cut -d, -f1,2 "$work/predictions.csv" >"$work/chosen"
+expect "predictions have the class of each node, by original ID" cmp -s "$work/chosen" "$work/classes"
+expect "and a probability above a third" \
+    awk -F, 'NR > 1 && !($3 > 0.333 && $3 <= 1) { exit 1 }' "$work/predictions.csv"
+troupe infer "$graph" --run "$work/run" --out "$work/predictions.jsonl" --quiet
+sed 's/{"node":\([0-9]*\),"class":\([0-9]*\),"probability":\([0-9.]*\)}/\1,\2,\3/' "$work/predictions.jsonl" >"$work/lines"
+sed 1d "$work/predictions.csv" >"$work/chosen"
+expect "JSON lines say the same" cmp -s "$work/lines" "$work/chosen"
+cp "$work/predictions.csv" "$work/chosen"
+# Class 1's row of the matrix, of the test nodes, from the predictions and the raw graph.
+tail -c 600 "$work/raw/node_data/_N/test_mask.npy" | od -An -v -t u1 -w1 >"$work/tested"
+tail -c $((600 * 8)) "$work/raw/node_data/_N/label.npy" | od -An -v -t d8 -w8 >"$work/labels"
+cut -d, -f2 "$work/predictions.csv" | sed 1d | paste "$work/tested" "$work/labels" - |
+    awk '$1 == 1 && $2 == 1 { n[$3]++ } END { printf "\"taken_for\":[%d,%d,%d]\n", n[0], n[1], n[2] }' >"$work/row"
+troupe infer "$graph" --run "$work/run" --by-class --json --quiet
+expect "what a class was taken for is what the predictions say" \
+    says "\"class\":1,\"labelled\":[0-9]*,\"predicted\":[0-9]*,\"precision\":[0-9.]*,\"recall\":[0-9.]*,\"f1\":[0-9.]*,$(sed 's/\[/\\[/' "$work/row")"
+troupe infer "$graph" --run "$work/run" --by-class --quiet
+expect "people see a row a class" says '^ *class .* taken for'
+troupe infer "$graph" --run "$work/run" --exact --out "$work/predictions.csv" --quiet
+expect "a file that is there is replaced" sh -c "! cmp -s '$work/predictions.csv' '$work/chosen'"
+expect "nothing is left beside it" [ -z "$(find "$work" -name '*.tmp-*')" ]
+troupe infer "$graph" --run "$work/run" --out "$work/nowhere/predictions.csv" --quiet
+expect "a folder that is not there is named" fails_with "$work/nowhere/predictions.csv"
 troupe infer "$graph" --run "$work/parts" --exact
 expect "a folder without a run is named" fails_with "config.json is missing"
 
@@ -94,6 +122,11 @@ expect "several labels a node: ROC AUC" more "$(result test_roc_auc)" 0.95
 expect "several labels a node: macro-F1" more "$(result test_macro_f1)" 0.8
 troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "several labels a node: inference scores by them too" says '"roc_auc":0\.9\|"roc_auc":1'
+troupe infer "$graph" --run "$work/run" --exact --out "$work/predictions.csv" --quiet
+troupe infer "$graph" --run "$work/run" --exact --by-class --quiet
+expect "several labels a node: there is no confusion matrix" fails_with "there is no confusion matrix"
+expect "several labels a node: each has a column" \
+    test "$(head -n 1 "$work/predictions.csv")" = node,probability_0,probability_1,probability_2
 learn --labels tags --loss sigmoid --balanced-weights --metric macro-f1 --epochs 20
 expect "several labels a node, weighted: macro-F1" more "$(result test_macro_f1)" 0.8
 learn --labels tags --epochs 1

@@ -112,8 +112,25 @@ static void check_kinds(const char *graph, const char *run)
     CHECK(tr_infer_get_outputs(task, &rows, &error) == 0 && rows.num_rows > 0);
     for (size_t i = 0; i < rows.num_rows * rows.width; i++)
         CHECK(isfinite(((const float *)rows.rows)[i]));
+    uint64_t classes = rows.width, sum = 0, right = 0;
+    uint64_t *counts = calloc(classes * classes, sizeof *counts);
+    CHECK(tr_infer_get_confusion(task, (enum tr_split)7, counts, classes * classes, &error) ==
+          TR_EINVAL);
+    CHECK(tr_infer_get_confusion(task, TR_SPLIT_TEST, counts, classes, &error) == TR_EINVAL);
+    CHECK(strstr(error.message, "square") != NULL);
+    CHECK(tr_infer_get_confusion(task, TR_SPLIT_TEST, counts, classes * classes, &error) == 0);
+    CHECK(tr_infer_get_scores(task, TR_SPLIT_TEST, &scores, &error) == 0);
+    for (uint64_t c = 0; c < classes * classes; c++)
+        sum += counts[c];
+    for (uint64_t c = 0; c < classes; c++)
+        right += counts[c * classes + c];
+    CHECK(sum == scores.labelled && sum > 0);
+    CHECK(fabs((double)right / (double)sum - scores.accuracy) < 1e-12);
+    free(counts);
     CHECK(tr_infer_write(task, "/nowhere/logits.npy", &error) == TR_ENOENT);
     CHECK(strstr(error.message, "/nowhere/logits.npy") != NULL);
+    CHECK(tr_infer_write(task, "/nowhere/predictions.csv", &error) == TR_ENOENT);
+    CHECK(strstr(error.message, "/nowhere/predictions.csv") != NULL);
     tr_task_close(task);
     /* An error in the graph or the folder is the outcome. */
     infer.graph = "/nowhere/g.json";
@@ -122,6 +139,7 @@ static void check_kinds(const char *graph, const char *run)
     CHECK(strstr(error.message, "/nowhere/g.json") != NULL);
     CHECK(tr_infer_get_outputs(task, &rows, &error) == TR_EEND);
     CHECK(tr_infer_get_scores(task, TR_SPLIT_TEST, &scores, &error) == TR_EEND);
+    CHECK(tr_infer_get_confusion(task, TR_SPLIT_TEST, NULL, 0, &error) == TR_EEND);
     tr_task_close(task);
     struct tr_train_options options = options_of(graph, run);
     CHECK(tr_train_start(&options, &task, &error) == 0);

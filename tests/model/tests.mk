@@ -10,6 +10,11 @@ TESTS += tests/model/test_exact
 tests_model_test_exact_SOURCES = tests/model/test_exact.c $(made_batch) $(made_graph)
 tests_model_test_exact_LDADD = $(model_test_libs)
 
+check_PROGRAMS += tests/model/test_predictions
+TESTS += tests/model/test_predictions
+tests_model_test_predictions_SOURCES = tests/model/test_predictions.c
+tests_model_test_predictions_LDADD = $(model_test_libs)
+
 check_PROGRAMS += tests/model/test_scores
 TESTS += tests/model/test_scores
 tests_model_test_scores_SOURCES = tests/model/test_scores.c
