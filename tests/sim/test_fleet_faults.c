@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -23,6 +24,23 @@ void __wrap_fleet_kill(struct fleet *fleet, uint32_t number)
 {
     assert_non_null(fleet->processes[number].node);
     kills[number]++;
+}
+
+/* The actor that fails, as the last strike named it. */
+static const struct fleet_victim *victim;
+static uint32_t hits;
+
+int __wrap_node_spawn(struct node *node, const struct actor_options *options,
+                      struct address *address);
+
+int __wrap_node_spawn(struct node *node, const struct actor_options *options,
+                      struct address *address)
+{
+    assert_non_null(node);
+    (void)address;
+    victim = options->arg;
+    hits++;
+    return 0;
 }
 
 /* A job of processes that only look as if they ran, but for the last, which is down. */
@@ -133,11 +151,48 @@ static void busy_actors_are_those_of_one_process_or_of_all(void **state)
     }
 }
 
+/* Actors of every kind fail, each that a process may have, and the coordinator; none of a process
+ * that is down. */
+static void actors_of_every_kind_are_hit(void **state)
+{
+    static const char *const names[] = { "part/4",    "part/7",    "sampler/2", "sampler/3",
+                                         "sampler/4", "proxy/5",   "proxy/6",   "proxy/7",
+                                         "reducer/5", "reducer/6", "reducer/7", "coordinator" };
+    enum { NAMES = sizeof names / sizeof *names };
+    static const uint32_t parts[] = { 4, 7 };
+    struct fleet *fleet = open_fleet();
+    uint32_t seen[NAMES] = { 0 };
+    (void)state;
+    hits = 0;
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        fleet->plan.processes[p].parts = parts;
+        fleet->plan.processes[p].num_parts = 2;
+        fleet->plan.processes[p].samplers.first = 2;
+        fleet->plan.processes[p].trainers.first = 5;
+    }
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+        uint32_t before = hits, n = 0;
+        strike(fleet, FLEET_ACTOR, draw);
+        if (hits == before)
+            continue;
+        while (n < NAMES && strcmp(victim->name, names[n]) != 0)
+            n++;
+        if (n == NAMES)
+            fail_msg("\"%s\" is hit", victim->name);
+        seen[n]++;
+    }
+    assert_in_range(hits, DRAWS / 2, DRAWS - DRAWS / 8); /* the others were of the last process */
+    for (uint32_t n = 0; n < NAMES; n++)
+        assert_true(seen[n] > 0);
+    close_fleet(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kill_is_of_one_process_or_of_all),
         cmocka_unit_test(busy_actors_are_those_of_one_process_or_of_all),
+        cmocka_unit_test(actors_of_every_kind_are_hit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,11 +146,31 @@ static void saves_alone_are_numbered(void **state)
     assert_true(saves > 0 && others > saves);
 }
 
+/* A seed that is for a cluster plays one, and any other a node: a list of seeds that were chosen for
+ * what they draw is played as it was chosen. */
+static void a_seed_plays_what_it_is_for(void **state)
+{
+    uint32_t played[2] = { 0 };
+    (void)state;
+    for (uint64_t seed = 0; played[0] == 0 || played[1] == 0; seed++) {
+        struct sim_result result, of_fleet;
+        bool for_fleet = fleet_run_is_for(seed);
+        if (played[for_fleet]++ > 0)
+            continue;
+        sim_run(seed, NULL, &result);
+        fleet_run(seed, NULL, NULL, &of_fleet);
+        assert_int_equal(result.error.code, 0);
+        assert_int_equal(of_fleet.error.code, 0);
+        assert_int_equal(result.trace == of_fleet.trace, for_fleet);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_that_come_late_are_noticed),
         cmocka_unit_test(saves_alone_are_numbered),
+        cmocka_unit_test(a_seed_plays_what_it_is_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,19 @@ check_PROGRAMS += tests/sim/test_fleet_faults
 TESTS += tests/sim/test_fleet_faults
 tests_sim_test_fleet_faults_SOURCES = tests/sim/test_fleet_faults.c
 tests_sim_test_fleet_faults_LDADD = $(sim_libs) $(test_libs)
-tests_sim_test_fleet_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_kill
+tests_sim_test_fleet_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_kill,--wrap=node_spawn
+
+check_PROGRAMS += tests/sim/test_oracles
+TESTS += tests/sim/test_oracles
+tests_sim_test_oracles_SOURCES = tests/sim/test_oracles.c
+tests_sim_test_oracles_LDADD = $(sim_libs) $(test_libs)
+tests_sim_test_oracles_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=links_status,--wrap=node_message_account,--wrap=node_failure
+
+check_PROGRAMS += tests/sim/test_seed_workers
+TESTS += tests/sim/test_seed_workers
+tests_sim_test_seed_workers_SOURCES = tests/sim/test_seed_workers.c
+tests_sim_test_seed_workers_LDADD = $(sim_libs) $(test_libs)
+tests_sim_test_seed_workers_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sim_run
 
 check_PROGRAMS += tests/sim/test_fleet_launch
 TESTS += tests/sim/test_fleet_launch
