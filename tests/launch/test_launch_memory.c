@@ -133,6 +133,22 @@ static void a_run_without_memory_is_refused(void **state)
     launch_plan_fini(&plan);
 }
 
+static void an_observer_without_memory_is_refused(void **state)
+{
+    struct tr_observer_options options = TR_OBSERVER_OPTIONS_INIT;
+    struct tr_observer *observer = (void *)&options;
+    struct tr_error error = TR_ERROR_INIT;
+    (void)state;
+    options.cluster = cluster;
+    allocations_left = 0;
+    int rv = tr_observer_open(&options, TR_WAIT_FOREVER, &observer, &error);
+    allocations_left = -1;
+    assert_int_equal(rv, TR_ENOMEM);
+    assert_int_equal(error.code, TR_ENOMEM);
+    assert_string_equal(error.message, "no memory for an observer");
+    assert_null(observer);
+}
+
 static int set_up(void **state)
 {
     world_setup(state);
@@ -154,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_without_memory_is_refused),
         cmocka_unit_test(a_run_without_memory_is_refused),
+        cmocka_unit_test(an_observer_without_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, world_teardown);
 }

@@ -2,6 +2,7 @@
 /* The parts of the launcher: words that survive a shell, lines that never mix, children that leave
  * nothing behind. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -62,6 +63,37 @@ static void a_shell_splits_words_as_they_were(void **unused)
         free(line);
         argv_builder_fini(&words);
     }
+}
+
+/* The linker gives it the calls of vasprintf (tests.mk). */
+static bool vasprintf_fails;
+
+int __real_vasprintf(char **text, const char *format, va_list args);
+int __wrap_vasprintf(char **text, const char *format, va_list args);
+
+int __wrap_vasprintf(char **text, const char *format, va_list args)
+{
+    return vasprintf_fails ? -1 : __real_vasprintf(text, format, args);
+}
+
+/* A word that could not be made is not left out: the whole line has failed, and stays so. */
+static void a_word_without_memory_is_a_failure(void **unused)
+{
+    struct argv_builder words = { 0 };
+    (void)unused;
+    argv_builder_addf(&words, "%d", 1);
+    assert_false(argv_builder_failed(&words));
+    vasprintf_fails = true;
+    argv_builder_addf(&words, "%d", 2);
+    vasprintf_fails = false;
+    assert_true(argv_builder_failed(&words));
+    argv_builder_addf(&words, "%d", 3);
+    assert_true(argv_builder_failed(&words));
+    assert_int_equal(words.count, 2);
+    assert_string_equal(words.list[0], "1");
+    assert_string_equal(words.list[1], "3");
+    assert_null(words.list[2]);
+    argv_builder_fini(&words);
 }
 
 static void too_many_words_are_a_failure(void **unused)
@@ -315,6 +347,41 @@ static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
     child_close(&child);
 }
 
+/* Also where this program has closed its own streams, whose numbers the pipes would get. */
+static void a_child_of_a_program_without_streams_has_its_own(void **unused)
+{
+    (void)unused;
+    for (unsigned closed = 1; closed < 8; closed++) {
+        struct child_process child;
+        char out[32], err[32];
+        int kept[3], code, number;
+        fflush(NULL);
+        for (int fd = 0; fd < 3; fd++) {
+            kept[fd] = (closed & 1u << fd) != 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 10) : -1;
+            if (kept[fd] >= 0)
+                close(fd);
+        }
+        start_shell(&child, "cat; echo problem >&2");
+        ssize_t written = write(child.in, "word\n", 5);
+        bool above = child.in > 2 && child.out > 2 && child.err > 2;
+        child_close_input(&child);
+        read_all(child.out, out, sizeof out);
+        read_all(child.err, err, sizeof err);
+        wait_end(&child, &code, &number);
+        child_close(&child);
+        for (int fd = 0; fd < 3; fd++)
+            if (kept[fd] >= 0) {
+                dup2(kept[fd], fd);
+                close(kept[fd]);
+            }
+        assert_true(above);
+        assert_int_equal(written, 5);
+        assert_string_equal(out, "word\n");
+        assert_string_equal(err, "problem\n");
+        assert_int_equal(code, 0);
+    }
+}
+
 /* A name that another begins with is another, whichever of them is given. */
 static void names_of_the_environment_are_whole(void **unused)
 {
@@ -526,6 +593,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shell_splits_words_as_they_were),
+        cmocka_unit_test(a_word_without_memory_is_a_failure),
         cmocka_unit_test(too_many_words_are_a_failure),
         cmocka_unit_test(words_are_kept_up_to_the_bound),
         cmocka_unit_test(only_words_that_need_it_are_quoted),
@@ -533,6 +601,7 @@ int main(void)
         cmocka_unit_test(lines_end_where_they_end),
         cmocka_unit_test(control_bytes_are_tamed),
         cmocka_unit_test(a_child_gets_its_environment_and_tells_how_it_ended),
+        cmocka_unit_test(a_child_of_a_program_without_streams_has_its_own),
         cmocka_unit_test(names_of_the_environment_are_whole),
         cmocka_unit_test(an_ended_child_is_neither_waited_for_nor_signalled),
         cmocka_unit_test(another_process_of_that_number_is_not_signalled),

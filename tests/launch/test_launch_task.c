@@ -127,6 +127,10 @@ static int play(const char *command)
     if (strcmp(what, "print") == 0)
         for (int i = 0; i < LINES; i++)
             printf("line %d of a process that prints more than anybody reads\n", i);
+    if (strcmp(what, "complain") == 0) {
+        fprintf(stderr, "a complaint\n");
+        wait_for_input_end();
+    }
     if (strcmp(what, "die") == 0 && strcmp(getenv("TROUPE_RESTARTED"), "0") == 0)
         kill(getpid(), SIGKILL);
     if (strcmp(what, "fail") == 0)
@@ -325,6 +329,21 @@ static void a_killed_process_comes_back(void **state)
     take_until(&running, &seen, PROCESSES + 1);
     assert_int_not_equal(seen.trainer, first);
     assert_int_equal(seen.signals, 1);
+    end(&running);
+}
+
+/* What a process says of its errors is there while it runs, though it says nothing else. */
+static void errors_are_read_as_they_come(void **state)
+{
+    const struct tr_launch_options options = options_of("complain");
+    struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+    (void)state;
+    struct running running = begin(&options);
+    do
+        ok(tr_launch_next(running.task, LONG, &event, &failure));
+    while (event.kind != TR_LAUNCH_LINE || strcmp(event.text, "a complaint") != 0);
+    assert_int_equal(event.stream, 2);
+    assert_int_equal(event.process, PROCESSES - 1);
     end(&running);
 }
 
@@ -808,6 +827,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_interrupt_stops_all_in_order),
         cmocka_unit_test(a_process_that_hangs_is_killed_by_whoever_is_in_a_hurry),
         cmocka_unit_test(a_killed_process_comes_back),
+        cmocka_unit_test(errors_are_read_as_they_come),
         cmocka_unit_test(a_copy_that_hangs_is_ended_by_an_interrupt),
         cmocka_unit_test(lines_are_kept_or_the_oldest_go),
         cmocka_unit_test(full_events_pass_their_bound_by_one_read_at_most),

@@ -181,6 +181,7 @@ static void refuse(void)
     for (size_t i = 0; i < sizeof INCARNATIONS / sizeof INCARNATIONS[0]; i++) {
         setenv("TROUPE_INCARNATION", INCARNATIONS[i], 1);
         HOLDS(refusal(&options) == TR_EINVAL && strstr(why.message, "TROUPE_INCARNATION") != NULL);
+        HOLDS(strstr(why.message, "a number from 1 to 4294967294") != NULL);
     }
     unsetenv("TROUPE_INCARNATION");
     options.size = 0;

@@ -19,6 +19,7 @@ check_PROGRAMS += tests/launch/test_launch_parts
 TESTS += tests/launch/test_launch_parts
 tests_launch_test_launch_parts_SOURCES = tests/launch/test_launch_parts.c tests/schemas/random.h
 tests_launch_test_launch_parts_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
+tests_launch_test_launch_parts_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=vasprintf
 
 check_PROGRAMS += tests/launch/test_launch_task
 TESTS += tests/launch/test_launch_task
