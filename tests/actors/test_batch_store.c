@@ -199,6 +199,27 @@ static void batches_are_used_again(void **state)
     batch_store_release(store);
 }
 
+/* A batch that came takes the room of idle ones, as what is asked for does. */
+static void idle_batches_give_way_to_one_that_came(void **state)
+{
+    struct batch_store *store = batch_store_create(1 << 20);
+    (void)state;
+    assert_int_equal(batch_store_open_loader(store, 1, 10), 0);
+    struct sampled_batch *idle = make_batch(store, 1, 0, 1, 80000);
+    struct sampled_batch *batch = make_batch(store, 1, 0, 0, 80000);
+    size_t idle_bytes = sampled_batch_bytes(idle), bytes = sampled_batch_bytes(batch);
+    assert_true(bytes <= 1 << 20 && idle_bytes + bytes > 1 << 20);
+    sampled_batch_release(idle);
+    assert_int_equal(batch_store_used(store), idle_bytes);
+    assert_int_equal(batch_store_deposit(store, batch), 0);
+    assert_int_equal(batch_store_used(store), bytes);
+    assert_ptr_equal(batch_store_collect(store, 1, 0, 0), batch);
+    sampled_batch_release(batch);
+    batch_store_close(store);
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_release(store);
+}
+
 struct hand {
     struct batch_store *store;
     uint64_t random;
@@ -327,6 +348,7 @@ int main(void)
         cmocka_unit_test(room_grows_with_the_largest_batch),
         cmocka_unit_test(what_was_passed_by_is_dropped),
         cmocka_unit_test(batches_are_used_again),
+        cmocka_unit_test(idle_batches_give_way_to_one_that_came),
         cmocka_unit_test(any_order_charges_what_is_held),
         cmocka_unit_test(any_thread_charges_what_is_held),
     };

@@ -641,6 +641,52 @@ static void only_names_of_checkpoints_are_theirs(void **unused)
     free(fresh);
 }
 
+static void expect_unread(const char *folder, const struct checkpoint_piece *piece, int code,
+                          const char *says)
+{
+    unsigned char bytes[BYTES];
+    struct error error = { 0 };
+    int rv = checkpoint_read_piece(files_posix, folder, piece, bytes, &error);
+    if (rv != code || error.code != code || strstr(error.text, says) == NULL)
+        fail_msg("%d, %d \"%s\"", rv, error.code, error.text);
+    assert_int_equal(checkpoint_read_piece(files_posix, folder, piece, bytes, NULL), code);
+}
+
+/* A piece that cannot be read is an error that names the file, in the committed checkpoint, where
+ * it was looked for last. */
+static void a_piece_that_is_not_there_is_named(void **unused)
+{
+    unsigned char written[BYTES], read[BYTES];
+    struct checkpoint_part parts[WORLD];
+    char folder[64];
+    (void)unused;
+    open_folder(folder);
+    fill(written, 4, 1);
+    for (uint32_t rank = 0; rank < WORLD; rank++)
+        assert_int_equal(checkpoint_write_part(files_posix, folder, 4, 1, rank, written, BYTES,
+                                               &parts[rank], NULL),
+                         0);
+    struct checkpoint_piece piece = {
+        .step = 4, .era = 1, .rank = 1, .part = parts[1], .offset = 10, .count = BYTES - 10
+    };
+    assert_int_equal(checkpoint_read_piece(files_posix, folder, &piece, read, NULL), 0);
+    assert_memory_equal(read, written + 10, BYTES - 10);
+    const struct checkpoint_manifest manifest = { 4, 1, WORLD, parts };
+    assert_int_equal(checkpoint_commit(files_posix, folder, &manifest, 3, NULL), 0);
+    piece.offset = BYTES - 1;
+    piece.count = 1;
+    assert_int_equal(checkpoint_read_piece(files_posix, folder, &piece, read, NULL), 0);
+    assert_int_equal(read[0], written[BYTES - 1]);
+    piece.part.bytes++;
+    expect_unread(folder, &piece, TR_EFORMAT,
+                  "checkpoint-4/part1: 5000 bytes where its manifest says 5001");
+    piece.rank = WORLD;
+    expect_unread(folder, &piece, TR_ENOENT, "checkpoint-4/part3");
+    piece.step = 5;
+    expect_unread(folder, &piece, TR_ENOENT, "checkpoint-5/part3");
+    close_folder(folder);
+}
+
 static void make_file(const char *folder, const char *name)
 {
     char path[256];
@@ -897,6 +943,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_are_kept),
         cmocka_unit_test(a_manifest_is_read_as_it_was_written),
         cmocka_unit_test(only_names_of_checkpoints_are_theirs),
+        cmocka_unit_test(a_piece_that_is_not_there_is_named),
         cmocka_unit_test(what_was_never_made_is_removed),
         cmocka_unit_test(what_does_not_fit_its_manifest_is_refused),
         cmocka_unit_test(a_dropped_part_leaves_nothing),

@@ -322,11 +322,48 @@ static void an_end_whose_ranks_never_come_back_names_them(void **state)
     }
 }
 
+/* The patience of that end is of one absence: ranks that came back are waited for anew when one of
+ * them dies again. */
+static void ranks_that_come_back_are_waited_for_anew(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS / 10; seed++) {
+        struct program programs[] = { { .rank = 0, .finishes = true }, { .rank = 1 } };
+        struct process processes[CLUSTER_FIXTURE_PROCESSES_MAX];
+        struct cluster_fixture fixture;
+        open_job(&beside, seed, &fixture, processes);
+        spawn(&fixture, 0, &program_ops, &programs[0]);
+        spawn(&fixture, 2, &program_ops, &programs[1]);
+        struct env *env = fixture.env;
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + END_NS);
+        assert_int_equal(programs[0].restores + programs[1].restores, 2);
+        cluster_fixture_kill(&fixture, 2);
+        processes[2].ended = true;
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + END_NS);
+        /* It comes back, and all are in one era. */
+        programs[1] = (struct program){ .rank = 1 };
+        cluster_fixture_start(&fixture, 2);
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + JOIN_NS);
+        spawn(&fixture, 2, &program_ops, &programs[1]);
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + COORDINATOR_RECOVERY_NS / 2);
+        assert_int_equal(programs[0].restores, 2);
+        assert_int_equal(programs[1].restores, 1);
+        cluster_fixture_kill(&fixture, 2);
+        /* The first absence is longer ago than anyone is waited for, the second is not. */
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + COORDINATOR_RECOVERY_NS - END_NS);
+        assert_false(processes[0].ended || processes[1].ended);
+        assert_int_equal(env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + 3 * END_NS),
+                         0);
+        cluster_fixture_close(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_cut_off_hears_of_the_end),
         cmocka_unit_test(an_end_whose_ranks_never_come_back_names_them),
+        cmocka_unit_test(ranks_that_come_back_are_waited_for_anew),
         cmocka_unit_test(who_comes_too_late_beside_the_coordinator_leaves_it_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

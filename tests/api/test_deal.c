@@ -199,6 +199,63 @@ static void a_deal_gives_the_same_batches_on_other_partitions(void **state)
     assert_memory_equal(&one, &many, sizeof one);
 }
 
+/* A partitioning whose nodes were dealt to so many trainers. */
+static void partition_dealt(uint32_t trainers, char path[256])
+{
+    const struct partition_options options = {
+        .name = "g", .method = PARTITION_RANDOM, .num_parts = 2, .seed = 5, .trainers = trainers
+    };
+    struct partition_report report;
+    struct error error = { 0 };
+    struct raw_graph *raw = NULL;
+    char from[256], dir[200];
+    snprintf(from, sizeof from, "%s/raw", world_folder());
+    snprintf(dir, sizeof dir, "%s/dealt-%u", world_folder(), trainers);
+    if (raw_open(from, NULL, &raw, &error) != 0 ||
+        partition_graph(raw, &options, dir, parallel_serial, NULL, &report, &error) != 0)
+        fail_msg("%s", error.text);
+    raw_close(raw);
+    snprintf(path, 256, "%s/g.json", dir);
+}
+
+/* The graph's own deal of its training nodes: each is one trainer's, lower ranks have the larger
+ * shares, and no share is larger than another by two. */
+static void the_graphs_own_deal_is_of_all_its_training_nodes(void **state)
+{
+    bool uneven = false;
+    (void)state;
+    for (uint32_t trainers = 1; trainers <= WORLDS_MAX; trainers++) {
+        static uint64_t ids[WORLD_NODES];
+        static uint32_t seen[WORLD_NODES], wanted[WORLD_NODES];
+        struct job job = { 0 };
+        char path[256];
+        partition_dealt(trainers, path);
+        ok(tr_session_open(NULL, &job.session, &failure));
+        ok(tr_graph_open(job.session, path, TR_WAIT_FOREVER, &job.graph, &failure));
+        ok(tr_nodes_masked(job.graph, 0, "train_mask", TR_WAIT_FOREVER, &job.nodes, &failure));
+        size_t count = tr_nodes_count(job.nodes);
+        uneven = uneven || count % trainers > 1;
+        memset(wanted, 0, sizeof wanted);
+        memset(seen, 0, sizeof seen);
+        ok(tr_nodes_ids(job.nodes, 0, count, TR_WAIT_FOREVER, ids, &failure));
+        for (size_t i = 0; i < count; i++)
+            wanted[ids[i]]++;
+        for (uint32_t rank = 0; rank < trainers; rank++) {
+            struct tr_nodes *group;
+            ok(tr_nodes_deal(job.nodes, NULL, rank, trainers, TR_WAIT_FOREVER, &group, &failure));
+            size_t share = tr_nodes_count(group);
+            assert_int_equal(share, count / trainers + (rank < count % trainers));
+            ok(tr_nodes_ids(group, 0, share, TR_WAIT_FOREVER, ids, &failure));
+            for (size_t i = 0; i < share; i++)
+                seen[ids[i]]++;
+            tr_nodes_close(group);
+        }
+        assert_memory_equal(seen, wanted, sizeof seen);
+        close_job(&job);
+    }
+    assert_true(uneven);
+}
+
 static void one_trainers_deal_is_the_shuffle(void **state)
 {
     static struct tally dealt, shuffled;
@@ -308,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_trainer_short_of_its_share_is_refused),
         cmocka_unit_test(every_seed_comes_once_in_equally_many_steps),
         cmocka_unit_test(a_deal_gives_the_same_batches_on_other_partitions),
+        cmocka_unit_test(the_graphs_own_deal_is_of_all_its_training_nodes),
         cmocka_unit_test(one_trainers_deal_is_the_shuffle),
     };
     return cmocka_run_group_tests(tests, world_setup, world_teardown);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
+#include "api/loader_handle.h"
 #include "api_world.h"
 #include "outcome.h"
 #include "runtime/core/directory.h"
@@ -716,6 +717,22 @@ static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
     }
 }
 
+/* A loader asks its proxy again while it is wanted and there is time. */
+static void asking_again_ends_with_the_loader_and_with_the_time(void **state)
+{
+    struct graph_port *port;
+    struct job job;
+    (void)state;
+    open_job(&job, NULL);
+    assert_int_equal(graph_enter(job.graph, &port), 0);
+    assert_true(loader_pause_before(job.loader, port->port, UINT64_MAX));
+    assert_false(loader_pause_before(job.loader, port->port, port_now_ns(port->port)));
+    ok(tr_loader_cancel(job.loader, &failure));
+    assert_false(loader_pause_before(job.loader, port->port, UINT64_MAX));
+    graph_leave(job.graph, port);
+    close_job(&job);
+}
+
 /* The proxy has it open, and nobody else would close it there. */
 static void a_loader_whose_opening_was_given_up_is_closed(void **state)
 {
@@ -752,6 +769,7 @@ int main(void)
         cmocka_unit_test(a_list_that_is_joined_alone_is_drawn),
         cmocka_unit_test(opening_over_a_list_copies_nothing),
         cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),
+        cmocka_unit_test(asking_again_ends_with_the_loader_and_with_the_time),
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
         cmocka_unit_test(a_loader_whose_opening_was_given_up_is_closed),
     };

@@ -15,6 +15,14 @@ expect "and not both" refuses_with '\-\-minutes'
 troupe simulate --minutes 0
 expect "no time is refused" refuses_with '\-\-minutes'
 
+# Seeds are one, or the first and the last.
+troupe simulate --seeds 3-6 --json
+expect "seeds are counted from the first to the last" [ "$(first_seed) $(seeds_run)" = "3 4" ]
+for seeds in 6-3 3- 3-6x -6 x; do
+    troupe simulate --seeds "$seeds"
+    expect "--seeds $seeds is refused" refuses_with 'the first and the last'
+done
+
 # Each fail-point of a list is looked at, and no more than two fit in one run.
 points=$("$TROUPE" simulate --failpoints | grep -v ' ' | head -n 3)
 first=$(echo "$points" | sed -n 1p) second=$(echo "$points" | sed -n 2p)

@@ -6,6 +6,7 @@
 
 #include "partition/store/numbering.h"
 #include "partition/store/replace.h"
+#include "partition/store/store_private.h"
 
 static const char whole[] =
     "{\"graph_name\": \"g\", \"num_nodes\": 5, \"num_edges\": 3, \"part_method\": \"random\","
@@ -384,6 +385,26 @@ static void numbers_over_all_types_have_no_gaps(void **state)
     numbering_fini(&numbering);
 }
 
+/* A file's sum is compared by the file's name in its partition; a folder without sums has none to
+ * compare. */
+static void sums_of_files_are_compared(void **state)
+{
+    struct store store = { .path = (char[]){ "f/g.json" } };
+    struct error error = { 0 };
+    (void)state;
+    assert_int_equal(store_check_sum(&store, 1, "f/part1/a.npy", 7, &error), 0);
+    assert_int_equal(checksums_set(&store.file.checksums, 2, 1, "a.npy", 0xabcd), 0);
+    assert_int_equal(store_check_sum(&store, 1, "f/part1/a.npy", 0xabcd, &error), 0);
+    assert_int_equal(store_check_sum(&store, 1, "a.npy", 0xabcd, &error), 0);
+    assert_int_equal(error.code, 0);
+    assert_int_equal(store_check_sum(&store, 1, "f/part1/a.npy", 0xabce, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT,
+                "f/part1/a.npy: its checksum is 0000abce, f/g.json says 0000abcd: ");
+    assert_int_equal(store_check_sum(&store, 1, "f/part1/b.npy", 7, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "f/part1/b.npy: f/g.json has no checksum of it");
+    checksums_fini(&store.file.checksums);
+}
+
 /* A folder of the kind, an empty one, or nothing may be replaced; whatever else is there stays. */
 static void only_folders_of_the_kind_are_replaced(void **state)
 {
@@ -416,6 +437,7 @@ int main(void)
         SCRATCH(what_is_optional_is_read),
         SCRATCH(a_wrong_field_is_not_hidden_by_the_next),
         cmocka_unit_test(owners_skip_empty_partitions),
+        cmocka_unit_test(sums_of_files_are_compared),
         cmocka_unit_test(books_end_at_their_bounds),
         cmocka_unit_test(a_hash_tells_books_apart),
         cmocka_unit_test(numbers_over_all_types_have_no_gaps),
