@@ -148,6 +148,40 @@ static void a_process_finds_its_place(void **state)
     assert_string_equal(text, "");
 }
 
+/* The linker gives it the calls of vasprintf (tests.mk). */
+static bool vasprintf_fails;
+
+int __real_vasprintf(char **text, const char *format, va_list args);
+int __wrap_vasprintf(char **text, const char *format, va_list args);
+
+int __wrap_vasprintf(char **text, const char *format, va_list args)
+{
+    return vasprintf_fails ? -1 : __real_vasprintf(text, format, args);
+}
+
+/* A line that there is no memory for is an error of the call, and nothing of it is printed. */
+static void say_without_memory(void)
+{
+    setenv("TROUPE_LAUNCHED", "1", 1);
+    vasprintf_fails = true;
+    HOLDS(tr_process_say_kernels("two", TR_PROCESS_SAY_NS, &why) == TR_ENOMEM);
+    HOLDS(why.code == TR_ENOMEM && strstr(why.message, "no memory for a line") != NULL);
+    HOLDS(tr_process_say_checkpoint(7, TR_PROCESS_SAY_NS, NULL) == TR_ENOMEM);
+    vasprintf_fails = false;
+    HOLDS(tr_process_say_checkpoint(8, TR_PROCESS_SAY_NS, &why) == 0);
+}
+
+static void a_line_without_memory_is_an_error(void **state)
+{
+    char text[64];
+    (void)state;
+    struct ends child = begin(say_without_memory);
+    assert_int_equal(end(&child, text, sizeof text), 0);
+    assert_non_null(strstr(text, " 8\n"));
+    assert_null(strstr(text, "two"));
+    assert_null(strstr(text, "7"));
+}
+
 static int refusal(const struct tr_process_options *options)
 {
     struct tr_process *process = (void *)(uintptr_t)8;
@@ -560,6 +594,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_finds_its_place),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(a_line_without_memory_is_an_error),
         cmocka_unit_test(the_key_is_the_first_line_of_the_input),
         cmocka_unit_test(the_end_of_a_launcher_interrupts_its_processes),
         cmocka_unit_test(loops_wait_for_no_launcher_that_reads_nothing),

@@ -9,6 +9,7 @@ check_PROGRAMS += tests/launch/test_own_process
 TESTS += tests/launch/test_own_process
 tests_launch_test_own_process_SOURCES = tests/launch/test_own_process.c $(api_world)
 tests_launch_test_own_process_LDADD = $(api_libs) $(test_libs)
+tests_launch_test_own_process_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=vasprintf
 
 check_PROGRAMS += tests/launch/test_input_watch
 TESTS += tests/launch/test_input_watch

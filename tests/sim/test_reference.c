@@ -21,6 +21,7 @@ struct fixture {
     struct reference builds, checks;
     struct wanted_loader loader;
     struct mini_batch batch;
+    struct error error; /* of the last check */
 };
 
 /* A batch of a graph whose rows are all asked for, where the reference has none of its own. */
@@ -65,10 +66,10 @@ static void teardown(struct fixture *f)
 
 static int check(struct fixture *f)
 {
-    struct error error = { 0 };
+    f->error = (struct error){ 0 };
     int rv = reference_check(&f->checks, &f->builds.partitions, &f->loader, 0, 0, &f->batch,
-                             &error);
-    assert_true((rv == 0) == (error.text[0] == '\0'));
+                             &f->error);
+    assert_true((rv == 0) == (f->error.text[0] == '\0'));
     return rv;
 }
 
@@ -79,6 +80,16 @@ static void expect_noticed(struct fixture *f, void *at, size_t size)
     *(unsigned char *)at ^= 1;
     assert_int_equal(check(f), TR_EMISMATCH);
     memcpy(at, before, size);
+    assert_int_equal(check(f), 0);
+}
+
+/* A wrong count of nodes is noticed before a node is looked at. */
+static void expect_counted(struct fixture *f, uint32_t *count)
+{
+    *count ^= 1;
+    assert_int_equal(check(f), TR_EMISMATCH);
+    *count ^= 1;
+    assert_non_null(strstr(f->error.text, " nodes, "));
     assert_int_equal(check(f), 0);
 }
 
@@ -105,7 +116,9 @@ static void every_change_is_noticed(void **state)
         assert_int_equal(check(&f), 0);
         expect_noticed(&f, &f.batch.index, 8);
         expect_noticed(&f, &f.batch.step_seeds, 4);
-        expect_noticed(&f, writable(&nodes->num_seeds), 4);
+        expect_counted(&f, writable(&nodes->num_seeds));
+        for (uint32_t i = 0; i < f.raw.types.num_ntypes; i++)
+            expect_counted(&f, writable(&f.batch.nodes[i].num_nodes));
         expect_noticed(&f, writable(&nodes->ids[0]), 8);
         expect_noticed(&f, &pairs->given, 4);
         if (pairs->count > 0) {
