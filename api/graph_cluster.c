@@ -192,6 +192,15 @@ int graph_spawn_status(struct tr_graph *graph)
     return node_spawn(graph->node, &status, &address);
 }
 
+/* Whether every call is refused by now: the actors end a moment before that. */
+static bool is_over(struct tr_graph *graph)
+{
+    pthread_mutex_lock(&graph->mutex);
+    bool over = graph->over;
+    pthread_mutex_unlock(&graph->mutex);
+    return over;
+}
+
 int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error)
 {
     struct env *env = graph->session->env;
@@ -202,7 +211,7 @@ int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_erro
         return rv;
     rv = session_seen(graph->session, &seen);
     rv = timeout_ns == 0 ? 0 : rv; /* a look waits for nothing that could be interrupted */
-    while (rv == 0 && !atomic_load(&graph->actors.ended)) {
+    while (rv == 0 && !is_over(graph)) {
         const struct timespec look = { .tv_nsec = GRAPH_LOOK_NS };
         bool late = timeout_ns >= 0 && env_now_ns(env) - begin_ns >= (uint64_t)timeout_ns;
         pthread_mutex_lock(&graph->mutex);
