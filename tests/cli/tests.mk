@@ -55,6 +55,7 @@ tests_cli_test_report_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=callo
     -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
 tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
 tests_cli_test_signals_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
+tests_cli_test_signals_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime
 
 check_PROGRAMS += tests/cli/test_watchdog
 TESTS += tests/cli/test_watchdog
