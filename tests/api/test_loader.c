@@ -224,8 +224,11 @@ static void a_full_account_waits_then_says_so(void **state)
     tr_session_options_init(&o);
     o.memory_bytes_max = 400000;
     open_job(&job, &o);
-    while ((rv = tr_loader_next(job.loader, 300 * MS, &held[count], &failure)) == 0)
-        assert_true(++count < 30);
+    do { /* however long a batch that has room takes to come */
+        rv = tr_loader_next(job.loader, 300 * MS, &held[count], &failure);
+        count += rv == 0;
+        assert_true(count < 30);
+    } while (rv == 0 || rv == TR_ETIMEDOUT);
     assert_int_equal(rv, TR_EFULL);
     assert_non_null(strstr(failure.message, "\"batches\""));
     assert_true(count >= 1);
@@ -244,15 +247,17 @@ struct waiter {
     struct tr_error error;
     struct tr_batch *held[64];
     size_t count;
+    atomic_bool ended;
 };
 
-/* Batches are kept: the account fills, and the thread waits. */
+/* Batches are kept: the account fills, and the thread waits, for longer than a test may take. */
 static void *wait_in_next(void *arg)
 {
     struct waiter *w = arg;
     while (w->count < 64 &&
-           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count], &w->error)) == 0)
+           (w->rv = tr_loader_next(w->loader, TR_WAIT_FOREVER, &w->held[w->count], &w->error)) == 0)
         w->count++;
+    atomic_store(&w->ended, true);
     return NULL;
 }
 
@@ -261,35 +266,31 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* 0: cancel, 1: close, 2: close the session. */
-static void wakes(int how, int want)
+/* By a cancel, or by a close of the session. */
+static void wakes(bool cancels, int want)
 {
     struct tr_session_options o;
     struct job job;
     pthread_t thread;
-    struct timespec before, after;
     tr_session_options_init(&o);
     o.memory_bytes_max = 100000;
     open_job(&job, &o);
     struct waiter waiter = { .loader = job.loader, .error = TR_ERROR_INIT };
     assert_int_equal(pthread_create(&thread, NULL, wait_in_next, &waiter), 0);
     pause_ms(200);
-    clock_gettime(CLOCK_MONOTONIC, &before);
-    if (how == 0) {
+    /* A cancel between two calls of the thread wakes nobody: its next call begins the epoch. */
+    while (cancels && !atomic_load(&waiter.ended)) {
         ok(tr_loader_cancel(job.loader, &failure));
-    } else if (how == 1) {
-        tr_loader_close(job.loader);
-        job.loader = NULL;
-    } else {
+        pause_ms(200);
+    }
+    if (!cancels) {
         tr_session_close(job.session);
         job.session = NULL;
     }
     pthread_join(thread, NULL);
-    clock_gettime(CLOCK_MONOTONIC, &after);
     assert_int_equal(waiter.rv, want);
     if (want == TR_ECLOSED)
         assert_string_equal(waiter.error.message, "loader: next: the session is closed");
-    assert_true(after.tv_sec - before.tv_sec < 5);
     while (waiter.count > 0)
         tr_batch_release(waiter.held[--waiter.count]);
     close_job(&job);
@@ -298,13 +299,13 @@ static void wakes(int how, int want)
 static void cancel_wakes(void **state)
 {
     (void)state;
-    wakes(0, TR_ECANCELED);
+    wakes(true, TR_ECANCELED);
 }
 
 static void session_close_wakes(void **state)
 {
     (void)state;
-    wakes(2, TR_ECLOSED);
+    wakes(false, TR_ECLOSED);
 }
 
 static size_t epoch_digests(struct job *job, uint64_t *digests)
@@ -707,12 +708,17 @@ static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
         assert_int_equal(atomic_load(&refusals), 0);
         for (size_t n = 0; n < WORLD_NODES; n++)
             assert_int_equal(seen[n], 1);
-        atomic_store(&refusals, REFUSALS_MANY);
-        ok(tr_loader_begin(job.loader, 7, &failure));
-        int rv = tr_loader_next(job.loader, 100 * MS, &batch, &failure);
-        int left = atomic_exchange(&refusals, 0);
-        assert_true(rv == codes[i] || rv == TR_ETIMEDOUT);
-        assert_true(left < REFUSALS_MANY - 1);
+        /* The call asks again within its time, where the machine gives the thread some of that. No
+         * batch is made meanwhile: the proxy hears of no beginning either. */
+        int left = REFUSALS_MANY;
+        for (int calls = 0; left >= REFUSALS_MANY - 1; calls++) {
+            assert_true(calls < 100);
+            atomic_store(&refusals, REFUSALS_MANY);
+            ok(tr_loader_begin(job.loader, 7, &failure));
+            int rv = tr_loader_next(job.loader, 100 * MS, &batch, &failure);
+            left = atomic_exchange(&refusals, 0);
+            assert_true(rv == codes[i] || rv == TR_ETIMEDOUT);
+        }
         close_job(&job);
     }
 }

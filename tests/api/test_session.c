@@ -218,8 +218,8 @@ static void fetch_equals_truth(void **state)
     ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (size_t i = 0; i < N; i++)
         ids[i] = i * 7919 % WORLD_NODES;
-    ok(tr_graph_original_ids(graph, 0, ids, N, 10 * SECOND, original, &failure));
-    ok(tr_graph_fetch(graph, 0, "feat", ids, N, 10 * SECOND, rows, &failure));
+    ok(tr_graph_original_ids(graph, 0, ids, N, 60 * SECOND, original, &failure));
+    ok(tr_graph_fetch(graph, 0, "feat", ids, N, 60 * SECOND, rows, &failure));
     for (size_t i = 0; i < N; i++)
         assert_memory_equal(rows + i * WORLD_WIDTH, features + original[i] * WORLD_WIDTH,
                             WORLD_WIDTH * sizeof(float));

@@ -66,6 +66,7 @@ check_PROGRAMS += tests/api/test_group
 TESTS += tests/api/test_group
 tests_api_test_group_SOURCES = tests/api/test_group.c $(api_world)
 tests_api_test_group_LDADD = $(api_libs) $(test_libs)
+tests_api_test_group_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_wait_or_keep
 
 check_PROGRAMS += tests/api/test_cluster_session
 TESTS += tests/api/test_cluster_session
@@ -80,6 +81,7 @@ check_PROGRAMS += tests/api/test_task
 TESTS += tests/api/test_task
 tests_api_test_task_SOURCES = tests/api/test_task.c
 tests_api_test_task_LDADD = $(api_libs) $(test_libs)
+tests_api_test_task_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=deadline_wait
 
 
 check_PROGRAMS += tests/api/test_event_queue

@@ -360,7 +360,7 @@ static void a_copy_that_hangs_is_ended_by_an_interrupt(void **state)
     assert_int_equal(mkdir(folder, 0700), 0);
     FILE *to = fopen(path, "w");
     assert_non_null(to);
-    fprintf(to, "#!/bin/sh\necho copying; trap '' TERM; while :; do sleep 1; done\n");
+    fprintf(to, "#!/bin/sh\ntrap '' TERM; echo copying; while :; do sleep 1; done\n");
     assert_int_equal(fclose(to), 0);
     assert_int_equal(chmod(path, 0700), 0);
     setenv("PATH", with, 1);
@@ -651,6 +651,21 @@ static void assert_interrupted_though_resumed(struct tr_observer *observer)
     assert_int_equal((intptr_t)result, TR_ECANCELED);
 }
 
+/* On a busy machine one may not have answered in time just now. */
+static bool are_seen_up(struct tr_observer *observer)
+{
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        struct tr_process_status status = TR_PROCESS_STATUS_INIT;
+        ok(tr_observer_process(observer, p, &status, &failure));
+        assert_string_equal(status.host, "a");
+        if (!status.up)
+            return false;
+        assert_string_equal(status.why, "");
+        assert_true(status.incarnation > 0);
+    }
+    return true;
+}
+
 static void a_job_is_observed_from_outside(void **state)
 {
     const struct tr_launch_options options = options_of("job");
@@ -680,16 +695,9 @@ static void a_job_is_observed_from_outside(void **state)
         ok(tr_observer_process(observer, 0, &status, &failure));
         ok(tr_observer_wait(observer, status.asked + 1, LONG, &failure));
         ok(tr_observer_job(observer, &job, &failure));
-    } while (job.num_up < PROCESSES);
+    } while (job.num_up < PROCESSES || !are_seen_up(observer));
     assert_string_equal(job.name, "job");
     assert_int_equal(job.num_processes, PROCESSES);
-    for (uint32_t p = 0; p < PROCESSES; p++) {
-        ok(tr_observer_process(observer, p, &status, &failure));
-        assert_true(status.up);
-        assert_string_equal(status.why, "");
-        assert_string_equal(status.host, "a");
-        assert_true(status.incarnation > 0);
-    }
     assert_int_equal(tr_observer_process(observer, PROCESSES, &status, &failure), TR_ERANGE);
     assert_int_equal(tr_observer_wait(observer, UINT64_MAX, 1, &failure), TR_ETIMEDOUT);
     pid_t pid = fork();
@@ -751,8 +759,44 @@ static void a_held_program_ends_with_the_input(void **state)
     assert_int_equal(hold_until("exec sleep 1000", true), 100 + SIGTERM);
 }
 
+/* Stops a program that does so on SIGTERM, and once more where only that signal ends it. Whether
+ * it ended in less than the 15 s after which the first stop kills by itself. */
+static bool ends_soon_when_stopped(const char *trap, int signal)
+{
+    char ready[300], script[400];
+    const char *const words[] = { "sh", "-c", script };
+    struct tr_task *task;
+    int code = -1, number = -1, in[2], kept = dup(STDIN_FILENO);
+    snprintf(ready, sizeof ready, "%s/held", world_folder());
+    unlink(ready);
+    snprintf(script, sizeof script, "%s; echo > %s; while :; do sleep 0.01; done", trap, ready);
+    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+    assert_true(kept >= 0 && dup2(in[0], STDIN_FILENO) == STDIN_FILENO);
+    ok(tr_hold_start(words, 3, &task, &failure));
+    while (access(ready, F_OK) != 0)
+        usleep(1000);
+    assert_int_equal(tr_hold_end(task, &code, &number, &failure), TR_ETIMEDOUT);
+    tr_hold_stop(task);
+    if (signal != 0) {
+        /* It heeds no signal, and is not killed for that at once. */
+        assert_int_equal(tr_task_wait(task, SECOND / 10, &failure), TR_ETIMEDOUT);
+        tr_hold_stop(task);
+    }
+    bool soon = tr_task_wait(task, 10 * SECOND, &failure) == 0;
+    ok(tr_task_wait(task, LONG, &failure));
+    ok(tr_hold_end(task, &code, &number, &failure));
+    assert_int_equal(number, signal);
+    assert_int_equal(signal == 0 ? code : 0, 0);
+    tr_task_close(task);
+    dup2(kept, STDIN_FILENO);
+    close(kept);
+    close(in[0]);
+    close(in[1]);
+    return soon;
+}
+
 /* A stop asks, a second one kills: a program that does as it is asked ends by itself, one that
- * does not is killed, and only then. */
+ * does not is killed, and only then. The machine may stand still for once, but not each time. */
 static void a_held_program_is_killed_when_asked_twice(void **state)
 {
     static const struct {
@@ -760,37 +804,9 @@ static void a_held_program_is_killed_when_asked_twice(void **state)
         int signal;
     } cases[] = { { "trap 'exit 0' TERM", 0 }, { "trap '' TERM", SIGKILL } };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char ready[300], script[400];
-        const char *const words[] = { "sh", "-c", script };
-        struct tr_task *task;
-        int code = -1, number = -1, in[2], kept = dup(STDIN_FILENO);
-        snprintf(ready, sizeof ready, "%s/held-%zu", world_folder(), i);
-        snprintf(script, sizeof script, "%s; echo > %s; while :; do sleep 0.01; done",
-                 cases[i].trap, ready);
-        assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-        assert_true(kept >= 0 && dup2(in[0], STDIN_FILENO) == STDIN_FILENO);
-        ok(tr_hold_start(words, 3, &task, &failure));
-        while (access(ready, F_OK) != 0)
-            usleep(1000);
-        assert_int_equal(tr_hold_end(task, &code, &number, &failure), TR_ETIMEDOUT);
-        tr_hold_stop(task);
-        if (cases[i].signal != 0) {
-            /* It heeds no signal, and is not killed for that at once. */
-            assert_int_equal(tr_task_wait(task, SECOND / 10, &failure), TR_ETIMEDOUT);
-            tr_hold_stop(task);
-        }
-        /* Less than the 15 s after which the first stop kills by itself. */
-        ok(tr_task_wait(task, 10 * SECOND, &failure));
-        ok(tr_hold_end(task, &code, &number, &failure));
-        assert_int_equal(number, cases[i].signal);
-        assert_int_equal(cases[i].signal == 0 ? code : 0, 0);
-        tr_task_close(task);
-        dup2(kept, STDIN_FILENO);
-        close(kept);
-        close(in[0]);
-        close(in[1]);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int tries = 0; !ends_soon_when_stopped(cases[i].trap, cases[i].signal); tries++)
+            assert_true(tries < 2);
 }
 
 static void write_cluster(const char *path, const char *fields)
@@ -801,7 +817,7 @@ static void write_cluster(const char *path, const char *fields)
             "{\"name\": \"job\", %s\"restart\": {\"times\": 2}, \"hosts\": "
             "[{\"name\": \"a\", \"address\": \"127.0.0.1\", \"port\": %d, \"servers\": 1, "
             "\"samplers\": 1, \"trainers\": 1, \"processes\": \"role\"}]}",
-            fields, 20000 + (int)(getpid() % 10000));
+            fields, 20000 + (int)(getpid() % 3000) * (int)PROCESSES);
     assert_int_equal(fclose(to), 0);
 }
 

@@ -101,7 +101,7 @@ static struct tr_process *open_as(uint32_t number, uint32_t role)
     options.cluster = cluster;
     options.process = number;
     options.role = role;
-    HOLDS(tr_process_open(&options, SECOND, &process, &why) == 0);
+    HOLDS(tr_process_open(&options, 60 * SECOND, &process, &why) == 0);
     return process;
 }
 
@@ -132,7 +132,7 @@ static void find_places(void)
     setenv("TROUPE_RESTARTED", "1", 1);
     setenv("TROUPE_INCARNATION", "77", 1);
     options.role = TR_ROLE_SERVER;
-    HOLDS(tr_process_open(&options, SECOND, &process, &why) == 0);
+    HOLDS(tr_process_open(&options, 60 * SECOND, &process, &why) == 0);
     HOLDS(tr_process_info(process, &info, &why) == 0);
     HOLDS(info.process == 0 && info.first_of_host && info.launched && info.restarted);
     HOLDS(info.incarnation == 77 && tr_process_is_launched() && tr_process_is_restarted());
@@ -472,7 +472,7 @@ static void speak_to_a_full_pipe(void)
         all -= (size_t)bytes;
     HOLDS(all == 0 && read(output[0], text, sizeof text) < 0 && errno == EAGAIN);
     /* A notice that was not said is not said later; the output of the program goes first. */
-    HOLDS(tr_process_say_checkpoint(7, SECOND, &why) == 0);
+    HOLDS(tr_process_say_checkpoint(7, 30 * SECOND, &why) == 0);
     bytes = read(output[0], text, sizeof text);
     HOLDS(bytes > 0);
     text[bytes] = '\0';

@@ -127,7 +127,7 @@ void support_sim_finish(struct env *env, struct node *node)
 
 int support_finish(struct node *node)
 {
-    node_stop(node, env_now_ns(node_env(node)) + 10 * ENV_SECOND_NS);
+    node_stop(node, env_now_ns(node_env(node)) + 60 * ENV_SECOND_NS);
     int rc = node_join(node);
     support_check_zero(node);
     node_destroy(node);

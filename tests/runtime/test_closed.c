@@ -21,7 +21,7 @@
 
 #define MS UINT64_C(1000000)
 /* The node drops after LINKS_HELLO_NS; machines that run tests may be busy. */
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 100000
 #define CROWD 200
 /* The bytes of all the crowd together: what 64 of them may cost, and half as much again for the
  * heap. */

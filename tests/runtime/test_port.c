@@ -118,7 +118,7 @@ static void a_silent_callee_times_out_and_its_late_answer_is_released(void **sta
     for (int i = 0; i < 20; i++)
         assert_int_equal(ask(port, house->echo, 1, 2 * MS, &reply), TR_ETIMEDOUT);
     assert_null(reply);
-    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    assert_int_equal(ask(port, house->echo, 2, 60000 * MS, &reply), 0);
     port_release(port, reply);
     port_destroy(port);
 }
@@ -129,7 +129,7 @@ static struct port_errand *begin(struct port *port, struct address to, uint64_t 
     struct message *request = port_message(port, KIND_ASK);
     assert_non_null(request);
     ((struct number *)message_head(request))->value = value;
-    assert_int_equal(port_begin(port, to, request, port_now_ns(port) + 5000 * MS, &errand), 0);
+    assert_int_equal(port_begin(port, to, request, port_now_ns(port) + 60000 * MS, &errand), 0);
     return errand;
 }
 
@@ -146,7 +146,8 @@ static void several_calls_are_awaited_in_any_order_and_the_rest_given_up(void **
         struct port_errand *silent = round % 10 == 0 ? begin(port, house->echo, 1) : NULL;
         for (uint64_t i = CALLS; i-- > 2;) {
             struct message *reply;
-            assert_int_equal(port_wait(port, errands[i], port_now_ns(port) + 5000 * MS, &reply), 0);
+            assert_int_equal(port_wait(port, errands[i], port_now_ns(port) + 60000 * MS, &reply),
+                             0);
             assert_int_equal(((struct number *)message_head(reply))->value, 2 * i);
             port_release(port, reply);
         }
@@ -166,8 +167,8 @@ static void a_dead_address_is_peer_down(void **state)
     struct address stale = house->echo;
     stale.generation++;
     assert_int_equal(port_open(house->node, 0, &port), 0);
-    assert_int_equal(ask(port, stale, 2, 5000 * MS, &reply), TR_EPEERDOWN);
-    assert_int_equal(ask(port, ADDRESS_NONE, 2, 5000 * MS, &reply), TR_EPEERDOWN);
+    assert_int_equal(ask(port, stale, 2, 60000 * MS, &reply), TR_EPEERDOWN);
+    assert_int_equal(ask(port, ADDRESS_NONE, 2, 60000 * MS, &reply), TR_EPEERDOWN);
     port_destroy(port);
 }
 
@@ -210,7 +211,7 @@ static void a_stopping_node_wakes_the_waiter(void **state)
     struct port *port = NULL;
     struct message *reply = NULL;
     assert_int_equal(port_open(house->node, 0, &port), 0);
-    node_stop(house->node, env_now_ns(house->env) + 5000 * MS);
+    node_stop(house->node, env_now_ns(house->env) + 60000 * MS);
     int rc = ask(port, house->echo, 1, 60000 * MS, &reply);
     assert_true(rc == TR_ECLOSED || rc == TR_EPEERDOWN);
     assert_int_equal(node_join(house->node), 0);
@@ -226,13 +227,13 @@ static void answers_and_bodies_come_whole(void **state)
     struct port *port = NULL;
     struct address found;
     assert_int_equal(port_open(house->node, 0, &port), 0);
-    assert_int_equal(port_find(port, "echo", port_now_ns(port) + 5000 * MS, &found), 0);
+    assert_int_equal(port_find(port, "echo", port_now_ns(port) + 60000 * MS, &found), 0);
     assert_true(address_equal(found, house->echo));
     assert_int_equal(port_find(port, "nobody", port_now_ns(port) + 2 * MS, &found), TR_ETIMEDOUT);
     assert_int_equal(port_find(port, "", port_now_ns(port) + 2 * MS, &found), TR_EINVAL);
     for (uint64_t i = 0; i < 500; i++) {
         struct message *reply = NULL;
-        assert_int_equal(ask(port, found, 2 * i, 5000 * MS, &reply), 0);
+        assert_int_equal(ask(port, found, 2 * i, 60000 * MS, &reply), 0);
         assert_int_equal(((struct number *)message_head(reply))->value, 2 * i);
         assert_int_equal(reply->frame.body_bytes, 1000);
         assert_int_equal(((unsigned char *)message_body(reply))[999], (2 * i) & 0xff);
@@ -268,7 +269,7 @@ static void a_thread_that_polls_cannot_outrun_a_loop(void **state)
     struct actor_options options = { .ops = &stall_ops, .arg = &stall };
     struct address address;
     assert_int_equal(port_open(house->node, 0, &port), 0);
-    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    assert_int_equal(ask(port, house->echo, 2, 60000 * MS, &reply), 0);
     port_release(port, reply);
     assert_int_equal(node_spawn(house->node, &options, &address), 0);
     while (!atomic_load(&stall.stalled))
@@ -283,7 +284,7 @@ static void a_thread_that_polls_cannot_outrun_a_loop(void **state)
     /* A send waits for its turn rather than being lost. */
     for (int i = 0; i < 200; i++)
         assert_int_equal(port_send(port, house->echo, port_message(port, KIND_NUMBER)), 0);
-    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    assert_int_equal(ask(port, house->echo, 2, 60000 * MS, &reply), 0);
     port_release(port, reply);
     port_destroy(port);
 }
