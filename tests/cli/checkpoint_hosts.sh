@@ -96,8 +96,11 @@ for host in a b; do
         tries=$((tries + 1))
         sleep 0.02
     done
-    kill -9 "$(sed -n "s/^\[$host.*\] started, process number //p" "$work/log" | head -n 1)"
+    # It stands still while its folder goes, or the next one would find half of it.
+    victim=$(sed -n "s/^\[$host.*\] started, process number //p" "$work/log" | head -n 1)
+    kill -STOP "$victim"
     rm -rf "$work/kept/$host"
+    kill -9 "$victim"
     wait $pid
     code=$?
     cp "$work/log" "$work/out"

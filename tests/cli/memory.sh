@@ -50,9 +50,15 @@ interrupt() {
     code=$?
 }
 for launched in 0 1; do
-    interrupt $launched
+    # It would look for 10 s; a machine that stands still for some of them does not each time.
+    for attempt in 1 2 3; do
+        interrupt $launched
+        took=$(($(date +%s) - before))
+        [ "$took" -ge 6 ] || break
+        echo "# attempt $attempt: it took $took s"
+    done
     expect "SIGTERM ends it, launched: $launched" exited 1
-    expect "at once" [ $(($(date +%s) - before)) -lt 6 ]
+    expect "at once" [ "$took" -lt 6 ]
     expect "since it was asked to" complains 'interrupted'
 done
 
