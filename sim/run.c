@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/dump.h"
 #include "sim/faults.h"
 #include "sim/fleet_run.h"
 #include "sim/oracles.h"
@@ -14,6 +15,7 @@
 
 /* As a session's. */
 #define RECOVERY_NS (600 * ENV_SECOND_NS)
+#define DUMP_NS UINT64_C(1000000)
 #define STOP_NS (10 * ENV_SECOND_NS)
 
 /* Arguments of actors: they outlive the node. */
@@ -174,6 +176,13 @@ static void fill_result(const struct world *world, struct sim_result *result)
     result->failures_told = world->tally.failures_told;
 }
 
+/* Dumps, for display, which actor waits for what. The verdict and the figures are made by now. */
+static void run_dump(struct world *world)
+{
+    node_dump_request(world->node);
+    (void)env_sim_run(world->env, NULL, NULL, env_sim_now_ns(world->env) + DUMP_NS);
+}
+
 static void run_play(struct world *world, FILE *verbose, struct sim_result *result)
 {
     struct casting casting = { 0 };
@@ -187,6 +196,8 @@ static void run_play(struct world *world, FILE *verbose, struct sim_result *resu
      * trace is of all, so that a second run repeats the stop too. */
     oracles_ended(world, rc);
     fill_result(world, result);
+    if (world->error.code != 0 && verbose != NULL)
+        run_dump(world);
     stop_node(world);
     oracles_stopped(world);
     result->trace = env_sim_trace(world->env);

@@ -336,6 +336,25 @@ void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t 
     pthread_mutex_unlock(&store->mutex);
 }
 
+void batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index)
+{
+    struct sampled_batch *list = NULL;
+    pthread_mutex_lock(&store->mutex);
+    struct store_loader *l = batch_store_find(store, loader);
+    struct sampled_batch **link = l != NULL ? &l->ready : NULL;
+    while (link != NULL && *link != NULL &&
+           ((*link)->space.batch.epoch != epoch || (*link)->space.batch.index != index))
+        link = &(*link)->next;
+    if (link != NULL && *link != NULL) {
+        struct sampled_batch *batch = *link;
+        *link = batch->next;
+        loader_uncharge(store, batch);
+        batch_store_discard(&list, batch);
+    }
+    pthread_mutex_unlock(&store->mutex);
+    destroy_list(store, list);
+}
+
 bool batch_store_is_starving(struct batch_store *store, uint64_t loader)
 {
     pthread_mutex_lock(&store->mutex);

@@ -22,6 +22,9 @@
 static void proxy_ask_retry(struct actor *self, void *arg)
 {
     (void)self;
+    /* Room is made in an event of its own, where none of the slots is in the middle of anything;
+     * and before the window is filled, which takes it. */
+    proxy_give_way(arg);
     proxy_fill(arg);
 }
 

@@ -128,6 +128,8 @@ void proxy_drop_epoch(struct proxy_loader *loader);
  * it and for later ones stay; a step before the one that comes next, or an epoch that does not
  * follow, begins anew from there. */
 void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
+/* The client waits for a batch that found no room: a later one gives way. */
+void proxy_give_way(struct proxy_loader *loader);
 /* Asks for what the window and the store have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);
 

@@ -3,7 +3,8 @@
  * The window of batches in flight ahead of the client.
  *
  *     EMPTY -> QUEUED -> ASKED -> [PULLED] -> READY      QUEUED again when a sampler was lost,
- *                                          -> FAILED     EMPTY again when the client moves past it
+ *                                          -> FAILED     EMPTY again when the client moves past it,
+ *                                                        or one before it finds no room
  *
  * Invariants: turns [position, next_ask) have slots, turn t in slot t % window, and next_ask is
  * never more than a window ahead, so no two turns share one. A slot that is not EMPTY or FAILED has
@@ -158,6 +159,24 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
     if (slot->state == SLOT_QUEUED)
         proxy_ask(slot);
     return true;
+}
+
+/* A batch that came ahead of its time may have been larger than was expected, so that there is no
+ * room left for the one that comes first. Its client has nothing to give back: the last of those
+ * ahead goes, and is made again in its turn. */
+void proxy_give_way(struct proxy_loader *l)
+{
+    bool starves = l->begun && l->waiter != NULL && l->position < l->next_ask &&
+                   proxy_slot(l, l->position)->state == SLOT_EMPTY;
+    for (uint64_t turn = l->next_ask; starves && turn-- > l->position + 1;) {
+        struct proxy_slot *slot = proxy_slot(l, turn);
+        if (slot->state == SLOT_EMPTY || slot->state == SLOT_FAILED)
+            continue;
+        if (slot->state == SLOT_READY)
+            batch_store_drop(store_of(l), l->open.loader, slot->epoch, slot->step);
+        proxy_cancel(slot);
+        return;
+    }
 }
 
 void proxy_fill(struct proxy_loader *l)

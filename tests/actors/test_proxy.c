@@ -840,6 +840,45 @@ static void the_next_epoch_starves_nobody(void **state)
     batch_store_release(store);
 }
 
+/* Takes a batch out of a store that may have no room for it, as the proxy then says, and asks
+ * again. Returns how large it is. */
+static size_t take_at_last(struct world *world, uint64_t step)
+{
+    const struct msg_batch_request asked = { .loader = LOADER, .batch = step };
+    struct asker *asker = &world->asker;
+    uint32_t tries = 0;
+    world->turn = step;
+    do
+        asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0);
+    while (asker->reply_kind != MSG_BATCH_REPLY && ++tries < STEPS);
+    assert_int_equal(asker->reply_kind, MSG_BATCH_REPLY);
+    struct sampled_batch *batch = batch_store_collect(world->store, LOADER, 0, step);
+    assert_non_null(batch);
+    size_t bytes = batch->charged_bytes;
+    sampled_batch_release(batch);
+    return bytes;
+}
+
+/* Batches that came ahead of their time leave no room for the one that comes first: they were
+ * larger than was expected, and come in any order. */
+static void later_batches_give_way_to_the_first(void **state)
+{
+    size_t bytes = 0;
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct world world;
+        open_bounded(&world, seed, bytes == 0 ? (size_t)1 << 28 : bytes + bytes * (seed % 16) / 8);
+        size_t largest = 0;
+        for (uint64_t step = 0; step < STEPS; step++) {
+            size_t taken = take_at_last(&world, step);
+            largest = taken > largest ? taken : largest;
+        }
+        bytes = bytes == 0 ? largest : bytes; /* the first world says how large a batch is */
+        assert_true(bytes > 0);
+        close_world(&world);
+    }
+}
+
 /* The tables and flags that a loader asks for are counted: each flag and table by its bytes of
  * every node or edge that a batch may have, and no batch has more of them than the graph. */
 static void estimates_count_what_is_asked_for(void **state)
@@ -930,6 +969,7 @@ int main(void)
         cmocka_unit_test(a_list_may_be_as_long_as_memory_holds),
         cmocka_unit_test(no_link_is_blamed_inside_a_process),
         cmocka_unit_test(the_next_epoch_starves_nobody),
+        cmocka_unit_test(later_batches_give_way_to_the_first),
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
         cmocka_unit_test(no_epoch_follows_the_last_one),
         cmocka_unit_test(samplers_that_are_full_for_a_while_fail_no_batch),
