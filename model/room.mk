@@ -52,6 +52,7 @@ libtr_model_la_SOURCES = \
     model/public_scores.h \
     model/ranking.c \
     model/ranking.h \
+    model/run_choice.c \
     model/run_classes.c \
     model/run_config.c \
     model/run_config.h \

@@ -43,6 +43,9 @@ struct run_config {
      * nothing is scored. */
     char *val_mask;
     char *test_mask;
+    /* Of a training: these are found when the graph is open (run_choice.c), and stand in no file. */
+    bool choose_metric;
+    bool choose_epochs;
 };
 
 /* Duplicates the five names, of which the last two may be NULL; TR_ENOMEM. */

@@ -116,6 +116,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         job->whole.num_parts = job->parts.count;
         rv = run_job_complete_config(job, error);
     }
+    if (rv == 0)
+        rv = run_job_choose(job, error);
     if (rv == 0 && config->balanced_weights)
         rv = run_job_balance_classes(job, error);
     if (rv == 0)

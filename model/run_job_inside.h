@@ -5,6 +5,7 @@
  *     run_job.c        opens session, graph and model, in order, and closes them
  *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
+ *     run_choice.c     what a training leaves to be chosen by the graph
  *     run_survey.c     what may surprise whoever trains on these nodes
  *     run_infer.c      outputs of all nodes, and what they are worth
  *
@@ -34,6 +35,8 @@ int run_job_complete_config(struct run_job *job, struct error *error);
 /* Adds the labels of the nodes to counts[classes]; of several labels a node, each by itself. */
 int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
                          struct error *error);
+/* Chooses what the configuration leaves open; every process of a job chooses the same. */
+int run_job_choose(struct run_job *job, struct error *error);
 /* Weighs the classes by their shares of the training nodes. */
 int run_job_balance_classes(struct run_job *job, struct error *error);
 

@@ -9,9 +9,10 @@
 
 static uint32_t count_rankings(const struct model_config *config)
 {
-    if (config->metric != MODEL_ROC_AUC)
-        return 0;
-    return config->loss == MODEL_SOFTMAX && config->classes == 2 ? 1 : config->classes;
+    /* Two classes need one, which is always kept; more cost one each. */
+    if (config->loss == MODEL_SOFTMAX && config->classes == 2)
+        return 1;
+    return config->metric == MODEL_ROC_AUC ? config->classes : 0;
 }
 
 int metrics_init(struct metrics *metrics, const struct model_config *config)

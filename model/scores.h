@@ -27,7 +27,8 @@ struct scores {
     double loss;       /* mean over them */
     double accuracy;
     double macro_f1;
-    double roc_auc; /* NaN unless the metric is MODEL_ROC_AUC, or where none is defined */
+    double roc_auc; /* NaN where none is defined, and of other than two classes unless the metric is
+                       MODEL_ROC_AUC */
 };
 
 struct class_counts {
@@ -42,7 +43,7 @@ struct metrics {
     uint64_t right; /* decisions */
     uint64_t decided;
     struct class_counts *classes; /* [config->classes] */
-    struct ranking *rankings;     /* [num_rankings]; for ROC AUC alone */
+    struct ranking *rankings;     /* [num_rankings]; 8 bytes for each node in each */
     uint32_t num_rankings;
 };
 

@@ -21,7 +21,7 @@ struct tr_train_options training_defaults(void)
         .fanout = { 10, 25 },
         .hidden = model.hidden,
         .batch_size = 1024,
-        .epochs = 10,
+        .epochs = TR_TRAIN_EPOCHS_CHOSEN,
         .lr = model.lr,
         .optimiser = "adam",
         .dropout = model.dropout,
@@ -29,7 +29,6 @@ struct tr_train_options training_defaults(void)
         .step_epochs = 30,
         .step_gamma = 0.1f,
         .loss = "softmax",
-        .metric = "accuracy",
         .evaluation = "exact",
         .evaluate_every = 1,
         .features = "feat",
@@ -85,8 +84,10 @@ static int read_names(struct run_config *config, const struct tr_train_options *
     int rv = training_options_parse("model", from->model, model_kind_parse, &kind, error);
     if (rv == 0)
         rv = training_options_parse("loss", from->loss, model_loss_parse, &loss, error);
+    config->choose_metric = from->metric == NULL;
     if (rv == 0)
-        rv = training_options_parse("metric", from->metric, model_metric_parse, &metric, error);
+        rv = training_options_parse("metric", from->metric == NULL ? "accuracy" : from->metric,
+                                    model_metric_parse, &metric, error);
     if (rv == 0)
         rv = training_options_parse("optimiser", from->optimiser, model_optimiser_parse, &optimiser,
                                     error);
@@ -131,7 +132,8 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->step_epochs = from->step_epochs;
     model->step_gamma = from->step_gamma;
     model->cosine_floor = from->cosine_floor;
-    model->epochs = from->epochs;
+    config->choose_epochs = from->epochs == TR_TRAIN_EPOCHS_CHOSEN;
+    model->epochs = config->choose_epochs ? 0 : from->epochs;
     /* Beyond the layers they are 0, as the command leaves them. */
     memcpy(config->fanout, from->fanout, from->num_layers * sizeof *from->fanout);
     config->batch_size = from->batch_size;

@@ -59,9 +59,9 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNT,
       .offset = AT(epochs),
       .metavar = "E",
-      .fallback = "10",
+      .optional = true,
       .max = 1000000,
-      .help = "passes over the training nodes" },
+      .help = "passes over the training nodes; otherwise as many as suit their number" },
     { .name = "seed",
       .kind = OPTION_COUNT,
       .offset = AT(seed),
@@ -169,9 +169,9 @@ const struct option_spec train_options[] = {
     { .name = "metric",
       .kind = OPTION_CHOICE,
       .offset = AT(metric),
-      .choices = "accuracy|macro-f1|roc-auc|loss",
-      .fallback = "accuracy",
-      .help = "what the best epoch is chosen by" },
+      .choices = "auto|accuracy|macro-f1|roc-auc|loss",
+      .fallback = "auto",
+      .help = "what the best epoch is chosen by; auto: roc-auc of two classes, else accuracy" },
     { .name = "balanced-weights",
       .kind = OPTION_FLAG,
       .offset = AT(balanced_weights),
@@ -367,7 +367,7 @@ static const char *const MODELS[] = { "sage", "gcn" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };
-static const char *const METRICS[] = { "accuracy", "macro-f1", "roc-auc", "loss" };
+static const char *const METRICS[] = { NULL, "accuracy", "macro-f1", "roc-auc", "loss" };
 static const char *const EVALUATIONS[] = { "exact", "sampled", "none" };
 
 static void choose_model(const struct train_values *values, struct tr_train_options *options)
@@ -375,7 +375,8 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
     options->model = MODELS[values->model];
     options->hidden = (uint32_t)values->hidden;
     options->batch_size = (uint32_t)values->batch_size;
-    options->epochs = (uint32_t)values->epochs;
+    options->epochs = values->epochs == OPTION_NOT_GIVEN ? TR_TRAIN_EPOCHS_CHOSEN
+                                                         : (uint32_t)values->epochs;
     options->seed = values->seed;
     options->lr = (float)values->lr;
     options->optimiser = OPTIMISERS[values->optimiser];

@@ -43,7 +43,10 @@ struct command_training {
 /* The score that the run goes by. */
 static double value_of(const struct command_training *t, const struct tr_scores *scores)
 {
-    const double values[] = { scores->accuracy, scores->macro_f1, scores->roc_auc, scores->loss };
+    /* "auto" goes by ROC AUC where there is one, which is of two classes. */
+    double chosen = isfinite(scores->roc_auc) ? scores->roc_auc : scores->accuracy;
+    const double values[] = { chosen, scores->accuracy, scores->macro_f1, scores->roc_auc,
+                              scores->loss };
     return values[t->values->metric];
 }
 

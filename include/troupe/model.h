@@ -53,6 +53,11 @@ struct tr_scores {
 #define TR_TRAIN_LIMIT_UNSAID ((int64_t)-1)
 #define TR_TRAIN_LIMIT_NS INT64_C(600000000000)
 
+/* As many epochs as suit the number of training nodes, and with them whatever of patience,
+ * evaluate_every, input_dropout, l2 and normalise has its default (troupe-train(1) says by which
+ * rules). The default of options.epochs. */
+#define TR_TRAIN_EPOCHS_CHOSEN UINT32_MAX
+
 /* The names and defaults are those of troupe-train(1), which says more of each. */
 struct tr_train_options {
     size_t size;
@@ -64,7 +69,7 @@ struct tr_train_options {
     int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
     uint32_t hidden;
     uint32_t batch_size;
-    uint32_t epochs;
+    uint32_t epochs; /* TR_TRAIN_EPOCHS_CHOSEN */
     uint64_t seed;
     float lr;
     const char *optimiser; /* "adam" or "sgd" */
@@ -76,7 +81,8 @@ struct tr_train_options {
     float step_gamma, cosine_floor;
     uint32_t patience;  /* evaluations without a better one; 0: no end */
     const char *loss;   /* "softmax" or "sigmoid" */
-    const char *metric; /* "accuracy", "macro-f1", "roc-auc" or "loss" */
+    const char *metric; /* "accuracy", "macro-f1", "roc-auc" or "loss"; NULL: "roc-auc" of two
+                           classes, else "accuracy" */
     bool balanced_weights;
     bool normalise;
     bool with_replacement;

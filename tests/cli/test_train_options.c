@@ -62,7 +62,8 @@ static void a_choice_is_asked_for_by_its_name(void **unused)
         struct tr_train_options options;
         assert_int_equal(train_configure(&values, &options, NULL), 0);
         assert_string_equal(options.schedule, NAMES[i]);
-        assert_string_equal(options.metric, "accuracy");
+        assert_null(options.metric);
+        assert_int_equal(options.epochs, TR_TRAIN_EPOCHS_CHOSEN);
         assert_string_equal(options.evaluation, "exact");
     }
 }

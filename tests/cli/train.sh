@@ -105,7 +105,8 @@ graph=$work/tagged/toy.json
 
 # learn OPTIONS...: a short run in $work/run.
 learn() {
-    troupe train "$graph" --run "$work/run" --replace --hidden 16 --batch-size 64 --json --quiet "$@"
+    case " $* " in *--batch-size*) ;; *) set -- --batch-size 64 "$@" ;; esac
+    troupe train "$graph" --run "$work/run" --replace --hidden 16 --json --quiet "$@"
 }
 
 # result KEY: a number of the last run's report.
@@ -222,6 +223,29 @@ loud --epochs 1 --batch-size 64 --labels gap
 expect "labels with gaps are advised of" advised "7 of the 10 classes of 'gap' are no node's of the masks, such as class 2"
 loud --epochs 1 --batch-size 64 --labels half --train-mask early --val-mask late --test-mask late
 expect "so is a class without a training node" advised "1 of the 2 classes of 'half' have no training node, such as class 1"
+
+# Two classes go by ROC AUC, and with few training nodes a run without --epochs is long and careful.
+chosen() { grep -q "\"$1\": $2,*\$" "$work/run/config.json"; }
+learn --labels half --epochs 3
+expect "two classes go by ROC AUC" chosen metric '"roc-auc"'
+expect "which the report has" more "$(result test_roc_auc)" 0
+expect "and the lines of epochs" test "$(grep -c '"roc_auc":[0-9]' "$work/run/metrics.jsonl")" = 4
+expect "epochs that are named leave the rest as it is" chosen input_dropout '0.0'
+learn --labels half --epochs 3 --metric accuracy
+expect "unless another score is asked for" chosen metric '"accuracy"'
+expect "but ROC AUC is reported" more "$(result test_roc_auc)" 0
+learn --batch-size 1024 --seed 5
+expect "a step an epoch gives 200 epochs" chosen epochs 200
+expect "every fourth is scored" chosen evaluate_every 4
+expect "16 without a better one end the run" chosen patience 16
+expect "few nodes a class: input dropout" chosen input_dropout 0.5
+expect "and no sums of features that are no counts" chosen normalise false
+cp "$work/run/model.safetensors" "$work/alone"
+mkdir -m 700 "$work/sockets" || exit 99
+printf '{"name": "job", "graph": "gaps/toy.json", "seed": 5, "hosts": [{"name": "a", "unix": "sockets", "servers": 2,
+    "samplers": 1, "trainers": 1, "processes": "role"}]}\n' >"$work/cluster.json"
+run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/apart" -- --hidden 16 --batch-size 1024 --quiet
+expect "four processes choose the same" cmp "$work/alone" "$work/apart/model.safetensors"
 
 # A folder with one graph is enough, and masks of a graph may be missing.
 troupe train "$work/gaps" --run "$work/run" --replace --hidden 8 --epochs 1 --quiet

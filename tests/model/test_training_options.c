@@ -165,9 +165,33 @@ static void unknown_names_are_refused(void **state)
         snprintf(says, sizeof says, "%s 'wrong' is not known", NAMES[i].name);
         refuse(&options, TR_EINVAL, says);
         *text = NULL;
+        if (NAMES[i].at == offsetof(struct tr_train_options, metric))
+            continue; /* that is its default */
         snprintf(says, sizeof says, "%s '' is not known", NAMES[i].name);
         refuse(&options, TR_EINVAL, says);
     }
+}
+
+/* What nobody names is left to the graph, and what is named is not. */
+static void the_metric_and_the_epochs_are_chosen_where_nobody_names_them(void **state)
+{
+    struct tr_train_options options = options_of(NULL);
+    struct training t;
+    (void)state;
+    read_options(&options, &t);
+    assert_true(t.config.choose_metric && t.config.choose_epochs);
+    assert_null(t.config.val_mask);
+    assert_null(t.config.test_mask);
+    training_free_options(&t);
+    options.metric = "accuracy";
+    options.epochs = 0;
+    options.val_mask = "mine";
+    read_options(&options, &t);
+    assert_false(t.config.choose_metric || t.config.choose_epochs);
+    assert_int_equal(t.config.model.metric, MODEL_ACCURACY);
+    assert_int_equal(t.config.model.epochs, 0);
+    assert_string_equal(t.config.val_mask, "mine");
+    training_free_options(&t);
 }
 
 static void what_a_run_needs_is_asked_for(void **state)
@@ -439,6 +463,7 @@ int main(void)
         cmocka_unit_test(no_limit_is_shorter_than_nothing),
         cmocka_unit_test(threads_are_the_program_s_where_the_cluster_file_names_none),
         cmocka_unit_test(unknown_names_are_refused),
+        cmocka_unit_test(the_metric_and_the_epochs_are_chosen_where_nobody_names_them),
         cmocka_unit_test(what_a_run_needs_is_asked_for),
         cmocka_unit_test(every_option_reaches_its_place),
         cmocka_unit_test(every_flag_reaches_its_place),

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a training leaves to be chosen by the graph: the metric, by the number of classes, and how
+ * long and how carefully to train, by the number and kind of the training nodes.
+ *
+ * Invariant: every process of a job chooses the same, wherever the graph's partitions are: all that
+ * is asked of the graph is read in the order of original IDs.
+ */
+#include <stdlib.h>
+
+#include "model/features.h"
+#include "model/run_job_inside.h"
+
+/* A model has found most of what it finds after so many steps; one epoch in EVALUATIONS is scored,
+ * and a third of them without a better one end the run. */
+#define STEPS_WANTED 1000u
+#define EPOCHS_LEAST 10u
+#define EPOCHS_MOST 200u
+#define EVALUATIONS 50u
+#define PATIENCE_LEAST 5u
+/* With so few nodes a class to learn from, a model learns them by heart unless it is kept from it. */
+#define FEW_NODES 100u
+#define FEW_INPUT_DROPOUT 0.5f
+#define FEW_L2 5e-4f
+/* Rows of features that are looked at, and the share of numbers other than 0 up to which they are
+ * taken for counts of words. */
+#define ROWS_LOOKED_AT 256u
+#define SPARSE_SHARE 0.15
+
+static int find_features(const struct run_job *job, struct tr_feature_info *info,
+                         struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = tr_graph_find_feature(job->graph, 0, job->config->features, info, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
+}
+
+/* None is below 0, and most are 0. */
+static bool are_counts(const float *values, size_t count)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(values[i] >= 0))
+            return false;
+        others += values[i] > 0;
+    }
+    return (double)others <= SPARSE_SHARE * (double)count;
+}
+
+/* *counts: are the features of the first training nodes sparse counts? */
+static int look_at_features(const struct run_job *job, struct tr_nodes *nodes, bool *counts,
+                            struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = find_features(job, &info, error);
+    if (rv != 0)
+        return rv;
+    size_t rows = tr_nodes_count(nodes) < ROWS_LOOKED_AT ? tr_nodes_count(nodes) : ROWS_LOOKED_AT;
+    uint64_t *ids = malloc(ROWS_LOOKED_AT * sizeof *ids);
+    char *bytes = malloc(rows * info.row_bytes + 1);
+    float *values = malloc((rows * info.width + 1) * sizeof *values);
+    if (ids == NULL || bytes == NULL || values == NULL)
+        rv = error_set(error, TR_ENOMEM, "no memory to look at the features");
+    if (rv == 0) {
+        rv = tr_nodes_ids(nodes, 0, rows, TR_WAIT_FOREVER, ids, &why);
+        if (rv == 0)
+            rv = tr_graph_fetch(job->graph, 0, info.name, ids, rows, TR_WAIT_FOREVER, bytes, &why);
+        rv = rv == 0 ? 0 : session_failed(&why, rv, error);
+    }
+    if (rv == 0) {
+        features_convert(info.dtype, bytes, rows * info.width, values);
+        *counts = are_counts(values, rows * info.width);
+    }
+    free(ids);
+    free(bytes);
+    free(values);
+    return rv;
+}
+
+static uint32_t clamp(uint64_t value, uint32_t least, uint32_t most)
+{
+    return value < least ? least : value > most ? most : (uint32_t)value;
+}
+
+static void choose_length(struct run_config *config, uint64_t nodes, uint32_t world)
+{
+    uint64_t batch = (uint64_t)config->batch_size * world;
+    uint64_t steps = (nodes + batch - 1) / batch;
+    uint32_t epochs = clamp(STEPS_WANTED / (steps > 0 ? steps : 1), EPOCHS_LEAST, EPOCHS_MOST);
+    config->model.epochs = epochs;
+    if (config->evaluate_every == 1)
+        config->evaluate_every = (epochs + EVALUATIONS - 1) / EVALUATIONS;
+    if (config->patience == 0)
+        config->patience = clamp(epochs / config->evaluate_every / 3, PATIENCE_LEAST, EPOCHS_MOST);
+}
+
+static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct error *error)
+{
+    struct run_config *config = job->config;
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    bool counts = false;
+    int rv = tr_graph_place(job->graph, &place, NULL);
+    if (rv != 0)
+        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
+    uint64_t count = tr_nodes_count(nodes);
+    choose_length(config, count, place.world);
+    if (count > (uint64_t)FEW_NODES * config->model.classes)
+        return 0;
+    if (config->model.input_dropout == 0)
+        config->model.input_dropout = FEW_INPUT_DROPOUT;
+    if (config->model.l2 == 0)
+        config->model.l2 = FEW_L2;
+    rv = look_at_features(job, nodes, &counts, error);
+    config->model.normalise = config->model.normalise || counts;
+    return rv;
+}
+
+int run_job_choose(struct run_job *job, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    struct run_config *config = job->config;
+    struct tr_nodes *nodes;
+    if (config->choose_metric && config->model.loss == MODEL_SOFTMAX && config->model.classes == 2)
+        config->model.metric = MODEL_ROC_AUC;
+    if (!config->choose_epochs)
+        return 0;
+    int rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &nodes, &why);
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    rv = choose_training(job, nodes, error);
+    tr_nodes_close(nodes);
+    return rv;
+}
