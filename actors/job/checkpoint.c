@@ -251,9 +251,8 @@ int checkpoint_make(struct files *files, const char *folder,
                                             : write_manifest(files, aside, manifest, error);
     if (rv == 0)
         rv = checkpoint_replace(files, folder, aside, final, error);
-    /* It is made, whatever becomes of older ones; what stays is removed after the next. */
-    if (rv == 0)
-        (void)checkpoint_prune(files, folder, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);
+    if (rv == 0) /* it is made, whatever becomes of older ones */
+        checkpoint_retire(files, folder, manifest->step, keep);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PRUNED);
     free(final);
     free(aside);

@@ -139,6 +139,11 @@ bool checkpoint_is_any(struct files *files, const char *folder);
 /* Removes all but the newest `keep`. */
 int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error);
 
+/* Removes those before the newest `keep` (0: CHECKPOINT_KEEP_DEFAULT), of which the one that was
+ * made is the first: one of a later step is damaged, and takes the place of none that is whole. Best
+ * effort: what stays is removed after the next. */
+void checkpoint_retire(struct files *files, const char *folder, uint64_t made, uint32_t keep);
+
 /* Reads a part of a checkpoint into bytes[part->bytes], and checks it. */
 int checkpoint_read_part(struct files *files, const char *folder, uint64_t step, uint32_t rank,
                          const struct checkpoint_part *part, void *bytes, struct error *error);

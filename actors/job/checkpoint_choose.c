@@ -159,13 +159,18 @@ int checkpoint_remove(struct files *files, const char *path, struct error *error
     return rv;
 }
 
-int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
+/* Removes all but the newest `keep` of those up to a step. */
+static int prune_to(struct files *files, const char *folder, uint64_t last, uint32_t keep,
+                    struct error *error)
 {
     struct listing listing;
     int rv = checkpoint_list_folder(&listing, files, folder, error);
     const uint64_t *steps = listing.steps.data;
+    uint64_t kept = 0;
     /* The list begins with the newest, so those behind `keep` are the oldest. */
-    for (size_t i = keep; i < listing.num_steps && rv == 0; i++) {
+    for (size_t i = 0; i < listing.num_steps && rv == 0; i++) {
+        if (steps[i] > last || kept++ < keep)
+            continue;
         char *path = checkpoint_path(folder, steps[i]);
         rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", folder)
                           : checkpoint_remove(files, path, error);
@@ -173,6 +178,16 @@ int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, str
     }
     vec_fini(&listing.steps);
     return rv;
+}
+
+int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
+{
+    return prune_to(files, folder, UINT64_MAX, keep, error);
+}
+
+void checkpoint_retire(struct files *files, const char *folder, uint64_t made, uint32_t keep)
+{
+    (void)prune_to(files, folder, made, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);
 }
 
 static int remove_unfinished(void *arg, const char *name)

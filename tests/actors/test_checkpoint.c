@@ -508,6 +508,30 @@ static void only_the_newest_are_kept(void **unused)
     assert_int_equal(newest(folder), 0);
 }
 
+/* Where the newest are damaged and the run goes on before them, what it saves takes their place. */
+static void a_damaged_one_is_not_kept_for_a_whole_one(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    open_folder(folder);
+    assert_int_equal(save(files_posix, folder, 9, 1), 0);
+    assert_int_equal(save(files_posix, folder, 12, 1), 0);
+    damage(folder, 9, "part0", 0);
+    damage(folder, 12, "part1", 0);
+    assert_int_equal(newest(folder), 0);
+    for (uint64_t step = 3; step <= 15; step += 3) {
+        assert_int_equal(save(files_posix, folder, step, 2), 0);
+        assert_int_equal(newest(folder), step);
+    }
+    struct checkpoint_manifest manifest;
+    for (uint64_t step = 3; step <= 15; step += 3) {
+        assert_int_equal(checkpoint_find(files_posix, folder, step, &manifest, NULL),
+                         step < 12 ? TR_ENOENT : 0);
+        checkpoint_manifest_fini(&manifest);
+    }
+    close_folder(folder);
+}
+
 #define PART(rank) "{\"rank\": " #rank ", \"bytes\": 10, \"crc32c\": 4294967295}"
 #define MANIFEST(step, era, world, parts) \
     "{\"step\": " step ", \"era\": " era ", \"world\": " world ", \"parts\": [" parts "]}"
@@ -941,6 +965,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_keeps_no_half_of_a_part),
         cmocka_unit_test(a_folder_without_a_checkpoint_is_told),
         cmocka_unit_test(only_the_newest_are_kept),
+        cmocka_unit_test(a_damaged_one_is_not_kept_for_a_whole_one),
         cmocka_unit_test(a_manifest_is_read_as_it_was_written),
         cmocka_unit_test(only_names_of_checkpoints_are_theirs),
         cmocka_unit_test(a_piece_that_is_not_there_is_named),
