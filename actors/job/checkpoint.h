@@ -28,6 +28,7 @@
 /* Ranks of a group; each has a line in the manifest. */
 #define CHECKPOINT_WORLD_MAX 65536u
 #define CHECKPOINT_KEEP_DEFAULT 2u
+#define CHECKPOINT_KEEP_ALL UINT32_MAX
 
 struct checkpoint_part {
     uint64_t bytes;

@@ -239,10 +239,11 @@ int checkpoint_receive(struct files *files, const char *folder,
             rv = checkpoint_make(files, folder, manifest, keep, error);
         free(aside);
     } else {
+        checkpoint_retire(files, folder, manifest->step, keep);
         rv = 0;
     }
-    /* The sweep follows also where the checkpoint was made before: a kill may have come between the
-     * two. */
+    /* Older ones are retired, and the sweep follows, also where the checkpoint was made before: a
+     * kill may have come between them. */
     struct sweep sweep = { files, folder, manifest->step, manifest->era };
     if (rv == 0)
         (void)files->list(files, folder, sweep_one, &sweep);

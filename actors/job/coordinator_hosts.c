@@ -101,13 +101,16 @@ static void ignore_answer(struct actor *self, void *arg, int status, struct mess
 }
 
 void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
-                        const struct checkpoint_manifest *manifest)
+                        const struct checkpoint_manifest *manifest, bool made)
 {
     struct coordinator *state = actor_state(self);
     const struct plan *plan = state->options->plan;
+    uint32_t second = coordinator_second_node(state);
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
         uint32_t node = plan_host_node(plan, host);
-        struct message *request = node == PLAN_NO_NODE
+        bool has = made &&
+                   (host == plan->processes[state->options->process].host || node == second);
+        struct message *request = node == PLAN_NO_NODE || has
                                       ? NULL
                                       : checkpoint_store_commit(self, folder, keep, manifest);
         if (request != NULL) /* best effort: the next manifest makes good what is missed */
@@ -135,7 +138,7 @@ static void finish_search(struct actor *self, struct search *search)
         search->chosen(self, &search->best, &search->damaged, &search->error);
     /* The ranks are answered before the hosts are given the manifest: ranks wait, hosts do not. */
     if (!search->cancelled && search->error.code == 0 && search->best.world != 0)
-        coordinator_spread(self, search->folder, state->keep, &search->best);
+        coordinator_spread(self, search->folder, state->keep, &search->best, false);
     free_search(search);
 }
 

@@ -14,8 +14,8 @@
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
  * others are notified of it.
  *
- *     LOOKING -> GATHERING -> COMMITTING -> [COPYING -> [UNDOING]] -> ENDED
- *         \-> [COPYING] -> ENDED, where the folder has it already
+ *     LOOKING -> GATHERING -> COMMITTING -> [COPYING -> UNDOING or RETIRING] -> ENDED
+ *         \-> [COPYING -> [RETIRING]] -> ENDED, where the folder has it already
  *
  * Invariants: a record only goes that way, and its outcome (`error`) is settled when it has ENDED:
  * reports that come later get the same. One piece of work at most is under way (`working`), and
@@ -38,7 +38,7 @@
 #include "runtime/core/crew.h"
 #include "runtime/core/log.h"
 
-enum stage { LOOKING, GATHERING, COMMITTING, COPYING, UNDOING, ENDED };
+enum stage { LOOKING, GATHERING, COMMITTING, COPYING, UNDOING, RETIRING, ENDED };
 
 /* A store that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
@@ -136,9 +136,11 @@ static int saving_look(struct job *job)
 static int saving_commit(struct job *job)
 {
     struct saving *saving = job->arg;
-    if (saving->second != PLAN_NO_NODE) /* perhaps no part is of this host */
-        return checkpoint_receive(saving->files, saving->folder, &saving->manifest, saving->keep,
-                                  &saving->error);
+    /* Perhaps no part is of this host. The second host may refuse the manifest, which is then taken
+     * back: those before it go when it has not. */
+    if (saving->second != PLAN_NO_NODE)
+        return checkpoint_receive(saving->files, saving->folder, &saving->manifest,
+                                  CHECKPOINT_KEEP_ALL, &saving->error);
     return checkpoint_commit(saving->files, saving->folder, &saving->manifest, saving->keep,
                              &saving->error);
 }
@@ -149,6 +151,14 @@ static int saving_undo(struct job *job)
 {
     struct saving *saving = job->arg;
     checkpoint_unmake(saving->files, saving->folder, &saving->manifest);
+    return 0;
+}
+
+/* Two hosts have the manifest: older checkpoints go from this one too. */
+static int saving_retire(struct job *job)
+{
+    struct saving *saving = job->arg;
+    checkpoint_retire(saving->files, saving->folder, saving->manifest.step, saving->keep);
     return 0;
 }
 
@@ -194,9 +204,8 @@ static void manifest_copied(struct actor *self, void *arg, int status, struct me
         manifest_refused(self, saving, status, error);
     } else {
         actor_failpoint(self, FAILPOINT_CHECKPOINT_COPIED);
-        /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
-        saving_end(self, saving);
-        coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
+        saving->stage = RETIRING;
+        saving_work(self, saving, saving_retire);
     }
 }
 
@@ -280,10 +289,14 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     }
     if (status == TR_ECANCELED) /* self ends */
         return;
-    /* Taking back comes before the status is looked at: the outcome is that of the save, which
-     * failed before. */
-    if (saving->stage == UNDOING) {
+    /* Taking back, or retiring older ones, comes before the status is looked at: the outcome is that
+     * of the save, which was known before. */
+    if (saving->stage == UNDOING || saving->stage == RETIRING) {
+        bool made = saving->stage == RETIRING;
+        /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
         saving_end(self, saving);
+        if (made)
+            coordinator_spread(self, saving->given, saving->keep, &saving->manifest, true);
         return;
     }
     /* A record that looks again stays as it is: reports that come meanwhile are noted in it. */

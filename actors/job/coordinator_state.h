@@ -139,9 +139,10 @@ void coordinator_free_search(struct coordinator *state);
 /* The store that has the manifest beside this host; PLAN_NO_NODE: one host has all. */
 uint32_t coordinator_second_node(const struct coordinator *state);
 
-/* Gives every host a checkpoint that is made. */
+/* Gives every host a checkpoint that is there; one that was just made, those that do not have it by
+ * that: a notice that comes late would make an older one again where it was removed. */
 void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
-                        const struct checkpoint_manifest *manifest);
+                        const struct checkpoint_manifest *manifest, bool made);
 
 /* coordinator_barrier.c */
 

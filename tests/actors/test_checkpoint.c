@@ -532,6 +532,32 @@ static void a_damaged_one_is_not_kept_for_a_whole_one(void **unused)
     close_folder(folder);
 }
 
+/* A host that made a checkpoint and kept those before it retires them when it hears of it again. */
+static void what_was_made_before_retires_older_ones(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    struct checkpoint_part parts[WORLD] = { { 0, 0 } };
+    uint64_t *steps;
+    size_t count;
+    open_folder(folder);
+    for (uint64_t step = 3; step <= 9; step += 3) {
+        const struct checkpoint_manifest manifest = { step, 1, WORLD, parts };
+        assert_int_equal(
+            checkpoint_receive(files_posix, folder, &manifest, CHECKPOINT_KEEP_ALL, NULL), 0);
+    }
+    assert_int_equal(checkpoint_list(files_posix, folder, &steps, &count, NULL), 0);
+    assert_int_equal(count, 3);
+    free(steps);
+    const struct checkpoint_manifest newest_one = { 9, 1, WORLD, parts };
+    assert_int_equal(checkpoint_receive(files_posix, folder, &newest_one, 2, NULL), 0);
+    assert_int_equal(checkpoint_list(files_posix, folder, &steps, &count, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_true(steps[0] == 9 && steps[1] == 6);
+    free(steps);
+    close_folder(folder);
+}
+
 #define PART(rank) "{\"rank\": " #rank ", \"bytes\": 10, \"crc32c\": 4294967295}"
 #define MANIFEST(step, era, world, parts) \
     "{\"step\": " step ", \"era\": " era ", \"world\": " world ", \"parts\": [" parts "]}"
@@ -966,6 +992,7 @@ int main(void)
         cmocka_unit_test(a_folder_without_a_checkpoint_is_told),
         cmocka_unit_test(only_the_newest_are_kept),
         cmocka_unit_test(a_damaged_one_is_not_kept_for_a_whole_one),
+        cmocka_unit_test(what_was_made_before_retires_older_ones),
         cmocka_unit_test(a_manifest_is_read_as_it_was_written),
         cmocka_unit_test(only_names_of_checkpoints_are_theirs),
         cmocka_unit_test(a_piece_that_is_not_there_is_named),

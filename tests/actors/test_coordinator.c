@@ -15,8 +15,10 @@
 
 #include <cmocka.h>
 
+#include "actors/common/error_reply.h"
 #include "actors/common/process_member.h"
 #include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_paths.h"
 #include "actors/job/checkpoint_store_state.h"
 #include "actors/job/coordinator.h"
 #include "runtime/base/files.h"
@@ -865,6 +867,69 @@ static void a_report_changes_no_part_of_what_was_made(void **unused)
     remove_saved(&saved);
 }
 
+/* The store of a second host that has no room for a manifest. */
+static int refuse_manifest(struct actor *self, struct message *request)
+{
+    struct error error = { 0 };
+    if (request->frame.kind != MSG_CHECKPOINT_COMMIT)
+        return drop(self, request);
+    error_set(&error, TR_ENOSPC, "no room for a manifest");
+    error_reply_send(self, request, &error);
+    return 0;
+}
+
+static const struct actor_ops full_host_ops = { .name = "full host",
+                                                .start = start_second_host,
+                                                .receive = refuse_manifest };
+
+/* The manifest that the second host refused is taken back; what it would have taken the place of,
+ * with one checkpoint to keep, is there as before. */
+static void a_manifest_that_is_refused_takes_no_checkpoint_away(void **unused)
+{
+    (void)unused;
+    struct plan_process processes[2] = { { .host = 0 }, { .host = 1 } };
+    const struct plan plan = {
+        .num_processes = 2, .num_hosts = 2, .trainers = 2, .processes = processes
+    };
+    const struct coordinator_options options = { .trainers = 2, .plan = &plan };
+    for (uint32_t seed = 0; seed < 4; seed++) {
+        struct checkpoint_part parts[2];
+        struct saved saved;
+        struct asker asker;
+        save_parts(&saved, 1);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            assert_int_equal(checkpoint_write_part(files_posix, saved.folder, SAVED_STEP - 1, 1,
+                                                   rank, "before", 3 + rank, &parts[rank], NULL),
+                             0);
+        const struct checkpoint_manifest before = { SAVED_STEP - 1, 1, 2, parts };
+        assert_int_equal(checkpoint_commit(files_posix, saved.folder, &before, 1, NULL), 0);
+        asker_open(&asker, seed, seed % 2 != 0); /* its node is that of process 1 */
+        asker_spawn(&asker, &coordinator_ops, &options);
+        const struct actor_options spawned = { .ops = &full_host_ops };
+        struct address ignored;
+        assert_int_equal(node_spawn(asker.node, &spawned, &ignored), 0);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank });
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            struct msg_checkpoint_part head = report_of(&saved, 1, rank);
+            head.keep = 1;
+            asker.timeout_ns = rank == 0 ? ENV_SECOND_NS : 60 * ENV_SECOND_NS;
+            (void)asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
+                            strlen(saved.folder));
+        }
+        assert_refused_with(&asker, TR_ENOSPC, "no room for a manifest");
+        struct checkpoint_manifest manifest;
+        assert_int_equal(checkpoint_find(files_posix, saved.folder, SAVED_STEP, &manifest, NULL),
+                         TR_ENOENT);
+        assert_int_equal(
+            checkpoint_find(files_posix, saved.folder, SAVED_STEP - 1, &manifest, NULL), 0);
+        assert_int_equal(checkpoint_verify(files_posix, saved.folder, &manifest, NULL), 0);
+        checkpoint_manifest_fini(&manifest);
+        asker_close(&asker);
+        remove_saved(&saved);
+    }
+}
+
 static void ask_barrier(struct asker *asker, struct msg_barrier head)
 {
     asker_ask(asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
@@ -1048,6 +1113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_changes_no_part_of_what_was_made),
+        cmocka_unit_test(a_manifest_that_is_refused_takes_no_checkpoint_away),
         cmocka_unit_test(only_a_checkpoint_of_the_present_era_counts_as_made),
         cmocka_unit_test(a_manifest_that_cannot_be_read_now_may_be_there),
         cmocka_unit_test(the_newest_save_that_failed_stays_known),
