@@ -210,8 +210,13 @@ static int checkpoint_replace(struct files *files, const char *folder, const cha
     if (rv == 0)
         rv = files_rename(files, aside, final, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_NAMED);
-    if (rv == 0)
+    bool named = rv == 0;
+    if (named)
         rv = files_sync_folder(files, folder, error);
+    /* A name that may not last is taken back: those who hear that there is no such checkpoint drop
+     * their parts, and look for them where they put them. */
+    if (named && rv != 0)
+        (void)files_rename(files, final, aside, NULL);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_SYNCED);
     return rv;
 }

@@ -193,6 +193,38 @@ static void failures_leave_a_whole_checkpoint(void **unused)
     fail_everywhere(8, true);
 }
 
+/* Once a save has failed there is no such checkpoint, and its parts are where they are dropped. */
+static void a_save_that_failed_made_no_checkpoint(void **unused)
+{
+    (void)unused;
+    uint32_t failed = 0;
+    bool struck = true;
+    for (uint64_t at = 1; struck; at++) {
+        char folder[64];
+        struct faulty faulty;
+        struct checkpoint_manifest manifest;
+        size_t count;
+        uint64_t *steps;
+        open_folder(folder);
+        assert_int_equal(save(files_posix, folder, 4, 1), 0);
+        make_faulty(&faulty, at, false);
+        int rv = save(&faulty.files, folder, 8, 1);
+        struck = faulty.changes >= at;
+        failed += rv != 0;
+        if (checkpoint_find(files_posix, folder, 8, &manifest, NULL) != (rv == 0 ? 0 : TR_ENOENT))
+            fail_msg("change %d: a save that ended with %s", (int)at, tr_error_name(rv));
+        checkpoint_manifest_fini(&manifest);
+        for (uint32_t rank = 0; rank < WORLD && rv != 0; rank++)
+            checkpoint_drop_part(files_posix, folder, 8, 1, rank);
+        assert_int_equal(checkpoint_list(files_posix, folder, &steps, &count, NULL), 0);
+        assert_int_equal(count, rv == 0 ? 2 : 1);
+        free(steps);
+        assert_int_equal(newest(folder), rv == 0 ? 8 : 4);
+        close_folder(folder);
+    }
+    assert_true(failed > 10);
+}
+
 static void damage(const char *folder, uint64_t step, const char *name, long at)
 {
     char path[128];
@@ -982,6 +1014,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_leave_a_whole_checkpoint),
+        cmocka_unit_test(a_save_that_failed_made_no_checkpoint),
         cmocka_unit_test(damage_costs_steps_not_the_run),
         cmocka_unit_test(what_cannot_be_read_is_not_passed_over),
         cmocka_unit_test(a_folder_whose_disk_is_away_is_no_empty_one),
