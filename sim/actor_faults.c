@@ -213,8 +213,18 @@ static int checkpoint_store_start(struct actor *self, const void *arg)
     return checkpoint_store_ops.start(self, arg);
 }
 
+static void count_asked(struct actor *self, uint32_t kind)
+{
+    const struct checkpoint_store *store = actor_state(self);
+    struct checkpoint_requests *asked = &((struct process_faults *)store->options->faults)->asked;
+    asked->copies += kind == MSG_CHECKPOINT_COPY;
+    asked->fetches += kind == MSG_CHECKPOINT_FETCH;
+    asked->drops += kind == MSG_CHECKPOINT_DROP;
+}
+
 static int checkpoint_store_receive(struct actor *self, struct message *message)
 {
+    count_asked(self, message->frame.kind);
     bool looks = message->frame.kind == MSG_CHECKPOINT_LOOK;
     return fault_receive(self, looks ? &checkpoint_look_role : &checkpoint_store_role, message);
 }

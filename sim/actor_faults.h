@@ -29,10 +29,16 @@ struct actor_faults {
     struct held_message *held; /* of all lives that still run, in the order of their coming */
 };
 
+/* What checkpoint stores of other hosts were asked for. */
+struct checkpoint_requests {
+    uint64_t copies, fetches, drops;
+};
+
 /* The faults of one process, to which the `faults` of the options of these actors point. */
 struct process_faults {
     struct actor_faults servers, checkpoint_stores, reducers;
     struct actor_faults checkpoint_looks; /* of the checkpoint stores, apart from their rest */
+    struct checkpoint_requests asked;     /* of its checkpoint store */
 };
 
 extern const struct process_actors_stand_ins faulty_actors;

@@ -47,7 +47,7 @@ static void fleet_load(struct fleet *fleet, struct fleet_process *process)
     for (uint32_t i = 0; i < plays->num_parts && rv == 0; i++)
         rv = snapshots_add(process->snapshots, &fleet->partitions.parts[plays->parts[i]], NULL,
                            NULL, NULL);
-    process->files = files_sim_mount(fleet->disk);
+    process->files = files_sim_mount(fleet_disk_of(fleet, process->number)->files);
     if (process->files != NULL)
         process->files->failpoints = &process->failpoints;
     process->store = batch_store_create(fleet->plan.batch_bytes_max);
@@ -68,6 +68,7 @@ static void fleet_doom(struct fleet *fleet, struct fleet_process *process, enum 
         fprintf(fleet->verbose, "    %10.6f fault: death at %s, process %" PRIu32 "\n",
                 (double)env_sim_now_ns(fleet->env) / 1e9, failpoint_name(point), process->number);
     files_sim_kill(process->files);
+    fleet_disk_of(fleet, process->number)->disturbed = true;
     env_sim_cut(fleet->env, process->node);
 }
 
@@ -299,6 +300,7 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
     process->doomed = true; /* it passes no more points while it is taken down */
     /* Disk and network go first: what actors do while they are taken down reaches neither. */
     files_sim_kill(process->files);
+    fleet_disk_of(fleet, number)->disturbed = true;
     env_sim_kill(fleet->env, process->node);
     fleet->tally.deaths++;
     (void)fleet_reap(fleet, number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A whole cluster in one thread: its processes, the disk they share, the launchers that start them
+ * A whole cluster in one thread: its processes, the disks of its hosts, the launchers that start them
  * again (fleet_launch.h), and the tally that oracles read.
  *
  * A process is what `troupe train` or `troupe serve` is: a node with links, the actors of its place
@@ -17,9 +17,9 @@
 #include "runtime/core/directory.h"
 #include "runtime/core/node.h"
 #include "runtime/net/links.h"
-#include "runtime/sim/files_sim.h"
 #include "sim/actor_faults.h"
 #include "sim/expected_run.h"
+#include "sim/fleet_disks.h"
 #include "sim/fleet_launch.h"
 #include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
@@ -28,7 +28,7 @@
 #define FLEET_MEMORY_PPM 5000u
 /* Then what still lives in a process that was asked to stop is ended, as api/graph.c has it. */
 #define FLEET_STOP_NS (10 * ENV_SECOND_NS)
-#define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
+#define FLEET_CHECKPOINTS "checkpoints" /* the folder on each disk */
 #define FLEET_RUN "run"                 /* that of rank 0 */
 #define FLEET_MODEL FLEET_RUN "/model"
 #define FLEET_METRICS FLEET_RUN "/metrics"
@@ -90,7 +90,7 @@ struct fleet_tally {
 struct fleet {
     struct fleet_plan plan;
     struct env *env;
-    struct files_sim *disk;
+    struct fleet_disks disks;
     struct kinds kinds;
     struct endpoint endpoints[FLEET_PROCESSES_MAX];
     struct sim_partitions partitions;
@@ -101,6 +101,7 @@ struct fleet {
     bool launched;          /* all is over */
     uint64_t furthest;      /* steps that some trainer did; past the last: it finished */
     uint64_t committed;     /* the newest checkpoint that a trainer was notified of */
+    uint64_t offered;       /* the newest step that a trainer had a part of */
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
@@ -110,7 +111,7 @@ struct fleet {
     uint64_t struck; /* bits of fail-points where a process died */
     uint32_t next_strike;
     uint64_t strike_at_ns; /* of the next one; UINT64_MAX: it waits for the job to get there */
-    uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */
+    uint64_t memory_until_ns, corrupt_until_ns; /* 0: not under way */
     struct fleet_liveness liveness;
     FILE *verbose;
     struct fleet_tally tally;

@@ -10,7 +10,6 @@
 
 #define MS UINT64_C(1000000)
 #define CORRUPT_PPM 2000u
-#define SYNC_FAIL_PPM 500000u
 
 static uint32_t draw_process(const struct fleet *fleet, struct draws *draws)
 {
@@ -38,6 +37,27 @@ static void kill_some(struct fleet *fleet, uint32_t process, struct draws *draws
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
         if (all || p == process)
             kill_one(fleet, p);
+}
+
+/* All processes of a host die at once, and in most cases the disk with them. More often it is the
+ * host of a trainer, whose part is then on another one alone. */
+static void kill_host(struct fleet *fleet, uint32_t process, struct draws *draws)
+{
+    const struct plan *plan = &fleet->plan.plan;
+    if (plan->trainers > 0 && draws_chance(draws, 60))
+        process = plan_trainer_node(plan, (uint32_t)draws_below(draws, plan->trainers));
+    uint32_t host = fleet->plan.processes[process].host;
+    bool replaced = draws_chance(draws, 70) && fleet_disks_may_be_replaced(fleet);
+    /* All die before the disk goes, which they have mounted. */
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->plan.processes[p].host == host)
+            kill_one(fleet, p);
+    if (!replaced || fleet->error.code != 0)
+        return;
+    fleet_disks_replace(fleet, host);
+    if (fleet->verbose != NULL)
+        fprintf(fleet->verbose, "    %10.6f host %" PRIu32 " is replaced by an empty one\n",
+                (double)env_sim_now_ns(fleet->env) / 1e9, host);
 }
 
 static void stand_still(struct fleet *fleet, uint32_t process, uint64_t until_ns)
@@ -199,15 +219,10 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
         fleet->memory_until_ns = until_ns;
         break;
     case FLEET_DISK_FULL:
-        if (draws_chance(&draws, 40))
-            files_sim_set_read_only(fleet->disk, true);
-        else
-            files_sim_set_bytes_max(fleet->disk, draws_scale(&draws, 1, 1 << 20));
-        fleet->full_until_ns = until_ns;
+        fleet_disks_fill(fleet, process, &draws, until_ns);
         break;
     case FLEET_SYNC_FAIL:
-        files_sim_set_sync_fail(fleet->disk, SYNC_FAIL_PPM);
-        fleet->sync_until_ns = until_ns;
+        fleet_disks_fail_syncs(fleet, process, &draws, until_ns);
         break;
     case FLEET_SERVERS:
         (void)actor_faults_strike(&fleet->processes[process].faults.servers, &draws,
@@ -222,6 +237,9 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
         break;
     case FLEET_LAUNCHER:
         fleet_launch_kill(fleet, strike);
+        break;
+    case FLEET_HOST:
+        kill_host(fleet, process, &draws);
         break;
     default:
         fleet_fault_hit(fleet, process, &draws);
@@ -243,12 +261,7 @@ static void fleet_fault_mend(struct fleet *fleet, uint64_t now_ns)
         env_sim_net_corrupt(fleet->env, 0);
     if (has_ended(&fleet->memory_until_ns, now_ns))
         env_sim_set_alloc_fail(fleet->env, 0);
-    if (has_ended(&fleet->full_until_ns, now_ns)) {
-        files_sim_set_bytes_max(fleet->disk, 0);
-        files_sim_set_read_only(fleet->disk, false);
-    }
-    if (has_ended(&fleet->sync_until_ns, now_ns))
-        files_sim_set_sync_fail(fleet->disk, 0);
+    fleet_disks_mend(fleet, now_ns);
 }
 
 bool fleet_faults_are_due(const struct fleet *fleet)
@@ -278,8 +291,7 @@ uint64_t fleet_faults_next_ns(const struct fleet *fleet)
 {
     uint64_t next_ns = fleet_fault_earlier(fleet->strike_at_ns, fleet->corrupt_until_ns);
     next_ns = fleet_fault_earlier(next_ns, fleet->memory_until_ns);
-    next_ns = fleet_fault_earlier(next_ns, fleet->full_until_ns);
-    return fleet_fault_earlier(next_ns, fleet->sync_until_ns);
+    return fleet_fault_earlier(next_ns, fleet_disks_next_ns(fleet));
 }
 
 void fleet_faults_end(struct fleet *fleet)

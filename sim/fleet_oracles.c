@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint.h"
+#include "sim/fleet_checkpoints.h"
 
 /* The bound of what one link holds: two windows of data, eight each of answers, small and large
  * (see LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */
@@ -106,22 +106,6 @@ static void check_job(struct fleet *fleet)
         fleet_fail(fleet, "%" PRIu64 " monitors, %" PRIu64 " DOWNs", tally->monitors, tally->downs);
 }
 
-struct folder_visit {
-    struct fleet *fleet;
-    struct files *files;
-};
-
-/* The next job would find nothing but whole checkpoints. */
-static int visit(void *arg, const char *name)
-{
-    const struct folder_visit *looking = arg;
-    char path[256];
-    snprintf(path, sizeof path, FLEET_CHECKPOINTS "/%s/manifest.json", name);
-    if (!files_exists(looking->files, path))
-        fleet_fail(looking->fleet, "%s/%s has no manifest", FLEET_CHECKPOINTS, name);
-    return 0;
-}
-
 /* The purpose of the whole job: the weights of the undisturbed run. */
 static void check_model(struct fleet *fleet, struct files *files)
 {
@@ -147,31 +131,13 @@ static void check_metrics(struct fleet *fleet, struct files *files)
         fleet_fail(fleet, "%s: the run has no metrics", FLEET_METRICS);
 }
 
-static void check_disk(struct fleet *fleet)
+static void check_run(struct fleet *fleet)
 {
-    struct checkpoint_manifest manifest = { 0 };
-    struct error damaged = { 0 }, error = { 0 };
-    struct folder_visit looking = { fleet, files_sim_mount(fleet->disk) };
     /* Reads are whole from here on: these are the oracles' own. */
-    files_sim_set_short(fleet->disk, 0);
-    if (fleet->complete) {
-        check_model(fleet, looking.files);
-        check_metrics(fleet, looking.files);
-    }
-    int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,
-                               &manifest, &damaged, &error);
-    if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))
-        fleet_fail(fleet, "the newest checkpoint: %s", error.text);
-    if (rv == 0 && manifest.step < fleet->committed)
-        fleet_fail(fleet,
-                   "the newest checkpoint is of step %" PRIu64 ", but %" PRIu64 " was committed",
-                   manifest.step, fleet->committed);
-    if (damaged.code != 0)
-        fleet_fail(fleet, "a checkpoint is damaged: %s", damaged.text);
-    /* A job that was stopped may have been at work on a checkpoint. */
-    if (fleet->complete && files_exists(looking.files, FLEET_CHECKPOINTS))
-        (void)looking.files->list(looking.files, FLEET_CHECKPOINTS, visit, &looking);
-    checkpoint_manifest_fini(&manifest);
+    struct fleet_disk *disk = fleet_disk_of(fleet, plan_trainer_node(&fleet->plan.plan, 0));
+    files_sim_set_short(disk->files, 0);
+    check_model(fleet, disk->looks);
+    check_metrics(fleet, disk->looks);
 }
 
 void fleet_oracles_ended(struct fleet *fleet, int rc)
@@ -179,6 +145,8 @@ void fleet_oracles_ended(struct fleet *fleet, int rc)
     check_end(fleet, rc);
     if (fleet->error.code == 0)
         check_job(fleet);
+    if (fleet->error.code == 0 && fleet->complete)
+        check_run(fleet);
     if (fleet->error.code == 0)
-        check_disk(fleet);
+        fleet_checkpoints_ended(fleet);
 }

@@ -23,6 +23,7 @@ enum {
     DRAWS_BUSY,
     DRAWS_LAUNCHES,
     DRAWS_READS,
+    DRAWS_DISKS,
 };
 
 #define US UINT64_C(1000)
@@ -167,6 +168,9 @@ static void draw_bounds(struct fleet_plan *f, struct draws *draws)
     piece = piece < f->values + UINT64_C(1) ? piece : f->values + UINT64_C(1);
     uint64_t need = fleet_largest(row, fleet_largest(16 * f->loader.open.num_seeds, 4 * piece)) +
                     MESSAGE_ROOM;
+    /* A part of a checkpoint travels to another host in one piece. */
+    if (f->seed >= FLEET_DISKS_FROM)
+        need = fleet_largest(need, f->values * sizeof(float) + 2 * MESSAGE_ROOM);
     f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
     f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);
     f->replies_bytes_max = f->window_bytes * draws_between(draws, 1, 2);
@@ -233,6 +237,22 @@ static void draw_busy_faults(struct fleet_plan *f, struct draws *draws)
         return;
     for (uint64_t n = draws_between(draws, 1, FLEET_BUSY_FAULTS_MAX); n > 0; n--)
         add_busy(f, draws_chance(draws, 50) ? FLEET_CHECKPOINT_STORES : FLEET_REDUCERS, draws);
+}
+
+static void draw_disks(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_DISKS_FROM)
+        return;
+    f->own_disks = f->plan.num_hosts > 1 && draws_chance(draws, 80);
+    if (draws_chance(draws, 50))
+        return;
+    for (uint64_t n = draws_between(draws, 1, FLEET_HOST_FAULTS_MAX); n > 0; n--) {
+        struct fleet_strike strike = { .fault = FLEET_HOST,
+                                       .draw = draws_below(draws, UINT64_MAX) };
+        strike.at_step = draws_below(draws, f->steps + 2);
+        strike.after_ns = draws_scale(draws, US, 20 * MS);
+        add_strike(f, &strike);
+    }
 }
 
 static void draw_faults(struct fleet_plan *f, struct draws *draws)
@@ -346,6 +366,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     draw_launches(fleet, &draws);
     draws = draws_of(seed, DRAWS_READS);
     draw_reads(fleet, &draws);
+    draws = draws_of(seed, DRAWS_DISKS);
+    draw_disks(fleet, &draws);
     draw_failpoints(fleet, die_at);
     fleet_limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
@@ -356,6 +378,23 @@ void fleet_plan_fini(struct fleet_plan *fleet)
 {
     wanted_loader_fini(&fleet->loader);
     sim_graph_fini(&fleet->raw);
+}
+
+bool fleet_plan_is_of_disks(const struct fleet_plan *fleet)
+{
+    bool of_disks = fleet->num_failpoints == 0;
+    for (uint32_t i = 0; i < fleet->num_strikes; i++)
+        switch (fleet->strikes[i].fault) {
+        case FLEET_DISK_FULL:
+        case FLEET_SYNC_FAIL:
+        case FLEET_SERVERS:
+        case FLEET_WALL:
+            break;
+        default:
+            of_disks = false;
+            break;
+        }
+    return of_disks;
 }
 
 const char *fleet_fault_name(enum fleet_fault fault)
@@ -377,6 +416,7 @@ const char *fleet_fault_name(enum fleet_fault fault)
         [FLEET_REDUCERS] = "reducers",
         [FLEET_STOP] = "stop",
         [FLEET_LAUNCHER] = "launcher",
+        [FLEET_HOST] = "host",
     };
     return names[fault];
 }
@@ -385,12 +425,13 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
 {
     fprintf(out,
             "seed %" PRIu64 ": a cluster of %" PRIu32 " processes, %" PRIu32 " parts, %" PRIu32
-            " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32 "%s%s%s%s%s, window %" PRIu64
-            ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n",
+            " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32
+            "%s%s%s%s%s%s, window %" PRIu64 ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n",
             f->seed, f->plan.num_processes, f->plan.num_parts, f->plan.samplers, f->plan.trainers,
             f->plan.coordinator, f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "",
             f->flat ? ", flat" : "", f->codec ? ", codec" : "", f->watches ? ", watching" : "",
-            f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
+            f->own_disks ? ", a disk each host" : "", f->window_bytes, f->reply_bytes_max,
+            f->dead_ns / MS);
     for (uint32_t p = 0; p < f->plan.num_processes; p++) {
         const struct plan_process *process = &f->processes[p];
         fprintf(out,

@@ -31,8 +31,10 @@
 #define FLEET_SERVER_FAULTS_MAX 3u
 #define FLEET_BUSY_FAULTS_MAX 3u
 #define FLEET_LAUNCH_FAULTS_MAX 3u
-#define FLEET_STRIKES_MAX \
-    (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX + FLEET_LAUNCH_FAULTS_MAX)
+#define FLEET_HOST_FAULTS_MAX 2u
+#define FLEET_STRIKES_MAX                                                 \
+    (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX + \
+     FLEET_LAUNCH_FAULTS_MAX + FLEET_HOST_FAULTS_MAX)
 #define FLEET_FAILPOINTS_MAX 2u
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
@@ -53,6 +55,9 @@
 /* Processes of seeds from here on have threads that read the graph; those before are remembered
  * without. */
 #define FLEET_READS_FROM UINT64_C(1795416000000000)
+/* In most clusters of seeds from here on each host has a disk of its own, and whole hosts die, now
+ * and then with their disks; those before are remembered with one folder that all hosts see. */
+#define FLEET_DISKS_FROM UINT64_C(1795418400000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -75,6 +80,7 @@ enum fleet_fault {
     FLEET_REDUCERS,
     FLEET_STOP,     /* the launcher is asked to stop, once or twice */
     FLEET_LAUNCHER, /* it is killed, and launched again when that is over */
+    FLEET_HOST,     /* it dies with all its processes, and may be replaced by an empty one */
 };
 
 struct fleet_strike {
@@ -98,7 +104,8 @@ struct fleet_plan {
     struct plan_process processes[FLEET_PROCESSES_MAX];
     uint32_t parts[FLEET_PROCESSES_MAX * FLEET_PARTS_MAX];
     bool direct, flat, codec, tcp, evaluates;
-    bool watches; /* processes tell their launcher of others that are silent, as `troupe train` */
+    bool own_disks; /* each host has its own; else all see the same folder */
+    bool watches;   /* processes tell their launcher of others that are silent, as `troupe train` */
     uint64_t heartbeat_ns, dead_ns, window_bytes, reply_bytes_max, replies_bytes_max, call_ns;
     uint32_t slice_edges;
     size_t batch_bytes_max;
@@ -127,6 +134,10 @@ struct fleet_plan {
 /* die_at: the fail-points of this run, NULL for those that the seed draws. */
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at);
 void fleet_plan_fini(struct fleet_plan *fleet);
+
+/* Whether nothing goes wrong but with disks, servers and clocks: no process dies, no message is
+ * lost. */
+bool fleet_plan_is_of_disks(const struct fleet_plan *fleet);
 
 /* Lines for a person. */
 void fleet_plan_print(const struct fleet_plan *fleet, FILE *out);

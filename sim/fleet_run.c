@@ -41,10 +41,8 @@ static void open_world(struct fleet *fleet)
         rv = link_checker_register(&fleet->kinds, NULL);
     if (rv == 0)
         rv = env_sim_create(plan->seed, &plan->env, &fleet->env);
-    if (rv == 0)
-        rv = files_sim_create(fleet->env, &fleet->disk);
     assert(rv == 0);
-    files_sim_set_short(fleet->disk, plan->short_ppm);
+    fleet_disks_init(fleet);
     env_sim_net_delay(fleet->env, plan->net_delay_ns);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
         struct endpoint *endpoint = &fleet->endpoints[p];
@@ -57,7 +55,7 @@ static void open_world(struct fleet *fleet)
 
 static void close_world(struct fleet *fleet)
 {
-    files_sim_destroy(fleet->disk);
+    fleet_disks_fini(fleet);
     env_destroy(fleet->env);
     expected_run_fini(&fleet->expected);
     sim_partitions_fini(&fleet->partitions);
@@ -194,6 +192,13 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->spent = fleet->tally.spent;
     result->stopped = fleet->tally.stopped;
     result->killed = fleet->tally.killed;
+    result->replaced = fleet->disks.replaced;
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
+        const struct checkpoint_requests *asked = &fleet->processes[p].faults.asked;
+        result->copies += asked->copies;
+        result->fetches += asked->fetches;
+        result->drops += asked->drops;
+    }
     result->trace = env_sim_trace(fleet->env);
     result->struck = fleet->struck;
     result->error = fleet->error;

@@ -10,13 +10,17 @@ libtr_sim_la_SOURCES = \
     sim/faults.h \
     sim/fleet.c \
     sim/fleet.h \
+    sim/fleet_checkpoints.c \
+    sim/fleet_checkpoints.h \
+    sim/fleet_disks.c \
+    sim/fleet_disks.h \
+    sim/fleet_fail.c \
     sim/fleet_faults.c \
     sim/fleet_faults.h \
     sim/fleet_launch.c \
     sim/fleet_launch.h \
     sim/fleet_liveness.c \
     sim/fleet_liveness.h \
-    sim/fleet_fail.c \
     sim/fleet_oracles.c \
     sim/fleet_oracles.h \
     sim/fleet_plan.c \

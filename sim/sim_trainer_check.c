@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actors/data/sampled_batch.h"
+#include "sim/fleet_checkpoints.h"
 #include "sim/sim_trainer_state.h"
 
 void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
@@ -46,6 +47,8 @@ static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
                    "trainer %" PRIu32 " was restored to step %" PRIu64 ", but %" PRIu64
                    " was committed",
                    t->rank, step, fleet->committed);
+    if (era != fleet->last_era)
+        fleet_checkpoints_restored(fleet, step);
     if (era == fleet->last_era && step != fleet->last_era_step)
         fleet_fail(fleet,
                    "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64

@@ -162,6 +162,8 @@ static struct message *make_save(struct sim_trainer *t)
     if (request == NULL)
         return NULL;
     t->offered = t->saves + 1;
+    if (sim_trainer_step(t) > t->fleet->offered)
+        t->fleet->offered = sim_trainer_step(t);
     struct part_head *part = message_body(request);
     memset(part, 0, sizeof *part);
     part->step = sim_trainer_step(t);

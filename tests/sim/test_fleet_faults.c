@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a simulated job: how many processes each strikes, and when it is over. */
+/* Faults of a simulated job: how many processes and disks each strikes, and when it is over. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +9,12 @@
 
 #include <cmocka.h>
 
+#include "runtime/base/atomic_dir.h"
 #include "runtime/sim/env_sim.h"
 #include "sim/fleet_faults.h"
 
 #define PROCESSES 4u
+#define HOSTS 2u
 #define DRAWS 400u
 #define LASTS_NS ENV_SECOND_NS
 
@@ -24,6 +26,8 @@ void __wrap_fleet_kill(struct fleet *fleet, uint32_t number)
 {
     assert_non_null(fleet->processes[number].node);
     kills[number]++;
+    if (fleet->plan.own_disks)
+        fleet->processes[number].node = NULL;
 }
 
 /* The actor that fails, as the last strike named it. */
@@ -187,12 +191,117 @@ static void actors_of_every_kind_are_hit(void **state)
     close_fleet(fleet);
 }
 
+/* A job on hosts of two processes each, all of which only look as if they ran. */
+static struct fleet *open_hosts(void)
+{
+    struct fleet *fleet = open_fleet();
+    fleet->plan.own_disks = true;
+    fleet->plan.plan.num_hosts = HOSTS;
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        fleet->plan.processes[p].host = p / 2;
+        fleet->processes[p].node = (struct node *)(void *)fleet;
+    }
+    fleet_disks_init(fleet);
+    return fleet;
+}
+
+static void close_hosts(struct fleet *fleet)
+{
+    fleet_disks_fini(fleet);
+    close_fleet(fleet);
+}
+
+/* True: a file can be made on the disk of that host, and is synced. */
+static bool takes_a_file(struct fleet *fleet, uint32_t host)
+{
+    struct files *files = fleet->disks.items[host].looks;
+    struct file file = { 0 };
+    int rv = file_create(&file, files, "file", NULL);
+    if (rv == 0)
+        rv = file_append(&file, fleet, 4096, NULL);
+    /* Half of the syncs fail: so many do not all succeed. */
+    for (uint32_t i = 0; i < 64 && rv == 0; i++)
+        rv = file_sync(&file, NULL);
+    file_close(&file);
+    (void)files->unlink(files, "file");
+    return rv == 0;
+}
+
+/* A disk fails alone or with all others, and is well again when that is over. */
+static void a_disk_fails_alone_or_with_all(void **state)
+{
+    static const enum fleet_fault kinds[] = { FLEET_DISK_FULL, FLEET_SYNC_FAIL };
+    (void)state;
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t of_one[HOSTS] = { 0 }, of_all = 0;
+        for (uint64_t draw = 0; draw < DRAWS; draw++) {
+            struct fleet *fleet = open_hosts();
+            uint64_t begin_ns = env_sim_now_ns(fleet->env);
+            strike(fleet, kinds[k], draw);
+            uint32_t struck = 0, last = 0;
+            for (uint32_t host = 0; host < HOSTS; host++) {
+                bool disturbed = fleet->disks.items[host].disturbed;
+                /* A disk that is full may still have room for one file. */
+                assert_true(disturbed || takes_a_file(fleet, host));
+                assert_true(!disturbed || kinds[k] == FLEET_DISK_FULL ||
+                            !takes_a_file(fleet, host));
+                struck += disturbed;
+                last = disturbed ? host : last;
+            }
+            assert_in_range(struck, 1, HOSTS);
+            of_all += struck == HOSTS;
+            of_one[last] += struck == 1;
+            assert_int_equal(fleet_faults_next_ns(fleet), begin_ns + LASTS_NS);
+            fleet_faults_end(fleet);
+            assert_true(fleet_faults_next_ns(fleet) == UINT64_MAX);
+            assert_true(takes_a_file(fleet, 0) && takes_a_file(fleet, 1));
+            close_hosts(fleet);
+        }
+        assert_in_range(of_all, DRAWS / 5, DRAWS * 2 / 5);
+        for (uint32_t host = 0; host < HOSTS; host++)
+            assert_in_range(of_one[host], DRAWS / 5, DRAWS / 2);
+    }
+}
+
+/* All processes of one host die, no others, and its disk is replaced where what was committed is
+ * not lost by that. */
+static void a_host_dies_with_its_processes(void **state)
+{
+    uint32_t replaced = 0;
+    (void)state;
+    for (uint64_t draw = 0; draw < DRAWS; draw++) {
+        struct fleet *fleet = open_hosts();
+        fleet->complete = draw % 4 == 0;
+        for (uint32_t p = 0; p < PROCESSES; p++)
+            kills[p] = 0;
+        assert_int_equal(files_write_atomic(fleet->disks.items[0].looks, "there", "", 0, NULL), 0);
+        assert_int_equal(files_write_atomic(fleet->disks.items[1].looks, "there", "", 0, NULL), 0);
+        strike(fleet, FLEET_HOST, draw);
+        uint32_t host = kills[0] > 0 ? 0 : 1;
+        for (uint32_t p = 0; p < PROCESSES; p++)
+            assert_int_equal(kills[p], p / 2 == host);
+        bool gone = !files_exists(fleet->disks.items[host].looks, "there");
+        assert_true(files_exists(fleet->disks.items[1 - host].looks, "there"));
+        assert_int_equal(fleet->disks.replaced, gone);
+        assert_false(gone && fleet->complete);
+        /* Not twice before another checkpoint is on two hosts. */
+        assert_int_equal(fleet_disks_may_be_replaced(fleet), !gone && !fleet->complete);
+        fleet->committed++;
+        assert_int_equal(fleet_disks_may_be_replaced(fleet), !fleet->complete);
+        replaced += gone;
+        close_hosts(fleet);
+    }
+    assert_in_range(replaced, DRAWS * 2 / 5, DRAWS * 3 / 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kill_is_of_one_process_or_of_all),
         cmocka_unit_test(busy_actors_are_those_of_one_process_or_of_all),
         cmocka_unit_test(actors_of_every_kind_are_hit),
+        cmocka_unit_test(a_disk_fails_alone_or_with_all),
+        cmocka_unit_test(a_host_dies_with_its_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,12 +237,46 @@ static void fail_points_are_drawn_from_a_seed_on(void **state)
     assert_true(drawn > SEEDS / 2);
 }
 
+static uint32_t count_host_faults(const struct fleet_plan *fleet)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fleet->num_strikes; i++)
+        count += fleet->strikes[i].fault == FLEET_HOST;
+    return count;
+}
+
+/* Only hosts have disks of their own, in most clusters that have several; there whole hosts die, and
+ * a part of a checkpoint fits into one message. */
+static void disks_are_drawn_from_a_seed_on(void **state)
+{
+    uint32_t several = 0, own = 0, faults = 0;
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++) {
+        struct fleet_plan fleet;
+        fleet_plan_init(&fleet, FLEET_DISKS_FROM - 1 - i, NULL);
+        assert_false(fleet.own_disks);
+        assert_int_equal(count_host_faults(&fleet), 0);
+        fleet_plan_fini(&fleet);
+        fleet_plan_init(&fleet, FLEET_DISKS_FROM + i, NULL);
+        assert_false(fleet.own_disks && fleet.plan.num_hosts == 1);
+        assert_in_range(count_host_faults(&fleet), 0, FLEET_HOST_FAULTS_MAX);
+        assert_true(fleet.window_bytes / 2 > fleet.values * sizeof(float));
+        several += fleet.plan.num_hosts > 1;
+        own += fleet.own_disks;
+        faults += count_host_faults(&fleet);
+        fleet_plan_fini(&fleet);
+    }
+    assert_in_range(own, several / 2, several - 1);
+    assert_true(faults > SEEDS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenarios_stay_what_they_were),
         cmocka_unit_test(fleets_stay_what_they_were),
         cmocka_unit_test(fail_points_are_drawn_from_a_seed_on),
+        cmocka_unit_test(disks_are_drawn_from_a_seed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

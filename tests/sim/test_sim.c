@@ -24,6 +24,7 @@
 struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
     uint64_t reads, launches, spent, stopped, killed; /* killed: launchers */
+    uint64_t copies, fetches, drops, replaced;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -39,6 +40,10 @@ static void note(void *arg, const struct sim_result *result)
     sum->spent += result->spent;
     sum->stopped += result->stopped;
     sum->killed += result->killed;
+    sum->copies += result->copies;
+    sum->fetches += result->fetches;
+    sum->drops += result->drops;
+    sum->replaced += result->replaced;
     if (result->error.code == 0)
         return;
     sum->failed++;
@@ -149,6 +154,24 @@ static void reads_are_answered(void **state)
     const struct sum sum = run_all(seeds + SEEDS, 3 * SEEDS, 4);
     assert_int_equal(sum.failed, 0);
     assert_true(sum.reads > 3 * SEEDS);
+}
+
+/* Hosts that have a disk each copy their parts to each other, drop those of saves that failed, and
+ * give them back to hosts that were replaced. */
+static void hosts_have_disks_of_their_own(void **state)
+{
+    uint64_t seeds[4 * SEEDS], before[SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        before[i] = FLEET_DISKS_FROM - SEEDS + i;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_DISKS_FROM + i;
+    struct sum sum = run_all(before, SEEDS, SEEDS);
+    assert_int_equal(sum.copies + sum.fetches + sum.drops + sum.replaced, 0);
+    sum = run_all(seeds, 4 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.copies > SEEDS && sum.fetches > 0 && sum.drops > 0);
+    assert_true(sum.replaced > SEEDS / 10);
 }
 
 struct kinds_of_seeds {
@@ -265,6 +288,7 @@ int main(void)
         cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
         cmocka_unit_test(jobs_are_stopped_and_launched_again),
         cmocka_unit_test(reads_are_answered),
+        cmocka_unit_test(hosts_have_disks_of_their_own),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),

@@ -58,3 +58,8 @@ check_PROGRAMS += tests/sim/test_plans
 TESTS += tests/sim/test_plans
 tests_sim_test_plans_SOURCES = tests/sim/test_plans.c
 tests_sim_test_plans_LDADD = $(sim_libs) $(test_libs)
+
+check_PROGRAMS += tests/sim/test_fleet_checkpoints
+TESTS += tests/sim/test_fleet_checkpoints
+tests_sim_test_fleet_checkpoints_SOURCES = tests/sim/test_fleet_checkpoints.c
+tests_sim_test_fleet_checkpoints_LDADD = $(sim_libs) $(test_libs)
