@@ -5,9 +5,10 @@
  *     of a rank at a time, in the order of their coming: a piece that is still being written never
  *     follows the drop of its save, nor the first piece of the next one.
  *  2. A piece of a save that was dropped, or of one before the newest, changes nothing, however
- *     late it comes; neither does the drop of a save before the newest. (era, sequence) orders a
- *     rank's saves. All that this store knows of them may go with it, since messages to an actor
- *     that ended do not reach the next one.
+ *     late it comes; neither does the drop of a save before the newest. (era, sequence) orders the
+ *     saves of one life of the rank's process; nothing of a past life comes once the next has
+ *     asked. Eras begin low again where the coordinator and all ranks died. All that this store
+ *     knows of them may go with it, since messages to an actor that ended do not reach the next one.
  *  3. A part is read once for one that asks, however often that repeats its look meanwhile: a disk
  *     that is slower than its patience would have more to read with each repeat, and never be done.
  */
@@ -225,13 +226,15 @@ static int note_save(struct checkpoint_store *store, const struct message *reque
     /* The save is noted when the request comes, not when the crew has worked for it: what comes
      * later of an older one, or of one that is dropped by this, is refused at once. */
     struct known_save *known = &store->saves[id.rank];
-    bool before = is_before(&id, known);
-    bool same = id.era == known->era && id.sequence == known->sequence;
+    uint32_t incarnation = request->frame.from.incarnation;
+    bool alive = incarnation == known->incarnation;
+    bool before = alive && is_before(&id, known);
+    bool same = alive && id.era == known->era && id.sequence == known->sequence;
     if (before || (same && known->dropped && !drops))
         return error_set(error, TR_EINVAL,
                          "trainer %" PRIu32 " dropped its save %" PRIu64 " of era %" PRIu32,
                          id.rank, id.sequence, id.era);
-    *known = (struct known_save){ id.sequence, id.era, drops };
+    *known = (struct known_save){ id.sequence, id.era, incarnation, drops };
     return 0;
 }
 

@@ -27,10 +27,11 @@ struct checkpoint_task {
     struct error error;
 };
 
-/* The newest save of a rank that this store heard of. */
+/* The newest save of a rank that this store heard of, by a life of the rank's process. */
 struct known_save {
     uint64_t sequence;
     uint32_t era;
+    uint32_t incarnation;
     bool dropped;
 };
 

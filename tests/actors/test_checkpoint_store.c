@@ -1111,6 +1111,34 @@ static bool copier_done(void *arg)
     return copier->answers == copier->request->times;
 }
 
+static struct run *open_copies(void)
+{
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    assert_int_equal(env_sim_create(9, NULL, &env), 0);
+    cluster_fixture_open(&run->fixture, &layouts[0], env, true);
+    return run;
+}
+
+/* The trainer of process 1 asks the store of the other one, an actor for each. */
+static void ask_all(struct run *run, const struct piece_request *requests, size_t count)
+{
+    struct files *files = run->fixture.parties[0].files;
+    for (size_t i = 0; i < count; i++) {
+        struct copier copier = { .request = &requests[i] };
+        const struct actor_options options = { .ops = &copier_ops, .arg = &copier };
+        struct address address;
+        char path[64];
+        snprintf(path, sizeof path, "c/here/%u-%u.tmp/part1", (unsigned)requests[i].step,
+                 requests[i].era);
+        assert_int_equal(node_spawn(run->fixture.parties[1].node, &options, &address), 0);
+        assert_int_equal(env_sim_run(run->fixture.env, copier_done, &copier, LIMIT_NS), 0);
+        assert_int_equal(copier.status, requests[i].status);
+        assert_int_equal(files_exists(files, path), requests[i].is_there);
+    }
+}
+
 /* A drop may be repeated, and counts whenever pieces of its save come; a later save of the same
  * step is another, which the drop of the one before it leaves alone. */
 static void what_was_dropped_stays_dropped(void **state)
@@ -1126,25 +1154,35 @@ static void what_was_dropped_stays_dropped(void **state)
         { true, 1, 6, 3, TR_EINVAL, true, 1 }, /* of the era before it */
         { true, 2, 4, 1, 0, false, 1 },
     };
-    struct env *env;
-    struct run *run = calloc(1, sizeof *run);
+    struct run *run = open_copies();
     (void)state;
-    assert_non_null(run);
-    assert_int_equal(env_sim_create(9, NULL, &env), 0);
-    cluster_fixture_open(&run->fixture, &layouts[0], env, true);
-    struct files *files = run->fixture.parties[0].files;
-    for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
-        struct copier copier = { .request = &REQUESTS[i] };
-        const struct actor_options options = { .ops = &copier_ops, .arg = &copier };
-        struct address address;
-        char path[64];
-        snprintf(path, sizeof path, "c/here/%u-%u.tmp/part1", (unsigned)REQUESTS[i].step,
-                 REQUESTS[i].era);
-        assert_int_equal(node_spawn(run->fixture.parties[1].node, &options, &address), 0);
-        assert_int_equal(env_sim_run(env, copier_done, &copier, LIMIT_NS), 0);
-        assert_int_equal(copier.status, REQUESTS[i].status);
-        assert_int_equal(files_exists(files, path), REQUESTS[i].is_there);
-    }
+    ask_all(run, REQUESTS, sizeof REQUESTS / sizeof *REQUESTS);
+    cluster_fixture_close(&run->fixture);
+    free(run);
+}
+
+/* Where the coordinator and all ranks died, eras and saves begin low again: a store that outlived
+ * them takes the saves of the next life. */
+static void saves_of_another_life_are_others(void **state)
+{
+    static const struct piece_request PAST[] = {
+        { false, 3, 8, 5, 0, true, 1 },
+        { true, 3, 8, 5, 0, false, 1 }, /* the newest it knows */
+        { false, 1, 4, 1, TR_EINVAL, false, 1 },
+    };
+    static const struct piece_request PRESENT[] = {
+        { false, 1, 4, 1, 0, true, 1 },
+        { false, 3, 8, 5, 0, true, 1 }, /* once more, and not dropped now */
+        { false, 1, 4, 1, TR_EINVAL, true, 1 },
+        { true, 3, 8, 5, 0, false, 1 },
+        { false, 3, 8, 5, TR_EINVAL, false, 1 },
+    };
+    struct run *run = open_copies();
+    (void)state;
+    ask_all(run, PAST, sizeof PAST / sizeof *PAST);
+    cluster_fixture_kill(&run->fixture, 1);
+    cluster_fixture_start(&run->fixture, 1);
+    ask_all(run, PRESENT, sizeof PRESENT / sizeof *PRESENT);
     cluster_fixture_close(&run->fixture);
     free(run);
 }
@@ -1247,6 +1285,7 @@ int main(void)
         cmocka_unit_test(a_part_of_several_pieces_is_the_one_that_was_saved),
         cmocka_unit_test(a_save_that_failed_leaves_nothing_on_any_host),
         cmocka_unit_test(what_was_dropped_stays_dropped),
+        cmocka_unit_test(saves_of_another_life_are_others),
         cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
         cmocka_unit_test(no_other_folder_is_touched),
         cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
