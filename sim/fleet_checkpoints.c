@@ -127,7 +127,7 @@ struct folder_visit {
     struct files *files;
     uint64_t newest_step; /* of the newest manifest there; 0: none */
     uint32_t newest_era;
-    uint32_t checkpoints;
+    uint32_t checkpoints; /* that have a part there */
 };
 
 static void find_newest_here(struct folder_visit *looking)
@@ -150,6 +150,18 @@ static bool may_be_aside(const struct folder_visit *looking, uint64_t step, uint
     return !fleet_plan_is_of_disks(&fleet->plan) || step == fleet->offered;
 }
 
+/* A manifest alone takes no room: a notice that came late makes one again that was removed. */
+static bool has_part(const struct folder_visit *looking, const char *name)
+{
+    bool has = false;
+    for (uint32_t rank = 0; rank < looking->fleet->plan.plan.trainers; rank++) {
+        char path[256];
+        snprintf(path, sizeof path, FLEET_CHECKPOINTS "/%s/part%" PRIu32, name, rank);
+        has = has || files_exists(looking->files, path);
+    }
+    return has;
+}
+
 static int look_at_name(void *arg, const char *name)
 {
     struct folder_visit *looking = arg;
@@ -168,7 +180,7 @@ static int look_at_name(void *arg, const char *name)
                    looking->disk, FLEET_CHECKPOINTS, name);
         return 0;
     }
-    looking->checkpoints++;
+    looking->checkpoints += has_part(looking, name);
     if (checkpoint_find(looking->files, FLEET_CHECKPOINTS, step, &manifest, &error) != 0)
         fleet_fail(looking->fleet, "disk %" PRIu32 ": %s", looking->disk, error.text);
     checkpoint_manifest_fini(&manifest);
