@@ -107,7 +107,9 @@ static size_t batch_bytes(const struct scenario *s, const struct wanted_loader *
         for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
             uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst] + ends;
             int32_t fanout = sample_spec_term(spec, l, e)->fanout;
-            size_t edges = (size_t)n * (size_t)(fanout < 0 ? 0 : fanout);
+            /* Each time that a node comes as an end it draws by itself, where all are drawn all. */
+            size_t edges = fanout < 0 ? (size_t)ends * sim_graph_max_in_degree(raw)
+                                      : (size_t)n * (size_t)fanout;
             bytes += 2 * (4 * (size_t)n + 12 * (edges + 2 * raw->edges[e].count));
         }
     return bytes;
