@@ -28,7 +28,7 @@ struct survey {
     struct error *error;
 };
 
-static void advise(const struct survey *s, const char *format, ...)
+TR_PRINTF(2, 3) static void advise(const struct survey *s, const char *format, ...)
 {
     char text[600];
     va_list arguments;
