@@ -336,7 +336,7 @@ void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t 
     pthread_mutex_unlock(&store->mutex);
 }
 
-void batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index)
+bool batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
@@ -345,7 +345,8 @@ void batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch
     while (link != NULL && *link != NULL &&
            ((*link)->space.batch.epoch != epoch || (*link)->space.batch.index != index))
         link = &(*link)->next;
-    if (link != NULL && *link != NULL) {
+    bool waits = link != NULL && *link != NULL;
+    if (waits) {
         struct sampled_batch *batch = *link;
         *link = batch->next;
         loader_uncharge(store, batch);
@@ -353,6 +354,7 @@ void batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch
     }
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);
+    return waits;
 }
 
 bool batch_store_is_starving(struct batch_store *store, uint64_t loader)
@@ -421,6 +423,9 @@ static int loader_deposit(struct batch_store *store, struct sampled_batch *batch
     if (*find_ready(l, epoch, index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
+    /* The size counts also where there is no room: the next reservation is then as large, and
+     * fails where this would fail again, so that batches ahead of it give way. */
+    l->largest_bytes = l->largest_bytes < bytes ? bytes : l->largest_bytes;
     int rv = account_reserve(&store->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(store, list);
@@ -429,7 +434,6 @@ static int loader_deposit(struct batch_store *store, struct sampled_batch *batch
     if (rv != 0)
         return rv;
     batch->charged_bytes = bytes;
-    l->largest_bytes = l->largest_bytes < bytes ? bytes : l->largest_bytes;
     batch->next = l->ready;
     l->ready = batch;
     return 0;

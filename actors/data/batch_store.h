@@ -58,8 +58,8 @@ int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epo
 /* The batch will not come; nothing happens if it came already. */
 void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t epoch,
                            uint64_t index);
-/* That batch, if it waits here, is freed: it will be made again in its turn. */
-void batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index);
+/* That batch, if it waits here, is freed: it will be made again in its turn. false: it does not. */
+bool batch_store_drop(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index);
 bool batch_store_is_starving(struct batch_store *store, uint64_t loader);
 
 /* An empty batch of that shape, an idle one if there is; NULL: no memory. It is not charged:

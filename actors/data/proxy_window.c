@@ -141,6 +141,14 @@ static void answer_waiter(struct proxy_loader *l)
     }
 }
 
+/* The epoch and step of the turn, which the store knows its batch by. */
+static void name_slot(const struct proxy_loader *l, uint64_t turn, struct proxy_slot *slot)
+{
+    bool next = is_of_next(l, turn);
+    slot->epoch = l->epoch + (next ? 1 : 0);
+    slot->step = turn - l->first - (next ? l->num_steps : 0);
+}
+
 static bool fill_slot(struct proxy_loader *l, uint64_t turn)
 {
     struct proxy_slot *slot = proxy_slot(l, turn);
@@ -148,9 +156,7 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
     if (slot->state == SLOT_EMPTY) {
         /* Room is reserved before the question, so that its answer has a place; and epoch and
          * step are set before that, under which it is reserved, and given back. */
-        bool next = is_of_next(l, turn);
-        slot->epoch = l->epoch + (next ? 1 : 0);
-        slot->step = turn - l->first - (next ? l->num_steps : 0);
+        name_slot(l, turn, slot);
         if (batch_store_reserve(store_of(l), l->open.loader, slot->epoch, slot->step) != 0)
             return false;
         slot->state = SLOT_QUEUED;
@@ -162,20 +168,24 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
 }
 
 /* A batch that came ahead of its time may have been larger than was expected, so that there is no
- * room left for the one that comes first. Its client has nothing to give back: the last of those
- * ahead goes, and is made again in its turn. */
+ * room left for the one that comes first. The last of those ahead of the same loader goes, and is
+ * made again in its turn. */
 void proxy_give_way(struct proxy_loader *l)
 {
     bool starves = l->begun && l->waiter != NULL && l->position < l->next_ask &&
                    proxy_slot(l, l->position)->state == SLOT_EMPTY;
     for (uint64_t turn = l->next_ask; starves && turn-- > l->position + 1;) {
         struct proxy_slot *slot = proxy_slot(l, turn);
-        if (slot->state == SLOT_EMPTY || slot->state == SLOT_FAILED)
-            continue;
-        if (slot->state == SLOT_READY)
-            batch_store_drop(store_of(l), l->open.loader, slot->epoch, slot->step);
-        proxy_cancel(slot);
-        return;
+        bool asked = slot->state != SLOT_EMPTY && slot->state != SLOT_FAILED;
+        if (asked)
+            proxy_cancel(slot);
+        else
+            name_slot(l, turn, slot);
+        /* A sampler of this process gives a batch to the store before its answer is read here, and
+         * also after its question was cancelled: the store is looked at whatever the slot says. */
+        bool dropped = batch_store_drop(store_of(l), l->open.loader, slot->epoch, slot->step);
+        if (asked || dropped)
+            return;
     }
 }
 

@@ -126,6 +126,37 @@ static void room_grows_with_the_largest_batch(void **state)
     batch_store_release(store);
 }
 
+/* A batch that found no room says how large it is all the same: room for it is not granted before
+ * another has given way, and then it comes. */
+static void a_batch_without_room_says_how_large_it_is(void **state)
+{
+    struct batch_store *other = batch_store_create(1 << 20);
+    (void)state;
+    struct sampled_batch *large = make_batch(other, 1, 0, 0, 3000);
+    struct sampled_batch *small = make_batch(other, 1, 0, 1, 100);
+    size_t bytes = sampled_batch_bytes(large), less = sampled_batch_bytes(small);
+    sampled_batch_release(large);
+    sampled_batch_release(small);
+    batch_store_close(other);
+    batch_store_release(other);
+    struct batch_store *store = batch_store_create(bytes + less - 1);
+    assert_int_equal(batch_store_open_loader(store, 1, less), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 1), 0);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 0, 1, 100)), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 0), 0);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 0, 0, 3000)), TR_EFULL);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 0), TR_EFULL);
+    assert_false(batch_store_drop(store, 1, 1, 1));
+    assert_false(batch_store_drop(store, 1, 0, 0));
+    assert_false(batch_store_drop(store, 2, 0, 1));
+    assert_true(batch_store_drop(store, 1, 0, 1));
+    assert_false(batch_store_drop(store, 1, 0, 1));
+    assert_int_equal(batch_store_reserve(store, 1, 0, 0), 0);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 0, 0, 3000)), 0);
+    batch_store_close(store);
+    batch_store_release(store);
+}
+
 /* A batch that a loader has passed by is not kept; one of the epoch that follows is, one of later
  * epochs is not. */
 static void what_was_passed_by_is_dropped(void **state)
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_batch_is_collected_once_and_charged_until_released),
         cmocka_unit_test(one_batch_is_granted_whatever_its_size),
         cmocka_unit_test(room_grows_with_the_largest_batch),
+        cmocka_unit_test(a_batch_without_room_says_how_large_it_is),
         cmocka_unit_test(what_was_passed_by_is_dropped),
         cmocka_unit_test(batches_are_used_again),
         cmocka_unit_test(idle_batches_give_way_to_one_that_came),
