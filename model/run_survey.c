@@ -128,9 +128,12 @@ static void advise_classes(const struct survey *s)
                "%u of the %u classes of '%s' have no training node, such as class %u: no model "
                "learns them; let '%s' mark nodes of each",
                missed, classes, config->labels, miss, config->train_mask);
-    if (gaps > 0)
+    /* Outputs of yes or no have no numbers to close up, and nodes that are not scored were not
+     * counted. */
+    bool counted = s->nodes[1] != NULL || s->nodes[2] != NULL;
+    if (gaps > 0 && counted && config->model.loss == MODEL_SOFTMAX)
         advise(s,
-               "%u of the %u classes of '%s' are no node's of the masks, such as class %u; number "
+               "no node of the masks has %u of the %u classes of '%s', such as class %u; number "
                "classes from 0 without gaps, and give -1 where a label is not known",
                gaps, classes, config->labels, gap);
 }

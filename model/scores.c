@@ -178,6 +178,6 @@ bool scores_better(const struct scores *a, const struct scores *b, enum model_me
     double sign = metric == MODEL_LOSS ? -1 : 1;
     double x = sign * scores_value(a, metric), y = sign * scores_value(b, metric);
     if (isnan(x) || isnan(y))
-        return !isnan(x);
+        return isnan(x) && isnan(y) ? a->loss < b->loss : !isnan(x);
     return x > y || (x == y && a->loss < b->loss);
 }

@@ -43,7 +43,7 @@ struct training {
     char *checkpoints;     /* their folder; NULL: none are kept */
     uint64_t save_every;   /* steps; 0: none */
     uint32_t epoch;        /* under way */
-    double lowest_loss;    /* of an epoch of this life of the process */
+    double lowest_loss;    /* of an epoch of this life of the process; INFINITY: of none yet */
     uint32_t rises;        /* epochs in a row whose loss is far above that */
     bool advised;          /* of a rising loss */
     bool folder_ours;      /* the run's folder is this run's */

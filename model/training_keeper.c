@@ -79,10 +79,11 @@ static void say_epoch(struct training *t, const struct epoch_report *report)
 static void advise_rate(struct training *t, const struct epoch_report *report)
 {
     double loss = report->train_loss;
-    if (report->epoch == 0 || loss < t->lowest_loss)
+    if (loss < t->lowest_loss)
         t->lowest_loss = loss;
     t->rises = loss > RISE_FACTOR * t->lowest_loss + RISE_LEAST ? t->rises + 1 : 0;
-    if (t->rises < RISES || t->advised)
+    /* Of many processes each would say it. */
+    if (t->rises < RISES || t->advised || training_in_cluster(t))
         return;
     t->advised = true;
     task_events_say(&t->events, TR_MODEL_ADVICE, report->epoch,

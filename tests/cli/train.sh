@@ -220,7 +220,7 @@ bytes_npy half '(600,)' 'NR % 2 ? "\\001" : "\\000"'
     >"$work/out" 2>"$work/err" || exit 99
 graph=$work/gaps/toy.json
 loud --epochs 1 --batch-size 64 --labels gap
-expect "labels with gaps are advised of" advised "7 of the 10 classes of 'gap' are no node's of the masks, such as class 2"
+expect "labels with gaps are advised of" advised "no node of the masks has 7 of the 10 classes of 'gap', such as class 2"
 loud --epochs 1 --batch-size 64 --labels half --train-mask early --val-mask late --test-mask late
 expect "so is a class without a training node" advised "1 of the 2 classes of 'half' have no training node, such as class 1"
 

@@ -250,6 +250,12 @@ static void test_better_knows_direction_and_nan(void **state)
     assert_true(scores_better(&low, &high, MODEL_LOSS));
     assert_true(scores_better(&low, &high, MODEL_ROC_AUC));
     assert_false(scores_better(&high, &low, MODEL_ROC_AUC));
+    /* Nodes of one class alone have no area: the loss decides. */
+    struct scores worse = high;
+    worse.loss = high.loss + 1;
+    assert_true(scores_better(&high, &worse, MODEL_ROC_AUC));
+    assert_false(scores_better(&worse, &high, MODEL_ROC_AUC));
+    assert_false(scores_better(&high, &high, MODEL_ROC_AUC));
     high.accuracy = low.accuracy;
     assert_true(scores_better(&low, &high, MODEL_ACCURACY));
     assert_false(scores_better(&low, &low, MODEL_ACCURACY));
