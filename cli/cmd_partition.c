@@ -188,15 +188,15 @@ static void report_training(struct report *report, const struct tr_book *book, c
                             const char *out)
 {
     struct tr_book_info info = TR_BOOK_INFO_INIT;
-    char hint[128], *run = NULL;
+    char hint[256], *run = NULL;
     if (tr_book_info(book, &info, NULL) != 0)
         return;
     /* Of several node types the options of training say which one is meant. */
     const char *missing = info.num_ntypes == 1 ? find_missing(book, &info) : NULL;
     if (missing != NULL) {
         snprintf(hint, sizeof hint,
-                 "to train, nodes need '%s'; see \"Features, labels and masks\" in "
-                 "troupe-import(1)",
+                 "to train, nodes need '%s'; see troupe-split(1) for masks, troupe-feature(1) for "
+                 "features, and \"Features, labels and masks\" in troupe-import(1)",
                  missing);
         report_text(report, "hint", "hint", hint);
     }
