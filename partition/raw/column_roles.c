@@ -25,11 +25,12 @@ static bool is_blank(char c, char delimiter)
     return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
 }
 
+/* Each byte that ends a name is passed as a blank or as the delimiter. */
 static bool ends_name(char c, char delimiter)
 {
-    if (delimiter != '\0' && delimiter != ' ')
-        return c == delimiter;
-    return c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
+    if (delimiter == '\0')
+        return is_blank(c, delimiter) || c == ',' || c == ';';
+    return c == delimiter || (delimiter == ' ' && is_blank(c, delimiter));
 }
 
 /* The delimiter that stands outside of quotes. */
@@ -106,12 +107,14 @@ int column_names_split(struct column_names *columns, const char *line, size_t le
             columns->names = grown;
         }
         columns->names[columns->count++] = out;
+        size_t begin = at;
         at = take_name(line, length, at, delimiter, &out);
         at = skip_blanks(line, length, at, delimiter);
         bool delimited = at < length && (delimiter != '\0' ? line[at] == delimiter
                                                            : line[at] == ',' || line[at] == ';');
         at = skip_blanks(line, length, at + delimited, delimiter);
-        more = delimited || at < length;
+        /* The arena has room for rounds that advance. */
+        more = at > begin && (delimited || at < length);
     }
     return 0;
 }

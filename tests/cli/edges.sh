@@ -20,6 +20,10 @@ tr , ';' <"$edges" >"$work/edges.txt"
 troupe import edges "$work/edges.txt" --delimiter semicolon --out "$work/semicolon" --quiet
 run diff -r "$work/raw/edges" "$work/semicolon/edges"
 expect "another delimiter gives the same edges" exited 0
+printf '1,2\n3,4\n' >"$work/commas.csv"
+troupe import edges "$work/commas.csv" --delimiter space --out "$work/made/raw" --quiet
+expect "commas are no blanks where blanks are asked for" \
+    fails_with "commas.csv: line 1: ',' stands behind a column, not a delimiter"
 gzip -c "$edges" >"$work/edges.csv.gz"
 troupe import edges "$work/edges.csv.gz" --out "$work/gz" --quiet
 run diff -r "$work/raw/edges" "$work/gz/edges"

@@ -5,7 +5,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char delimiters[] = { '\0', '\0', ',', '|' };
+    static const char delimiters[] = { '\0', ' ', ',', '|' };
     struct fuzz_bytes bytes = { data, size };
     uint8_t choice = fuzz_byte(&bytes);
     const struct raw_options options = {

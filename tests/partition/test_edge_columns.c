@@ -122,6 +122,66 @@ static void columns_are_named_by_the_user(void **state)
     }
 }
 
+/* The names stand one after the other in the arena, and end in it. */
+static void check_split(const char *line, size_t length, char delimiter)
+{
+    struct column_names columns;
+    assert_int_equal(column_names_split(&columns, line, length, delimiter), 0);
+    if (columns.count == 0 || columns.count > length + 1)
+        fail_msg("'%.*s' by %d: %u names", (int)length, line, delimiter, columns.count);
+    const char *next = columns.arena;
+    for (uint32_t i = 0; i < columns.count; i++) {
+        assert_ptr_equal(columns.names[i], next);
+        next += strlen(next) + 1;
+    }
+    if ((size_t)(next - columns.arena) > 2 * length + 2)
+        fail_msg("'%.*s' by %d: the names go beyond their arena", (int)length, line, delimiter);
+    column_names_fini(&columns);
+}
+
+/* Every short line of separators, quotation marks and letters, by every delimiter. */
+static void names_of_any_line_fit(void **state)
+{
+    static const char letters[] = { ' ', '\t', '\r', ',', ';', '|', '"', 'a' };
+    static const char delimiters[] = { '\0', ' ', '\t', '\r', '\n', ',', ';', '|', '"', 'a' };
+    enum { LETTERS = sizeof letters, LENGTH_MAX = 5 };
+    (void)state;
+    for (size_t d = 0; d < sizeof delimiters; d++) {
+        for (size_t length = 0, lines = 1; length <= LENGTH_MAX; length++, lines *= LETTERS) {
+            for (size_t which = 0; which < lines; which++) {
+                char *line = malloc(length + 1);
+                assert_non_null(line);
+                for (size_t i = 0, rest = which; i < length; i++, rest /= LETTERS)
+                    line[i] = letters[rest % LETTERS];
+                check_split(line, length, delimiters[d]);
+                free(line);
+            }
+        }
+    }
+}
+
+/* A delimiter that is asked for is the only one, and blanks stand for a blank. */
+static void a_delimiter_that_is_asked_for_is_the_only_one(void **state)
+{
+    static const struct {
+        const char *text, *wanted;
+        char delimiter;
+    } cases[] = {
+        { "1,2\n3,4\n", "!line 1: ',' stands behind a column, not a delimiter", ' ' },
+        { "1;2\n", "!line 1: ';' stands behind a column, not a delimiter", ' ' },
+        { "a,b;c src dst\n0 1 2\n", "1-2", ' ' },
+        { "src  dst\t\r\n0\t1\r\n", "0-1", ' ' },
+        { "src,dst\n0,1\n", "!line 1: has one column; an edge needs two", ' ' },
+        { "w\tsrc of it\tdst\n0\t1\t2\n", "!line 1: which of the columns 'w', 'src of it', 'dst'",
+          '\t' },
+        { "a,b|src|dst\n0|1|2\n", "1-2", '|' },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct raw_options options = { .delimiter = cases[i].delimiter };
+        check_edges(*state, cases[i].text, &options, cases[i].wanted);
+    }
+}
+
 /* What was found stands in the graph, for the report. */
 static void what_was_found_is_kept(void **state)
 {
@@ -358,6 +418,9 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(columns_are_named_by_the_user, scratch_setup,
                                         scratch_teardown),
+        cmocka_unit_test(names_of_any_line_fit),
+        cmocka_unit_test_setup_teardown(a_delimiter_that_is_asked_for_is_the_only_one,
+                                        scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_was_found_is_kept, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_may_begin_at_another_number, scratch_setup,
                                         scratch_teardown),
