@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/raw/file_kind.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define UNPACK "unpack it first"
@@ -10,18 +11,22 @@ struct magic {
     size_t offset;
     size_t length;
     const char *bytes;
+    bool word; /* a header may begin so: it has no text behind */
     struct file_kind kind;
 };
 
-#define AT(offset, bytes, ...)            \
-    {                                     \
-        offset, sizeof(bytes) - 1, bytes, \
-        {                                 \
-            __VA_ARGS__                   \
-        }                                 \
+#define MAGIC(offset, bytes, word, ...)         \
+    {                                           \
+        offset, sizeof(bytes) - 1, bytes, word, \
+        {                                       \
+            __VA_ARGS__                         \
+        }                                       \
     }
+#define AT(offset, bytes, ...) MAGIC(offset, bytes, false, __VA_ARGS__)
+#define WORD(bytes, ...) MAGIC(0, bytes, true, __VA_ARGS__)
 
-/* No UTF-8 text of numbers begins with one of these. */
+/* No UTF-8 text of numbers begins with one of these, nor with a word and bytes behind it that no
+ * text has: "ORCID" names a column. */
 static const struct magic MAGICS[] = {
     AT(0, "\x1f\x8b", "gzip", PACKING_GZIP, NULL),
     AT(0, "BZh", "bzip2", PACKING_STREAM, NULL),
@@ -41,10 +46,10 @@ static const struct magic MAGICS[] = {
     AT(0, "Rar!\x1a\x07", "a RAR archive", PACKING_NONE, UNPACK),
     AT(257, "ustar", "a tar archive", PACKING_NONE, UNPACK),
     AT(0, "\x02\x21\x4c\x18", "an old lz4 stream", PACKING_NONE, UNPACK),
-    AT(0, "PAR1", "a Parquet file", PACKING_NONE, SAVE_TEXT),
-    AT(0, "ARROW1", "an Arrow file", PACKING_NONE, SAVE_TEXT),
-    AT(0, "FEA1", "a Feather file", PACKING_NONE, SAVE_TEXT),
-    AT(0, "ORC", "an ORC file", PACKING_NONE, SAVE_TEXT),
+    WORD("PAR1", "a Parquet file", PACKING_NONE, SAVE_TEXT),
+    WORD("ARROW1", "an Arrow file", PACKING_NONE, SAVE_TEXT),
+    WORD("FEA1", "a Feather file", PACKING_NONE, SAVE_TEXT),
+    WORD("ORC", "an ORC file", PACKING_NONE, SAVE_TEXT),
     AT(0, "Obj\x01", "an Avro file", PACKING_NONE, SAVE_TEXT),
     AT(0, "\x89HDF\r\n", "an HDF5 file", PACKING_NONE, SAVE_TEXT),
     AT(0, "SQLite format 3\0", "an SQLite database", PACKING_NONE, SAVE_TEXT),
@@ -63,13 +68,24 @@ static const struct magic MAGICS[] = {
     AT(0, "\xfe\xff", "UTF-16 text", PACKING_NONE, "save it as UTF-8 text"),
 };
 
+static bool is_of_text(uint8_t byte)
+{
+    return (byte >= ' ' && byte < 0x7f) || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+static bool begins_so(const struct magic *magic, const uint8_t *head, size_t size)
+{
+    size_t end = magic->offset + magic->length;
+    if (size < end || memcmp(head + magic->offset, magic->bytes, magic->length) != 0)
+        return false;
+    return !magic->word || size == end || !is_of_text(head[end]);
+}
+
 const struct file_kind *file_kind_of(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++) {
-        const struct magic *magic = &MAGICS[i];
-        if (size >= magic->offset + magic->length &&
-            memcmp(head + magic->offset, magic->bytes, magic->length) == 0)
-            return &magic->kind;
+        if (begins_so(&MAGICS[i], head, size))
+            return &MAGICS[i].kind;
     }
     return NULL;
 }

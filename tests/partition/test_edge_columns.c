@@ -65,6 +65,7 @@ static void the_ends_are_found_by_their_names(void **state)
         { "name,src,dst\n\"two\nlines\",2,3\n", "2-3" },
         { "\"0\",\"1\"\n\"2\",\"3\"\n", "0-1 2-3" },
         { "0,1,x\n2,3,y\n", "0-1 2-3" },
+        { "ORCID,source,target\n7,0,1\n", "0-1" },
         { "a,b,c\n0,1,2\n", "!line 1: which of the columns 'a', 'b', 'c' are the ends" },
         { "src,dst,from,to\n0,1,2,3\n", "!which of the columns 'src', 'dst', 'from', 'to'" },
         { "src,src,dst\n0,1,2\n", "!which of the columns 'src', 'src', 'dst' are" },

@@ -286,6 +286,11 @@ static void other_files_are_named(void **state)
         const char *says;
     } cases[] = {
         { "PAR1\x15\0", 6, TR_EUNSUPPORTED, "looks like a Parquet file, not like text; save" },
+        { "ORC\x0a\x9a\0", 6, TR_EFORMAT, "a: line 2: holds a byte 0" },
+        { "ORC", 3, TR_EUNSUPPORTED, "an ORC file, not like text; save" },
+        { "ORC\x9a\0", 5, TR_EUNSUPPORTED, "an ORC file, not like text; save" },
+        { "FEA1\0\0\0\0", 8, TR_EUNSUPPORTED, "a Feather file" },
+        { "ARROW1\0\0", 8, TR_EUNSUPPORTED, "an Arrow file" },
         { "\x93NUMPY\1\0", 8, TR_EUNSUPPORTED, "a NumPy array, not like text; give its name" },
         { "\x89HDF\r\n\x1a\n", 8, TR_EUNSUPPORTED, "an HDF5 file" },
         { "SQLite format 3\0", 16, TR_EUNSUPPORTED, "an SQLite database" },
@@ -314,6 +319,19 @@ static void other_files_are_named(void **state)
     put_packed(*state, &gzip, "BZh91AY", 7);
     assert_int_equal(read_text(at(*state, gzip.name), files_posix, "", &error), TR_EUNSUPPORTED);
     assert_says(&error, TR_EUNSUPPORTED, "packed twice, with bzip2 inside");
+}
+
+/* A header may begin as such a file does. */
+static void a_name_of_a_column_is_text(void **state)
+{
+    static const char *const texts[] = { "ORCID,PAPER\n0,1\n", "ORC\n",    "ORC\tPAR1\n",
+                                         "PAR1,PAR2\n1,2\n",   "FEA1\r\n", "ARROW1 ARROW2\n" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct error error = { 0 };
+        put_text(*state, "a", texts[i]);
+        if (read_text(at(*state, "a"), files_posix, texts[i], &error) != 0)
+            fail_msg("'%s': %s", texts[i], error.text);
+    }
 }
 
 /* A byte 0 counts in later blocks too, and its line is known there. */
@@ -408,6 +426,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(damage_of_an_archive_is_seen, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(other_files_are_named, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_name_of_a_column_is_text, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(a_byte_0_is_found_in_any_block, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_failing_disk_is_named, scratch_setup, scratch_teardown),
