@@ -123,6 +123,7 @@ libtroupe_model_la_SOURCES = \
     runtime/base/json_take.c \
     runtime/base/nearest.c \
     runtime/base/parallel.c \
+    runtime/base/printable.c \
     api/event_queue.c \
     api/sized.c \
     runtime/base/thread.c \

@@ -38,6 +38,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/nearest.c \
     runtime/base/parallel.c \
     runtime/base/parallel.h \
+    runtime/base/printable.c \
+    runtime/base/printable.h \
     runtime/base/thread.c \
     runtime/base/thread.h
 

@@ -53,7 +53,9 @@ struct tr_import_edges_report {
     size_t size;
     uint64_t header_line; /* of the text, which was skipped as a header; 0: none was */
     /* Of an edge list that is text; 0 and NULL of others. Columns count from 1. */
-    const char *source_name; /* in the header, until the task is closed; NULL: there is none */
+    /* Printable UTF-8, with '?' for other bytes of the header; NULL: there is none. They stay until
+     * the task is closed. */
+    const char *source_name;
     const char *target_name;
     uint32_t source_column;
     uint32_t target_column;

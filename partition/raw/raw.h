@@ -49,7 +49,7 @@ struct raw_edges_found {
     uint64_t header_line; /* skipped as a header; 0: none was */
     uint32_t num_columns;
     uint32_t source_column, target_column;
-    char *source_name, *target_name;  /* in the header; NULL: there is none */
+    char *source_name, *target_name;  /* in the header, printable; NULL: there is none */
     uint64_t smallest_id, largest_id; /* as they stand in the file */
     uint64_t self_loops;              /* lines, dropped or not */
     uint64_t duplicates;              /* edges, where they were looked for */

@@ -19,6 +19,7 @@
 #include "partition/raw/duplicates.h"
 #include "partition/raw/raw_memory.h"
 #include "partition/raw/text.h"
+#include "runtime/base/printable.h"
 
 /* Two IDs of 18 digits, which 64 bits hold, a separator and the end of the line fit. */
 #define PLAIN_DIGITS_MAX 18
@@ -255,13 +256,17 @@ static int fail_columns(struct edge_list *list, int rv, const struct error *inne
     return text_fail(&list->text, rv, "%s", inner->text);
 }
 
+/* Names are kept to be shown. */
 static int keep_names(struct edge_list *list, const struct column_names *names)
 {
-    list->found->source_name = strdup(names->names[list->columns.source - 1]);
-    list->found->target_name = strdup(names->names[list->columns.target - 1]);
-    return list->found->source_name == NULL || list->found->target_name == NULL
-               ? text_fail(&list->text, TR_ENOMEM, "no memory for its columns")
-               : 0;
+    struct raw_edges_found *found = list->found;
+    found->source_name = strdup(names->names[list->columns.source - 1]);
+    found->target_name = strdup(names->names[list->columns.target - 1]);
+    if (found->source_name == NULL || found->target_name == NULL)
+        return text_fail(&list->text, TR_ENOMEM, "no memory for its columns");
+    make_printable(found->source_name);
+    make_printable(found->target_name);
+    return 0;
 }
 
 static int choose_columns(struct edge_list *list, const struct column_names *names, bool header)

@@ -2,9 +2,10 @@
 #include "runtime/base/error.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "runtime/base/printable.h"
 
 const char *tr_strerror(int code)
 {
@@ -30,39 +31,12 @@ const char *tr_error_name(int code)
     return code >= 0 ? "TR_OK" : "TR_E?";
 }
 
-/* Bytes of the character at a place in UTF-8 (RFC 3629), 0 if it is none or steers a terminal. */
-static size_t measure_character(const unsigned char *at)
-{
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (at[0] < 0x20 || at[0] == 0x7f || at[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    bool too_small = (at[0] == 0xc2 && at[1] < 0xa0) || (at[0] == 0xe0 && at[1] < 0xa0) ||
-                     (at[0] == 0xf0 && at[1] < 0x90);
-    bool too_large = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);
-    return too_small || too_large ? 0 : length;
-}
-
-/* Texts quote names and words of files, which may hold anything; callers that show a text may count
- * on printable UTF-8. */
-static void make_printable(char *text)
-{
-    while (*text != '\0') {
-        size_t length = measure_character((const unsigned char *)text);
-        if (length == 0)
-            *text = '?';
-        text += length == 0 ? 1 : length;
-    }
-}
-
 int error_set_args(struct error *error, int code, const char *format, va_list args)
 {
     if (error == NULL)
         return code;
     vsnprintf(error->text, sizeof error->text, format, args);
+    /* Texts quote names and words of files. */
     make_printable(error->text);
     error->code = code;
     error->system_error = 0;

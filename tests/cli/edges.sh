@@ -53,6 +53,9 @@ expect "their names are shown" says '^its name  *dst$'
 expect "what is left out is said" says '^columns not read  *1$'
 troupe inspect "$work/columns" --json
 expect "and the edges are those of the columns" says '"nodes":3.*"edges":2'
+printf 'a\033[2J,b\n0,1\n' >"$work/steers.csv"
+troupe import edges "$work/steers.csv" --out "$work/steers" --quiet
+expect "a name that steers a terminal is shown without that" says '^its name  *a?\[2J$'
 printf 'time,a,b\n1600000000,1,2\n1600000001,2,3\n' >"$work/times.csv"
 troupe import edges "$work/times.csv" --out "$work/times" --quiet
 expect "columns that may be anything are asked for by the options' names" \

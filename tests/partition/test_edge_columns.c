@@ -204,6 +204,20 @@ static void what_was_found_is_kept(void **state)
     raw_close(graph);
 }
 
+/* A header may hold anything; what is shown of it steers no terminal. */
+static void names_are_shown_printable(void **state)
+{
+    struct raw_graph *graph = expect_edges(*state, "a\x1b[2J\xc2\x9b,\xe4\xc3\xa4\n0,1\n", NULL,
+                                           "0-1");
+    assert_string_equal(graph->found.source_name, "a?[2J??");
+    assert_string_equal(graph->found.target_name, "?\xc3\xa4");
+    raw_close(graph);
+    check_edges(*state, "a\x1b[2J,b,c\n0,1,2\n", NULL, "!columns 'a?[2J', 'b', 'c' are the ends");
+    const struct raw_options options = { .source = "z\x1b", .target = "b" };
+    check_edges(*state, "a\x1b[2J,b\n0,1\n", &options,
+                "!no column is named 'z?'; there are 'a?[2J', 'b'");
+}
+
 static void ids_may_begin_at_another_number(void **state)
 {
     struct raw_options options = { .first_id = 1 };
@@ -423,6 +437,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_delimiter_that_is_asked_for_is_the_only_one,
                                         scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(what_was_found_is_kept, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(names_are_shown_printable, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_may_begin_at_another_number, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(loops_and_duplicates_follow_a_rule, scratch_setup,

@@ -224,6 +224,7 @@ static void a_file_of_an_archive(void **state)
 {
     static const struct zipped one[] = { { "in/a.csv", "0,1\n" } };
     static const struct zipped two[] = { { "a.csv", "0,1\n" }, { "in/b.csv", "1,2\n" } };
+    static const struct zipped steers[] = { { "a\x1b[2J", "0,1\n" }, { "b\x1b[2J", "1,2\n" } };
     static const struct zipped mac[] = { { "__MACOSX/._a.csv", "x" }, { "a.csv", "0,1\n" } };
     struct error error;
     put_zip(*state, "one.zip", one, 1, NULL);
@@ -240,6 +241,12 @@ static void a_file_of_an_archive(void **state)
     assert_says(&error, TR_EINVAL, "several files, 'a.csv' and 'in/b.csv' among them; name one");
     assert_int_equal(read_text(at(*state, "two.zip/c"), files_posix, "", &error), TR_ENOENT);
     assert_says(&error, TR_ENOENT, "two.zip/c: the archive holds no such file; it has 'a.csv'");
+    put_zip(*state, "steers.zip", steers, 2, NULL);
+    assert_int_equal(read_text(at(*state, "steers.zip"), files_posix, "", &error), TR_EINVAL);
+    assert_says(&error, TR_EINVAL, "files, 'a?[2J' and 'b?[2J' among them; name one");
+    assert_null(strchr(error.text, '\x1b'));
+    assert_int_equal(read_text(at(*state, "steers.zip/c"), files_posix, "", &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "it has 'a?[2J'");
     put_zip(*state, "none.zip", NULL, 0, NULL);
     assert_int_equal(read_text(at(*state, "none.zip"), files_posix, "", &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "holds no file");
