@@ -52,7 +52,9 @@ int raw_options_take(struct raw_options *read, const struct tr_raw_options *give
                                   .target = options.target,
                                   .first_id = options.first_id,
                                   .loops = (enum raw_loops)options.loops,
-                                  .duplicates = (enum raw_duplicates)options.duplicates };
+                                  .duplicates = (enum raw_duplicates)options.duplicates,
+                                  .remedy = given != NULL ? RAW_REMEDY_OPTIONS
+                                                          : RAW_REMEDY_IMPORT };
     return raw_options_check(read, error);
 }
 

@@ -97,7 +97,8 @@ static bool partition_task_fill(struct partition_request *p,
                  copy_tables(p, options);
     p->read = (struct raw_options){ .undirected = options->undirected,
                                     .num_nodes = options->num_nodes,
-                                    .delimiter = options->delimiter };
+                                    .delimiter = options->delimiter,
+                                    .remedy = RAW_REMEDY_IMPORT };
     p->threads = options->threads;
     p->options = (struct partition_options){
         .name = p->name,

@@ -220,7 +220,8 @@ int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out
     v->threads = options.threads > 0 ? options.threads : THREADS_DEFAULT;
     v->read = (struct raw_options){ .undirected = options.undirected,
                                     .num_nodes = options.num_nodes,
-                                    .delimiter = options.delimiter };
+                                    .delimiter = options.delimiter,
+                                    .remedy = RAW_REMEDY_IMPORT };
     v->result.kind = options.raw != NULL        ? TR_VERIFY_GRAPH
                      : names_book(options.path) ? TR_VERIFY_FILES
                                                 : TR_VERIFY_CHECKPOINTS;

@@ -228,19 +228,18 @@ int column_find(const struct column_names *columns, bool header, const char *wan
                      wanted, names);
 }
 
-static int fail_unknown(const struct column_names *columns, struct error *error)
+static int fail_unknown(const struct column_names *columns, const char *remedy, struct error *error)
 {
     char names[8 * NAME_SHOWN];
     list_names(columns, names);
     return error_set(error, TR_EFORMAT,
-                     "which of the columns %s are the ends of an edge is not known; name them by "
-                     "\"source\" and \"target\"",
-                     names);
+                     "which of the columns %s are the ends of an edge is not known; %s", names,
+                     remedy);
 }
 
 /* By the names that people give. *found: how many pairs of columns it may be. */
-static int choose_by_names(const struct column_names *columns, struct edge_columns *chosen,
-                           uint32_t *found, struct error *error)
+static int choose_by_names(const struct column_names *columns, const char *remedy,
+                           struct edge_columns *chosen, uint32_t *found, struct error *error)
 {
     *found = 0;
     for (size_t i = 0; i < sizeof END_NAMES / sizeof *END_NAMES; i++) {
@@ -251,7 +250,7 @@ static int choose_by_names(const struct column_names *columns, struct edge_colum
             continue;
         if (sources > 1 || targets > 1 || *found > 0) {
             *found = 0;
-            return fail_unknown(columns, error);
+            return fail_unknown(columns, remedy, error);
         }
         *chosen = pair;
         *found = 1;
@@ -260,7 +259,8 @@ static int choose_by_names(const struct column_names *columns, struct edge_colum
 }
 
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,
-                        const char *target, struct edge_columns *chosen, struct error *error)
+                        const char *target, const char *remedy, struct edge_columns *chosen,
+                        struct error *error)
 {
     uint32_t found = 0;
     int rv = 0;
@@ -270,13 +270,13 @@ int edge_columns_choose(const struct column_names *columns, bool header, const c
                          "has one column; an edge needs two, with blanks, a comma, a semicolon or "
                          "the delimiter between them");
     if (header && (source == NULL || target == NULL))
-        rv = choose_by_names(columns, chosen, &found,
+        rv = choose_by_names(columns, remedy, chosen, &found,
                              (source == NULL && target == NULL) ? error : NULL);
     if (source == NULL && target == NULL) {
         /* Two columns of other names are the ends; with more of them it is not known which. */
         return rv != 0 || !header || found == 1 || columns->count == 2
                    ? rv
-                   : fail_unknown(columns, error);
+                   : fail_unknown(columns, remedy, error);
     }
     if ((source == NULL || target == NULL) && found == 0)
         return error_set(error, TR_EINVAL,

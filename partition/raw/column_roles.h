@@ -45,8 +45,10 @@ struct edge_columns {
     uint32_t source, target;
 };
 
-/* source and target: what the user gave, or NULL. TR_EINVAL, TR_EFORMAT: say what to name. */
+/* source and target: what the user gave, or NULL. TR_EINVAL, TR_EFORMAT: say what to name; remedy:
+ * what to do where neither the user nor the header says it. */
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,
-                        const char *target, struct edge_columns *chosen, struct error *error);
+                        const char *target, const char *remedy, struct edge_columns *chosen,
+                        struct error *error);
 
 #endif

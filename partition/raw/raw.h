@@ -66,6 +66,13 @@ enum raw_duplicates {
     RAW_DUPLICATES_ERROR,
 };
 
+/* What may be done about an edge list that is not understood. */
+enum raw_remedy {
+    RAW_REMEDY_OPTIONS, /* all of those below may be given */
+    RAW_REMEDY_IMPORT,  /* the reader's caller has none from source on; the import has */
+    RAW_REMEDY_FILE,    /* nor is the file imported: it is one of a folder's */
+};
+
 struct raw_graph {
     char *name;
     struct graph_types types;
@@ -86,6 +93,7 @@ struct raw_options {
     uint64_t first_id;              /* edge lists: the ID of the first node */
     enum raw_loops loops;           /* edge lists */
     enum raw_duplicates duplicates; /* edge lists */
+    enum raw_remedy remedy;         /* edge lists: for messages */
     struct files *files;            /* NULL = files_posix */
     const struct cancel *cancel;    /* asked while text is parsed */
 };

@@ -194,7 +194,8 @@ static int add_csv_edges(struct chunked *source, const struct file_entry *listed
     struct raw_edges_found found;
     struct raw_options options = { .files = source->options->files,
                                    .cancel = source->options->cancel,
-                                   .delimiter = listed->delimiter };
+                                   .delimiter = listed->delimiter,
+                                   .remedy = RAW_REMEDY_FILE };
     int rv = raw_parse_edgelist(path, &options, &pairs, &found, error);
     source->graph->header_files += found.header_line != 0;
     raw_edges_found_fini(&found);

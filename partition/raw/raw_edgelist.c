@@ -31,6 +31,20 @@
 #define SPARSE_NODES_MIN ((uint64_t)1 << 20)
 #define SPARSE_NODES_PER_EDGE 16
 
+/* What to do about a text that is not understood, by those who read it. */
+static const struct remedies {
+    const char *unknown, *times, *first;
+} REMEDIES[] = {
+    [RAW_REMEDY_OPTIONS] = { "name them by \"source\" and \"target\"",
+                             "name other columns by \"source\" and \"target\"", "set first_id" },
+    [RAW_REMEDY_IMPORT] = { "import it first: troupe import edges FILE --source NAME --target NAME",
+                            "import other columns: troupe import edges FILE --source NAME --target "
+                            "NAME",
+                            "import it first: troupe import edges FILE --first-id 1" },
+    [RAW_REMEDY_FILE] = { "leave the two columns of IDs alone in the file",
+                          "leave the two columns of IDs alone in the file", "number them from 0" },
+};
+
 /* Of the numbers that a column holds, less first_id. */
 struct id_range {
     uint64_t least, most;
@@ -129,10 +143,10 @@ static int parse_id(struct edge_list *list, bool source, uint64_t *id)
     *id = value - first;
     if (*id < list->num_nodes)
         return 0;
-    return text_fail(text, TR_ERANGE, "%s is %" PRIu64 ", it must be below %" PRIu64 "%s", what,
-                     value, first + list->num_nodes,
-                     first == 0 && value == list->num_nodes ? "; where IDs begin at 1, set first_id"
-                                                            : "");
+    bool hint = first == 0 && value == list->num_nodes;
+    return text_fail(text, TR_ERANGE, "%s is %" PRIu64 ", it must be below %" PRIu64 "%s%s", what,
+                     value, first + list->num_nodes, hint ? "; where IDs begin at 1, " : "",
+                     hint ? REMEDIES[list->options->remedy].first : "");
 }
 
 /* 0, TR_ENOMEM, or TR_EFORMAT where a self-loop is not allowed. */
@@ -276,8 +290,8 @@ static int choose_columns(struct edge_list *list, const struct column_names *nam
     list->columns = (struct edge_columns){ 1, 2 };
     if (!header && options->source == NULL && options->target == NULL)
         return 0;
-    int rv = edge_columns_choose(names, header, options->source, options->target, &list->columns,
-                                 &inner);
+    int rv = edge_columns_choose(names, header, options->source, options->target,
+                                 REMEDIES[options->remedy].unknown, &list->columns, &inner);
     if (rv != 0)
         return fail_columns(list, rv, &inner);
     list->delimiter = names->delimiter;
@@ -381,14 +395,14 @@ static int check_ids(const struct edge_list *list, struct error *error)
     if (!sparse && gap_between(source, target) <= nodes / 2 &&
         gap_between(target, source) <= nodes / 2)
         return 0;
-    return error_set(error, TR_ERANGE,
-                     "%s: column %u runs from %" PRIu64 " to %" PRIu64 ", column %u from %" PRIu64
-                     " to %" PRIu64 ", in %" PRIu64 " edges, so that most nodes had none; if these "
-                     "are times, name other columns by \"source\" and \"target\"; number the nodes "
-                     "from 0, or set num_nodes if the IDs are meant",
-                     path, list->columns.source, source->least + first, source->most + first,
-                     list->columns.target, target->least + first, target->most + first,
-                     list->lines);
+    return error_set(
+        error, TR_ERANGE,
+        "%s: column %u runs from %" PRIu64 " to %" PRIu64 ", column %u from %" PRIu64 " to %" PRIu64
+        ", in %" PRIu64 " edges, so that most nodes had none; if these "
+        "are times, %s; number the nodes from 0, or set num_nodes if the IDs are meant",
+        path, list->columns.source, source->least + first, source->most + first,
+        list->columns.target, target->least + first, target->most + first, list->lines,
+        REMEDIES[list->options->remedy].times);
 }
 
 /* Fills found in and forgets duplicates, where that was asked for. */

@@ -60,6 +60,9 @@ printf 'time,a,b\n1600000000,1,2\n1600000001,2,3\n' >"$work/times.csv"
 troupe import edges "$work/times.csv" --out "$work/times" --quiet
 expect "columns that may be anything are asked for by the options' names" \
     fails_with 'name them by --source and --target'
+troupe partition "$work/times.csv" --parts 1 --out "$work/made/parts" --quiet
+expect "a command without such options names the one that has them" \
+    fails_with 'import it first: troupe import edges FILE --source NAME --target NAME$'
 troupe import edges "$work/times.csv" --source 2 --target b --out "$work/times" --json --quiet
 expect "and found by name or number" says '"source_column":2,"source_name":"a","target_column":3'
 expect "IDs that begin at 1 are hinted at" says 'largest ID is 3: where IDs begin at 1, .*--first-id 1'

@@ -305,6 +305,32 @@ static void times_are_no_ids(void **state)
     raw_close(graph);
 }
 
+/* Those who cannot name columns are not asked to. */
+static void a_remedy_is_one_of_the_reader(void **state)
+{
+    static const struct {
+        const char *text, *wanted;
+        struct raw_options options;
+    } cases[] = {
+        { "user,item,rating\n0,1,2\n",
+          "!not known; name them by \"source\" and \"target\"",
+          { 0 } },
+        { "user,item,rating\n0,1,2\n",
+          "!not known; import it first: troupe import edges FILE --source NAME --target NAME",
+          { .remedy = RAW_REMEDY_IMPORT } },
+        { "0 1600000000\n",
+          "!times, import other columns: troupe import edges FILE --source NAME --target NAME; "
+          "number",
+          { .remedy = RAW_REMEDY_IMPORT } },
+        { "1 2\n2 3\n",
+          "!must be below 3; where IDs begin at 1, import it first: troupe import edges FILE "
+          "--first-id 1",
+          { .remedy = RAW_REMEDY_IMPORT, .num_nodes = 3 } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_edges(*state, cases[i].text, &cases[i].options, cases[i].wanted);
+}
+
 /* Options of edge lists are not passed over by other readers. */
 static void options_of_edge_lists_are_refused_elsewhere(void **state)
 {
@@ -443,6 +469,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(loops_and_duplicates_follow_a_rule, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(times_are_no_ids, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_remedy_is_one_of_the_reader, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(options_of_edge_lists_are_refused_elsewhere, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_first_line_may_be_cut_anywhere, scratch_setup,

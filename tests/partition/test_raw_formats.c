@@ -562,6 +562,35 @@ static void headers_of_pieces_are_counted(void **state)
                 "the files hold 2 rows (first lines skipped as headers: 1), the type has 3 nodes");
 }
 
+/* Of a piece with a header the ends are the columns that it names, or its only two. */
+static void columns_of_pieces_are_found(void **state)
+{
+    static const char *const pieces[] = { "user item\n0 1\n", "w from to\n9 0 1\n",
+                                          "user item rating\n0 1 9\n" };
+    struct scratch *scratch = *state;
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/b.csv", "1 2\n");
+    put_text(scratch, "c/metadata.json", HEAD "}");
+    for (int i = 0; i < 3; i++) {
+        struct raw_graph *graph;
+        struct error error = { 0 };
+        uint64_t src[2], dst[2];
+        put_text(scratch, "c/a.csv", pieces[i]);
+        int rv = raw_open(at(scratch, "c"), NULL, &graph, &error);
+        if (i == 2) {
+            assert_int_equal(rv, TR_EFORMAT);
+            assert_says(&error, TR_EFORMAT, "a.csv: line 1: which of the columns 'user', 'item', ");
+            assert_says(&error, TR_EFORMAT, "; leave the two columns of IDs alone in the file");
+            return;
+        }
+        if (rv != 0)
+            fail_msg("'%s': %s", pieces[i], error.text);
+        assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), 0);
+        assert_true(src[0] == 0 && dst[0] == 1 && src[1] == 1 && dst[1] == 2);
+        raw_close(graph);
+    }
+}
+
 /* The bytes around what a reader asks for, and edges and rows that are not there. */
 static void what_is_read_ends_at_its_bounds(void **state)
 {
@@ -795,6 +824,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_of_arrays_are_bounded, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(headers_of_pieces_are_counted, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(columns_of_pieces_are_found, scratch_setup,
                                         scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
