@@ -163,14 +163,24 @@ static void waits_for_others(void)
     end_well(&dog);
 }
 
-/* It says when it is at work, and its parent stops it there. */
+static volatile sig_atomic_t goes_on;
+
+static void note_continue(int number)
+{
+    (void)number;
+    goes_on = 1;
+}
+
+/* It says when it is at work, and its parent stops it there; it is at work until it goes on. */
 static void is_stopped(void)
 {
     struct dog dog;
+    signal(SIGCONT, note_continue);
     start(&dog, 8 * SECOND, NULL);
     watchdog_enter(&dog.dog, &dog.place);
     (void)!write(STDERR_FILENO, "!", 1);
-    sleep_ms(12500); /* 12 s of it stopped */
+    while (!goes_on)
+        sleep_ms(50);
     watchdog_leave(&dog.dog, &dog.place);
     end_well(&dog);
 }
@@ -277,8 +287,13 @@ static void time_in_which_all_stood_still_does_not_count(void **state)
     int from;
     pid_t pid = begin(is_stopped, &from);
     assert_int_equal(read(from, said, 1), 1);
+    int stopped = 0;
     kill(pid, SIGSTOP);
+    assert_int_equal(waitpid(pid, &stopped, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(stopped));
     sleep_ms(12000);
+    /* It stood still all the time: nobody else let it go on. */
+    assert_int_equal(waitpid(pid, &stopped, WCONTINUED | WNOHANG), 0);
     kill(pid, SIGCONT);
     int code = finish(pid, from, said, sizeof said);
     if (code != EXIT_WELL)
