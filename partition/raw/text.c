@@ -297,7 +297,13 @@ void text_skip_comments(struct text *text, bool hash)
 static bool ends_token(const struct text *text, int c)
 {
     return c == TEXT_END || (text->delimiter != '\0' && c == text->delimiter) || c == '\n' ||
-           c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';' || c == '"';
+           c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
+}
+
+/* Whole numbers may stand in quotation marks. */
+static bool ends_number(const struct text *text, int c)
+{
+    return ends_token(text, c) || c == '"';
 }
 
 /* Reads the word that stands where a number should, for the error; digits: what was read of it. */
@@ -306,7 +312,7 @@ static int fail_number(struct text *text, const char *what, const char *digits)
     char word[48];
     size_t length = (size_t)snprintf(word, sizeof word, "%s", digits);
     int c;
-    while (!ends_token(text, c = text_peek(text)) && length < sizeof word - 1) {
+    while (!ends_number(text, c = text_peek(text)) && length < sizeof word - 1) {
         word[length++] = c >= 32 && c < 127 ? (char)c : '?';
         text_skip(text);
     }
@@ -334,7 +340,7 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
         text->at++;
         c = text_peek(text);
     } while (c >= '0' && c <= '9');
-    if (!ends_token(text, c)) {
+    if (!ends_number(text, c)) {
         char digits[24];
         snprintf(digits, sizeof digits, "%" PRIu64, number);
         return fail_number(text, what, digits);

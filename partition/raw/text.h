@@ -93,7 +93,8 @@ void text_skip_line(struct text *text);   /* and the '\n' at its end */
 /* Skips blanks, empty lines and lines that begin with '%' (or '#' where hash). */
 void text_skip_comments(struct text *text, bool hash);
 
-/* An ID or count: digits only, below bound. what names it in errors. */
+/* An ID or count: digits only, below bound, which a quotation mark ends too. what names it in
+ * errors. */
 int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *value);
 /* A finite or other number, as strtod reads it in the C locale. */
 int text_float(struct text *text, double *value);

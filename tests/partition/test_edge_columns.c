@@ -75,6 +75,8 @@ static void the_ends_are_found_by_their_names(void **state)
         { "w,src,dst\n0,1,\n", "!line 2: the destination ID is missing" },
         { "src,dst\n1,\n", "!line 2: the destination ID is missing" },
         { "src,dst\nalice,bob\n", "!line 2: the source ID is needed, 'alice' is not a whole" },
+        { "src,dst\n\"alice\",1\n", "!line 2: the source ID is needed, 'alice' is not a whole" },
+        { "src,dst\n0,1\"2\n", "!line 2: '\"' stands behind a column, not a delimiter" },
         { "src,dst\n1.0,2.0\n", "!line 2: the source ID is needed, '1.0' is not a whole" },
         { "src,dst\n0,2020-01-02\n", "!line 2: the destination ID is needed, '2020-01-02'" },
         { "src,dst\n\"0,1\n", "!line 2: the source ID has a quotation mark that is not closed" },

@@ -524,6 +524,12 @@ static void chunked_format_with_csv(void **state)
     put_text(scratch, "c/x.csv", "0.5|1\n2\n4|5\n");
     assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "x.csv: line 2: has 1 columns");
+    put_text(scratch, "c/x.csv", "0.5|1\n2|\"3\"\n4|5\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "x.csv: line 2: a number is needed, not '\"3\"'");
+    put_text(scratch, "c/x.csv", "0.5|1\n2\"3|4\n4|5\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "x.csv: line 2: a number is needed, not '2\"3'");
     put_text(scratch, "c/x.csv", "0.5|1\n2|y\n4|5\n");
     assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "node_data.n.x.data[0]");
