@@ -196,7 +196,7 @@ static int check_end(struct archive_unpack *unpack, struct error *error)
         return 0;
     return error_set(error, TR_EFORMAT,
                      "%s: the %s data end at byte %" PRId64 " of %" PRIu64
-                     ", and what follows is none; copy it again",
+                     ", and what follows is not part of them; copy it again",
                      unpack->path, unpack->kind, used, unpack->file->size);
 }
 
