@@ -54,7 +54,7 @@ static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
     batch_store_set_epoch(store_of(l), l->open.loader, epoch, step);
 }
 
-static void advance(struct proxy_loader *l, uint64_t position)
+static void advance_window(struct proxy_loader *l, uint64_t position)
 {
     /* The slots go before the store's position: what is passed is neither wanted nor reserved
      * there. */
@@ -77,7 +77,7 @@ static void go_on(struct proxy_loader *l)
 {
     /* The window moves past the old epoch while `first` is still its beginning, by which the
      * store counts its steps. */
-    advance(l, l->first + l->num_steps);
+    advance_window(l, l->first + l->num_steps);
     l->first += l->num_steps;
     l->epoch++;
     forget_failures(l);
@@ -105,7 +105,7 @@ void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool w
         is_wanted_again(l, epoch, step, waits))
         begin_epoch(l, epoch, step);
     else
-        advance(l, l->first + step);
+        advance_window(l, l->first + step);
 }
 
 static void reply_ready(struct proxy_loader *l)
