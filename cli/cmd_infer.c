@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
@@ -132,7 +133,7 @@ static void report_classes(const uint64_t *counts, uint32_t classes, struct repo
         report_real(report, "precision", "precision", class_ratio(row[c], predicted));
         report_real(report, "recall", "recall", class_ratio(row[c], labelled));
         report_real(report, "f1", "F1", class_ratio(2 * row[c], labelled + predicted));
-        report_counts(report, "taken_for", "taken for", row, classes);
+        report_cells(report, "taken_for", "taken for", row, classes);
     }
     report_rows_end(report);
 }
@@ -178,6 +179,31 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     return report_print(&report, error);
 }
 
+/* Before anything is computed: a run without a confusion matrix is refused by its model alone. */
+static int check_by_class(const char *run, struct tr_error *error)
+{
+    struct tr_model_info info = TR_MODEL_INFO_INIT;
+    struct tr_model *model;
+    int rv = tr_model_open(run, &model, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_model_info(model, &info, error);
+    if (rv == 0 && strcmp(info.loss, "softmax") != 0)
+        rv = tr_error_set(error, TR_EUNSUPPORTED,
+                          "%s: its model has several labels a node, each yes or no, so there is no "
+                          "confusion matrix; leave --by-class out, and write the probability of "
+                          "each label by --out FILE.csv",
+                          run);
+    else if (rv == 0 && info.classes > TR_CONFUSION_CLASSES_MAX)
+        rv = tr_error_set(
+            error, TR_ETOOBIG,
+            "%s: its model has %u classes, and a confusion matrix has at most %d; "
+            "leave --by-class out, and write the class of each node by --out FILE.csv",
+            run, info.classes, TR_CONFUSION_CLASSES_MAX);
+    tr_model_close(model);
+    return rv;
+}
+
 static int cmd_infer_infer(const char *graph, const struct infer_values *values,
                            struct canceller *canceller, struct tr_error *error)
 {
@@ -210,14 +236,17 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
 
 static int infer_run(const struct invocation *invocation, const void *values)
 {
+    const struct infer_values *infer = values;
     struct tr_error error = TR_ERROR_INIT;
     struct canceller canceller;
     char *graph;
     int rv = graph_path_find(invocation->operands[0], &graph, &error);
+    if (rv == 0 && infer->by_class)
+        rv = check_by_class(infer->run, &error);
     if (rv == 0)
         rv = canceller_begin(&canceller, NULL, &error);
     if (rv == 0) {
-        rv = cmd_infer_infer(graph, values, &canceller, &error);
+        rv = cmd_infer_infer(graph, infer, &canceller, &error);
         canceller_end(&canceller);
     }
     free(graph);

@@ -96,6 +96,25 @@ void report_counts(struct report *report, const char *key, const char *label,
     report_add(report, key, label, text, false, array);
 }
 
+void report_cells(struct report *report, const char *key, const char *label, const uint64_t *counts,
+                  uint32_t num_counts)
+{
+    char text[256] = "";
+    json_t *cells = json_array();
+    size_t at = 0;
+    for (uint32_t i = 0; i < num_counts; i++) {
+        if (counts[i] == 0)
+            continue;
+        json_t *cell = json_pack("[I, I]", (json_int_t)i, (json_int_t)counts[i]);
+        report->failed |= json_array_append_new(cells, cell) != 0;
+        /* Cells that are too many for a line of text are cut there, not in JSON. */
+        if (at < sizeof text - 1)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu32 ": %" PRIu64,
+                                   at == 0 ? "" : ", ", i, counts[i]);
+    }
+    report_add(report, key, label, text, false, cells);
+}
+
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes)
 {
     char text[QUANTITY_TEXT_MAX];

@@ -47,6 +47,9 @@ void report_real(struct report *report, const char *key, const char *label, doub
 /* "[2,100]", an array in JSON. */
 void report_counts(struct report *report, const char *key, const char *label,
                    const uint64_t *counts, uint32_t num_counts);
+/* The counts that are not 0, each with its number: "0: 41, 2: 3", and [[0,41],[2,3]] in JSON. */
+void report_cells(struct report *report, const char *key, const char *label, const uint64_t *counts,
+                  uint32_t num_counts);
 /* A share of 1, shown in per cent. */
 void report_share(struct report *report, const char *key, const char *label, double share);
 

@@ -32,6 +32,8 @@ static void fill(struct report *report)
     report_rows_end(report);
     report_counts(report, "shape", "shape", (const uint64_t[]){ 2, 100 }, 2);
     report_counts(report, "none", "none", NULL, 0);
+    report_cells(report, "cells", "cells", (const uint64_t[]){ 41, 0, 3 }, 3);
+    report_cells(report, "no_cells", "no cells", (const uint64_t[]){ 0, 0 }, 2);
     report_flag(report, "equal", "equal", true);
     report_real(report, "nothing", "nothing", 0.0 / 0.0);
 }
@@ -73,6 +75,13 @@ static void json_is_one_object_on_one_line(void **state)
     assert_true(json_is_true(json_object_get(object, "equal")));
     assert_int_equal(json_integer_value(json_array_get(json_object_get(object, "shape"), 1)), 100);
     assert_int_equal(json_array_size(json_object_get(object, "none")), 0);
+    json_t *cells = json_object_get(object, "cells");
+    assert_int_equal(json_array_size(cells), 2);
+    json_t *cell = json_array_get(cells, 1);
+    assert_int_equal(json_array_size(cell), 2);
+    assert_int_equal(json_integer_value(json_array_get(cell, 0)), 2);
+    assert_int_equal(json_integer_value(json_array_get(cell, 1)), 3);
+    assert_int_equal(json_array_size(json_object_get(object, "no_cells")), 0);
     assert_true(json_is_null(json_object_get(object, "nothing")));
     json_decref(object);
 }
@@ -84,8 +93,9 @@ static void people_get_aligned_lines_and_tables(void **state)
     capture(false, text, sizeof text);
     assert_non_null(strstr(text, "edges  342,600\n"));
     assert_non_null(strstr(text, "part     halo\n   0  25.00 %\n   1  25.00 %\n"));
-    assert_non_null(strstr(text, "equal    yes\n"));
-    assert_non_null(strstr(text, "shape    [2,100]\nnone     []\n"));
+    assert_non_null(strstr(text, "equal     yes\n"));
+    assert_non_null(strstr(text, "shape     [2,100]\nnone      []\n"));
+    assert_non_null(strstr(text, "cells     0: 41, 2: 3\nno cells  \n"));
 }
 
 /* Numbers end below each other; texts and lists begin there, in whichever column. */

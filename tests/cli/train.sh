@@ -37,10 +37,13 @@ cp "$work/predictions.csv" "$work/chosen"
 tail -c 600 "$work/raw/node_data/_N/test_mask.npy" | od -An -v -t u1 -w1 >"$work/tested"
 tail -c $((600 * 8)) "$work/raw/node_data/_N/label.npy" | od -An -v -t d8 -w8 >"$work/labels"
 cut -d, -f2 "$work/predictions.csv" | sed 1d | paste "$work/tested" "$work/labels" - |
-    awk '$1 == 1 && $2 == 1 { n[$3]++ } END { printf "\"taken_for\":[%d,%d,%d]\n", n[0], n[1], n[2] }' >"$work/row"
+    awk '$1 == 1 && $2 == 1 { n[$3]++ } END {
+        printf "\"taken_for\":["
+        for (c = 0; c < 3; c++) if (n[c]) { printf "%s[%d,%d]", comma, c, n[c]; comma = "," }
+        print "]}" }' >"$work/row"
 troupe infer "$graph" --run "$work/run" --by-class --json --quiet
 expect "what a class was taken for is what the predictions say" \
-    says "\"class\":1,\"labelled\":[0-9]*,\"predicted\":[0-9]*,\"precision\":[0-9.]*,\"recall\":[0-9.]*,\"f1\":[0-9.]*,$(sed 's/\[/\\[/' "$work/row")"
+    says "\"class\":1,\"labelled\":[0-9]*,\"predicted\":[0-9]*,\"precision\":[0-9.]*,\"recall\":[0-9.]*,\"f1\":[0-9.]*,$(sed 's/\[/\\[/g' "$work/row")"
 troupe infer "$graph" --run "$work/run" --by-class --quiet
 expect "people see a row a class" says '^ *class .* taken for'
 troupe infer "$graph" --run "$work/run" --exact --out "$work/predictions.csv" --quiet
@@ -126,6 +129,8 @@ expect "several labels a node: inference scores by them too" says '"roc_auc":0\.
 troupe infer "$graph" --run "$work/run" --exact --out "$work/predictions.csv" --quiet
 troupe infer "$graph" --run "$work/run" --exact --by-class --quiet
 expect "several labels a node: there is no confusion matrix" fails_with "there is no confusion matrix"
+troupe infer "$work/nowhere.json" --run "$work/run" --by-class --quiet
+expect "which is found before the graph is opened" fails_with "leave --by-class out"
 expect "several labels a node: each has a column" \
     test "$(head -n 1 "$work/predictions.csv")" = node,probability_0,probability_1,probability_2
 learn --labels tags --loss sigmoid --balanced-weights --metric macro-f1 --epochs 20
