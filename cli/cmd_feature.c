@@ -3,12 +3,10 @@
  * `troupe feature`: features for a raw graph that has none.
  */
 #include <troupe/prepare.h>
-#include <troupe/raw.h>
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/lib/follow.h"
-#include "cli/lib/report.h"
+#include "cli/lib/raw_report.h"
 
 struct feature_values {
     bool degree;
@@ -96,27 +94,21 @@ static int choose_kind(const struct feature_values *values, struct tr_feature_op
 static int print_feature(const char *path, const struct feature_values *values,
                          const struct tr_feature_report *made, struct tr_error *error)
 {
-    struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
-    struct tr_raw *raw;
-    int rv = tr_raw_open(path, NULL, &raw, error);
+    struct report report;
+    int rv = raw_report_added(&report, path, made->ntype, values->json, error);
     if (rv != 0)
         return rv;
-    rv = tr_raw_ntype(raw, made->ntype, &type, error);
-    if (rv != 0) {
-        tr_raw_close(raw);
-        return rv;
-    }
-    struct report report;
-    report_init(&report, values->json);
-    report_text(&report, "raw", "raw graph", path);
-    report_text(&report, "type", "node type", type.name);
     report_text(&report, "feature", "feature", values->name);
     report_count(&report, "nodes", "nodes", made->num_nodes);
     report_count(&report, "width", "columns", made->width);
     if (values->pagerank)
         report_count(&report, "rounds", "rounds", made->rounds);
-    tr_raw_close(raw);
     return report_print(&report, error);
+}
+
+static int feature_start(const void *options, struct tr_task **out, struct tr_error *error)
+{
+    return tr_feature_start(options, out, error);
 }
 
 static int feature_follow(const char *path, const struct feature_values *values,
@@ -124,17 +116,10 @@ static int feature_follow(const char *path, const struct feature_values *values,
 {
     struct tr_feature_report made = TR_FEATURE_REPORT_INIT;
     struct tr_task *task = NULL;
-    struct follow follow;
-    int rv = follow_begin(&follow, values->quiet, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_feature_start(options, &task, error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, error);
+    int rv = follow_task(values->quiet, feature_start, options, &task, error);
     if (rv == 0)
         rv = tr_feature_result(task, &made, error);
     tr_task_close(task);
-    follow_end(&follow);
     return rv == 0 ? print_feature(path, values, &made, error) : rv;
 }
 

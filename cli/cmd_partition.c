@@ -281,19 +281,17 @@ static int print_result(struct tr_task *task, const struct partition_values *val
     return report_print(&report, error);
 }
 
+static int partition_start(const void *options, struct tr_task **out, struct tr_error *error)
+{
+    return tr_partition_start(options, out, error);
+}
+
 static int cmd_partition_split(const struct invocation *invocation,
                                const struct partition_values *values, struct tr_error *error)
 {
     const struct tr_partition_options options = options_of(invocation->operands[0], values);
     struct tr_task *task = NULL;
-    struct follow follow;
-    int rv = follow_begin(&follow, values->quiet, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_partition_start(&options, &task, error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, error);
-    follow_end(&follow);
+    int rv = follow_task(values->quiet, partition_start, &options, &task, error);
     if (rv == 0)
         rv = print_result(task, values, error);
     tr_task_close(task);

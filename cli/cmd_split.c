@@ -6,12 +6,10 @@
 #include <stdio.h>
 
 #include <troupe/prepare.h>
-#include <troupe/raw.h>
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/lib/follow.h"
-#include "cli/lib/report.h"
+#include "cli/lib/raw_report.h"
 
 /* Shares are given in per cent, with so many decimals. */
 #define DECIMALS 4
@@ -122,20 +120,10 @@ static int read_ratio(const char *text, struct tr_split_options *options, struct
 static int print_split(const char *path, const struct split_values *values,
                        const struct tr_split_report *made, struct tr_error *error)
 {
-    struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
-    struct tr_raw *raw;
-    int rv = tr_raw_open(path, NULL, &raw, error);
+    struct report report;
+    int rv = raw_report_added(&report, path, made->ntype, values->json, error);
     if (rv != 0)
         return rv;
-    rv = tr_raw_ntype(raw, made->ntype, &type, error);
-    if (rv != 0) {
-        tr_raw_close(raw);
-        return rv;
-    }
-    struct report report;
-    report_init(&report, values->json);
-    report_text(&report, "raw", "raw graph", path);
-    report_text(&report, "type", "node type", type.name);
     report_count(&report, "nodes", "nodes", made->num_nodes);
     report_count(&report, "train", "to train on", made->num_train);
     report_count(&report, "validation", "to validate with", made->num_validation);
@@ -146,8 +134,12 @@ static int print_split(const char *path, const struct split_values *values,
         report_count(&report, "classes_without_training", "classes without a training node",
                      made->num_without_train);
     }
-    tr_raw_close(raw);
     return report_print(&report, error);
+}
+
+static int split_start(const void *options, struct tr_task **out, struct tr_error *error)
+{
+    return tr_split_start(options, out, error);
 }
 
 static int split_follow(const char *path, const struct split_values *values,
@@ -155,17 +147,10 @@ static int split_follow(const char *path, const struct split_values *values,
 {
     struct tr_split_report made = TR_SPLIT_REPORT_INIT;
     struct tr_task *task = NULL;
-    struct follow follow;
-    int rv = follow_begin(&follow, values->quiet, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_split_start(options, &task, error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, error);
+    int rv = follow_task(values->quiet, split_start, options, &task, error);
     if (rv == 0)
         rv = tr_split_result(task, &made, error);
     tr_task_close(task);
-    follow_end(&follow);
     return rv == 0 ? print_split(path, values, &made, error) : rv;
 }
 

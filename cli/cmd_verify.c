@@ -97,27 +97,25 @@ static int check_operands(const struct invocation *invocation, const struct veri
     return 0;
 }
 
+static int verify_start(const void *options, struct tr_task **out, struct tr_error *error)
+{
+    return tr_verify_start(options, out, error);
+}
+
 static int verify(const struct invocation *invocation, const struct verify_values *values,
                   struct tr_verify_report *result, struct tr_error *error)
 {
     struct tr_verify_options options = TR_VERIFY_OPTIONS_INIT;
     struct tr_task *task = NULL;
-    struct follow follow;
     options.path = invocation->operands[0];
     options.raw = invocation->num_operands == 2 ? invocation->operands[1] : NULL;
     options.some = values->some;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
-    int rv = follow_begin(&follow, values->quiet, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_verify_start(&options, &task, error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, error);
+    int rv = follow_task(values->quiet, verify_start, &options, &task, error);
     if (rv == 0)
         rv = tr_verify_result(task, result, error);
     tr_task_close(task);
-    follow_end(&follow);
     return rv;
 }
 

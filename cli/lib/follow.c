@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/follow.h"
 
+#include "cli/lib/progress.h"
+#include "cli/lib/signals.h"
+
 /* How often a Ctrl-C is looked for and progress is pulled: as often as a bar is redrawn. */
 #define LOOK_NS INT64_C(50000000)
 
-int follow_begin(struct follow *follow, bool quiet, struct tr_error *error)
-{
-    progress_init(&follow->progress, quiet);
-    return signals_start(&follow->signals, NULL, NULL, NULL, error);
-}
+struct follow {
+    struct signals signals;
+    struct progress progress;
+};
 
 static void show(struct follow *follow, const struct tr_task *task)
 {
@@ -17,7 +19,7 @@ static void show(struct follow *follow, const struct tr_task *task)
         progress_step(&follow->progress, now.phase, now.unit, now.done, now.total);
 }
 
-int follow_task(struct follow *follow, struct tr_task *task, struct tr_error *error)
+static int follow_until_end(struct follow *follow, struct tr_task *task, struct tr_error *error)
 {
     int rv;
     while ((rv = tr_task_wait(task, LOOK_NS, error)) == TR_ETIMEDOUT) {
@@ -28,12 +30,22 @@ int follow_task(struct follow *follow, struct tr_task *task, struct tr_error *er
     }
     /* Progress is shown once more, for what was done since the last look. */
     show(follow, task);
-    progress_end(&follow->progress);
     return rv;
 }
 
-void follow_end(struct follow *follow)
+int follow_task(bool quiet, follow_start *start, const void *arg, struct tr_task **task,
+                struct tr_error *error)
 {
-    progress_end(&follow->progress);
-    signals_stop(&follow->signals);
+    struct follow follow;
+    *task = NULL;
+    progress_init(&follow.progress, quiet);
+    int rv = signals_start(&follow.signals, NULL, NULL, NULL, error);
+    if (rv != 0)
+        return rv;
+    rv = start(arg, task, error);
+    if (rv == 0)
+        rv = follow_until_end(&follow, *task, error);
+    progress_end(&follow.progress);
+    signals_stop(&follow.signals);
+    return rv;
 }

@@ -2,13 +2,6 @@
 /*
  * A task as a command runs it: its progress is shown, and Ctrl-C or SIGTERM cancels it.
  *
- *     struct follow follow;
- *     if (follow_begin(&follow, quiet, &error) != 0) ...
- *     rv = tr_X_start(&options, &task, &error);
- *     if (rv == 0)
- *         rv = follow_task(&follow, task, &error);
- *     follow_end(&follow);
- *
  * Signals are caught before the task begins, so that none can leave a half-written folder behind.
  *
  * Thread rules: the main thread, one at a time in a process. Ownership: the task stays the
@@ -17,19 +10,16 @@
 #ifndef CLI_LIB_FOLLOW_H
 #define CLI_LIB_FOLLOW_H
 
+#include <stdbool.h>
+
 #include <troupe/task.h>
 
-#include "cli/lib/progress.h"
-#include "cli/lib/signals.h"
+/* How a command begins its task: a tr_X_start() with the options of `arg`. */
+typedef int follow_start(const void *arg, struct tr_task **out, struct tr_error *error);
 
-struct follow {
-    struct signals signals;
-    struct progress progress;
-};
-
-int follow_begin(struct follow *follow, bool quiet, struct tr_error *error);
-/* Until the task has ended: its outcome. */
-int follow_task(struct follow *follow, struct tr_task *task, struct tr_error *error);
-void follow_end(struct follow *follow);
+/* Starts the task and returns its outcome when it has ended. *task: the task, for its result, or
+ * NULL where it did not start; the caller closes it either way. */
+int follow_task(bool quiet, follow_start *start, const void *arg, struct tr_task **task,
+                struct tr_error *error);
 
 #endif

@@ -9,9 +9,7 @@
 #include <troupe/raw.h>
 
 #include "cli/lib/fail.h"
-#include "cli/lib/follow.h"
 #include "cli/lib/next_step.h"
-#include "cli/lib/report.h"
 
 static void report_column(struct report *report, const char *key, const char *name_key,
                           const char *label, uint32_t column, const char *name)
@@ -102,26 +100,38 @@ static int print(const char *path, const struct tr_import_edges_options *options
     return report_print(&report, error);
 }
 
-int raw_report_make(const struct invocation *invocation, raw_start *start, const void *arg,
+int raw_report_make(const struct invocation *invocation, follow_start *start, const void *arg,
                     const struct tr_import_edges_options *edges, const char *out, bool quiet,
                     bool json)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct tr_import_edges_report found = TR_IMPORT_EDGES_REPORT_INIT;
     struct tr_task *task = NULL;
-    struct follow follow;
-    int rv = follow_begin(&follow, quiet, &error);
-    if (rv != 0)
-        return fail(invocation, &error);
-    rv = start(arg, &task, &error);
-    if (rv == 0)
-        rv = follow_task(&follow, task, &error);
+    int rv = follow_task(quiet, start, arg, &task, &error);
     if (rv == 0 && edges != NULL)
         rv = tr_import_edges_result(task, &found, &error);
-    follow_end(&follow);
     /* The names of columns are the task's. */
     if (rv == 0)
         rv = print(out, edges, &found, json, &error);
     tr_task_close(task);
     return rv != 0 ? fail(invocation, &error) : EXIT_DONE;
+}
+
+int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,
+                     struct tr_error *error)
+{
+    struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_raw_ntype(raw, ntype, &type, error);
+    if (rv == 0) {
+        report_init(report, json);
+        report_text(report, "raw", "raw graph", path);
+        /* The type's name is the graph's. */
+        report_text(report, "type", "node type", type.name);
+    }
+    tr_raw_close(raw);
+    return rv;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The common part of commands that make raw graphs: they follow a task, and report the folder,
- * which is opened again and counted so that the figures are those of the files.
+ * The common part of commands that make raw graphs or add to them: they follow a task, and report
+ * the folder, which is opened again so that what is said of it is read from the files.
  *
  * Thread rules: the main thread.
  */
@@ -12,14 +12,18 @@
 #include <troupe/task.h>
 
 #include "cli/lib/command.h"
-
-/* How such a command begins its task: a tr_X_start() with the options of `arg`. */
-typedef int raw_start(const void *arg, struct tr_task **out, struct tr_error *error);
+#include "cli/lib/follow.h"
+#include "cli/lib/report.h"
 
 /* Runs the task and prints the report of the folder at `out`, and the command that comes next;
  * returns the exit code. edges: the options of an import of edges; NULL: it is another task. */
-int raw_report_make(const struct invocation *invocation, raw_start *start, const void *arg,
+int raw_report_make(const struct invocation *invocation, follow_start *start, const void *arg,
                     const struct tr_import_edges_options *edges, const char *out, bool quiet,
                     bool json);
+
+/* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
+ * type `ntype`. */
+int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,
+                     struct tr_error *error);
 
 #endif
