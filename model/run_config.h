@@ -43,7 +43,7 @@ struct run_config {
      * nothing is scored. */
     char *val_mask;
     char *test_mask;
-    /* Of a training: these are found when the graph is open (run_choice.c), and stand in no file. */
+    /* Whether training chooses them when the graph is open (run_choice.c). No file holds these. */
     bool choose_metric;
     bool choose_epochs;
 };

@@ -345,29 +345,29 @@ static void fleet_limit(struct fleet_plan *f)
         f->limit_ns += (f->resumes + FLEET_LAUNCH_FAULTS_MAX) * again_ns;
 }
 
+/* Each part has a stream of its own, so that a part that draws more leaves the others as they were.
+ * A part draws from what those above it have drawn: a loader needs the layout, a bound the loader,
+ * a fault the number of steps. */
+static const struct {
+    uint64_t stream;
+    void (*draw)(struct fleet_plan *fleet, struct draws *draws);
+} FLEET_DRAWS[] = {
+    { DRAWS_LAYOUT, draw_layout },         { DRAWS_JOB, draw_job },
+    { DRAWS_BOUNDS, draw_bounds },         { DRAWS_FAULTS, draw_faults },
+    { DRAWS_SERVERS, draw_server_faults }, { DRAWS_BUSY, draw_busy_faults },
+    { DRAWS_LAUNCHES, draw_launches },     { DRAWS_READS, draw_reads },
+    { DRAWS_DISKS, draw_disks },
+};
+
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
 {
     *fleet = (struct fleet_plan){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
     sim_graph_init(&fleet->raw, &draws);
-    draws = draws_of(seed, DRAWS_LAYOUT);
-    draw_layout(fleet, &draws);
-    draws = draws_of(seed, DRAWS_JOB);
-    draw_job(fleet, &draws);
-    draws = draws_of(seed, DRAWS_BOUNDS);
-    draw_bounds(fleet, &draws);
-    draws = draws_of(seed, DRAWS_FAULTS);
-    draw_faults(fleet, &draws);
-    draws = draws_of(seed, DRAWS_SERVERS);
-    draw_server_faults(fleet, &draws);
-    draws = draws_of(seed, DRAWS_BUSY);
-    draw_busy_faults(fleet, &draws);
-    draws = draws_of(seed, DRAWS_LAUNCHES);
-    draw_launches(fleet, &draws);
-    draws = draws_of(seed, DRAWS_READS);
-    draw_reads(fleet, &draws);
-    draws = draws_of(seed, DRAWS_DISKS);
-    draw_disks(fleet, &draws);
+    for (size_t i = 0; i < sizeof FLEET_DRAWS / sizeof *FLEET_DRAWS; i++) {
+        draws = draws_of(seed, FLEET_DRAWS[i].stream);
+        FLEET_DRAWS[i].draw(fleet, &draws);
+    }
     draw_failpoints(fleet, die_at);
     fleet_limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Seeds that a user listed: the list stays where the user's set has it, in this process, and is
- * read in place (seed_lists.h). A sampler gets the seeds of a batch with the request for it, in the epoch's order, so what a link carries
- * of a list, and what a sampler holds of it, is a batch and no more. Ranges need none of this: a
- * sampler knows the seeds of a batch by its number. A request for a set that has both gives the
- * listed seeds alone.
+ * read in place (seed_lists.h). A sampler gets the seeds of a batch with the request for it, in
+ * the epoch's order, so a link carries no more of a list at a time than a batch, and a sampler
+ * holds no more. Ranges need none of this: a sampler knows the seeds of a batch by its number. A
+ * request for a set that has both gives the listed seeds alone.
  */
 #include <string.h>
 

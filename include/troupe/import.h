@@ -52,7 +52,7 @@ TR_API int tr_import_edges_start(const struct tr_import_edges_options *options,
 struct tr_import_edges_report {
     size_t size;
     uint64_t header_line; /* of the text, which was skipped as a header; 0: none was */
-    /* Of an edge list that is text; 0 and NULL of others. Columns count from 1. */
+    /* These are for text alone, and 0 or NULL for other files. Columns count from 1. */
     /* Printable UTF-8, with '?' for other bytes of the header; NULL: there is none. They stay until
      * the task is closed. */
     const char *source_name;

@@ -5,8 +5,8 @@
  * It is a folder in DGL's chunked format, as `troupe import` and `troupe generate` write it, a
  * folder of .npy files, an edge list (CSV, TSV, text, .npy), a Matrix Market file or a METIS
  * .graph: the file's name and content say which. Texts may be packed by gzip, bzip2, xz, zstd or
- * lz4, or stand in a .zip archive ("links.zip", or "links.zip/NAME" where it has several). IDs are original IDs: nodes of a type are 0 ..
- * num_nodes - 1, an edge's ID is its position in its type.
+ * lz4, or stand in a .zip archive ("links.zip", or "links.zip/NAME" where it has several). IDs are
+ * original IDs: nodes of a type are 0 .. num_nodes - 1, an edge's ID is its position in its type.
  *
  * Ownership: tr_raw_close() frees the graph and all texts that came from it. Thread rules: one
  * thread at a time a graph. In a child of fork() calls give TR_EFORKED and a close does nothing.

@@ -19,22 +19,6 @@ struct splits {
     struct split list[PARTITION_CLASSES_MAX];
 };
 
-static int64_t value_at(enum tr_dtype dtype, const void *rows, uint64_t i)
-{
-    switch (dtype) {
-    case TR_I8:
-        return ((const int8_t *)rows)[i];
-    case TR_I16:
-        return ((const int16_t *)rows)[i];
-    case TR_I32:
-        return ((const int32_t *)rows)[i];
-    case TR_I64:
-        return ((const int64_t *)rows)[i];
-    default:
-        return ((const uint8_t *)rows)[i];
-    }
-}
-
 static int check_table(const struct raw_table *table, struct error *error)
 {
     bool whole = table->dtype == TR_BOOL || table->dtype == TR_U8 || table->dtype == TR_I8 ||
@@ -85,7 +69,7 @@ static int apply_table(struct classes *classes, struct partition_job *job, uint3
         rv = raw_read_rows(job->raw, index, begin, count, rows, error);
         for (uint64_t i = 0; i < count && rv == 0; i++)
             rv = split_class(&splits, &classes->num_classes, of[begin + i],
-                             value_at(table->dtype, rows, i), &of[begin + i], table->name, error);
+                             raw_whole(table->dtype, rows, i), &of[begin + i], table->name, error);
     }
     free(rows);
     return rv;

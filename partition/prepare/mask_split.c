@@ -106,16 +106,8 @@ static double label_at(enum tr_dtype dtype, const void *rows, uint64_t i)
         return (double)((const float *)rows)[i];
     case TR_F64:
         return ((const double *)rows)[i];
-    case TR_I8:
-        return ((const int8_t *)rows)[i];
-    case TR_I16:
-        return ((const int16_t *)rows)[i];
-    case TR_I32:
-        return ((const int32_t *)rows)[i];
-    case TR_I64:
-        return (double)((const int64_t *)rows)[i];
     default:
-        return ((const uint8_t *)rows)[i];
+        return (double)raw_whole(dtype, rows, i);
     }
 }
 

@@ -267,6 +267,22 @@ static bool holds_labels(const struct raw_table *table)
     return strcmp(table->name, "label") == 0 || strcmp(table->name, "labels") == 0;
 }
 
+int64_t raw_whole(enum tr_dtype dtype, const void *rows, uint64_t i)
+{
+    switch (dtype) {
+    case TR_I8:
+        return ((const int8_t *)rows)[i];
+    case TR_I16:
+        return ((const int16_t *)rows)[i];
+    case TR_I32:
+        return ((const int32_t *)rows)[i];
+    case TR_I64:
+        return ((const int64_t *)rows)[i];
+    default:
+        return ((const uint8_t *)rows)[i];
+    }
+}
+
 int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint64_t count,
                   void *rows, struct error *error)
 {

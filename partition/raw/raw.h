@@ -114,6 +114,9 @@ int raw_read_edges(struct raw_graph *graph, uint32_t etype, uint64_t begin, uint
 int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint64_t count,
                   void *rows, struct error *error);
 
+/* Value i of rows of a whole number each: a bool, a byte, or a signed integer. */
+int64_t raw_whole(enum tr_dtype dtype, const void *rows, uint64_t i);
+
 /* The table of this name on a node type or an edge type, or -1. */
 int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, const char *name);
 

@@ -315,8 +315,8 @@ static bool has_text(const json_t *value, const char *text)
     return false;
 }
 
-/* Removes a file that the graph has named, where it is one that writers of this format make and
- * nothing names it any more: what lies elsewhere may be the only copy that somebody has. */
+/* Removes the file of a replaced table, if no other table names it and it lies where writers of
+ * this format put such files: a file elsewhere may be its owner's only copy. */
 static void remove_replaced(const struct raw_amend *amend, const struct amend_table *table,
                             const char *name)
 {

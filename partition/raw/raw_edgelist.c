@@ -45,7 +45,7 @@ static const struct remedies {
                           "leave the two columns of IDs alone in the file", "number them from 0" },
 };
 
-/* Of the numbers that a column holds, less first_id. */
+/* The smallest and the largest number of a column, each less first_id. */
 struct id_range {
     uint64_t least, most;
 };

@@ -300,7 +300,7 @@ static bool ends_token(const struct text *text, int c)
            c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';';
 }
 
-/* Whole numbers may stand in quotation marks. */
+/* A quotation mark ends a number too, since a whole number may stand between two of them. */
 static bool ends_number(const struct text *text, int c)
 {
     return ends_token(text, c) || c == '"';

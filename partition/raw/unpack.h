@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes that somebody packed into a file, as a stream.
+ * The unpacked bytes of a file, as a stream.
  *
  * gzip is unpacked by zlib, which compares the checksum at a member's end; libarchive, which
  * unpacks everything else, skips that of gzip, and a damaged file would give other edges. The
