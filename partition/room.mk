@@ -94,6 +94,8 @@ libtr_partition_la_SOURCES += \
     partition/prepare/feature_edges.c partition/prepare/feature_edges.h \
     partition/prepare/mask_split.c partition/prepare/mask_split.h
 libtr_partition_la_SOURCES += \
+    partition/table/id_map.c partition/table/id_map.h
+libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c
 libtr_partition_la_SOURCES += \

@@ -126,3 +126,11 @@ TESTS += tests/partition/test_edge_columns
 tests_partition_test_edge_columns_SOURCES = tests/partition/test_edge_columns.c \
     tests/partition/raw_util.h
 tests_partition_test_edge_columns_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_id_map
+TESTS += tests/partition/test_id_map
+tests_partition_test_id_map_SOURCES = tests/partition/test_id_map.c tests/partition/raw_util.h \
+    tests/short_memory.h
+tests_partition_test_id_map_LDADD = $(partition_libs) $(test_libs)
+tests_partition_test_id_map_LDFLAGS = $(tests_partition_test_memory_ends_LDFLAGS) \
+    -Wl,--wrap=hotmem_alloc
