@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `troupe inspect`: what a raw graph, a partition directory or a folder of checkpoints holds.
+ * `troupe inspect`: what a raw graph, a partition directory, a training run or a folder of checkpoints
+ * holds.
  *
  * Only the heads of files are read, so that a look at a big graph is quick.
  */
+#include "config.h" /* asprintf */
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,7 @@
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
+#include "cli/lib/run_record.h"
 
 struct inspect_values {
     bool json;
@@ -330,6 +335,99 @@ static int inspect_checkpoints(struct report *report, const char *path, struct t
     return rv;
 }
 
+static void report_run_scores(struct report *report, const char *split,
+                              const struct tr_scores *scores)
+{
+    report_row(report, "scores");
+    report_text(report, "split", "scores of", split);
+    report_count(report, "labelled", "labelled", scores->labelled);
+    report_real(report, "loss", "loss", scores->loss);
+    report_real(report, "accuracy", "accuracy", scores->accuracy);
+    report_real(report, "macro_f1", "macro-F1", scores->macro_f1);
+    if (isfinite(scores->roc_auc))
+        report_real(report, "roc_auc", "ROC AUC", scores->roc_auc);
+}
+
+static void report_run_training(struct report *report, const struct run_record *run)
+{
+    const struct run_epoch *best = run_record_best(run);
+    uint64_t steps = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < run->num_epochs; i++) {
+        steps += run->epochs[i].steps;
+        seconds += isfinite(run->epochs[i].seconds) ? run->epochs[i].seconds : 0;
+    }
+    const struct run_epoch *last = run->num_epochs > 0 ? &run->epochs[run->num_epochs - 1] : NULL;
+    report_count(report, "epochs_done", "epochs done", last != NULL ? last->epoch : 0);
+    report_count(report, "steps", "steps", steps);
+    report_seconds(report, "seconds", "time of training", seconds);
+    if (last != NULL)
+        report_real(report, "train_loss", "training loss", last->train_loss);
+    if (best != NULL)
+        report_count(report, "best_epoch", "best epoch", best->epoch);
+    if (best != NULL)
+        report_run_scores(report, "validation", &best->validation);
+    if (run->tested)
+        report_run_scores(report, "test", &run->test);
+    report_rows_end(report);
+}
+
+static int report_run_checkpoints(struct report *report, const struct run_record *run,
+                                  struct tr_error *error)
+{
+    struct tr_checkpoints_info info = TR_CHECKPOINTS_INFO_INIT;
+    struct tr_checkpoint_info newest = TR_CHECKPOINT_INFO_INIT;
+    struct tr_checkpoints *list;
+    struct stat facts;
+    char *path;
+    if (asprintf(&path, "%s/checkpoints", run->path) < 0)
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
+    /* Only a run that was told to save has the folder. */
+    bool there = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    int rv = there ? tr_checkpoints_open(path, &list, error) : 0;
+    free(path);
+    if (!there || rv != 0)
+        return rv;
+    rv = tr_checkpoints_info(list, &info, error);
+    if (rv == 0 && info.count > 0)
+        rv = tr_checkpoints_get(list, 0, &newest, error);
+    tr_checkpoints_close(list);
+    report_count(report, "checkpoints", "checkpoints", info.count);
+    if (info.count > 0)
+        report_count(report, "checkpoint_step", "step of the newest", newest.step);
+    return rv;
+}
+
+static int inspect_run(struct report *report, const char *path, struct tr_error *error)
+{
+    struct run_record *run = malloc(sizeof *run);
+    if (run == NULL)
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory", path);
+    int rv = run_record_open(run, path, error);
+    if (rv != 0)
+        goto out;
+    report_text(report, "kind", "kind", "training run");
+    report_flag(report, "complete", "complete", run_record_is_complete(run));
+    report_text(report, "graph", "graph", run->graph);
+    report_text(report, "version", "trained by version", run->version);
+    report_text(report, "kernels", "computed by", run->kernels);
+    report_flag(report, "model", "has a model", run->has_model);
+    if (run->has_model)
+        report_count(report, "parameters", "parameters", run->parameters);
+    rv = report_run_checkpoints(report, run, error);
+    report_run_training(report, run);
+    for (size_t i = 0; i < run->num_options; i++) {
+        report_row(report, "options");
+        report_text(report, "name", "option", run->options[i].name);
+        report_text(report, "value", "value", run->options[i].value);
+    }
+    report_rows_end(report);
+    run_record_close(run);
+out:
+    free(run);
+    return rv;
+}
+
 static int cmd_inspect_run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
@@ -339,6 +437,7 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
     report_init(&report, values->json);
     int rv = names_book(path)             ? inspect_book(&report, path, &error)
              : tr_checkpoints_named(path) ? inspect_checkpoints(&report, path, &error)
+             : run_record_named(path)     ? inspect_run(&report, path, &error)
                                           : inspect_raw(&report, path, &error);
     if (rv != 0) {
         report_fini(&report);
@@ -350,6 +449,7 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
 static const char *const EXAMPLES[] = {
     "troupe inspect raw",
     "troupe inspect parts/graph.json --json",
+    "troupe inspect run",
     "troupe inspect run/checkpoints",
     "troupe inspect run/checkpoints/checkpoint-40",
     NULL,
@@ -357,8 +457,8 @@ static const char *const EXAMPLES[] = {
 
 const struct command command_inspect = {
     .name = "inspect",
-    .summary = "Show what a raw graph, a partitioned graph or a checkpoint holds",
-    .operands = "RAW|DIR/NAME.json|CHECKPOINTS",
+    .summary = "Show what a raw graph, a partitioned graph, a run or a checkpoint holds",
+    .operands = "RAW|DIR/NAME.json|RUN|CHECKPOINTS",
     .operands_min = 1,
     .operands_max = 1,
     .options = OPTIONS,

@@ -43,6 +43,48 @@ expect "a file that is too short is named, in whatever partition" fails_with "$s
 
 "$TROUPE" train "$work/parts/g.json" --run "$work/run" --epochs 4 --hidden 4 --fanout 3,3 --batch-size 4 --trainers 2 \
     --checkpoint-every 2 --quiet >"$work/out" 2>"$work/err" || exit 99
+troupe inspect "$work/run" --json
+expect "a run is shown" says '^{"kind":"training run","complete":true,"graph":"'"$work/parts/g.json"'"'
+layers=$((4 * 4 * 2 + 4 + 4 * 3 * 2 + 3)) # two layers, each of own and neighbours' rows, and a bias
+expect "with its model" says "\"model\":true,\"parameters\":$layers,"
+expect "its checkpoints" says '"checkpoints":2,"checkpoint_step":[0-9]'
+expect "its epochs" says '"epochs_done":4,"steps":[0-9]*,"seconds":[0-9.e-]*,"train_loss":[0-9.]*,"best_epoch":[1-4]'
+expect "its scores" says '"scores":\[{"split":"validation",.*{"split":"test","labelled":[0-9]*,"loss":[0-9.]*,"accuracy":'
+expect "and its options" says '{"name":"trainers","value":"2"}.*{"name":"lr","value":"0.01"}.*{"name":"fanout","value":"3,3"}'
+troupe inspect "$work/run"
+expect "people see it too" says '^complete  *yes$'
+mkdir "$work/early"
+cp "$work/run/config.json" "$work/early"
+head -n 2 "$work/run/metrics.jsonl" >"$work/early/metrics.jsonl"
+printf '{"epoch":3,"st' >>"$work/early/metrics.jsonl"
+troupe inspect "$work/early" --json
+expect "a run that goes on has the epochs whose lines are whole" \
+    says '"complete":false.*"model":false,"epochs_done":2,.*"best_epoch":[12],'
+cp "$work/run/model.safetensors" "$work/early"
+troupe inspect "$work/early" --json
+expect "the best model so far does not make it complete" says '"complete":false.*"model":true,'
+sed 's/"patience": 0/"patience": 1/' "$work/run/config.json" >"$work/early/config.json"
+printf '%s\n' '{"epoch":1,"val":{},"best":true}' '{"epoch":2,"val":{},"best":false}' >"$work/early/metrics.jsonl"
+troupe inspect "$work/early" --json
+expect "but a patience that was lost does" says '"complete":true.*"epochs_done":2,'
+echo '{"epochs":3}' >>"$work/early/metrics.jsonl"
+troupe inspect "$work/early"
+expect "a line that is none of a run is named" fails_with "$work/early/metrics.jsonl:3: "
+head -c 9000 /dev/zero | tr '\0' ' ' >"$work/early/metrics.jsonl"
+echo >>"$work/early/metrics.jsonl"
+troupe inspect "$work/early"
+expect "so is one that is too long" fails_with "$work/early/metrics.jsonl:1: "
+echo '[' >"$work/early/config.json"
+troupe inspect "$work/early"
+expect "and a configuration that is none" fails_with "$work/early/config.json: "
+awk 'BEGIN { printf "{\"run\":{"; for (i = 0; i < 300; i++) printf "%s\"o%d\":%d", i ? "," : "", i, i; print "}}" }' \
+    >"$work/early/config.json"
+troupe inspect "$work/early"
+expect "or has too many values" fails_with "$work/early/config.json: more than "
+: >"$work/early/metadata.json"
+troupe inspect "$work/early"
+expect "a raw graph may have a config.json beside it" fails_with metadata.json
+
 kept="$work/run/checkpoints"
 newest=$(ls "$kept" | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1)
 last="$kept/checkpoint-$newest"

@@ -35,6 +35,7 @@ reports 1 verify "$work/parts/toy.json" "$work/raw"
 reports 1 inspect "$work/raw"
 reports 1 inspect "$work/parts/toy.json"
 reports 1 train "$work/parts/toy.json" --epochs 2 --hidden 8 --run "$work/run"
+reports 1 inspect "$work/run"
 reports 1 infer "$work/parts/toy.json" --run "$work/run"
 reports 1 infer "$work/parts/toy.json" --run "$work/run" --exact --by-class
 reports 1 bench --list
