@@ -92,12 +92,19 @@ static void reducer_withdraw(struct actor *self, int status)
         actor_refuse(self, waiting, status);
 }
 
+/* False: a call that gets that status is made again by itself (reducer_call_failed), and begins
+ * anew. Kept for the repeat, the status would be that of every further repeat. */
+static bool is_outcome(int status)
+{
+    return !part_call_peer_recovers(status);
+}
+
 /* The operation's answer goes to the call that waits, or to its repeat. failure: NULL,
  * it succeeded. */
 static void note_answered(struct reducer *r, const struct error *failure)
 {
     const struct reducer_operation *op = &r->operation;
-    if (op->kind != MSG_GROUP_SAVE)
+    if (op->kind != MSG_GROUP_SAVE || (failure != NULL && !is_outcome(failure->code)))
         return;
     r->answered.number =
         ((const struct msg_group_request *)(const void *)op->request->head)->number;
@@ -129,8 +136,9 @@ void reducer_reply(struct actor *self, struct message *reply)
 void reducer_end(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
-    bool told = r->operation.waiting != NULL || status == TR_EROLLBACK || status == TR_ECANCELED;
-    /* Where nobody waits a failure is kept for the repeat, but for the two that a repeat is not to
+    bool told = r->operation.waiting != NULL || status == TR_EROLLBACK || status == TR_ECANCELED ||
+                !is_outcome(status);
+    /* Where nobody waits a failure is kept for the repeat, but for those that a repeat is not to
      * have: it begins anew. */
     if (told)
         reducer_withdraw(self, status);
@@ -148,8 +156,10 @@ void reducer_fail(struct actor *self, const struct error *error)
     if (r->operation.waiting != NULL) {
         note_answered(r, &failure);
         error_reply_send(self, release_operation(self), &failure);
-    } else {
+    } else if (is_outcome(failure.code)) {
         r->operation.failure = failure;
+    } else {
+        release_operation(self);
     }
 }
 

@@ -64,17 +64,23 @@ static struct message *wish_make(struct actor *self, const struct reducer *r)
     return request;
 }
 
+static struct message *make_done(struct actor *self, uint64_t step)
+{
+    const struct reducer *r = actor_state(self);
+    struct message *reply = message_create(self, MSG_GROUP_REPLY);
+    if (reply != NULL)
+        *(struct msg_group_reply *)message_head(reply) = (struct msg_group_reply){ .step = step,
+                                                                                   .era = r->era };
+    return reply;
+}
+
 static void reply_done(struct actor *self, uint64_t step)
 {
-    struct reducer *r = actor_state(self);
-    struct message *reply = message_create(self, MSG_GROUP_REPLY);
-    if (reply == NULL) {
+    struct message *reply = make_done(self, step);
+    if (reply != NULL)
+        reducer_reply(self, reply);
+    else
         reducer_end(self, TR_ENOMEM);
-        return;
-    }
-    *(struct msg_group_reply *)message_head(reply) = (struct msg_group_reply){ .step = step,
-                                                                               .era = r->era };
-    reducer_reply(self, reply);
 }
 
 /* This rank is in the era from here on. */
@@ -159,9 +165,17 @@ static void wish_saved(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     uint64_t step = r->operation.part.step;
+    /* The reply comes before the save is counted. Without memory for it the coordinator is asked
+     * again by the same number, which has that answer; by the next number this rank would be one
+     * save ahead of the others. */
+    struct message *reply = make_done(self, step);
+    if (reply == NULL) {
+        reducer_again(self);
+        return;
+    }
     r->saves++;
     job_progress_note_checkpoint(r->options->progress, step);
-    reply_done(self, step);
+    reducer_reply(self, reply);
 }
 
 /* Nobody has this checkpoint; the group goes on. */

@@ -125,7 +125,11 @@ void reducer_skip_begin(struct actor *self)
     const struct msg_group_request *head = message_head(op->request);
     int status = (int32_t)head->count;
     struct error error = { 0 };
-    error_set(&error, status < 0 ? status : TR_EINTERNAL,
+    /* A status after which the trainer's call is made again would never be its answer. */
+    error_set(&error,
+              status >= 0                      ? TR_EINTERNAL
+              : part_call_is_transient(status) ? TR_EIO
+                                               : status,
               "trainer %" PRIu32 " saves no part of "
               "the checkpoint of step %" PRIu64 ": %s",
               r->options->rank, head->value, tr_strerror(status));

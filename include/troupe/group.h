@@ -99,7 +99,8 @@ TR_API int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct 
 /* Takes part in a checkpoint that this rank has no part for (code, a TR_E*, says why), so that it
  * fails for all ranks alike, as when a disk refuses a part. Fails with code, or as tr_group_save()
  * does; but as the repeat of a save of the same step that timed out or was interrupted it ends as
- * that one does. */
+ * that one does. A code that says that something may pass (TR_ENOMEM, TR_ETIMEDOUT, …) becomes
+ * TR_EIO, as the other ranks get it. */
 TR_API int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
                               struct tr_error *error);
 

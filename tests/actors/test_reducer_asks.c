@@ -3,6 +3,7 @@
  * A reducer beside a coordinator, and the store of a second host, that answer as a script says:
  * what each question holds and how often it comes, and what each answer means for the trainer.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,7 @@
 #define KEEP 3u
 #define QUESTIONS_MAX 24
 #define JOINS_MAX 4
+#define SHORT_NS (20 * MS)
 #define HEAD_MAX 128
 #define BODY_MAX 64
 
@@ -49,7 +51,8 @@ struct answer {
     bool found;           /* a checkpoint of step 9, saved in era 3; or a part */
     uint64_t offset_more; /* of a piece: added */
     uint32_t count_less;
-    bool changed; /* a byte of the piece */
+    bool changed;    /* a byte of the piece */
+    bool then_short; /* of memory, for SHORT_NS */
 };
 
 struct question {
@@ -78,7 +81,7 @@ struct stage {
     struct message *held;
     struct address holder;
     bool go; /* the held question is answered */
-    struct timer timer;
+    struct timer timer, memory;
 };
 
 static void note_question(struct stage *s, const struct message *message)
@@ -174,6 +177,13 @@ static void answer_well(struct actor *self, const struct stage *s, struct messag
     actor_reply(self, request, reply);
 }
 
+static void have_memory_again(struct actor *self, void *arg)
+{
+    const struct stage *s = arg;
+    (void)self;
+    env_sim_set_alloc_fail(s->asker.env, 0);
+}
+
 static int answer_as_told(struct actor *self, struct message *request)
 {
     static const struct answer truth = { .how = TRUTH };
@@ -210,6 +220,11 @@ static int answer_as_told(struct actor *self, struct message *request)
     default:
         answer_well(self, s, request, answer);
         break;
+    }
+    /* The answer was made by now: it is the reducer that finds no memory. */
+    if (answer->then_short) {
+        env_sim_set_alloc_fail(s->asker.env, 1000000);
+        timer_start(self, &s->memory, actor_now_ns(self) + SHORT_NS, have_memory_again, s);
     }
     return 0;
 }
@@ -815,6 +830,108 @@ static void a_save_that_is_skipped_at_its_repeat_is_the_same(void **unused)
 
 /* A second host without room: the coordinator hears why before the trainer does, and what that host
  * has of the part is dropped. The next coordinator hears of the failure too. */
+/* While there is no memory for the trainer's answer the coordinator is asked again, for the same
+ * save: by another number this rank would be ahead of the others from then on. */
+static void a_save_without_memory_for_its_answer_is_the_same(void **unused)
+{
+    (void)unused;
+    static const struct answer answers[] = { { 0 }, { .then_short = true } };
+    struct stage s;
+    open_stage(&s, answers, sizeof answers / sizeof *answers, false);
+    make_part(&s, 20);
+    ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+    assert_int_equal(ask_well(&s, MSG_GROUP_SAVE, 12, 20)->step, 12);
+    assert_int_equal(ask_well(&s, MSG_GROUP_SAVE, 13, 20)->step, 13);
+    expect_questions(&s, 4);
+    const uint64_t sequences[] = { 1, 1, 2 };
+    for (size_t i = 0; i < 3; i++) {
+        const struct msg_checkpoint_part *part = question_of(&s, 1 + i, MSG_CHECKPOINT_PART);
+        assert_int_equal(part->sequence, sequences[i]);
+        assert_int_equal(part->step, i < 2 ? 12 : 13);
+    }
+    close_stage(&s);
+}
+
+struct scarce_files {
+    struct files files;
+    uint32_t left; /* that many files cannot be opened */
+};
+
+static int open_scarcely(struct files *self, const char *path, int flags, int mode)
+{
+    struct scarce_files *scarce = (struct scarce_files *)(void *)self;
+    if (scarce->left == 0 || strstr(path, "part") == NULL)
+        return files_posix->open(files_posix, path, flags, mode);
+    scarce->left--;
+    return -ENOMEM;
+}
+
+/* The trainer's call is made again after a want of memory. Were that the save's outcome, every
+ * repeat of the call would get it. */
+static void a_want_of_memory_is_no_outcome_of_a_save(void **unused)
+{
+    (void)unused;
+    struct scarce_files scarce = { .files = *files_posix };
+    scarce.files.open = open_scarcely;
+    struct stage s;
+    open_stage(&s, NULL, 0, false);
+    s.options.files = &scarce.files;
+    make_part(&s, 20);
+    ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+    expect_questions(&s, 1);
+    scarce.left = 2; /* the look for the part, and the part */
+    assert_int_equal(ask(&s, MSG_GROUP_SAVE, 12, 20), 0);
+    assert_int_equal(s.asker.reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)s.asker.reply_head)->code,
+                     TR_ENOMEM);
+    assert_int_equal(scarce.left, 0);
+    expect_questions(&s, 1);
+    assert_int_equal(ask_well(&s, MSG_GROUP_SAVE, 12, 20)->step, 12);
+    expect_questions(&s, 2);
+    close_stage(&s);
+}
+
+/* The same where the call has timed out: nothing is kept for its repeat, which begins anew. */
+static void a_want_of_memory_is_not_kept_for_a_repeat(void **unused)
+{
+    (void)unused;
+    static const struct answer answers[] = { { .found = true, .then_short = true },
+                                             { .era = ERA + 1 } };
+    static const struct answer held[] = { { .how = HELD } };
+    struct stage s;
+    open_stage(&s, held, 1, false);
+    make_part(&s, 20);
+    assert_int_equal(ask(&s, MSG_GROUP_RESTORE, 0, 0), TR_ETIMEDOUT);
+    s.answers = answers;
+    s.num_answers = sizeof answers / sizeof *answers;
+    s.at = 0;
+    restart_coordinator(&s);
+    run_for(&s, ENV_SECOND_NS);
+    expect_questions(&s, 2);
+    assert_int_equal(ask_well(&s, MSG_GROUP_RESTORE, 0, 0)->era, ERA + 1);
+    close_stage(&s);
+}
+
+/* A rank that skips a save for want of memory gets what the others get of the coordinator. */
+static void a_skipped_save_fails_for_good(void **unused)
+{
+    (void)unused;
+    static const int codes[] = { TR_ENOMEM, TR_EFULL, TR_ETIMEDOUT, TR_ECANCELED };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        static const struct answer answers[] = {
+            { 0 }, { .how = ERROR_TEXT, .code = TR_EIO, .text = "no part" }
+        };
+        struct stage s;
+        open_stage(&s, answers, sizeof answers / sizeof *answers, false);
+        ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+        assert_int_equal(ask(&s, MSG_GROUP_SKIP, 13, (uint64_t)(int64_t)codes[i]), 0);
+        expect_error(&s, TR_EIO, "trainer 1 saves no part of the checkpoint of step 13: ");
+        const struct msg_checkpoint_part *part = question_of(&s, 1, MSG_CHECKPOINT_PART);
+        assert_int_equal(part->status, TR_EIO);
+        close_stage(&s);
+    }
+}
+
 static void a_copy_that_fails_is_reported_and_dropped(void **unused)
 {
     (void)unused;
@@ -922,6 +1039,10 @@ int main(void)
         cmocka_unit_test(a_part_is_copied_before_it_is_reported),
         cmocka_unit_test(a_part_that_travels_is_not_reported),
         cmocka_unit_test(a_save_that_is_skipped_at_its_repeat_is_the_same),
+        cmocka_unit_test(a_save_without_memory_for_its_answer_is_the_same),
+        cmocka_unit_test(a_want_of_memory_is_no_outcome_of_a_save),
+        cmocka_unit_test(a_want_of_memory_is_not_kept_for_a_repeat),
+        cmocka_unit_test(a_skipped_save_fails_for_good),
         cmocka_unit_test(a_copy_that_fails_is_reported_and_dropped),
         cmocka_unit_test(a_part_that_is_gone_is_pulled),
     };
