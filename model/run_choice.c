@@ -89,9 +89,9 @@ static void choose_length(struct run_config *config, uint64_t nodes, uint32_t wo
     uint64_t steps = (nodes + batch - 1) / batch;
     uint32_t epochs = clamp(STEPS_WANTED / (steps > 0 ? steps : 1), EPOCHS_LEAST, EPOCHS_MOST);
     config->model.epochs = epochs;
-    if (config->evaluate_every == 1)
+    if (config->choose_evaluate_every)
         config->evaluate_every = (epochs + EVALUATIONS - 1) / EVALUATIONS;
-    if (config->patience == 0)
+    if (config->choose_patience)
         config->patience = clamp(epochs / config->evaluate_every / 3, PATIENCE_LEAST, EPOCHS_MOST);
 }
 
@@ -107,12 +107,14 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     choose_length(config, count, place.world);
     if (count > (uint64_t)FEW_NODES * config->model.classes)
         return 0;
-    if (config->model.input_dropout == 0)
+    if (config->choose_input_dropout)
         config->model.input_dropout = FEW_INPUT_DROPOUT;
-    if (config->model.l2 == 0)
+    if (config->choose_l2)
         config->model.l2 = FEW_L2;
+    if (!config->choose_normalise)
+        return 0;
     rv = look_at_features(job, nodes, &counts, error);
-    config->model.normalise = config->model.normalise || counts;
+    config->model.normalise = counts;
     return rv;
 }
 

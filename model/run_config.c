@@ -289,12 +289,66 @@ static void list_differences(const json_t *was, const json_t *now, const char *w
     }
 }
 
+void run_config_adopt(struct run_config *config, const struct run_config *begun)
+{
+    if (config->choose_epochs)
+        config->model.epochs = begun->model.epochs;
+    if (config->choose_patience)
+        config->patience = begun->patience;
+    if (config->choose_evaluate_every)
+        config->evaluate_every = begun->evaluate_every;
+    if (config->choose_input_dropout)
+        config->model.input_dropout = begun->model.input_dropout;
+    if (config->choose_l2)
+        config->model.l2 = begun->model.l2;
+    if (config->choose_normalise)
+        config->model.normalise = begun->model.normalise;
+    config->choose_epochs = false;
+}
+
+/* The rates of a cosine depend on the number of epochs, all other steps do not. */
+static bool may_grow(const json_t *run)
+{
+    const char *schedule = json_string_value(
+        json_object_get(json_object_get(run, "model"), "schedule"));
+    return schedule != NULL && strcmp(schedule, model_schedule_name(MODEL_COSINE)) != 0;
+}
+
+void run_config_forget_length(json_t *run)
+{
+    if (may_grow(run))
+        (void)json_object_del(json_object_get(run, "model"), "epochs");
+    (void)json_object_del(run, "patience");
+}
+
+/* The value of an object gets what it is now, where that is larger; 0 is the largest patience. */
+static bool grow_value(json_t *was, const json_t *now, const char *name, bool zero_is_most)
+{
+    const json_t *before = json_object_get(was, name);
+    json_t *after = json_object_get(now, name);
+    if (!json_is_integer(before) || !json_is_integer(after) || json_equal(before, after))
+        return false;
+    json_int_t old = json_integer_value(before), new = json_integer_value(after);
+    bool larger = zero_is_most ? old != 0 && (new == 0 || new > old) : new > old;
+    return larger && json_object_set(was, name, after) == 0;
+}
+
+static bool grow_run(json_t *root, const json_t *now)
+{
+    json_t *was = json_object_get(root, "run");
+    const json_t *is = json_object_get(now, "run");
+    bool longer = may_grow(is) && grow_value(json_object_get(was, "model"),
+                                             json_object_get(is, "model"), "epochs", false);
+    return grow_value(was, is, "patience", true) || longer;
+}
+
 int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
-                       struct error *error)
+                       bool *grew, struct error *error)
 {
     static const char *const decisive[] = { "trainers", "deal_hash", "run" };
     json_t *root;
     *kernels = NULL;
+    *grew = false;
     if (now == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to compare the options with it", path);
     int rv = read_root(files, path, &root, error);
@@ -302,6 +356,8 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
         return rv;
     bool same = true;
     char differ[DIFFERENCES_BYTES] = "";
+    /* What grew is equal from here on, and is no difference below. */
+    *grew = grow_run(root, now);
     for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
         const json_t *before = json_object_get(root, decisive[i]);
         const json_t *after = json_object_get(now, decisive[i]);

@@ -46,6 +46,9 @@ struct run_config {
     /* Whether training chooses them when the graph is open (run_choice.c). No file holds these. */
     bool choose_metric;
     bool choose_epochs;
+    /* With the epochs: nobody named these. Until then they have the values of a run whose epochs
+     * were named. */
+    bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise;
 };
 
 /* Duplicates the five names, of which the last two may be NULL; TR_ENOMEM. */
@@ -74,9 +77,17 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error);
 
+/* Takes what nobody named from the configuration of a run that is gone on with. */
+void run_config_adopt(struct run_config *config, const struct run_config *begun);
+
 /* Whether RUNDIR/config.json is of a run that computes the same as `now`, which is what would be
- * written there: TR_EMISMATCH names what differs. *kernels: the record of them, for free(). */
+ * written there, as far as that run went: TR_EMISMATCH names what differs. *kernels: the record of
+ * them, for free(). *grew: more epochs or a longer patience. */
 int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
-                       struct error *error);
+                       bool *grew, struct error *error);
+
+/* Leaves out what a run may still change while it goes on: equal for runs of which one goes on from
+ * the other's checkpoints. */
+void run_config_forget_length(json_t *run);
 
 #endif

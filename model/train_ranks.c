@@ -330,7 +330,7 @@ static void rank_train(struct train_rank *r)
         .save_every = all->save_every,
         .patience_ns = all->patience_ns,
         .grouped = r->group != NULL,
-        .job = all->job_hash,
+        .job = all->run_hash,
     };
     r->code = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, &r->error);
     /* One that was started again, or went back with its group, may find that rank 0 has ended the

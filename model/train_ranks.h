@@ -33,7 +33,8 @@ struct train_ranks {
     uint64_t save_every;
     uint64_t patience_ns;     /* see trainer.h */
     struct watchdog watchdog; /* limit_ns, stalled and arg are given; runs while they train */
-    uint64_t job_hash;        /* what checkpoints belong to */
+    uint64_t job_hash;        /* equal for all trainers of a job */
+    uint64_t run_hash;        /* what checkpoints belong to */
     uint64_t deal_hash;       /* of the splits, once open; 0: shuffle */
     /* These are of rank 0, but refused, which any rank calls, one at a time. Those that are about
      * the group are added. */

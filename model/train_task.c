@@ -112,7 +112,7 @@ static int open_ranks(struct training *t, struct error *error)
     };
     /* The hash comes last: it covers the deal, which is known when the splits are open. */
     rv = train_ranks_open(&t->ranks, error);
-    return rv == 0 ? training_hash_job(t, &t->ranks.job_hash, error) : rv;
+    return rv == 0 ? training_hash_job(t, error) : rv;
 }
 
 static int open_splits(struct training *t, struct error *error)
@@ -169,6 +169,8 @@ static int open_all(struct training *t, struct error *error)
     tr_task_report(t->task, "load", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
+    if (rv == 0)
+        rv = training_adopt_run(t, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
     if (rv == 0 && !training_in_cluster(t))

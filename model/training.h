@@ -87,8 +87,10 @@ void training_free_options(struct training *t);
 
 /* training_folder.c: where checkpoints are kept; before the job is opened. */
 int training_name_checkpoints(struct training *t, struct error *error);
-/* Equal for runs that compute the same: what a checkpoint of one is worth to another. */
-int training_hash_job(const struct training *t, uint64_t *hash, struct error *error);
+/* In one process: what the options leave open, from the run that is gone on with. */
+int training_adopt_run(struct training *t, struct error *error);
+/* Fills the hashes of t->ranks: of the whole job, and of what a checkpoint of it belongs to. */
+int training_hash_job(struct training *t, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
 int training_open_folder(struct training *t, struct error *error);
 /* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so

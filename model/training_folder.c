@@ -48,7 +48,7 @@ int training_name_checkpoints(struct training *t, struct error *error)
 
 /* The record of everything that decides the result, and of what the promise of equal bits
  * depends on. */
-static json_t *describe(const struct training *t)
+static json_t *describe_run(const struct training *t)
 {
     const struct run_surroundings around = {
         .graph = t->options.graph,
@@ -66,31 +66,76 @@ static json_t *describe(const struct training *t)
     return run_config_describe(&t->config, &around);
 }
 
-int training_hash_job(const struct training *t, uint64_t *hash, struct error *error)
+int training_adopt_run(struct training *t, struct error *error)
 {
-    json_t *run = run_config_to_json(&t->config);
-    char *text = run == NULL ? NULL : json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS);
-    json_decref(run);
-    if (text == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for the configuration");
+    struct run_config begun;
+    /* Of a cluster's processes one alone may have the folder, and all have to choose alike. */
+    if (training_in_cluster(t) || !t->options.resume)
+        return 0;
+    char *path = files_join(t->options.run, "config.json");
+    if (path == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", t->options.run);
+    int rv = 0;
+    if (files_exists(files_posix, path)) {
+        rv = run_config_read(files_posix, path, &begun, error);
+        if (rv == 0)
+            run_config_adopt(&t->config, &begun);
+        run_config_fini(&begun);
+    }
+    free(path);
+    return rv;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) /* FNV-1a */
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static int hash_run(const struct training *t, const json_t *run, uint64_t *hash,
+                    struct error *error)
+{
     const uint64_t rest[] = { t->ranks.world, t->ranks.deal_hash,
                               tr_graph_num_nodes(t->job.graph, 0),
                               tr_graph_num_edges(t->job.graph, 0) };
-    *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (const char *at = text; *at != '\0'; at++)
-        *hash = (*hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    for (size_t i = 0; i < sizeof rest; i++)
-        *hash = (*hash ^ ((const unsigned char *)rest)[i]) * UINT64_C(0x100000001b3);
+    char *text = run == NULL ? NULL : json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the configuration");
+    *hash = hash_bytes(UINT64_C(0xcbf29ce484222325), text, strlen(text));
+    *hash = hash_bytes(*hash, rest, sizeof rest);
     free(text);
     return 0;
 }
 
+int training_hash_job(struct training *t, struct error *error)
+{
+    json_t *run = run_config_to_json(&t->config);
+    int rv = hash_run(t, run, &t->ranks.job_hash, error);
+    if (rv == 0) {
+        run_config_forget_length(run);
+        rv = hash_run(t, run, &t->ranks.run_hash, error);
+    }
+    json_decref(run);
+    return rv;
+}
+
+/* The record of a run that grew keeps what the run was begun with. */
+static int write_grown(struct training *t, json_t *now, const char *kernels, struct error *error)
+{
+    json_t *record = json_object_set_new(now, "kernels", json_string(kernels)) == 0
+                         ? json_incref(now)
+                         : NULL;
+    return run_folder_write_config(&t->folder, record, error);
+}
+
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
-static int compare(struct training *t, const json_t *now, struct error *error)
+static int compare_run(struct training *t, json_t *now, struct error *error)
 {
     char *kernels = NULL;
+    bool grew;
     const char *here = model_kernels_text(t->job.model);
-    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, error);
+    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, &grew, error);
     if (rv == 0 && strcmp(kernels, here) != 0) {
         if (t->options.reproducible)
             rv = error_set(
@@ -105,6 +150,8 @@ static int compare(struct training *t, const json_t *now, struct error *error)
                             "with '%s': the result may differ in its last digits",
                             kernels, here);
     }
+    if (rv == 0 && grew)
+        rv = write_grown(t, now, kernels, error);
     free(kernels);
     return rv;
 }
@@ -152,12 +199,12 @@ int training_open_folder(struct training *t, struct error *error)
         rv = run_folder_create(&t->folder, files_posix, t->options.run, t->options.replace, error);
     if (rv != 0)
         return rv;
-    json_t *now = describe(t);
+    json_t *now = describe_run(t);
     /* Without memory for the record the first branch is taken, which says so. */
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
         rv = run_folder_write_config(&t->folder, now, error);
     } else {
-        rv = compare(t, now, error);
+        rv = compare_run(t, now, error);
         json_decref(now);
     }
     /* The folder is this run's last of all: one that was refused above is somebody else's, and

@@ -25,12 +25,15 @@ struct tr_train_options training_defaults(void)
         .lr = model.lr,
         .optimiser = "adam",
         .dropout = model.dropout,
+        .input_dropout = TR_TRAIN_REAL_CHOSEN,
+        .l2 = TR_TRAIN_REAL_CHOSEN,
+        .patience = TR_TRAIN_COUNT_CHOSEN,
         .schedule = "constant",
         .step_epochs = 30,
         .step_gamma = 0.1f,
         .loss = "softmax",
         .evaluation = "exact",
-        .evaluate_every = 1,
+        .evaluate_every = TR_TRAIN_COUNT_CHOSEN,
         .features = "feat",
         .labels = "label",
         .train_mask = "train_mask",
@@ -118,14 +121,20 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
         return tr_error_set(error, TR_ERANGE,
                             "tr_train_options: hidden, batch_size and evaluate_every are at "
                             "least 1");
+    if (from->normalise && from->no_normalise)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: normalise and no_normalise are opposites");
     model->layers = from->num_layers;
     model->hidden = from->hidden;
     model->dropout = from->dropout;
-    model->input_dropout = from->input_dropout;
+    config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
+    model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;
+    config->choose_normalise = !from->normalise && !from->no_normalise;
     model->normalise = from->normalise;
     model->seed = from->seed;
     model->lr = from->lr;
-    model->l2 = from->l2;
+    config->choose_l2 = from->l2 == TR_TRAIN_REAL_CHOSEN;
+    model->l2 = config->choose_l2 ? 0 : from->l2;
     model->weight_decay = from->weight_decay;
     model->momentum = from->momentum;
     model->warmup_epochs = from->warmup_epochs;
@@ -140,8 +149,10 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     config->replace = from->with_replacement;
     config->drop_last = from->drop_last;
     config->balanced_weights = from->balanced_weights;
-    config->evaluate_every = from->evaluate_every;
-    config->patience = from->patience;
+    config->choose_evaluate_every = from->evaluate_every == TR_TRAIN_COUNT_CHOSEN;
+    config->evaluate_every = config->choose_evaluate_every ? 1 : from->evaluate_every;
+    config->choose_patience = from->patience == TR_TRAIN_COUNT_CHOSEN;
+    config->patience = config->choose_patience ? 0 : from->patience;
     return 0;
 }
 

@@ -49,7 +49,9 @@ static int refuse_unknown(const struct option_spec *specs, const char *word, siz
 static int set_defaults(const struct option_spec *specs, void *values, struct tr_error *error)
 {
     for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
-        if (spec->optional)
+        if (spec->optional && spec->kind == OPTION_REAL)
+            *(double *)(void *)((char *)values + spec->offset) = OPTION_REAL_NOT_GIVEN;
+        else if (spec->optional)
             *(uint64_t *)(void *)((char *)values + spec->offset) = OPTION_NOT_GIVEN;
         int rc = spec->fallback == NULL ? 0 : option_value_set(spec, values, spec->fallback, error);
         if (rc < 0)

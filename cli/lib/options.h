@@ -39,6 +39,8 @@ enum option_kind {
 #define OPTION_ALL UINT64_MAX
 /* A count that was not given, where 0 is one that may be. */
 #define OPTION_NOT_GIVEN UINT64_MAX
+/* The same of a number that may not be negative. */
+#define OPTION_REAL_NOT_GIVEN (-1.0)
 
 struct count_list {
     uint32_t count;
@@ -58,7 +60,7 @@ struct option_spec {
     const char *choices;  /* "cut|volume" */
     const char *fallback; /* the default, NULL: none */
     bool required;
-    bool optional; /* COUNT: OPTION_NOT_GIVEN, not 0, where it is not given */
+    bool optional; /* COUNT, REAL: OPTION_NOT_GIVEN, not 0, where it is not given */
     double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;

@@ -38,6 +38,7 @@ struct train_values {
     int metric;
     bool balanced_weights;
     bool normalise;
+    bool no_normalise;
     bool with_replacement;
     bool drop_last;
     int eval;

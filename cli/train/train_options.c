@@ -100,16 +100,16 @@ const struct option_spec train_options[] = {
       .kind = OPTION_REAL,
       .offset = AT(input_dropout),
       .metavar = "P",
-      .fallback = "0",
+      .optional = true,
       .max = 1,
-      .help = "share of features dropped in training; chosen without --epochs" },
+      .help = "share of features dropped in training; otherwise 0, or chosen without --epochs" },
     { .name = "l2",
       .kind = OPTION_REAL,
       .offset = AT(l2),
       .metavar = "X",
-      .fallback = "0",
+      .optional = true,
       .max = 1e6,
-      .help = "L2 penalty, added to the gradient; chosen without --epochs" },
+      .help = "L2 penalty, added to the gradient; otherwise 0, or chosen without --epochs" },
     { .name = "weight-decay",
       .kind = OPTION_REAL,
       .offset = AT(weight_decay),
@@ -156,9 +156,10 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNT,
       .offset = AT(patience),
       .metavar = "N",
-      .fallback = "0",
+      .optional = true,
       .max = 1000000,
-      .help = "stop after N evaluations without a better one; 0: never; chosen without --epochs" },
+      .help = "stop after N evaluations without a better one; 0: never; otherwise never, or chosen "
+              "without --epochs" },
     { .name = "loss",
       .field = "options.loss",
       .kind = OPTION_CHOICE,
@@ -181,6 +182,11 @@ const struct option_spec train_options[] = {
       .kind = OPTION_FLAG,
       .offset = AT(normalise),
       .help = "divide each feature row by the sum of its magnitudes" },
+    { .name = "no-normalise",
+      .field = "options.no_normalise",
+      .kind = OPTION_FLAG,
+      .offset = AT(no_normalise),
+      .help = "leave feature rows as they are, also where they are counts" },
     { .name = "with-replacement",
       .kind = OPTION_FLAG,
       .offset = AT(with_replacement),
@@ -200,10 +206,10 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNT,
       .offset = AT(eval_every),
       .metavar = "E",
-      .fallback = "1",
+      .optional = true,
       .min = 1,
       .max = 1000000,
-      .help = "epochs between evaluations; chosen without --epochs" },
+      .help = "epochs between evaluations; otherwise 1, or chosen without --epochs" },
     { .name = "features",
       .kind = OPTION_TEXT,
       .offset = AT(features),
@@ -370,6 +376,16 @@ static const char *const LOSSES[] = { "softmax", "sigmoid" };
 static const char *const METRICS[] = { NULL, "accuracy", "macro-f1", "roc-auc", "loss" };
 static const char *const EVALUATIONS[] = { "exact", "sampled", "none" };
 
+static uint32_t choose_count(uint64_t count)
+{
+    return count == OPTION_NOT_GIVEN ? TR_TRAIN_COUNT_CHOSEN : (uint32_t)count;
+}
+
+static float choose_real(double number)
+{
+    return number < 0 ? TR_TRAIN_REAL_CHOSEN : (float)number;
+}
+
 static void choose_model(const struct train_values *values, struct tr_train_options *options)
 {
     options->model = MODELS[values->model];
@@ -382,23 +398,24 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
     options->optimiser = OPTIMISERS[values->optimiser];
     options->momentum = (float)values->momentum;
     options->dropout = (float)values->dropout;
-    options->input_dropout = (float)values->input_dropout;
-    options->l2 = (float)values->l2;
+    options->input_dropout = choose_real(values->input_dropout);
+    options->l2 = choose_real(values->l2);
     options->weight_decay = (float)values->weight_decay;
     options->schedule = SCHEDULES[values->schedule];
     options->warmup_epochs = (uint32_t)values->warmup;
     options->step_epochs = (uint32_t)values->step_epochs;
     options->step_gamma = (float)values->step_gamma;
     options->cosine_floor = (float)values->cosine_floor;
-    options->patience = (uint32_t)values->patience;
+    options->patience = choose_count(values->patience);
     options->loss = LOSSES[values->loss];
     options->metric = METRICS[values->metric];
     options->balanced_weights = values->balanced_weights;
     options->normalise = values->normalise;
+    options->no_normalise = values->no_normalise;
     options->with_replacement = values->with_replacement;
     options->drop_last = values->drop_last;
     options->evaluation = EVALUATIONS[values->eval];
-    options->evaluate_every = (uint32_t)values->eval_every;
+    options->evaluate_every = choose_count(values->eval_every);
     options->features = values->features;
     options->labels = values->labels;
     options->train_mask = values->train_mask;
@@ -449,5 +466,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
         rv = tr_error_set(error, TR_EINVAL,
                           "--resume goes on with the run that --replace would "
                           "remove; give one of them");
+    if (rv == 0 && values->normalise && values->no_normalise)
+        rv = tr_error_set(error, TR_EINVAL,
+                          "--normalise and --no-normalise are opposites; give one of them");
     return rv;
 }

@@ -53,10 +53,13 @@ struct tr_scores {
 #define TR_TRAIN_LIMIT_UNSAID ((int64_t)-1)
 #define TR_TRAIN_LIMIT_NS INT64_C(600000000000)
 
-/* As many epochs as suit the number of training nodes, and with them whatever of patience,
- * evaluate_every, input_dropout, l2 and normalise has its default (troupe-train(1) says by which
- * rules). The default of options.epochs. */
+/* As many epochs as suit the number of training nodes (troupe-train(1) says by which rules). The
+ * default of options.epochs. */
 #define TR_TRAIN_EPOCHS_CHOSEN UINT32_MAX
+/* The defaults of patience and evaluate_every, and of input_dropout and l2: where the epochs are
+ * chosen these are chosen with them; else they are 0, 1, 0 and 0. */
+#define TR_TRAIN_COUNT_CHOSEN UINT32_MAX
+#define TR_TRAIN_REAL_CHOSEN (-1.0f)
 
 /* The names and defaults are those of troupe-train(1), which says more of each. */
 struct tr_train_options {
@@ -74,21 +77,21 @@ struct tr_train_options {
     float lr;
     const char *optimiser; /* "adam" or "sgd" */
     float momentum;
-    float dropout, input_dropout;
-    float l2, weight_decay;
-    const char *schedule; /* "constant", "steps" or "cosine" */
+    float dropout, input_dropout; /* the second: or TR_TRAIN_REAL_CHOSEN */
+    float l2, weight_decay;       /* the first: or TR_TRAIN_REAL_CHOSEN */
+    const char *schedule;         /* "constant", "steps" or "cosine" */
     uint32_t warmup_epochs, step_epochs;
     float step_gamma, cosine_floor;
-    uint32_t patience;  /* evaluations without a better one; 0: no end */
+    uint32_t patience;  /* evaluations without a better one; 0: no end; TR_TRAIN_COUNT_CHOSEN */
     const char *loss;   /* "softmax" or "sigmoid" */
     const char *metric; /* "accuracy", "macro-f1", "roc-auc" or "loss"; NULL: "roc-auc" of two
                            classes, else "accuracy" */
     bool balanced_weights;
-    bool normalise;
+    bool normalise; /* also chosen with the epochs, unless no_normalise */
     bool with_replacement;
     bool drop_last;
-    const char *evaluation; /* "exact", "sampled" or "none" */
-    uint32_t evaluate_every;
+    const char *evaluation;        /* "exact", "sampled" or "none" */
+    uint32_t evaluate_every;       /* epochs, at least 1; TR_TRAIN_COUNT_CHOSEN */
     const char *features, *labels; /* node features */
     const char *train_mask;
     const char *val_mask,
@@ -105,10 +108,12 @@ struct tr_train_options {
     const char *checkpoints;   /* their folder, with %h for each host's name; NULL: in the run's */
     uint64_t checkpoint_every; /* steps; 0: none are made */
     uint32_t checkpoint_keep;  /* how many; 0: 2 */
-    bool resume;               /* goes on with the run that is there, from its last checkpoint */
-    bool reproducible;         /* kernels that would change the result are an error */
-    bool messages;             /* no direct reads */
-    bool codec;                /* messages inside the process are encoded too */
+    /* Goes on with the run that is there, from its last checkpoint. epochs and patience may have
+     * grown; what is left to be chosen is as the run has it. */
+    bool resume;
+    bool reproducible; /* kernels that would change the result are an error */
+    bool messages;     /* no direct reads */
+    bool codec;        /* messages inside the process are encoded too */
     /* An event reports a trainer that computes for longer than that without getting on; 0: only one
      * that does so for 5 s after the task was cancelled. Time in which the whole process stood
      * still does not count. TR_TRAIN_LIMIT_UNSAID. */
@@ -128,7 +133,8 @@ struct tr_train_options {
     /* The program has a handler for TR_MODEL_STACK_SIGNAL, and threads that compute take it. Else
      * they take no signal, as all threads of the library. */
     bool stack_signal;
-    unsigned char reserved[6];
+    bool no_normalise; /* feature rows stay as they are, whatever is chosen */
+    unsigned char reserved[5];
 };
 
 /* The signal by which a program may ask threads that compute for their stacks

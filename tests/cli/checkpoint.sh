@@ -95,4 +95,9 @@ sed -i 's/"kernels": "[^"]*"/"kernels": "an abacus"/' "$work/killed-3/config.jso
 troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
     --resume --reproducible
 expect "--reproducible refuses other kernels" fails_with "abacus"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
+    --trainers 3 --resume --epochs 7
+expect "a run that ended goes on to more epochs" grep -q '"epoch":7' "$work/killed-3/metrics.jsonl"
+expect "which its record has, beside the kernels that it was begun with" \
+    [ "$(grep -c '"epochs": 7,*$\|abacus' "$work/killed-3/config.json")" = 2 ]
 finish

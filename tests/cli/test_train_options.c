@@ -64,6 +64,10 @@ static void a_choice_is_asked_for_by_its_name(void **unused)
         assert_string_equal(options.schedule, NAMES[i]);
         assert_null(options.metric);
         assert_int_equal(options.epochs, TR_TRAIN_EPOCHS_CHOSEN);
+        assert_int_equal(options.patience, TR_TRAIN_COUNT_CHOSEN);
+        assert_int_equal(options.evaluate_every, TR_TRAIN_COUNT_CHOSEN);
+        assert_true(options.input_dropout == TR_TRAIN_REAL_CHOSEN);
+        assert_true(options.l2 == TR_TRAIN_REAL_CHOSEN);
         assert_string_equal(options.evaluation, "exact");
     }
 }
@@ -190,6 +194,7 @@ static void every_flag_reaches_its_field(void **unused)
 #define FLAG(word, field) { "--" word, offsetof(struct tr_train_options, field) }
         FLAG("balanced-weights", balanced_weights),
         FLAG("normalise", normalise),
+        FLAG("no-normalise", no_normalise),
         FLAG("with-replacement", with_replacement),
         FLAG("drop-last", drop_last),
         FLAG("resume", resume),

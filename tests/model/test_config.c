@@ -492,6 +492,7 @@ static void a_file_that_is_no_configuration_is_named(void **state)
     struct run_config read;
     struct error error = { 0 };
     char *kernels = NULL;
+    bool grew;
     json_t *now = json_object();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(cases[i].text);
@@ -500,10 +501,12 @@ static void a_file_that_is_no_configuration_is_named(void **state)
         assert_non_null(strstr(error.text, cases[i].says));
     }
     write_text("{");
-    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_EFORMAT);
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
+                     TR_EFORMAT);
     assert_int_equal(remove(path), 0);
     assert_int_equal(run_config_read(files_posix, path, &read, &error), TR_ENOENT);
-    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_ENOENT);
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
+                     TR_ENOENT);
     assert_null(kernels);
     json_decref(now);
 }
@@ -515,6 +518,7 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
     struct run_config config = make_run();
     json_t *begun = run_config_describe(&config, &around);
     char *kernels;
+    bool grew;
     struct error error = { 0 };
     assert_int_equal(json_dump_file(begun, path, 0), 0);
     for (int way = 0; way < 6; way++) {
@@ -533,7 +537,7 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
         now.batch_size += way == 4;
         now.model.seed += way == 5;
         json_t *asked = run_config_describe(&now, &other);
-        int rv = run_config_compare(files_posix, path, asked, &kernels, &error);
+        int rv = run_config_compare(files_posix, path, asked, &kernels, &grew, &error);
         assert_int_equal(rv, differs[way] == NULL ? 0 : TR_EMISMATCH);
         if (rv == 0)
             assert_string_equal(kernels, "plain");
@@ -546,11 +550,61 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
     }
     assert_int_equal(json_object_del(begun, "kernels"), 0);
     assert_int_equal(json_dump_file(begun, path, 0), 0);
-    assert_int_equal(run_config_compare(files_posix, path, begun, &kernels, &error), TR_EFORMAT);
+    assert_int_equal(run_config_compare(files_posix, path, begun, &kernels, &grew, &error),
+                     TR_EFORMAT);
     assert_non_null(strstr(error.text, "'kernels' is missing"));
     assert_null(kernels);
     json_decref(begun);
     run_config_fini(&config);
+}
+
+/* A run may be made longer, where its steps so far do not follow from its length. */
+static void a_run_may_grow(void **state)
+{
+    static const struct {
+        enum model_schedule schedule;
+        uint32_t epochs, patience; /* before: 10 and 5 */
+        int code;
+        bool grew;
+        const char *says;
+    } cases[] = {
+        { MODEL_CONSTANT, 10, 5, 0, false, "" },
+        { MODEL_CONSTANT, 11, 5, 0, true, "" },
+        { MODEL_STEPS, 12, 6, 0, true, "" },
+        { MODEL_CONSTANT, 10, 0, 0, true, "" },
+        { MODEL_CONSTANT, 9, 5, TR_EMISMATCH, false, "model.epochs (it was 10, now 9)" },
+        { MODEL_CONSTANT, 10, 4, TR_EMISMATCH, false, "patience (it was 5, now 4)" },
+        { MODEL_CONSTANT, 11, 4, TR_EMISMATCH, true, ": patience (it was 5, now 4);" },
+        { MODEL_COSINE, 11, 6, TR_EMISMATCH, true, ": model.epochs (it was 10, now 11);" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_config config = make_run();
+        struct error error = { 0 };
+        char *kernels;
+        bool grew;
+        config.model.schedule = cases[i].schedule;
+        config.model.epochs = 10;
+        config.patience = 5;
+        json_t *begun = run_config_describe(&config, &around);
+        assert_int_equal(json_dump_file(begun, path, 0), 0);
+        config.model.epochs = cases[i].epochs;
+        config.patience = cases[i].patience;
+        json_t *now = run_config_describe(&config, &around);
+        assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
+                         cases[i].code);
+        assert_int_equal(grew, cases[i].grew);
+        assert_true(strstr(error.text, cases[i].says) != NULL);
+        /* What a checkpoint belongs to is the same where it is no difference. */
+        json_t *runs[2] = { json_object_get(begun, "run"), json_object_get(now, "run") };
+        run_config_forget_length(runs[0]);
+        run_config_forget_length(runs[1]);
+        assert_int_equal(json_equal(runs[0], runs[1]), cases[i].schedule != MODEL_COSINE);
+        free(kernels);
+        json_decref(begun);
+        json_decref(now);
+        run_config_fini(&config);
+    }
 }
 
 /* An option that this version does not know decides as well: a later version has begun the run. */
@@ -560,13 +614,15 @@ static void what_only_the_run_has_is_a_difference(void **state)
     struct run_config config = make_run();
     struct error error = { 0 };
     char *kernels;
+    bool grew;
     json_t *now = run_config_describe(&config, &around);
     json_t *begun = json_deep_copy(now);
     json_t *run = json_object_get(begun, "run");
     assert_int_equal(json_object_set_new(json_object_get(run, "model"), "heads", json_integer(4)),
                      0);
     assert_int_equal(json_dump_file(begun, path, 0), 0);
-    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_EMISMATCH);
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
+                     TR_EMISMATCH);
     assert_non_null(strstr(error.text, ": model.heads (it was 4, now not there)"));
     assert_null(kernels);
     json_decref(begun);
@@ -585,13 +641,14 @@ static void numbers_that_differ_are_shown_differently(void **state)
     struct run_config config = make_run();
     struct error error = { 0 };
     char *kernels;
+    bool grew;
     config.model.lr = 0.01f;
     json_t *begun = run_config_describe(&config, &around);
     assert_int_equal(json_dump_file(begun, path, 0), 0);
     for (size_t i = 0; i < sizeof nearly / sizeof *nearly; i++) {
         config.model.lr = nearly[i];
         json_t *now = run_config_describe(&config, &around);
-        assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error),
+        assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
                          TR_EMISMATCH);
         assert_non_null(strstr(error.text, says[i]));
         json_decref(now);
@@ -614,6 +671,7 @@ int main(void)
         cmocka_unit_test(a_field_beyond_its_bounds_is_refused),
         cmocka_unit_test(a_file_that_is_no_configuration_is_named),
         cmocka_unit_test(a_run_goes_on_with_what_it_was_begun_with),
+        cmocka_unit_test(a_run_may_grow),
         cmocka_unit_test(what_only_the_run_has_is_a_difference),
         cmocka_unit_test(numbers_that_differ_are_shown_differently),
     };

@@ -417,7 +417,7 @@ static void each_rank_has_the_hooks_that_are_its_business(void **state)
     f->ranks.save_every = 5;
     f->ranks.finishes = true;
     f->ranks.patience_ns = 8;
-    f->ranks.job_hash = 9;
+    f->ranks.run_hash = 9;
     assert_int_equal(run_ranks(f, 0, WORLD, true), 0);
     assert_int_equal(f->result.epochs_run, 40); /* of the first rank here */
     for (uint32_t r = 0; r < WORLD; r++) {

@@ -260,7 +260,11 @@ static void a_run_that_goes_on_ends_alike(void **state)
     assert_int_equal(count_lines(run), EPOCHS + 1);
     options.hidden = 9; /* another run */
     assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "model.hidden (it was 8, now 9)"));
     options.hidden = 8;
+    options.epochs = EPOCHS - 1;
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    options.epochs = EPOCHS;
     options.resume = false;
     options.replace = true;
     options.checkpoint_every = 0;
@@ -273,6 +277,44 @@ static void a_run_that_goes_on_ends_alike(void **state)
     free(models[0]);
     free(models[1]);
     free(metrics[0]);
+}
+
+/* A run that has ended goes on to more epochs, and ends as one that was begun with so many. */
+static void a_run_that_grows_ends_as_a_longer_one(void **state)
+{
+    char run[64], whole[64], *models[2];
+    size_t sizes[2];
+    (void)state;
+    in(run, "grown");
+    in(whole, "whole");
+    struct tr_train_options options = options_of(whole);
+    options.epochs = 2 * EPOCHS;
+    options.patience = 5;
+    options.l2 = 0.001f;
+    ok(train(&options));
+    options.run = run;
+    options.epochs = EPOCHS;
+    options.patience = 2;
+    options.checkpoint_every = 2;
+    ok(train(&options));
+    options.resume = true;
+    options.epochs = 2 * EPOCHS;
+    options.patience = 5;
+    options.l2 = TR_TRAIN_REAL_CHOSEN; /* as the run has it */
+    ok(train(&options));
+    read_file(run, "model.safetensors", &models[0], &sizes[0]);
+    read_file(whole, "model.safetensors", &models[1], &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(models[0], models[1], sizes[0]);
+    assert_int_equal(count_lines(run), 2 * EPOCHS + 1);
+    options.epochs = TR_TRAIN_EPOCHS_CHOSEN; /* the length is the run's own, too */
+    ok(train(&options));
+    assert_int_equal(count_lines(run), 2 * EPOCHS + 1);
+    options.epochs = EPOCHS;
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "model.epochs (it was 6, now 3)"));
+    free(models[0]);
+    free(models[1]);
 }
 
 /* Two trainers share each step, and come to one model, the same whenever it is asked for. */
@@ -464,6 +506,7 @@ int main(void)
         cmocka_unit_test(a_run_says_the_same_everywhere),
         cmocka_unit_test(a_run_without_evaluation_has_no_scores),
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
+        cmocka_unit_test(a_run_that_grows_ends_as_a_longer_one),
         cmocka_unit_test(trainers_of_a_task_share_its_steps),
         cmocka_unit_test(a_program_is_asked_to_confirm_when_there_is_memory),
         cmocka_unit_test(a_run_stops_when_nothing_gets_better),

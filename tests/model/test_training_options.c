@@ -194,6 +194,37 @@ static void the_metric_and_the_epochs_are_chosen_where_nobody_names_them(void **
     training_free_options(&t);
 }
 
+/* What is chosen with the epochs has the values of a run with named ones until then, and what is
+ * named, 0 too, is not chosen. */
+static void what_is_named_is_not_chosen(void **state)
+{
+    struct tr_train_options options = options_of(NULL);
+    struct training t;
+    (void)state;
+    read_options(&options, &t);
+    const struct run_config *c = &t.config;
+    assert_true(c->choose_patience && c->choose_evaluate_every && c->choose_input_dropout);
+    assert_true(c->choose_l2 && c->choose_normalise);
+    assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise);
+    assert_true(c->model.input_dropout == 0 && c->model.l2 == 0);
+    training_free_options(&t);
+    options.patience = 0;
+    options.evaluate_every = 1;
+    options.input_dropout = options.l2 = 0;
+    options.no_normalise = true;
+    read_options(&options, &t);
+    assert_false(c->choose_patience || c->choose_evaluate_every || c->choose_input_dropout);
+    assert_false(c->choose_l2 || c->choose_normalise);
+    assert_true(t.config.choose_epochs);
+    training_free_options(&t);
+    options.normalise = true;
+    refuse(&options, TR_EINVAL, "opposites");
+    options.no_normalise = false;
+    read_options(&options, &t);
+    assert_true(c->model.normalise && !c->choose_normalise);
+    training_free_options(&t);
+}
+
 static void what_a_run_needs_is_asked_for(void **state)
 {
     static const size_t TEXTS[] = {
@@ -464,6 +495,7 @@ int main(void)
         cmocka_unit_test(threads_are_the_program_s_where_the_cluster_file_names_none),
         cmocka_unit_test(unknown_names_are_refused),
         cmocka_unit_test(the_metric_and_the_epochs_are_chosen_where_nobody_names_them),
+        cmocka_unit_test(what_is_named_is_not_chosen),
         cmocka_unit_test(what_a_run_needs_is_asked_for),
         cmocka_unit_test(every_option_reaches_its_place),
         cmocka_unit_test(every_flag_reaches_its_place),
