@@ -106,7 +106,9 @@ int checkpoint_write_piece(struct files *files, const char *folder,
 int checkpoint_read_piece(struct files *files, const char *folder,
                           const struct checkpoint_piece *piece, void *bytes, struct error *error);
 
-/* The whole part of an era (bytes NULL: only checks it), committed here or not. */
+/* The whole part of an era (bytes NULL: only checks it), committed here or not. In the folder of a
+ * checkpoint it counts only beside the manifest of that era: without it the next commit of that
+ * step removes it. */
 int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step, uint32_t era,
                           uint32_t rank, const struct checkpoint_part *part, void *bytes,
                           struct error *error);

@@ -106,6 +106,22 @@ int checkpoint_read_piece(struct files *files, const char *folder,
     return rv;
 }
 
+/* 0: the manifest of that step and era is here; TR_ENOENT: none, or that of another era, which will
+ * be replaced. */
+static int find_era(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                    struct error *error)
+{
+    struct checkpoint_manifest here;
+    int rv = checkpoint_find(files, folder, step, &here, error);
+    if (rv == 0 && here.era != era)
+        rv = error_set(error, TR_ENOENT,
+                       "%s: the checkpoint of step %" PRIu64 " is of era %" PRIu32
+                       " instead of %" PRIu32,
+                       folder, step, here.era, era);
+    checkpoint_manifest_fini(&here);
+    return rv;
+}
+
 int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step, uint32_t era,
                           uint32_t rank, const struct checkpoint_part *part, void *bytes,
                           struct error *error)
@@ -115,8 +131,13 @@ int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step
     for (int aside = 1; aside >= 0 && rv != 0; aside--) {
         struct error why = { 0 };
         char *path = part_path(folder, step, era, rank, aside != 0);
-        int here = path == NULL ? no_memory(folder, &why)
-                                : checkpoint_read_checked(files, path, part, bytes, &why);
+        int here = path == NULL ? no_memory(folder, &why) : 0;
+        /* The folder of another era's checkpoint goes when this one is made, and the same bytes in
+         * it with it. */
+        if (here == 0 && aside == 0)
+            here = find_era(files, folder, step, era, &why);
+        if (here == 0)
+            here = checkpoint_read_checked(files, path, part, bytes, &why);
         free(path);
         /* A place that could not be read may have the part: that the other one has none is then not
          * the answer. */
@@ -187,28 +208,17 @@ static int replace_part(struct files *files, const char *inside, uint32_t rank, 
     return rv;
 }
 
-/* Whether the manifest of that step and era is here; that of another era will be replaced. */
-static bool has_manifest(struct files *files, const char *folder, uint64_t step, uint32_t era)
-{
-    struct checkpoint_manifest here;
-    if (checkpoint_find(files, folder, step, &here, NULL) != 0)
-        return false;
-    bool same = here.era == era;
-    checkpoint_manifest_fini(&here);
-    return same;
-}
-
 int checkpoint_keep_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
                          uint32_t rank, const void *bytes, size_t count, struct error *error)
 {
     struct checkpoint_part written;
-    if (!has_manifest(files, folder, step, era)) {
+    if (find_era(files, folder, step, era, NULL) != 0) {
         /* Its manifest comes, and takes what is aside with it. */
         int rv = checkpoint_write_part(files, folder, step, era, rank, bytes, count, &written,
                                        error);
         /* It may have come meanwhile, written by another thread or process of this host: then it
          * took the folder aside before the part was in it, perhaps from under the writing. */
-        if (!has_manifest(files, folder, step, era))
+        if (find_era(files, folder, step, era, NULL) != 0)
             return rv;
         checkpoint_drop_part(files, folder, step, era, rank);
     }

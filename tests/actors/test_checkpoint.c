@@ -381,6 +381,36 @@ static void a_part_that_is_not_here_makes_no_checkpoint(void **unused)
     close_folder(folder);
 }
 
+/* The checkpoint of another era, or one without its manifest, goes when one of that step is made: a
+ * host that has the same bytes there has no part of the new one yet. */
+static void a_part_counts_beside_the_manifest_of_its_era(void **unused)
+{
+    (void)unused;
+    char folder[64], path[128];
+    unsigned char bytes[BYTES];
+    struct checkpoint_manifest manifest;
+    struct checkpoint_part part;
+    struct error error = { 0 };
+    open_folder(folder);
+    assert_int_equal(save(files_posix, folder, 6, 1), 0);
+    assert_int_equal(checkpoint_find(files_posix, folder, 6, &manifest, NULL), 0);
+    part = manifest.parts[1];
+    checkpoint_manifest_fini(&manifest);
+    assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, bytes, NULL), 0);
+    assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 2, 1, &part, NULL, &error),
+                     TR_ENOENT);
+    assert_non_null(strstr(error.text, "the checkpoint of step 6 is of era 1 instead of 2"));
+    snprintf(path, sizeof path, "%s/checkpoint-6/" CHECKPOINT_MANIFEST, folder);
+    assert_int_equal(files_remove_tree(files_posix, path, NULL), 0);
+    assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL),
+                     TR_ENOENT);
+    /* What is on its way is the era's own. */
+    assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 2, 1, bytes, BYTES, &part, NULL),
+                     0);
+    assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 2, 1, &part, NULL, NULL), 0);
+    close_folder(folder);
+}
+
 /* It may be reported by then, and the checkpoint be made of it at any time. */
 static void a_part_saved_again_stays_whole(void **unused)
 {
@@ -1019,6 +1049,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_read_is_not_passed_over),
         cmocka_unit_test(a_folder_whose_disk_is_away_is_no_empty_one),
         cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
+        cmocka_unit_test(a_part_counts_beside_the_manifest_of_its_era),
         cmocka_unit_test(a_part_saved_again_stays_whole),
         cmocka_unit_test(a_part_that_is_put_back_meets_its_manifest),
         cmocka_unit_test(a_full_disk_keeps_no_half_of_a_part),
