@@ -198,6 +198,17 @@ static int write_manifest(struct files *files, const char *aside,
     return rv;
 }
 
+/* Takes back a name that may not last: ranks that hear that there is no such checkpoint drop their
+ * parts, and look for them where they put them. The manifest goes before any part, since a crash may
+ * lose the rename: the name would be that of a checkpoint without its parts. */
+static void take_name_back(struct files *files, const char *aside, const char *final)
+{
+    char *manifest = files_join(aside, CHECKPOINT_MANIFEST);
+    if (files_rename(files, final, aside, NULL) == 0 && manifest != NULL)
+        (void)files_remove_tree(files, manifest, NULL);
+    free(manifest);
+}
+
 /* The one that stood there was damaged, or is of an era that was rolled back. */
 static int checkpoint_replace(struct files *files, const char *folder, const char *aside,
                               const char *final, struct error *error)
@@ -213,10 +224,8 @@ static int checkpoint_replace(struct files *files, const char *folder, const cha
     bool named = rv == 0;
     if (named)
         rv = files_sync_folder(files, folder, error);
-    /* A name that may not last is taken back: those who hear that there is no such checkpoint drop
-     * their parts, and look for them where they put them. */
     if (named && rv != 0)
-        (void)files_rename(files, final, aside, NULL);
+        take_name_back(files, aside, final);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_SYNCED);
     return rv;
 }
