@@ -80,6 +80,11 @@ int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_erro
     int rv = graph_reason(graph, why->code);
     if (rv == TR_ECLOSED)
         return graph_say_closed(graph, "the graph", why, error);
+    if (rv == TR_ETIMEDOUT && rv == why->code) {
+        struct error named = *why;
+        graph_name_absent(graph, &named);
+        return error_give(&named, error);
+    }
     return rv == why->code ? error_give(why, error) : graph_refused(graph, rv, error);
 }
 

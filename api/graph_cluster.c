@@ -169,6 +169,31 @@ int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
     return rv;
 }
 
+void graph_name_absent(struct tr_graph *graph, struct error *why)
+{
+    uint32_t most = graph->plan->num_processes, count = 0;
+    struct links_status *status = calloc(most, sizeof *status);
+    char where[ENDPOINT_TEXT_MAX];
+    /* While the graph is stopping there may be no node. */
+    pthread_mutex_lock(&graph->mutex);
+    if (status != NULL && !graph->stopping && graph->node != NULL)
+        count = links_status(graph->node, status, most);
+    pthread_mutex_unlock(&graph->mutex);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t process = status[i].node;
+        if (status[i].state == LINKS_UP)
+            continue;
+        struct error plain = *why;
+        endpoint_format(&graph->placing.processes[process].endpoint, where, sizeof where);
+        error_set(why, plain.code, "%.300s: process %" PRIu32 " (%s, %s) %s", plain.text, process,
+                  graph->session->cluster.hosts[graph->plan->processes[process].host].name, where,
+                  status[i].connections == 0 ? "never answered" : "does not answer");
+        why->process_1 = process + 1;
+        break;
+    }
+    free(status);
+}
+
 int graph_spawn_status(struct tr_graph *graph)
 {
     struct tr_session *session = graph->session;

@@ -243,6 +243,8 @@ int graph_reason(struct tr_graph *graph, int rv);
 /* Give error what a call ended with, or the reason behind it. Before graph_leave, after which
  * another thread may have closed the graph. */
 int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error);
+/* Adds to a failure by time the first process that there is no connection with, if there is one. */
+void graph_name_absent(struct tr_graph *graph, struct error *why);
 int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error);
 /* TR_ECLOSED of a call of that name: the text names what ended, the session or the job; while
  * neither has, it is the call's own (why, which may be NULL). */

@@ -89,7 +89,8 @@ static int report_all(struct tr_observer *observer, bool json, struct tr_error *
 {
     struct tr_job_status job = TR_JOB_STATUS_INIT;
     struct report report;
-    uint32_t down = 0;
+    struct tr_process_status first_down = TR_PROCESS_STATUS_INIT;
+    uint32_t down = 0, which = 0;
     int rv = tr_observer_job(observer, &job, error);
     if (rv != 0)
         return rv;
@@ -101,7 +102,10 @@ static int report_all(struct tr_observer *observer, bool json, struct tr_error *
         rv = tr_observer_process(observer, p, &line, error);
         if (rv == 0)
             report_line(&report, p, &line);
-        down += !line.up;
+        if (rv == 0 && !line.up && down++ == 0) {
+            first_down = line;
+            which = p;
+        }
     }
     report_rows_end(&report);
     if (rv != 0) {
@@ -110,8 +114,10 @@ static int report_all(struct tr_observer *observer, bool json, struct tr_error *
     }
     rv = report_print(&report, error);
     if (rv == 0 && down > 0)
-        rv = tr_error_set(error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
-                          job.num_processes);
+        rv = tr_error_set(error, TR_EPEERDOWN,
+                          "%u of %u processes do not answer; process %u (%s): %s", down,
+                          job.num_processes, which, first_down.host,
+                          first_down.why[0] != '\0' ? first_down.why : "it is silent");
     return rv;
 }
 

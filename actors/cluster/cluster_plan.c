@@ -275,6 +275,7 @@ uint32_t cluster_plan_peers(const struct cluster_plan *cp, uint32_t process,
             .endpoint = cp->processes[p].endpoint,
             .host = cp->cluster->tls.ca == NULL ? NULL
                                                 : cp->cluster->hosts[cp->processes[p].host].name,
+            .name = cp->cluster->hosts[cp->processes[p].host].name,
         };
     }
     return count;

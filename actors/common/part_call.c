@@ -313,9 +313,9 @@ void part_call_located(struct part_call *call, int status)
         return;
     }
     struct error why;
-    error_set(&why, status, "partition %" PRIu32 ": nobody serves it now", call->part);
+    error_set(&why, status, "partition %" PRIu32 ": no process serves it now", call->part);
     if (call->owners == NULL)
-        error_set(&why, status, "nobody is there to ask");
+        error_set(&why, status, "no process is there to answer");
     part_call_fail(call, status, &why);
 }
 

@@ -72,7 +72,10 @@ int operation_charge(struct operation *op, size_t bytes, struct error *error)
 void operation_expire(struct operation *op)
 {
     char text[ERROR_TEXT_MAX];
-    snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s", op->timeout_ns / 1000000,
+    uint64_t milliseconds = op->timeout_ns / 1000000;
+    bool is_long = milliseconds >= 2000;
+    snprintf(text, sizeof text, "gave up after %" PRIu64 " %s%s%.300s",
+             is_long ? (milliseconds + 500) / 1000 : milliseconds, is_long ? "s" : "ms",
              op->error.code != 0 ? ": " : "", op->error.text);
     operation_end_about(op, TR_ETIMEDOUT, text, op->error.process_1);
 }

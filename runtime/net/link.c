@@ -56,35 +56,46 @@ static void link_retry(struct link *link)
         link->retry_ns = LINK_RETRY_MOST_NS;
 }
 
-/* Processes of a job start in any order, so the first failures say nothing. After dead_ns without a
- * link the peer is named, and again each time that this has doubled: it may be stopped, and where
- * no peer has heard of its present life, no silence of it counts. */
-static bool warn_apart(struct link *link, const char *why)
+/* Processes of a job start in any order, so the first silence says nothing. After dead_ns without a
+ * link the peer is named, with where it is looked for and why that fails: every few seconds while
+ * people watch a start, then each minute, and each minute at once where a configuration has to be
+ * corrected, which the first failure has said (link_note_misfit). Both sides do so, since
+ * the one that is dialed waits too. */
+static void link_name_absent(struct link *link)
 {
     const struct links *links = link->links;
+    const struct links_peer *peer = link->peer;
+    uint64_t silent_ns = link->silent_ticks * links->heartbeat_ns;
+    uint64_t pause_ns = link->misfit || silent_ns >= LINK_ABSENT_OFTEN_NS ? LINK_ABSENT_RARE_NS
+                                                                          : LINK_ABSENT_NS;
     char where[ENDPOINT_TEXT_MAX];
+    const char *why = link->why;
     if (link->silent_ticks < links->dead_ticks || link->silent_ticks < link->warn_ticks)
-        return false;
-    link->warn_ticks = 2 * link->silent_ticks;
-    endpoint_format(&link->peer->endpoint, where, sizeof where);
+        return;
+    link->warn_ticks = link->silent_ticks + (uint32_t)(pause_ns / links->heartbeat_ns);
+    endpoint_format(&peer->endpoint, where, sizeof where);
+    /* The address is in many errors, and is said once. */
+    size_t length = strlen(where);
+    if (strncmp(why, where, length) == 0 && strncmp(why + length, ": ", 2) == 0)
+        why += length + 2;
+    if (why[0] == '\0')
+        why = link_dials(link) ? "it does not answer" : "it has not connected to this process";
     log_write(links->node, LOG_LEVEL_WARN, "links",
-              "node %u: no link with node %u at %s for %llu s, is it stopped? The last attempt: %s",
-              links->node->id, link->node, where,
-              (unsigned long long)(link->silent_ticks * links->heartbeat_ns / 1000000000), why);
-    return true;
+              "waiting for process %u (%s%s%s): no connection for %llu s: %s", link->node,
+              peer->name != NULL ? peer->name : "", peer->name != NULL ? ", " : "", where,
+              (unsigned long long)(silent_ns / 1000000000), why);
 }
 
 static void note_end(struct link *link, const char *why)
 {
-    bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
-    link->failures += greeting;
-    if (greeting && link->links->apart != NULL)
-        link->links->apart(link->links->apart_arg, link->node, why);
-    /* warn_apart last: it writes to the log itself, and only an attempt of a side that dials
-     * counts. */
-    if (!greeting || !link_dials(link) || link->leaving || !warn_apart(link, why))
-        log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
-                  "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
+    if (link->phase == LINK_DIALING || link->phase == LINK_GREETING) {
+        link->failures++;
+        snprintf(link->why, sizeof link->why, "%s", why);
+        if (link->links->apart != NULL)
+            link->links->apart(link->links->apart_arg, link->node, why);
+    }
+    log_write(link->links->node, LOG_LEVEL_DEBUG, "links", "node %u: connection with node %u: %s",
+              link->links->node->id, link->node, why);
 }
 
 void link_disconnect(struct link *link, const char *why)
@@ -142,9 +153,9 @@ static void be_fenced(struct link *link)
 static void link_refused(struct link *link, uint32_t refusal)
 {
     char who[32];
-    snprintf(who, sizeof who, "node %u", link->node);
+    snprintf(who, sizeof who, "process %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
-        links_count_refusal(link->links, refusal, who, false);
+        links_count_refusal(link->links, refusal, who, NULL, false);
     /* Fenced is for good: no later connection could change it. This and the end of the connection
      * may go in any order: node_fail only asks for a stop. */
     if (refusal == LINKS_REFUSED_FENCED)
@@ -172,7 +183,7 @@ static void link_answered(struct link *link)
     }
     if (greeting_type(link->greeting) != WIRE_WELCOME ||
         greeting_hello(link->greeting, &hello) < 0 || !is_sound(link, &hello)) {
-        links_count_refusal(link->links, LINKS_REFUSED_MALFORMED, "a peer", true);
+        links_count_refusal(link->links, LINKS_REFUSED_MALFORMED, "a peer", NULL, true);
         link_disconnect(link, "its answer is no welcome");
         return;
     }
@@ -192,18 +203,25 @@ static void link_answered(struct link *link)
     link_begin(link, greeting_take(link->greeting), &hello);
 }
 
+/* Retrying will not help: a configuration has to be corrected. The failure is logged when it is
+ * new, and of those that differ ever fewer, so that whatever listens there cannot fill the log. */
+static void link_note_misfit(struct link *link, const struct error *error)
+{
+    if (strncmp(link->why, error->text, sizeof link->why - 1) != 0 &&
+        (link->failures & (link->failures + 1)) == 0)
+        log_write(link->links->node, LOG_LEVEL_WARN, "links", "process %u: no connection: %s",
+                  link->node, error->text);
+    link->misfit = true;
+}
+
 static void go_on_greeting(struct link *link)
 {
     struct error error = { 0 };
     struct transport *transport = link->greeting->transport;
     int rc = greeting_step(link->greeting, &error);
-    /* Retrying will not help: somebody has to correct a configuration. Logged ever more rarely, so
-     * that whatever listens there cannot fill the log. The log comes before link_disconnect, which
-     * counts the failure. */
-    if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
-        log_write(link->links->node, LOG_LEVEL_WARN, "links",
-                  "node %u: connection with node %u: %s", link->links->node->id, link->node,
-                  error.text);
+    /* The note comes before link_disconnect, which keeps the text that this one is compared with. */
+    if (rc == TR_EPERM || rc == TR_EFORMAT)
+        link_note_misfit(link, &error);
     /* Trust is asked for before the answer: nothing is done of what a side says that need not be
      * the one meant. */
     if (rc < 0)
@@ -290,9 +308,9 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
      * adopted again below, with link_write_parting for its events. */
     transport_detach(transport);
     link->parting = greeting_create(transport, &link->links->connection_account);
-    snprintf(who, sizeof who, "node %u", link->node);
+    snprintf(who, sizeof who, "process %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
-        links_count_refusal(link->links, refusal, who, true);
+        links_count_refusal(link->links, refusal, who, NULL, true);
     /* This stands behind the count: a refusal counts although there is no memory to say it. */
     if (link->parting == NULL)
         return;
@@ -508,6 +526,8 @@ static void link_tick(struct actor *self, void *arg)
         count_silence(link);
     if (link->heard)
         link->silent_ticks = 0;
+    if (link->peer != NULL && link->phase != LINK_UP && !link->leaving)
+        link_name_absent(link);
     /* This stands behind count_silence, which may have ended the connection. */
     if (link->phase == LINK_UP) {
         /* Credit is taken before it is asked whether there is any to tell. */

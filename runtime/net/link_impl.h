@@ -43,6 +43,11 @@ struct link;
 /* It goes on so for this long at most: the acknowledgement that frees memory may be behind bytes
  * that are not read, on both sides. The greetings of the next connection bring it. */
 #define LINK_STALL_MOST_NS UINT64_C(1000000000)
+/* A peer without a link is named so often for as long as a start is watched, then rarely. */
+#define LINK_ABSENT_NS UINT64_C(10000000000)
+#define LINK_ABSENT_OFTEN_NS UINT64_C(60000000000)
+#define LINK_ABSENT_RARE_NS UINT64_C(60000000000)
+#define LINK_WHY_MAX 192 /* a line of the log has 512, with the peer's name and address */
 /* A peer that sends the same message in a shape that does not verify is broken. */
 #define LINK_CORRUPT_MAX 5u
 
@@ -191,8 +196,10 @@ struct link {
     uint32_t failures; /* to connect, since it was up */
     uint64_t last_tick_ns;
     uint32_t silent_ticks;
-    uint32_t warn_ticks; /* of silence without a link, when it is due to be named again */
-    bool heard, spoke;   /* since the last tick */
+    uint32_t warn_ticks;    /* of silence without a link, when it is due to be named again */
+    char why[LINK_WHY_MAX]; /* the last attempt since it was up failed; "": there was none */
+    bool misfit;            /* one of them failed by what only a configuration mends */
+    bool heard, spoke;      /* since the last tick */
 
     atomic_uint downs_open;
     struct link_down_post *downs; /* [loops] */
@@ -252,6 +259,7 @@ struct links {
     struct account connection_account; /* buffers of connections, and what TLS takes */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];
+    atomic_uint_fast64_t refusal_due_ns; /* when the log may have the next one */
 };
 
 static inline struct links_loop *links_on(struct loop *loop, struct links *links)
@@ -273,7 +281,9 @@ void links_index(struct links *links, uint32_t place);       /* so that links_fi
 struct link *links_find(struct links *links, uint32_t node); /* of the table; NULL */
 int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer);
 void link_unref(struct link *link);
-void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us);
+/* why: in the place of the refusal's own text; NULL: that. */
+void links_count_refusal(struct links *links, uint32_t refusal, const char *who, const char *why,
+                         bool by_us);
 
 /* listener.c */
 extern const struct actor_ops links_ops;

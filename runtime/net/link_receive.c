@@ -422,7 +422,7 @@ static bool receive_parse(struct link *link)
         link_peer_down(link, NULL);
         return false;
     case STEP_DENIED:
-        links_count_refusal(link->links, LINKS_REFUSED_DENIED, "an observer", true);
+        links_count_refusal(link->links, LINKS_REFUSED_DENIED, "an observer", NULL, true);
         link_peer_down(link, "it sent what observers may not");
         return false;
     default:

@@ -305,6 +305,8 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     link->failures = 0;
     link->heard = true;
     link->warn_ticks = 0;
+    link->why[0] = '\0';
+    link->misfit = false;
     link->goodbye_sent = link->stalled = false;
     for (int lane = 0; lane < WIRE_LANES; lane++)
         link->acked[lane] = link->in[lane].received;

@@ -7,10 +7,14 @@
  * at an empty one. A link of the table lives as long as the table; one of an observer lives until
  * its last reference is given up, since a post may still be on its way to a link that has ended.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
+
+/* Refusals of a kind that was said before are said so often at most, of all kinds together. */
+#define REFUSAL_SAID_NS UINT64_C(60000000000)
 
 static uint32_t scatter(uint32_t node)
 {
@@ -58,15 +62,28 @@ void link_unref(struct link *link)
     }
 }
 
-void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us)
+void links_count_refusal(struct links *links, uint32_t refusal, const char *who, const char *why,
+                         bool by_us)
 {
     if (refusal >= LINKS_REFUSALS_COUNT)
         refusal = LINKS_REFUSED_MALFORMED;
+    if (why == NULL)
+        why = wire_refusal_text(refusal);
     uint64_t before = atomic_fetch_add(&links->refused, 1);
-    atomic_fetch_add(&links->refused_by[refusal], 1);
-    /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
-    if ((before & (before + 1)) == 0)
-        log_write(links->node, LOG_LEVEL_WARN, "links",
-                  "node %u: a connection with %s was refused by %s: %s", links->node->id, who,
-                  by_us ? "us" : "it", wire_refusal_text(refusal));
+    uint64_t same_before = atomic_fetch_add(&links->refused_by[refusal], 1);
+    uint64_t now_ns = env_now_ns(links->node->env), due_ns = atomic_load(&links->refusal_due_ns);
+    /* The first of each kind, then one each minute, so that neither a peer that tries again and
+     * again nor a stranger can fill the log. */
+    if (same_before != 0 &&
+        (now_ns < due_ns || !atomic_compare_exchange_strong(&links->refusal_due_ns, &due_ns,
+                                                            now_ns + REFUSAL_SAID_NS)))
+        return;
+    if (same_before == 0)
+        atomic_store(&links->refusal_due_ns, now_ns + REFUSAL_SAID_NS);
+    char more[48] = "";
+    if (same_before != 0)
+        snprintf(more, sizeof more, " (refused so far: %llu)", (unsigned long long)before + 1);
+    log_write(links->node, LOG_LEVEL_WARN, "links",
+              by_us ? "refused a connection from %s: %s%s" : "%s refused our connection: %s%s", who,
+              why, more);
 }

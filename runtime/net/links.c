@@ -81,14 +81,16 @@ static int copy_peers(struct links *links, const struct links_options *options, 
     for (uint32_t i = 0; i < count; i++) {
         struct links_peer *peer = &links->peers[i];
         *peer = options->peers[i];
-        /* The name is cleared before anything may fail: what links_destroy() frees is never the
+        /* The names are cleared before anything may fail: what links_destroy() frees is never the
          * caller's. */
-        peer->host = NULL;
+        peer->host = peer->name = NULL;
         if (links_find(links, peer->node) != NULL)
             return error_set(error, TR_EINVAL, "peers: node %u is there twice", peer->node);
         if (options->peers[i].host != NULL && (peer->host = strdup(options->peers[i].host)) == NULL)
             return error_set(error, TR_ENOMEM, "links: out of memory");
-        links->num_peers = i + 1; /* before the link: what is made so far is freed by this number */
+        links->num_peers = i + 1; /* before all that may fail below: by this number it is freed */
+        if (options->peers[i].name != NULL && (peer->name = strdup(options->peers[i].name)) == NULL)
+            return error_set(error, TR_ENOMEM, "links: out of memory");
         int rc = link_init(&links->table[i], links, peer->node, peer);
         if (rc < 0)
             return error_set(error, rc, "links: out of memory");
@@ -153,6 +155,7 @@ static void links_destroy(struct router *router)
     for (uint32_t i = 0; i < links->num_peers; i++) {
         free(links->table[i].downs);
         free((char *)(uintptr_t)links->peers[i].host);
+        free((char *)(uintptr_t)links->peers[i].name);
     }
     while (links->observers != NULL) {
         struct link *observer = links->observers;

@@ -11,9 +11,9 @@
  *
  * If both sides fenced each other, only the dialing side ends.
  *
- * A peer that this node dials, and has no link with for dead_ns, is named in the log with its
- * endpoint, ever more rarely: it may have been stopped before this node began, so that nobody here
- * knows the incarnation that is silent.
+ * A peer that this node has no link with for dead_ns is named in the log with its endpoint, every
+ * few seconds and later each minute: threads may wait for it, and where it was stopped before this
+ * node began, no node here knows the incarnation that is silent.
  *
  * Order is kept between two actors in each lane, as inside a node. A message that a link can't
  * carry is answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is
@@ -76,6 +76,7 @@ struct links_peer {
     uint32_t node;
     struct endpoint endpoint; /* where it listens; ENDPOINT_NONE: it only connects */
     const char *host;         /* that its certificate must name; NULL: any */
+    const char *name;         /* of its host, for display; NULL: none */
 };
 
 struct links_options {

@@ -61,7 +61,7 @@ static void too_late(struct actor *self, void *arg)
     struct half_open *it = arg;
     (void)self;
     if (!it->refused)
-        links_count_refusal(it->links, LINKS_REFUSED_TIMEOUT, "somebody", true);
+        links_count_refusal(it->links, LINKS_REFUSED_TIMEOUT, "an unknown peer", NULL, true);
     listener_drop(it, !it->refused);
 }
 
@@ -70,8 +70,8 @@ static void listener_refuse(struct half_open *it, uint32_t refusal, uint32_t nod
     char who[TRANSPORT_IDENTITY_MAX + 32];
     char identity[TRANSPORT_IDENTITY_MAX];
     transport_identity(it->greeting->transport, identity);
-    snprintf(who, sizeof who, "node %u (%s)", node, identity);
-    links_count_refusal(it->links, refusal, who, true);
+    snprintf(who, sizeof who, "process %u (%s)", node, identity);
+    links_count_refusal(it->links, refusal, who, NULL, true);
     /* The flag is set before the step below, and before whatever comes next: nothing that this
      * connection sends is judged again. */
     it->refused = true;
@@ -255,9 +255,8 @@ static void go_on(struct actor *self, struct half_open *it)
         if (rc < 0 || greeting_is_written(it->greeting))
             listener_drop(it, false);
     } else if (rc < 0) {
-        char who[160];
-        snprintf(who, sizeof who, "somebody (%.140s)", error.text);
-        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, who, true);
+        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, "an unknown peer", error.text,
+                            true);
         listener_drop(it, true);
     } else if (rc > 0) {
         listener_greeted(self, it);
@@ -321,7 +320,7 @@ static bool free_place(struct links *links, const struct stream_peer *peer, uint
     struct half_open *it = (struct half_open *)(void *)place;
     /* The count comes before listener_drop, which frees the connection. */
     if (!it->refused)
-        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+        links_count_refusal(links, LINKS_REFUSED_FULL, "an unknown peer", NULL, true);
     listener_drop(it, !it->refused);
     return true;
 }
@@ -375,7 +374,7 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
         }
         stream_close(stream);
         free(it);
-        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+        links_count_refusal(links, LINKS_REFUSED_FULL, "an unknown peer", NULL, true);
         atomic_fetch_add(&links->dropped_unproved, 1);
     }
 }

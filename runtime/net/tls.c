@@ -107,7 +107,7 @@ int tls_create(struct stream *stream, const struct security *security, bool conn
     if (made != NULL) {
         made->security = security;
         made->pipe.stream = stream;
-        strcpy(made->identity, "nobody");
+        strcpy(made->identity, "not authenticated");
     }
     if (made == NULL || tls_begin(made, connects, peer_host) < 0) {
         tls_destroy(made);
@@ -363,7 +363,7 @@ bool tls_has_answered(const struct tls *tls)
 
 const char *tls_identity(const struct tls *tls)
 {
-    return tls->done ? tls->identity : "nobody";
+    return tls->done ? tls->identity : "not authenticated";
 }
 
 const struct error *tls_error(const struct tls *tls)

@@ -37,8 +37,11 @@ static int explain_certificate(const struct tls_failure *failure, struct error *
                              "the other side shows a certificate (%s), but this one has a shared "
                              "key: give both the same",
                              who);
-        return error_set(error, TR_EPERM,
-                         "the other side's certificate (%s) is not signed by our authority", who);
+        return error_set(
+            error, TR_EPERM,
+            "TLS handshake failed: the peer's certificate (%s) is issued by another CA "
+            "than ours; give all hosts the same \"ca\"",
+            who);
     default:
         return error_set(error, TR_EPERM, "the other side's certificate (%s) is refused: %s", who,
                          X509_verify_cert_error_string(failure->verify));
@@ -50,24 +53,24 @@ static const char *alert(int reason)
 {
     switch (reason) {
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-        return "our certificate is not signed by its authority";
+        return "the peer does not trust our certificate (issued by another CA)";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-        return "our certificate has expired, or is not yet valid by its clock";
+        return "our certificate has expired, or is not yet valid by the peer's clock";
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
-        return "it does not accept our certificate";
+        return "the peer does not accept our certificate";
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-        return "it wants a certificate, and we have a shared key or none";
+        return "the peer wants a certificate, and we have a shared key or none";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
-        return "it does not speak TLS 1.3";
+        return "the peer does not speak TLS 1.3";
     case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-        return "it found nothing in common with us: one may have a shared key and the other "
-               "certificates";
+        return "the peer found nothing in common with us: one may have a shared key and the "
+               "other certificates";
     case SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER:
     case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:
-        return "its key is another than ours";
+        return "the peer's shared key is another than ours";
     default:
         return reason >= SSL_AD_REASON_OFFSET ? "" : NULL;
     }
@@ -80,24 +83,26 @@ static int explain_reason(const struct tls_failure *failure, unsigned long code,
     const char *text = ERR_reason_error_string(code);
     const char *told = ERR_GET_LIB(code) == ERR_LIB_SSL ? alert(reason) : NULL;
     if (told != NULL)
-        return error_set(error, TR_EPERM, "the other side refused the connection: %s",
+        return error_set(error, TR_EPERM, "TLS handshake failed: %s",
                          told[0] != '\0' ? told
                          : text != NULL  ? text
                                          : "no reason given");
     switch (ERR_GET_LIB(code) == ERR_LIB_SSL ? reason : 0) {
     case SSL_R_BINDER_DOES_NOT_VERIFY:
-        return error_set(error, TR_EPERM, "the other side's shared key is another than ours");
+        return error_set(error, TR_EPERM,
+                         "TLS handshake failed: the peer's shared key is another than ours");
     case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:
     case SSL_R_NO_SHARED_CIPHER:
     case SSL_R_NO_CERTIFICATE_SET:
         if (failure->has_shared_key)
-            return error_set(error, TR_EPERM, "the other side does not have our shared key");
+            return error_set(error, TR_EPERM,
+                             "TLS handshake failed: the peer does not have our shared key");
         break;
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
-        return error_set(error, TR_EPERM, "the other side showed no certificate");
+        return error_set(error, TR_EPERM, "TLS handshake failed: the peer showed no certificate");
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_WRONG_SSL_VERSION:
-        return error_set(error, TR_EPERM, "the other side does not speak TLS 1.3");
+        return error_set(error, TR_EPERM, "TLS handshake failed: the peer does not speak TLS 1.3");
     case SSL_R_EXCESSIVE_MESSAGE_SIZE:
         return error_set(error, TR_ETOOBIG, "a part of the handshake is larger than it may be");
     }

@@ -114,7 +114,7 @@ void transport_identity(const struct transport *transport, char identity[TRANSPO
     else if (peer.uid >= 0)
         snprintf(identity, TRANSPORT_IDENTITY_MAX, "uid %lld", (long long)peer.uid);
     else
-        snprintf(identity, TRANSPORT_IDENTITY_MAX, "nobody");
+        snprintf(identity, TRANSPORT_IDENTITY_MAX, "not authenticated");
 }
 
 bool transport_is_trusted(const struct transport *transport)

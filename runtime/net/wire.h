@@ -91,7 +91,7 @@ static inline bool wire_window_is_sound(uint64_t window_bytes)
     X(FENCED, "it was silent for too long and counts as dead; it has to start again")        \
     X(DUPLICATE, "two processes run as that node")                                           \
     X(FULL, "there are too many connections")                                                \
-    X(MALFORMED, "its greeting is not one")                                                  \
+    X(MALFORMED, "it does not speak the protocol of Troupe")                                 \
     X(TIMEOUT, "its greeting took too long")                                                 \
     X(INSECURE, "its connection is not encrypted")                                           \
     X(BUSY, "its last life is still being ended here")                                       \

@@ -305,7 +305,7 @@ static void an_owner_that_never_comes_is_named_at_the_deadline(void **unused)
     f.options.snapshots = NULL;
     asker_spawn(&f.asker, &graph_client_ops, &f.options);
     assert_int_equal(fetch(&f, FEAT, 20, ids, 1, 200 * MS), 0);
-    assert_failed(&f, TR_ETIMEDOUT, "not done within 200 ms");
+    assert_failed(&f, TR_ETIMEDOUT, "gave up after 200 ms");
     close_fixture(&f);
 }
 

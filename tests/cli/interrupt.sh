@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# SIGTERM ends a process of a cluster at once, with a message, while it waits for peers that never come.
+# SIGTERM ends a process of a cluster at once, with a message, while it waits for peers that never come;
+# whom it waits for, and where, is said meanwhile, on both sides of a link.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
 "$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --seed 1 \
@@ -51,4 +52,33 @@ for seconds in 0 0.3 2; do
     stopped "$seconds" 2 sample
     expect "a sampler without peers ends after $seconds s" ended
 done
+
+# A peer that no connection is had with, which process 1 makes and process 0 waits for.
+port=$((30000 + $$ % 1200 * 2))
+for absent in 0 1; do
+    present=$((1 - absent))
+    cat >"$work/tcp-$absent.json" <<E2
+{"name": "tcp", "graph": "g/toy.json", "insecure_network": true,
+ "hosts": [{"name": "a", "address": "127.9.9.$((9 - absent * 8))", "port": $port, "trainers": 1},
+           {"name": "b", "address": "127.9.9.$((9 - present * 8))", "port": $((port + 1)), "trainers": 1}]}
+E2
+    "$TROUPE" train --cluster "$work/tcp-$absent.json" --process $present --epochs 2 --hidden 8 --quiet \
+        --run "$work/run-$absent" >"$work/out" 2>"$work/err" </dev/null &
+    child=$!
+    left=600
+    until grep -q "waiting for" "$work/err" || [ $((left -= 1)) = 0 ] || ! kill -0 "$child" 2>/dev/null; do
+        sleep 0.1
+    done
+    kill "$child"
+    wait "$child"
+    code=$?
+    [ $absent = 0 ] && whom="process 0 (a, tcp:127.9.9.9:$port)" || whom="process 1 (b, tcp:127.9.9.9:$((port + 1)))"
+    expect "process $present names the peer that it waits for" grep -qF "waiting for $whom: no connection" "$work/err"
+    expect "and ends with the signal" complains "interrupted"
+done
+
+# The end of a wait names the peer too.
+sed 's/"insecure_network"/"limits": {"recovery_deadline": 2}, "insecure_network"/' "$work/tcp-1.json" >"$work/soon.json"
+run timeout 100 "$TROUPE" train --cluster "$work/soon.json" --process 0 --epochs 2 --hidden 8 --quiet --run "$work/soon"
+expect "a wait that ends says for whom" fails_with "gave up after .*process 1 (b, tcp:127.9.9.9:$((port + 1))) never answered"
 finish

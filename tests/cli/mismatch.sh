@@ -90,14 +90,24 @@ echo 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f >"$work/ke
 echo 101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f >"$work/other-key"
 begin 0 sample --cluster "$work/tcp.json"
 begin 1 sample --cluster "$work/other.json"
+began=$(date +%s)
 tries=0
-until grep -q refused "$work/0" && grep -q "connection with" "$work/1"; do
+until grep -q "refused a connection" "$work/0" && grep -q "TLS handshake failed" "$work/1"; do
     tries=$((tries + 1))
     [ $tries -lt 400 ] || break
     sleep 0.05
 done
-expect "who listens says that it refused a wrong key" grep -q "was refused by us: " "$work/0"
-expect "who connects says that its key was refused" grep -q "connection with" "$work/1"
+expect "who listens says that it refused a wrong key" \
+    grep -q "refused a connection from an unknown peer: TLS handshake failed: " "$work/0"
+expect "who connects says that its key was refused" grep -q "process 0: no connection: TLS" "$work/1"
+# Each second another attempt is refused; the lines are one, and then one a minute.
+sleep 4
+lines=$(grep -c "refused a connection" "$work/0")
+minutes=$((($(date +%s) - began) / 60))
+expect "not each time that it is tried" [ "$lines" -le $((1 + minutes)) ]
+run "$TROUPE" status "$work/other.json"
+expect "status says why it has no answer" \
+    fails_with "1 of 2 processes do not answer; process 0 (a): .*TLS handshake failed"
 stop 0
 stop 1
 finish

@@ -178,7 +178,7 @@ static void both_sides_know_who_it_is(void **state)
     struct line line;
     connect_line(&line, house->alpha, house->beta, "beta", 1);
     transport_identity(line.server, identity);
-    assert_string_equal(identity, "nobody");
+    assert_string_equal(identity, "not authenticated");
     assert_false(transport_is_trusted(line.server));
     assert_false(transport_names(line.server, "alpha"));
     shake_hands(&line);
@@ -197,7 +197,7 @@ static void both_sides_know_who_it_is(void **state)
     disconnect_line(&line);
     connect_line(&line, NULL, NULL, NULL, 1);
     transport_identity(line.client, identity);
-    assert_string_equal(identity, "nobody");
+    assert_string_equal(identity, "not authenticated");
     assert_false(transport_is_trusted(line.client));
     disconnect_line(&line);
 }
@@ -254,12 +254,14 @@ static void expect_refusal(const struct security *client, const struct security 
 static void strangers_are_refused(void **state)
 {
     struct house *house = *state;
-    expect_refusal(house->stranger, house->beta, NULL, "not signed by our authority", "refused");
+    expect_refusal(house->stranger, house->beta, NULL, "is issued by another CA than ours",
+                   "the peer does not trust our certificate (issued by another CA)");
     expect_refusal(house->alpha, house->beta, "gamma", "(CN=beta) is not that of host gamma",
-                   "refused");
+                   "TLS handshake failed: ");
     expect_refusal(house->shared, house->other_shared, NULL, "key is another than ours",
                    "shared key is another than ours");
-    expect_refusal(house->shared, house->beta, NULL, "this one has a shared key", "refused");
+    expect_refusal(house->shared, house->beta, NULL, "this one has a shared key",
+                   "TLS handshake failed: ");
     expect_refusal(house->alpha, house->shared, NULL, "one may have a shared key",
                    "does not have our shared key");
 }
@@ -294,11 +296,12 @@ static void certificates_out_of_their_time_are_refused(void **state)
     struct house *house = *state;
     struct security *late = keys_security(house->folder, "alpha");
     set_clock(late, 60);
-    expect_refusal(late, house->beta, NULL, "(CN=beta) has expired", "refused");
-    expect_refusal(house->beta, late, NULL, "refused the connection: our certificate has expired",
+    expect_refusal(late, house->beta, NULL, "(CN=beta) has expired", "TLS handshake failed: ");
+    expect_refusal(house->beta, late, NULL, "TLS handshake failed: our certificate has expired",
                    "(CN=beta) has expired");
     set_clock(late, -60);
-    expect_refusal(late, house->beta, NULL, "not yet valid; compare the clocks", "refused");
+    expect_refusal(late, house->beta, NULL, "not yet valid; compare the clocks",
+                   "TLS handshake failed: ");
     security_destroy(late);
 }
 
