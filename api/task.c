@@ -124,6 +124,8 @@ static struct tr_task *task_create(const struct tr_task_work *work, const struct
     struct tr_task *task = calloc(1, sizeof *task);
     struct fork_mark *mark = fork_mark_create();
     char *name = strdup(work->name); /* the caller may fill *work anew */
+    /* All that may fail comes before the mutex and the condition: memory is all that is given back
+     * here. */
     if (task == NULL || mark == NULL || name == NULL) {
         free(name);
         fork_mark_destroy(mark);
@@ -137,6 +139,7 @@ static struct tr_task *task_create(const struct tr_task_work *work, const struct
     atomic_init(&task->inside, 0);
     task->mark = mark;
     task->work = *work;
+    /* This comes after the copy, which has the caller's name. */
     task->work.name = name;
     task->inner = inner;
     task->arg = arg;

@@ -368,7 +368,8 @@ void proxy_cancel(struct proxy_slot *slot)
     struct proxy *p = slot->loader->proxy;
     /* The notice goes before the call is cancelled, which forgets that it was sent. The room is
      * given back after the pull has ended: as long as bytes of the batch are held here, they are
-     * charged as that. The state changes last: it says whether there is room to give back. */
+     * charged as that, but for a pull that the crew reads just now, which is freed when the crew is
+     * done. The state changes last: it says whether there is room to give back. */
     if (slot->call.state == PART_CALL_SENT)
         proxy_unwanted(slot, slot->call.to);
     part_call_cancel(&slot->call);

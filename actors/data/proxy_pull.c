@@ -28,7 +28,8 @@ struct pulled_piece {
     struct part_call call;
 };
 
-/* The bytes are charged as what was reserved for the batch, until it lies in the store. */
+/* The bytes are charged as what was reserved for the batch, until it lies in the store or the slot
+ * gives the pull up. What the crew still reads then is charged no more. */
 struct proxy_pull {
     unsigned char *bytes;
     uint64_t total, next, taken;

@@ -157,6 +157,7 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
     if (l == NULL)
         return NULL;
     struct message *message = message_copy(s->self, request);
+    /* The sampler is set before the versions: pinning and unpinning read the book by it. */
     l->sampler = s;
     if (message == NULL || pin_versions(l) != 0 ||
         seed_set_init(&l->seeds, open, message_body(message), message->frame.body_bytes) != 0) {
@@ -168,6 +169,8 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
     }
     l->open = *open;
     l->message = message;
+    /* These two cannot fail: check_open() made both of the same request. The spec comes before the
+     * plan, which asks it for tables of edges. */
     epoch_plan_init(&l->epochs, open, NULL);
     loader_open_spec(open, message_body(message), message->frame.body_bytes, &l->spec);
     l->plan = (struct batch_builder_plan){
@@ -182,6 +185,8 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
                            ? BATCH_BUILDER_EVERY_TYPE
                            : open->ntype,
     };
+    /* The loader is listed last, when nothing can fail any more: the failure above frees one that
+     * no list has. */
     l->next = s->loaders;
     s->loaders = l;
     s->num_loaders++;

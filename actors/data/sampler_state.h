@@ -48,7 +48,7 @@ struct loader_state {
     bool once;               /* a single draw */
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
-    struct seed_set seeds; /* its IDs lie in the message */
+    struct seed_set seeds; /* without lists: requests for batches give those IDs */
     /* The one version of each partition that its batches are drawn from, read here or asked for;
      * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
