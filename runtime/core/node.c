@@ -346,6 +346,10 @@ bool node_is_stopped(struct node *node)
 int node_join(struct node *node)
 {
     const struct env_ops *ops = node->env->ops;
+    /* A node that never started is played to its end here, while its loops have their drivers, which
+     * an actor that ends may use. */
+    if (!node->started)
+        run_out(node, 0);
     /* All threads end before the first driver goes: a loop that ends may be about to wake
      * another. */
     for (uint32_t i = 0; i < node->num_loops; i++)
@@ -374,9 +378,7 @@ void node_destroy(struct node *node)
 {
     if (node == NULL)
         return;
-    if (!node->started)
-        run_out(node, 0);
-    assert(node_is_empty(node));
+    assert(node_is_empty(node) || !node->started);
     /* A node that was never started, or was played, has not been joined: its drivers go here. */
     if (node->loops[0].driver != NULL)
         node_join(node);

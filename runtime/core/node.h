@@ -71,7 +71,8 @@ void node_stop(struct node *node, uint64_t deadline_ns);
 /* True when every actor ended and the loops are done (poll it, or env_sim_run until it). */
 bool node_is_stopped(struct node *node);
 
-/* Waits for the end; 0, or the reason of the root that failed. Not for the simulator. */
+/* Waits for the end, which a node that never started comes to in this call; 0, or the reason of the
+ * root that failed. Not for the simulator. */
 int node_join(struct node *node);
 
 /* The reason of the first root that failed, or 0. */

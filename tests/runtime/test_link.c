@@ -507,6 +507,16 @@ static void observers_ask_what_they_may(void **state)
 }
 
 /* Errors first: what links_create says of options that can't be. */
+/* A program that cannot spawn a root ends its node before the start: its links listen by then. */
+static void nodes_that_listen_and_never_start_are_joined(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    cluster_open(&cluster, 2, 2, ENDPOINT_UNIX);
+    cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    cluster_close(&cluster);
+}
+
 static void bad_options_are_refused(void **state)
 {
     (void)state;
@@ -599,6 +609,7 @@ int main(void)
         cmocka_unit_test(the_next_life_is_found),
         cmocka_unit_test(a_life_that_ended_is_fenced),
         cmocka_unit_test(observers_ask_what_they_may),
+        cmocka_unit_test(nodes_that_listen_and_never_start_are_joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
