@@ -7,6 +7,7 @@
  * removes the manifest first: what fails to be read, and has no manifest any more, is such a one.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,9 @@
 #include "api/public_error.h"
 #include "api/schema.h"
 #include "api/sized.h"
+
+/* Linux opens no longer path (PATH_MAX). */
+#define CHECKPOINT_PATH_BYTES 4096
 
 struct listed {
     char *path;
@@ -32,12 +36,13 @@ struct tr_checkpoints {
     struct listed *all; /* newest first */
 };
 
+/* The path lies on the stack, so that no lack of memory passes for a file that is missing; no file
+ * has a longer one. */
 static bool checkpoints_holds(const char *folder, const char *name)
 {
-    char *path = files_join(folder, name);
-    bool there = path != NULL && files_exists(files_posix, path);
-    free(path);
-    return there;
+    char path[CHECKPOINT_PATH_BYTES];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path && files_exists(files_posix, path);
 }
 
 /* Without the slashes at its end, which completion adds; or NULL. */
@@ -137,12 +142,16 @@ static int add_step(const char *folder, uint64_t step, struct tr_checkpoints *li
     listed->path = checkpoint_path(folder, step);
     if (listed->path == NULL)
         return no_memory(folder, error);
+    /* The manifest is looked for before the checkpoint is read: a folder that has none now counts
+     * as unfinished, one that loses it behind this look as gone. */
     if (!checkpoints_holds(listed->path, CHECKPOINT_MANIFEST)) {
         list->unfinished++;
         checkpoints_drop(listed);
         return 0;
     }
     int rv = checkpoints_look(listed, error);
+    /* The checkpoint counts when all of it was read: the place of one that is dropped below is the
+     * next step's. */
     if (rv == 0) {
         list->count++;
         return 0;
