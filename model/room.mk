@@ -120,6 +120,7 @@ libtroupe_model_la_SOURCES = \
     runtime/base/files_tree.c \
     runtime/base/hotmem.c \
     runtime/base/json_field.c \
+    runtime/base/json_text.c \
     runtime/base/json_take.c \
     runtime/base/nearest.c \
     runtime/base/parallel.c \

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json_text.h"
+
 /* A configuration is a few hundred bytes; a larger file is not one. */
 #define RUN_CONFIG_BYTES_MAX ((size_t)1 << 20)
 
@@ -229,10 +231,9 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
     int rv = files_read_all(files, path, RUN_CONFIG_BYTES_MAX, &text, &size, error);
     if (rv != 0)
         return rv;
-    json_error_t why;
-    *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    rv = json_read_text(path, text, size, JSON_REJECT_DUPLICATES, root, error);
     free(text);
-    return *root != NULL ? 0 : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
+    return rv;
 }
 
 /* Enough for every number to be read back as it was. */
@@ -242,8 +243,8 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
 static char *show_value(const json_t *value, int digits)
 {
     return value == NULL ? strdup("not there")
-                         : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY |
-                                                 JSON_REAL_PRECISION((size_t)digits));
+                         : json_write_text(value, JSON_COMPACT | JSON_ENCODE_ANY |
+                                                      JSON_REAL_PRECISION((size_t)digits));
 }
 
 /* Appends "NAME (it was A, now B)", with as many digits as tell A from B. */

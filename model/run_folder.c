@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/atomic_dir.h"
+#include "runtime/base/json_text.h"
 
 static int set_paths(struct run_folder *folder, struct files *files, const char *path,
                      struct error *error)
@@ -176,7 +177,7 @@ void run_folder_close(struct run_folder *folder)
 
 int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error)
 {
-    char *text = config == NULL ? NULL : json_dumps(config, JSON_INDENT(2));
+    char *text = json_write_text(config, JSON_INDENT(2));
     json_decref(config);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->config_path);
@@ -198,7 +199,7 @@ static int run_folder_flush(struct run_folder *folder, struct error *error)
 
 int run_folder_append(struct run_folder *folder, json_t *line, struct error *error)
 {
-    char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
+    char *text = json_write_text(line, JSON_COMPACT);
     json_decref(line);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "model/safetensors_dtype.h"
+#include "runtime/base/json_text.h"
 
 #define PREFIX 8
 
@@ -156,15 +157,17 @@ static int parse(struct safetensors *tensors, struct reading *reading)
         return error_set(reading->error, TR_EFORMAT,
                          "%s: claims a header of %" PRIu64 " bytes in a file of %" PRIu64,
                          reading->path, length, size);
-    json_error_t json_error;
+    char place[ERROR_TEXT_MAX];
     if (length == 0 || bytes[PREFIX] != '{')
         return error_set(reading->error, TR_EFORMAT, "%s: the header is no JSON object",
                          reading->path);
-    tensors->header = json_loadb((const char *)bytes + PREFIX, length, JSON_REJECT_DUPLICATES,
-                                 &json_error);
-    if (!json_is_object((json_t *)tensors->header))
-        return error_set(reading->error, TR_EFORMAT, "%s: header: %s at byte %d", reading->path,
-                         json_error.text, json_error.position);
+    snprintf(place, sizeof place, "%s: header", reading->path);
+    json_t *header;
+    int rv = json_read_text(place, (const char *)bytes + PREFIX, length, JSON_REJECT_DUPLICATES,
+                            &header, reading->error);
+    if (rv != 0)
+        return rv;
+    tensors->header = header;
     reading->data = bytes + PREFIX + length;
     reading->data_bytes = size - PREFIX - length;
     return read_header(reading, tensors);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/safetensors_dtype.h"
+#include "runtime/base/json_text.h"
 
 #define SUFFIX ".part" /* of the file while it is written */
 
@@ -46,7 +47,7 @@ static int make_header(const struct safetensor **sorted, size_t count, char **te
             rc = TR_ENOMEM;
         offset += rc == 0 ? bytes : 0;
     }
-    *text = rc == 0 ? json_dumps(root, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+    *text = rc == 0 ? json_write_text(root, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
     json_decref(root);
     if (*text != NULL)
         return 0;

@@ -6,6 +6,8 @@
 #include <troupe/checkpoint.h>
 #include <troupe/graph.h>
 
+#include "runtime/base/json_text.h"
+
 #include "model/training.h"
 
 #define PATH_BYTES 4096
@@ -99,7 +101,7 @@ static int hash_run(const struct training *t, const json_t *run, uint64_t *hash,
     const uint64_t rest[] = { t->ranks.world, t->ranks.deal_hash,
                               tr_graph_num_nodes(t->job.graph, 0),
                               tr_graph_num_edges(t->job.graph, 0) };
-    char *text = run == NULL ? NULL : json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS);
+    char *text = json_write_text(run, JSON_COMPACT | JSON_SORT_KEYS);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the configuration");
     *hash = hash_bytes(UINT64_C(0xcbf29ce484222325), text, strlen(text));

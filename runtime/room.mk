@@ -31,7 +31,9 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/hotmem.c \
     runtime/base/hotmem.h \
     runtime/base/json_field.c \
+    runtime/base/json_text.c \
     runtime/base/json_field.h \
+    runtime/base/json_text.h \
     runtime/base/json_take.c \
     runtime/base/memory_limit.c \
     runtime/base/memory_limit.h \

@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "runtime/base/json_text.h"
+
 static json_t *part_to_json(uint32_t rank, const struct checkpoint_part *part)
 {
     return json_pack("{s:I, s:I, s:I}", "rank", (json_int_t)rank, "bytes", (json_int_t)part->bytes,
@@ -23,7 +25,7 @@ char *checkpoint_to_json(const struct checkpoint_manifest *manifest)
     json_t *root = json_pack("{s:s, s:I, s:I, s:I, s:o}", "troupe", PACKAGE_VERSION, "step",
                              (json_int_t)manifest->step, "era", (json_int_t)manifest->era, "world",
                              (json_int_t)manifest->world, "parts", parts);
-    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
+    char *text = json_write_text(root, JSON_INDENT(1));
     json_decref(root);
     return text;
 }
@@ -73,11 +75,11 @@ int checkpoint_from_json(const char *path, const char *text, size_t size,
                          struct checkpoint_manifest *manifest, struct error *error)
 {
     *manifest = (struct checkpoint_manifest){ 0 };
-    json_error_t why;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (root == NULL)
-        return error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
-    int rv = read_root(path, root, manifest, error);
+    json_t *root;
+    int rv = json_read_text(path, text, size, JSON_REJECT_DUPLICATES, &root, error);
+    if (rv != 0)
+        return rv;
+    rv = read_root(path, root, manifest, error);
     json_decref(root);
     return rv;
 }

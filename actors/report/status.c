@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json_text.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/dump.h"
@@ -50,7 +51,7 @@ static void add_actor(void *arg, const struct dump_actor *actor)
 static void answer(struct actor *self, struct message *request, json_t *document)
 {
     struct message *reply = message_create(self, MSG_STATUS_REPLY);
-    char *text = json_dumps(document, JSON_COMPACT);
+    char *text = json_write_text(document, JSON_COMPACT);
     size_t length = text != NULL ? strlen(text) : 0;
     void *body = reply != NULL && text != NULL ? message_body_alloc(self, reply, length) : NULL;
     if (body != NULL) {

@@ -22,6 +22,7 @@
 #include "partition/store/npy.h"
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/json_field.h"
+#include "runtime/base/json_text.h"
 
 #define AMEND_NAME_MAX 1200
 /* Files of one name that killed processes left: nobody leaves more. */
@@ -381,7 +382,7 @@ static bool is_in_place(const struct raw_amend *amend)
 
 static int amend_write(struct raw_amend *amend, struct error *error)
 {
-    char *text = json_dumps(amend->document, JSON_INDENT(2));
+    char *text = json_write_text(amend->document, JSON_INDENT(2));
     if (text == NULL)
         return no_memory(amend, error);
     int rv = 0;

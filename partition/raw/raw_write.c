@@ -12,6 +12,7 @@
 #include "partition/store/npy.h"
 #include "partition/store/replace.h"
 #include "runtime/base/atomic_dir.h"
+#include "runtime/base/json_text.h"
 
 /* Edges converted at a time. */
 #define PAIRS_AT_ONCE 4096
@@ -409,7 +410,7 @@ static json_t *raw_write_describe(const struct raw_writer *writer)
 static int write_metadata(struct raw_writer *writer, struct error *error)
 {
     json_t *root = raw_write_describe(writer);
-    char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2));
+    char *text = json_write_text(root, JSON_INDENT(2));
     int rv = text == NULL ? error_set(error, TR_ENOMEM, "no memory for metadata.json")
                           : raw_writer_text(writer, "metadata.json", text, strlen(text), error);
     free(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing NAME.json. jansson drops what it has no memory for, so a document is counted before it is
- * written: it has all of its types, partitions and ranks, or the write fails.
+ * Writing NAME.json. jansson leaves out what it has no memory for, so each value is put into the
+ * document through book_put() or book_append(), which remember that one is missing; then nothing is written.
  */
 #include "partition/store/book_json.h"
 
@@ -12,11 +12,29 @@
 #include <string.h>
 
 #include "runtime/base/atomic_dir.h"
+#include "runtime/base/json_text.h"
+
+/* The document under way. */
+struct making {
+    const struct book_file *file;
+    bool incomplete; /* memory ended, or a name is not UTF-8 */
+};
+
+/* Both take the value over. NULL: there was no memory to make it. */
+static void book_put(struct making *making, json_t *object, const char *key, json_t *value)
+{
+    making->incomplete |= json_object_set_new(object, key, value) != 0;
+}
+
+static void book_append(struct making *making, json_t *array, json_t *value)
+{
+    making->incomplete |= json_array_append_new(array, value) != 0;
+}
 
 /* Homogeneous IDs count partition by partition, in each type by type: where a (part, type)
  * begins. */
-static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, uint32_t num_parts,
-                           uint32_t type)
+static json_t *make_ranges(struct making *making, struct extent *const *extents, uint32_t num_types,
+                           uint32_t num_parts, uint32_t type)
 {
     json_t *ranges = json_array();
     uint64_t begin = 0;
@@ -24,8 +42,7 @@ static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, ui
         for (uint32_t t = 0; t < num_types; t++) {
             uint64_t end = begin + (extents[t][part].end - extents[t][part].begin);
             if (t == type)
-                json_array_append_new(ranges,
-                                      json_pack("[I,I]", (json_int_t)begin, (json_int_t)end));
+                book_append(making, ranges, json_pack("[I,I]", (json_int_t)begin, (json_int_t)end));
             begin = end;
         }
     }
@@ -52,42 +69,40 @@ static char *type_name(const struct graph_types *types, bool edges, uint32_t typ
     return text;
 }
 
-static void set_types(json_t *maps, json_t *numbers, const struct book *book, bool edges)
+static void set_types(struct making *making, json_t *maps, json_t *numbers, bool edges)
 {
+    const struct book *book = &making->file->book;
     uint32_t count = edges ? book->types.num_etypes : book->types.num_ntypes;
     struct extent **extents = edges ? book->edge_extents : book->node_extents;
     for (uint32_t type = 0; type < count; type++) {
         char *name = type_name(&book->types, edges, type);
-        if (name == NULL)
-            continue; /* the dump is refused below, when it lacks a type */
-        json_object_set_new(maps, name, make_ranges(extents, count, book->num_parts, type));
-        json_object_set_new(numbers, name, json_integer(type));
+        /* A key that is NULL is refused, which book_put() remembers. */
+        book_put(making, maps, name, make_ranges(making, extents, count, book->num_parts, type));
+        book_put(making, numbers, name, json_integer(type));
         free(name);
     }
 }
 
 /* {TYPE: {NAME: {"dtype": ..., "shape": [...]}}} of the tables on nodes or on edges. */
-static json_t *make_tables(const struct book_file *file, bool edges)
+static json_t *make_tables(struct making *making, bool edges)
 {
+    const struct book_file *file = making->file;
     json_t *types = json_object();
     for (uint32_t i = 0; i < file->num_tables; i++) {
         const struct book_table *table = &file->tables[i];
         if (table->on_edges != edges)
             continue;
         char *name = type_name(&file->book.types, edges, table->type);
-        if (name == NULL)
-            continue;
         json_t *of_type = json_object_get(types, name);
         if (of_type == NULL) {
             of_type = json_object();
-            json_object_set_new(types, name, of_type);
+            book_put(making, types, name, of_type);
         }
         json_t *shape = json_array();
         for (uint32_t d = 0; d < table->ndim; d++)
-            json_array_append_new(shape, json_integer((json_int_t)table->shape[d]));
-        json_object_set_new(
-            of_type, table->name,
-            json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape", shape));
+            book_append(making, shape, json_integer((json_int_t)table->shape[d]));
+        book_put(making, of_type, table->name,
+                 json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape", shape));
         free(name);
     }
     return types;
@@ -98,72 +113,67 @@ static const char *const rank_sets[] = {
 };
 
 /* [{"set": ..., "ntype": ..., "count": ...}, ...]: their order is their numbers. */
-static json_t *make_ranks(const struct book *book)
+static json_t *make_ranks(struct making *making)
 {
+    const struct book *book = &making->file->book;
     json_t *list = json_array();
     for (uint32_t i = 0; i < book->num_ranks; i++) {
         const struct rank_table *table = &book->ranks[i];
         json_t *entry = json_pack("{s:s,s:s,s:I,s:b}", "set", rank_sets[table->set], "ntype",
                                   book->types.ntypes[table->ntype], "count",
                                   (json_int_t)table->num_ranks, "stored", (int)table->stored);
-        char hash[32];
-        if (entry != NULL && table->set == RANKS_MASK)
-            json_object_set_new(entry, "mask", json_string(table->mask));
+        if (table->set == RANKS_MASK)
+            book_put(making, entry, "mask", json_string(table->mask));
         /* JSON numbers end at 2^63: a hash does not. */
+        char hash[32];
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)table->deal_hash);
-        if (entry != NULL && table->set == RANKS_DEAL)
-            json_object_set_new(entry, "hash", json_string(hash));
-        json_array_append_new(list, entry);
+        if (table->set == RANKS_DEAL)
+            book_put(making, entry, "hash", json_string(hash));
+        book_append(making, list, entry);
     }
     return list;
 }
 
-static json_t *make_own(const struct book_file *file)
+static json_t *make_own(struct making *making)
 {
+    const struct book_file *file = making->file;
     json_t *own = json_object(), *columns = json_array();
-    json_object_set_new(own, "format", json_integer(BOOK_FORMAT_VERSION));
+    book_put(making, own, "format", json_integer(BOOK_FORMAT_VERSION));
     /* JSON numbers end at 2^63: a seed does not. */
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)file->seed);
-    json_object_set_new(own, "seed", json_string(seed));
-    json_object_set_new(own, "num_trainers", json_integer(file->num_trainers));
+    book_put(making, own, "seed", json_string(seed));
+    book_put(making, own, "num_trainers", json_integer(file->num_trainers));
     if (file->train_mask != NULL)
-        json_object_set_new(own, "train_mask", json_string(file->train_mask));
-    json_object_set_new(own, "original_edge_ids", json_boolean(file->original_edge_ids));
+        book_put(making, own, "train_mask", json_string(file->train_mask));
+    book_put(making, own, "original_edge_ids", json_boolean(file->original_edge_ids));
     for (uint32_t i = 0; i < file->book.types.num_etypes; i++) {
+        if (file->column_tables == NULL || !file->column_tables[i])
+            continue;
         char *name = type_name(&file->book.types, true, i);
-        if (file->column_tables != NULL && file->column_tables[i] && name != NULL)
-            json_array_append_new(columns, json_string(name));
+        book_append(making, columns, json_string(name));
         free(name);
     }
-    json_object_set_new(own, "column_tables", columns);
-    json_object_set_new(own, "node_data", make_tables(file, false));
-    json_object_set_new(own, "edge_data", make_tables(file, true));
-    if (file->book.num_ranks > 0) {
-        json_t *ranks = make_ranks(&file->book);
-        if (json_array_size(ranks) != file->book.num_ranks) { /* no memory for one */
-            json_decref(ranks);
-            json_decref(own);
-            return NULL;
-        }
-        json_object_set_new(own, "ranks", ranks);
-    }
+    book_put(making, own, "column_tables", columns);
+    book_put(making, own, "node_data", make_tables(making, false));
+    book_put(making, own, "edge_data", make_tables(making, true));
+    if (file->book.num_ranks > 0)
+        book_put(making, own, "ranks", make_ranks(making));
     if (file->book.edge_runs)
-        json_object_set_new(own, "edge_runs", json_true());
-    if (checksums_known(&file->checksums) && checksums_put(&file->checksums, own) != 0) {
-        json_decref(own);
-        return NULL;
-    }
+        book_put(making, own, "edge_runs", json_true());
+    if (checksums_known(&file->checksums))
+        making->incomplete |= checksums_put(&file->checksums, own) != 0;
     return own;
 }
 
-static json_t *make_root(const struct book_file *file)
+static json_t *make_root(struct making *making)
 {
+    const struct book_file *file = making->file;
     const struct book *book = &file->book;
     json_t *node_map = json_object(), *edge_map = json_object();
     json_t *ntypes = json_object(), *etypes = json_object();
-    set_types(node_map, ntypes, book, false);
-    set_types(edge_map, etypes, book, true);
+    set_types(making, node_map, ntypes, false);
+    set_types(making, edge_map, etypes, true);
     json_t *root = json_pack(
         "{s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o}", "graph_name", book->graph_name, "num_nodes",
         (json_int_t)book_sum(book->num_nodes, book->types.num_ntypes), "num_edges",
@@ -171,36 +181,24 @@ static json_t *make_root(const struct book_file *file)
         book->part_method, "num_parts", (json_int_t)book->num_parts, "halo_hops",
         (json_int_t)book->halo_hops, "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes,
         "etypes", etypes);
-    for (uint32_t part = 0; root != NULL && part < book->num_parts; part++) {
+    for (uint32_t part = 0; part < book->num_parts; part++) {
         char key[32];
         const char *folder = file->part_folders[part];
         snprintf(key, sizeof key, "part-%u", part);
-        json_object_set_new(root, key,
-                            json_pack("{s:s,s:s,s:s}", "node_feats", folder, "edge_feats", folder,
-                                      "part_graph", folder));
+        book_put(making, root, key,
+                 json_pack("{s:s,s:s,s:s}", "node_feats", folder, "edge_feats", folder,
+                           "part_graph", folder));
     }
-    if (root != NULL)
-        json_object_set_new(root, "troupe", make_own(file));
+    book_put(making, root, "troupe", make_own(making));
     return root;
-}
-
-/* jansson drops what it has no memory for: then a type or part is missing. */
-static bool is_whole(json_t *root, const struct book *book)
-{
-    return root != NULL &&
-           json_object_size(json_object_get(root, "ntypes")) == book->types.num_ntypes &&
-           json_object_size(json_object_get(root, "etypes")) == book->types.num_etypes &&
-           json_object_size(json_object_get(root, "node_map")) == book->types.num_ntypes &&
-           json_object_size(json_object_get(root, "edge_map")) == book->types.num_etypes &&
-           json_object_get(root, "troupe") != NULL &&
-           json_object_size(root) == (size_t)book->num_parts + 11;
 }
 
 int book_file_write(const struct book_file *file, struct files *files, const char *path,
                     struct error *error)
 {
-    json_t *root = make_root(file);
-    char *text = is_whole(root, &file->book) ? json_dumps(root, JSON_INDENT(4)) : NULL;
+    struct making making = { .file = file };
+    json_t *root = make_root(&making);
+    char *text = making.incomplete ? NULL : json_write_text(root, JSON_INDENT(4));
     if (text != NULL && checksums_known(&file->checksums)) {
         bool sealed = checksums_seal(text, strlen(text));
         assert(sealed);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json_text.h"
+
 static const char *name_type(json_type type)
 {
     switch (type) {
@@ -45,18 +47,17 @@ int json_load_document(struct files *files, const char *path, json_t **document,
 int json_parse_document(const char *path, const char *text, size_t size, json_t **document,
                         struct json_field *root, struct error *error)
 {
-    json_error_t why;
-    *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    if (*document == NULL)
-        return error_set(error, TR_EFORMAT, "%s: line %d, column %d: %s; correct the JSON", path,
-                         why.line, why.column, why.text);
+    struct error why = { 0 };
+    int rv = json_read_text(path, text, size, JSON_REJECT_DUPLICATES, document, &why);
+    if (rv != 0)
+        return error_set(error, rv, "%s%s", why.text, rv == TR_EFORMAT ? "; correct the JSON" : "");
     /* The path is filled before the type is checked, since the error names it. */
     root->value = *document;
     snprintf(root->path, sizeof root->path, "%s", path);
     if (json_is_object(*document))
         return 0;
-    int rv = json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
-                       name_type(json_typeof(*document)));
+    rv = json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
+                   name_type(json_typeof(*document)));
     json_decref(*document);
     *document = NULL;
     return rv;

@@ -485,10 +485,10 @@ static void a_file_that_is_no_configuration_is_named(void **state)
     static const struct {
         const char *text;
         const char *says;
-    } cases[] = { { "{", "config.json:1" },
+    } cases[] = { { "{", "config.json: line 1" },
                   { "{}", "'run' is missing" },
                   { "{\"run\": 3}", "'run' is missing" },
-                  { "{\"run\": {}, \"run\": {}}", "config.json:1" } };
+                  { "{\"run\": {}, \"run\": {}}", "config.json: line 1" } };
     struct run_config read;
     struct error error = { 0 };
     char *kernels = NULL;
