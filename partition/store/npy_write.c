@@ -126,9 +126,13 @@ int npy_finish(struct npy_writer *writer, struct error *error)
         rv = flush(writer, error);
     if (rv == 0)
         rv = write_header(writer, num_rows, &head, error);
-    if (rv == 0)
-        writer->checksum = crc32c_join(head, writer->checksum, writer->bytes);
-    return rv;
+    if (rv != 0)
+        return rv;
+    writer->checksum = crc32c_join(head, writer->checksum, writer->bytes);
+    /* Folders are synced when their last file is written. The disk begins with this one here, at
+     * the end of its bytes: it writes while other files are made, and a sync waits for little. */
+    file_start_sync(&writer->file);
+    return 0;
 }
 
 void npy_writer_close(struct npy_writer *writer)

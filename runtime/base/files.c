@@ -160,6 +160,12 @@ int file_sync(struct file *file, struct error *error)
     return rv < 0 ? error_set_errno(error, -rv, "%s: cannot sync to disk", file->path) : 0;
 }
 
+void file_start_sync(struct file *file)
+{
+    if (file->files->start_sync != NULL)
+        (void)file->files->start_sync(file->files, file->fd);
+}
+
 bool files_is_refusal(int code)
 {
     return code == TR_EIO || code == TR_ENOSPC || code == TR_EPERM || code == TR_ENOENT;

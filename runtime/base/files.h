@@ -39,6 +39,9 @@ struct files {
     ssize_t (*pread)(struct files *self, int fd, void *data, size_t size, uint64_t offset);
     ssize_t (*pwrite)(struct files *self, int fd, const void *data, size_t size, uint64_t offset);
     int (*fsync)(struct files *self, int fd);
+    /* sync_file_range(2): begins to write the file's bytes to disk and waits for none of them; NULL:
+     * there is no such call. */
+    int (*start_sync)(struct files *self, int fd);
     int (*syncfs)(struct files *self, int fd); /* syncfs(2); NULL: there is none */
     /* flock(2), for this process alone and without waiting, until close; NULL: there are no
      * locks. */
@@ -94,6 +97,9 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
                   struct error *error);
 int file_append(struct file *file, const void *data, size_t size, struct error *error);
 int file_sync(struct file *file, struct error *error);
+/* Has the disk begin with what was written, so that the sync that comes later waits for less. It
+ * promises nothing: that sync reports what fails. */
+void file_start_sync(struct file *file);
 
 /* The whole file, read-only, until file_close; an empty file gives a valid pointer. */
 int file_map(struct file *file, const void **data, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of struct files on the real system. */
-#include "config.h" /* syncfs, renameat2 */
+#include "config.h" /* syncfs, sync_file_range, renameat2 */
 
 #include "runtime/base/files.h"
 
@@ -50,6 +50,12 @@ static int posix_fsync(struct files *self, int fd)
 {
     (void)self;
     return checked(fsync(fd));
+}
+
+static int posix_start_sync(struct files *self, int fd)
+{
+    (void)self;
+    return checked(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
 }
 
 static int posix_syncfs(struct files *self, int fd)
@@ -164,6 +170,7 @@ static struct files posix = {
     .pread = posix_pread,
     .pwrite = posix_pwrite,
     .fsync = posix_fsync,
+    .start_sync = posix_start_sync,
     .syncfs = posix_syncfs,
     .lock = posix_lock,
     .fstat = posix_fstat,

@@ -2,6 +2,8 @@
 /* .npy files: what is written is read, and no damaged header gets past the reader. */
 #include "tests/partition/raw_util.h"
 
+#include <errno.h>
+
 #include "partition/store/npy.h"
 
 static void written_is_read(void **state)
@@ -82,6 +84,48 @@ static void fewer_rows_than_said_is_an_error(void **state)
     assert_int_equal(npy_append(&writer, &row, sizeof row, &error), 0);
     assert_int_equal(npy_finish(&writer, &error), TR_EMISMATCH);
     npy_writer_close(&writer);
+}
+
+/* The system's files, whose disk is asked to begin and refuses to. */
+struct unwilling_files {
+    struct files files;
+    uint64_t begun_bytes; /* of the file, when its disk was asked to begin */
+    uint32_t begun;
+};
+
+static int refuse_to_begin(struct files *self, int fd)
+{
+    struct unwilling_files *unwilling = (struct unwilling_files *)(void *)self;
+    struct file_facts facts;
+    assert_int_equal(files_posix->fstat(files_posix, fd, &facts), 0);
+    unwilling->begun_bytes = facts.size;
+    unwilling->begun++;
+    return -EIO;
+}
+
+/* The disk begins with a file once all of it is written, and a file is whole whether it does or
+ * not: that is the sync's to report. */
+static void the_disk_is_asked_to_begin_with_whole_files(void **state)
+{
+    struct scratch *scratch = *state;
+    struct unwilling_files unwilling = { .files = *files_posix };
+    struct error error;
+    int64_t row = 7, back = 0;
+    uint64_t shape[] = { 1 };
+    struct npy npy;
+    unwilling.files.start_sync = refuse_to_begin;
+    assert_int_equal(
+        npy_write(&unwilling.files, at(scratch, "a.npy"), "<i8", 1, shape, &row, &error), 0);
+    assert_int_equal(unwilling.begun, 1);
+    assert_int_equal(npy_open(&npy, files_posix, at(scratch, "a.npy"), &error), 0);
+    assert_int_equal(unwilling.begun_bytes, npy.header.data_offset + sizeof row);
+    assert_int_equal(npy_read_rows(&npy, 0, 1, &back, &error), 0);
+    assert_int_equal(back, row);
+    npy_close(&npy);
+    unwilling.files.start_sync = NULL;
+    assert_int_equal(
+        npy_write(&unwilling.files, at(scratch, "b.npy"), "<i8", 1, shape, &row, &error), 0);
+    assert_int_equal(unwilling.begun, 1);
 }
 
 static void ids_of_any_width_are_widened(void **state)
@@ -294,6 +338,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(unknown_number_of_rows_is_patched, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(fewer_rows_than_said_is_an_error, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(the_disk_is_asked_to_begin_with_whole_files, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_of_any_width_are_widened, scratch_setup,
                                         scratch_teardown),
