@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +20,9 @@
 #include "partition/metis/metis_exchange.h"
 #include "runtime/base/helper_program.h"
 
-/* How long the library sleeps between looks at the helper: short first, for small graphs. */
+/* How long the library sleeps between looks at the helper and at whether somebody cancelled. The
+ * helper's end wakes it, or else, where the kernel tells of none, short sleeps first do for small
+ * graphs. */
 #define SLEEP_FIRST_NS 200000
 #define SLEEP_MAX_NS 20000000
 /* Partitions that are read and checked at once. */
@@ -149,12 +153,13 @@ static int spawn_metis(const char *program, int memory, pid_t *child)
     return rc;
 }
 
-/* Until the helper has ended. Cancelled: it is killed, and then waited for without another
- * question. */
-static int wait_for(struct partition_job *job, pid_t child, struct ending *ending,
-                    struct error *error)
+/* Until the helper has ended. Cancelled: it is killed, and then waited for without another question.
+ * `end` can be read once it has ended; -1 where the kernel has no such descriptor. */
+static int wait_for_end(struct partition_job *job, pid_t child, int end, struct ending *ending,
+                        struct error *error)
 {
     struct timespec nap = { .tv_nsec = SLEEP_FIRST_NS };
+    struct pollfd poll = { .fd = end, .events = POLLIN };
     int rv = 0;
     *ending = (struct ending){ .known = true };
     for (;;) {
@@ -174,10 +179,20 @@ static int wait_for(struct partition_job *job, pid_t child, struct ending *endin
         }
         if (ended < 0 && errno != EINTR)
             return error_set_errno(error, errno, "waiting for METIS's process");
-        nanosleep(&nap, NULL);
+        ppoll(&poll, end >= 0, &nap, NULL);
         if (nap.tv_nsec < SLEEP_MAX_NS)
             nap.tv_nsec *= 2;
     }
+}
+
+static int wait_for(struct partition_job *job, pid_t child, struct ending *ending,
+                    struct error *error)
+{
+    int end = (int)syscall(SYS_pidfd_open, child, 0);
+    int rv = wait_for_end(job, child, end, ending, error);
+    if (end >= 0)
+        close(end);
+    return rv;
 }
 
 static int explain_signal(int number, struct error *error)
