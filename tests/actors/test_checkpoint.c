@@ -681,7 +681,7 @@ static void a_manifest_is_read_as_it_was_written(void **unused)
         MANIFEST("1", "1", "1", "{\"rank\": 0, \"bytes\": 0, \"crc32c\": 0}"),
     };
     static const char *const bad[][2] = {
-        { "", "m.json:1" },
+        { "", "m.json: line 1" },
         { "[]", "m.json: " },
         { "{\"step\": 1}", "m.json: " },
         { MANIFEST("-1", "0", "1", PART(0)), "out of range" },
