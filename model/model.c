@@ -21,6 +21,7 @@ struct model {
     struct params params;
     struct layer_tools tools;
     struct tensor weights;   /* [1][params.count] */
+    struct tensor beginning; /* the same, where the first weights are not drawn */
     struct tensor gradients; /* [1][params.count] */
     struct optimiser optimiser;
     struct tensor input;       /* features converted, normalised or dropped; else unused */
@@ -84,8 +85,21 @@ struct optimiser *model_optimiser_state(struct model *model)
 
 void model_reset(struct model *model)
 {
-    params_draw(&model->params, model->config.seed, model->weights.data);
+    if (model->beginning.rows > 0)
+        memcpy(model->weights.data, model->beginning.data, model->params.count * sizeof(float));
+    else
+        params_draw(&model->params, model->config.seed, model->weights.data);
     optimiser_reset(&model->optimiser);
+}
+
+int model_begin_with(struct model *model, const float *weights)
+{
+    int rc = tensor_resize(&model->beginning, 1, model->params.count);
+    if (rc != 0)
+        return rc;
+    memcpy(model->beginning.data, weights, model->params.count * sizeof(float));
+    model_reset(model);
+    return 0;
 }
 
 static int reserve_weights(struct model *model)
@@ -135,6 +149,7 @@ void model_destroy(struct model *model)
         layer_fini(&model->layers[l]);
     layer_tools_fini(&model->tools);
     tensor_fini(&model->weights);
+    tensor_fini(&model->beginning);
     tensor_fini(&model->gradients);
     tensor_fini(&model->input);
     tensor_fini(&model->logit_grads);

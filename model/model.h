@@ -52,8 +52,11 @@ float *model_gradients(struct model *model, size_t *count);
 /* The state of the optimiser from step to step. */
 struct optimiser *model_optimiser_state(struct model *model);
 
-/* As model_create left it. */
+/* As model_create left it, or with the weights of model_begin_with(). */
 void model_reset(struct model *model);
+
+/* Resets it, now and by model_reset(), to a copy of weights [parameters]. TR_ENOMEM. */
+int model_begin_with(struct model *model, const float *weights);
 
 /* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
  * types, TR_EMISMATCH where the batch does not fit the model, TR_ENOMEM. */

@@ -2,6 +2,7 @@
 #include "model/model_file.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/safetensors.h"
@@ -26,21 +27,34 @@ int model_save_weights(struct model *model, const float *weights, struct files *
     return safetensors_write(files, path, tensors, count, error);
 }
 
+static void print_shape(uint32_t ndim, const uint64_t *shape, char text[48])
+{
+    unsigned long long rows = shape[0], columns = shape[1];
+    if (ndim == 1)
+        snprintf(text, 48, "[%llu]", rows);
+    else
+        snprintf(text, 48, "[%llu, %llu]", rows, columns);
+}
+
 static int check_tensor(const char *path, const struct param_view *view,
                         const struct safetensor *tensor, struct error *error)
 {
     if (tensor == NULL)
         return error_set(error, TR_EMISMATCH, "%s: no tensor '%s'; it is of another model", path,
                          view->name);
-    bool equal = tensor->dtype == TR_F32 && tensor->ndim == view->ndim &&
-                 tensor->shape[0] == view->shape[0] &&
-                 (view->ndim == 1 || tensor->shape[1] == view->shape[1]);
-    if (!equal)
+    if (tensor->dtype != TR_F32 || tensor->ndim != view->ndim)
         return error_set(error, TR_EMISMATCH,
-                         "%s: tensor '%s' has another shape or type than the model, which takes "
-                         "float32 [%llu, %llu]",
-                         path, view->name, (unsigned long long)view->shape[0],
-                         (unsigned long long)view->shape[1]);
+                         "%s: tensor '%s' is no float32 of %u dimensions, as the model takes it",
+                         path, view->name, view->ndim);
+    if (tensor->shape[0] != view->shape[0] ||
+        (view->ndim == 2 && tensor->shape[1] != view->shape[1])) {
+        char there[48], here[48];
+        print_shape(view->ndim, tensor->shape, there);
+        print_shape(view->ndim, view->shape, here);
+        return error_set(error, TR_EMISMATCH,
+                         "%s: tensor '%s' has the shape %s, and the model takes %s", path,
+                         view->name, there, here);
+    }
     const char *bytes = tensor->data;
     for (uint64_t i = 0; i < tensor->bytes / sizeof(float); i++) {
         float value;
@@ -60,13 +74,13 @@ int model_load(struct model *model, struct files *files, const char *path, struc
     int rc = safetensors_open(&file, files, path, error);
     if (rc != 0)
         return rc;
-    if (file.count != count)
-        rc = error_set(error, TR_EMISMATCH, "%s: %zu tensors; the model has %zu", path, file.count,
-                       count);
     /* All tensors are checked before the first is copied: a file that is refused leaves the model
      * as it was. */
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = check_tensor(path, &views[i], safetensors_find(&file, views[i].name), error);
+    if (rc == 0 && file.count != count)
+        rc = error_set(error, TR_EMISMATCH, "%s: %zu tensors; the model has %zu", path, file.count,
+                       count);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         const struct safetensor *tensor = safetensors_find(&file, views[i].name);
         if (tensor->bytes > 0)

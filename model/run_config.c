@@ -346,7 +346,7 @@ static bool grow_run(json_t *root, const json_t *now)
 int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
                        bool *grew, struct error *error)
 {
-    static const char *const decisive[] = { "trainers", "deal_hash", "run" };
+    static const char *const decisive[] = { "trainers", "deal_hash", "from_hash", "run" };
     json_t *root;
     *kernels = NULL;
     *grew = false;
@@ -408,12 +408,20 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
 {
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)around->deal_hash);
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}",
-                     "troupe", PACKAGE_VERSION, "graph", around->graph, "kernels", around->kernels,
-                     "trainers", (json_int_t)around->trainers, "deal",
-                     around->deal == NULL ? "shuffle" : around->deal, "deal_hash",
-                     around->deal == NULL ? json_null() : json_string(hash), "layout", "servers",
-                     (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
-                     (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
-                     around->messages, "codec", around->codec, "run", run_config_to_json(config));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
+        PACKAGE_VERSION, "graph", around->graph, "kernels", around->kernels, "trainers",
+        (json_int_t)around->trainers, "deal", around->deal == NULL ? "shuffle" : around->deal,
+        "deal_hash", around->deal == NULL ? json_null() : json_string(hash), "layout", "servers",
+        (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
+        (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
+        around->messages, "codec", around->codec, "run", run_config_to_json(config));
+    if (object == NULL || around->from == NULL)
+        return object;
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)around->from_hash);
+    if (json_object_set_new(object, "from", json_string(around->from)) == 0 &&
+        json_object_set_new(object, "from_hash", json_string(hash)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }

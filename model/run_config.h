@@ -66,6 +66,8 @@ struct run_surroundings {
     uint32_t trainers;
     const char *deal; /* NULL: shuffle */
     uint64_t deal_hash;
+    const char *from;   /* the run whose weights it began with; NULL: none */
+    uint64_t from_hash; /* of those */
     uint64_t servers, samplers, loops, threads;
     bool messages, codec;
 };

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/run_job_inside.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "model/model_file.h"
 #include "model/warm_up.h"
 #include "runtime/core/crew.h"
 
 /* More threads than this gain nothing from blocks of 1024 rows. */
 #define JOB_THREADS_MAX 64
+#define PATH_BYTES 4096
 
 static int open_session(struct run_job *job, const struct run_job_layout *layout,
                         struct error *error)
@@ -60,7 +64,49 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     *parallel = run_job_parallel(job, job->threads - 1);
     if (*parallel == NULL)
         return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
-    return model_create(model, &job->config->model, *parallel, error);
+    int rv = model_create(model, &job->config->model, *parallel, error);
+    if (rv == 0 && job->beginning != NULL && model_begin_with(*model, job->beginning) != 0)
+        rv = error_set(error, TR_ENOMEM, "no memory for the weights to begin with");
+    return rv;
+}
+
+/* Says what the other run is, behind what does not fit. */
+static int explain_misfit(const char *run, struct error *error)
+{
+    char why[ERROR_TEXT_MAX], path[PATH_BYTES];
+    struct run_config config = { 0 };
+    memcpy(why, error->text, sizeof why);
+    snprintf(path, sizeof path, "%s/config.json", run);
+    if (run_config_read(files_posix, path, &config, NULL) == 0)
+        error_set(
+            error, TR_EMISMATCH,
+            "%s; %s is %s of %u layers, %u wide, from %u features to %u classes: options.from "
+            "needs a model of the same shape",
+            why, run, model_kind_name(config.model.kind), config.model.layers, config.model.hidden,
+            config.model.inputs, config.model.classes);
+    else
+        error_set(error, TR_EMISMATCH, "%s", why);
+    run_config_fini(&config);
+    return TR_EMISMATCH;
+}
+
+int run_job_begin_from(struct run_job *job, const char *run, struct error *error)
+{
+    size_t count = model_params(job->model)->count;
+    char path[PATH_BYTES];
+    if (snprintf(path, sizeof path, "%s/model.safetensors", run) >= (int)sizeof path)
+        return error_set(error, TR_EINVAL, "options.from: the path is too long");
+    int rv = model_load(job->model, files_posix, path, error);
+    if (rv == TR_EMISMATCH)
+        return explain_misfit(run, error);
+    if (rv != 0)
+        return rv;
+    job->beginning = malloc((count + 1) * sizeof *job->beginning);
+    if (job->beginning == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the weights to begin with");
+    memcpy(job->beginning, model_weights(job->model), count * sizeof *job->beginning);
+    rv = model_begin_with(job->model, job->beginning);
+    return rv == 0 ? 0 : error_set(error, rv, "no memory for the weights to begin with");
 }
 
 static void share_threads(struct run_job *job, const struct run_job_layout *layout)
@@ -144,6 +190,7 @@ void run_job_close(struct run_job *job)
     if (job->session != NULL && job->hooks.opened != NULL)
         job->hooks.opened(job->hooks.arg, NULL);
     tr_session_close(job->session);
+    free(job->beginning);
     free(job->class_weights);
     *job = (struct run_job){ 0 };
 }

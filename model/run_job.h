@@ -57,6 +57,7 @@ struct run_job {
     size_t threads_of_all;
     struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
     struct model *model;
+    float *beginning; /* the weights that all replicas begin with, [parameters]; NULL: drawn */
     float *class_weights;
     struct part_views parts; /* the partitions that are in this process */
     struct exact_graph whole;
@@ -75,6 +76,10 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  const struct run_job_layout *layout, const struct run_job_hooks *hooks,
                  struct error *error);
 void run_job_close(struct run_job *job);
+
+/* Begins with the weights of the model that was trained in another run's folder, in the job's model
+ * and in replicas from here on. TR_EMISMATCH names what does not fit. */
+int run_job_begin_from(struct run_job *job, const char *run, struct error *error);
 
 /* A trainer's model: one of its own, with threads of its own. class_weights are the job's. */
 int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,

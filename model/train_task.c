@@ -173,6 +173,8 @@ static int open_all(struct training *t, struct error *error)
         rv = training_adopt_run(t, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
+    if (rv == 0 && t->options.from != NULL)
+        rv = run_job_begin_from(&t->job, t->options.from, error);
     if (rv == 0 && !training_in_cluster(t))
         task_events_warn_unchecked(&t->events, t->job.graph, t->options.graph);
     if (rv == 0)

@@ -48,6 +48,23 @@ int training_name_checkpoints(struct training *t, struct error *error)
     return 0;
 }
 
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) /* FNV-1a */
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Of the weights of options.from; 0: they are drawn. */
+static uint64_t hash_beginning(const struct training *t)
+{
+    const float *weights = t->job.beginning;
+    size_t bytes = model_params(t->job.model)->count * sizeof *weights;
+    return weights == NULL ? 0 : hash_bytes(HASH_BEGIN, weights, bytes);
+}
+
 /* The record of everything that decides the result, and of what the promise of equal bits
  * depends on. */
 static json_t *describe_run(const struct training *t)
@@ -58,6 +75,8 @@ static json_t *describe_run(const struct training *t)
         .trainers = t->ranks.world,
         .deal = t->ranks.deal,
         .deal_hash = t->ranks.deal_hash,
+        .from = t->options.from,
+        .from_hash = hash_beginning(t),
         .servers = t->layout.servers,
         .samplers = t->layout.samplers,
         .loops = t->layout.loops,
@@ -88,23 +107,16 @@ int training_adopt_run(struct training *t, struct error *error)
     return rv;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) /* FNV-1a */
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static int hash_run(const struct training *t, const json_t *run, uint64_t *hash,
                     struct error *error)
 {
     const uint64_t rest[] = { t->ranks.world, t->ranks.deal_hash,
                               tr_graph_num_nodes(t->job.graph, 0),
-                              tr_graph_num_edges(t->job.graph, 0) };
+                              tr_graph_num_edges(t->job.graph, 0), hash_beginning(t) };
     char *text = json_write_text(run, JSON_COMPACT | JSON_SORT_KEYS);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the configuration");
-    *hash = hash_bytes(UINT64_C(0xcbf29ce484222325), text, strlen(text));
+    *hash = hash_bytes(HASH_BEGIN, text, strlen(text));
     *hash = hash_bytes(*hash, rest, sizeof rest);
     free(text);
     return 0;

@@ -203,6 +203,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
     rv |= copy_text(&to->deal);
     rv |= copy_text(&to->checkpoints);
     rv |= copy_text(&to->metrics);
+    rv |= copy_text(&to->from);
     return rv != 0 ? TR_ENOMEM : 0;
 }
 
@@ -213,6 +214,7 @@ void training_free_options(struct training *t)
     free((char *)(uintptr_t)t->options.deal);
     free((char *)(uintptr_t)t->options.checkpoints);
     free((char *)(uintptr_t)t->options.metrics);
+    free((char *)(uintptr_t)t->options.from);
     run_config_fini(&t->config);
 }
 

@@ -43,6 +43,7 @@ struct train_values {
     bool drop_last;
     int eval;
     uint64_t eval_every;
+    const char *from;
     const char *features;
     const char *labels;
     const char *train_mask;

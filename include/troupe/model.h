@@ -135,6 +135,9 @@ struct tr_train_options {
     bool stack_signal;
     bool no_normalise; /* feature rows stay as they are, whatever is chosen */
     unsigned char reserved[5];
+    /* The folder of a run whose model has the same shape: its weights are those to begin with, in
+     * place of drawn ones. Every process reads it. NULL: none. */
+    const char *from;
 };
 
 /* The signal by which a program may ask threads that compute for their stacks

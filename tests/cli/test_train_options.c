@@ -121,6 +121,7 @@ static void every_option_reaches_its_field(void **unused)
         "--eval-every=19",
         "--features=f",
         "--labels=l",
+        "--from=other",
         "--train-mask=a",
         "--val-mask=b",
         "--test-mask=c",
@@ -167,6 +168,7 @@ static void every_option_reaches_its_field(void **unused)
     assert_int_equal(o.evaluate_every, 19);
     assert_string_equal(o.features, "f");
     assert_string_equal(o.labels, "l");
+    assert_string_equal(o.from, "other");
     assert_string_equal(o.train_mask, "a");
     assert_string_equal(o.val_mask, "b");
     assert_string_equal(o.test_mask, "c");

@@ -317,6 +317,53 @@ static void a_run_that_grows_ends_as_a_longer_one(void **state)
     free(models[1]);
 }
 
+/* The weights to begin with are those of the other run: without a step they are what is written. */
+static void a_run_begins_with_the_weights_of_another(void **state)
+{
+    char from[64], run[64], *models[2];
+    size_t sizes[2];
+    (void)state;
+    in(from, "teacher");
+    in(run, "pupil");
+    struct tr_train_options options = options_of(from);
+    ok(train(&options));
+    options.run = run;
+    options.from = from;
+    options.seed = 5;
+    options.epochs = 0;
+    options.trainers = 2;
+    ok(train(&options));
+    read_file(from, "model.safetensors", &models[0], &sizes[0]);
+    read_file(run, "model.safetensors", &models[1], &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(models[0], models[1], sizes[0]);
+    free(models[0]);
+    free(models[1]);
+    options.replace = true;
+    options.hidden = 9;
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "tensor 'layers.0.self.weight' has the shape [8, "));
+    assert_non_null(strstr(failure.message, ", and the model takes [9, "));
+    assert_non_null(strstr(failure.message, "is sage of 2 layers, 8 wide"));
+    options.hidden = 8;
+    options.model = "gcn";
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "no tensor 'layers.0.weight'"));
+    options.from = folder; /* which is no run */
+    assert_int_equal(train(&options), TR_ENOENT);
+    options = options_of(run); /* a run goes on with the same beginning alone */
+    options.replace = true;
+    options.from = from;
+    options.checkpoint_every = 2;
+    ok(train(&options));
+    options.replace = false;
+    options.resume = true;
+    ok(train(&options));
+    options.from = NULL;
+    assert_int_equal(train(&options), TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, "from_hash (it was"));
+}
+
 /* Two trainers share each step, and come to one model, the same whenever it is asked for. */
 static void trainers_of_a_task_share_its_steps(void **state)
 {
@@ -507,6 +554,7 @@ int main(void)
         cmocka_unit_test(a_run_without_evaluation_has_no_scores),
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
         cmocka_unit_test(a_run_that_grows_ends_as_a_longer_one),
+        cmocka_unit_test(a_run_begins_with_the_weights_of_another),
         cmocka_unit_test(trainers_of_a_task_share_its_steps),
         cmocka_unit_test(a_program_is_asked_to_confirm_when_there_is_memory),
         cmocka_unit_test(a_run_stops_when_nothing_gets_better),
