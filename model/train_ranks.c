@@ -32,6 +32,7 @@ struct train_rank {
     struct run_job_split split;
     struct tr_group *group; /* NULL: alone */
     struct watched watched;
+    uint64_t places; /* where all were through the same, so far */
     struct trainer_result result;
     struct error error;
     int code;
@@ -50,6 +51,24 @@ static bool is_over(void *arg)
 static bool rank_cancelled(void *arg)
 {
     return is_over(((struct train_rank *)arg)->all);
+}
+
+/*
+ * All trainers have to stop at the same place, and find the wish at different times. The one that
+ * finds it first names the next place: nobody is there yet, since none gets there without this one,
+ * and all find the name when they are. Alone it stops at once.
+ */
+static bool rank_leaves(void *arg)
+{
+    struct train_rank *r = arg;
+    struct train_ranks *all = r->all;
+    r->places++;
+    pthread_mutex_lock(&all->leaving);
+    if (all->leave_at == 0 && cancel_asked(all->leave))
+        all->leave_at = r->places + (all->count > 1);
+    bool leaves = all->leave_at != 0 && r->places >= all->leave_at;
+    pthread_mutex_unlock(&all->leaving);
+    return leaves;
 }
 
 /* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
@@ -298,7 +317,9 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
                                    .rewind = rewind_run };
     if (all->world > 1)
         hooks.reduce = rank_reduce;
-    if (all->save_every > 0) {
+    if (all->leave != NULL)
+        hooks.leaves = rank_leaves;
+    if (all->save_every > 0 || all->leave != NULL) {
         hooks.save = rank_save;
         hooks.mark = rank_mark;
     }
@@ -379,6 +400,7 @@ int train_ranks_open(struct train_ranks *ranks, struct error *error)
 {
     atomic_init(&ranks->failed, false);
     pthread_mutex_init(&ranks->refusing, NULL);
+    pthread_mutex_init(&ranks->leaving, NULL);
     ranks->stop = (struct cancel){ .asked = is_over, .arg = ranks };
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
     ranks->watched = calloc(ranks->count, sizeof(struct watched *));
@@ -466,7 +488,8 @@ static int run_all(struct train_ranks *ranks, struct error *error)
 
 int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error)
 {
-    ranks->watchdog.cancel = ranks->cancel;
+    /* A step that does not end is not waited for, behind which a checkpoint would be. */
+    ranks->watchdog.cancel = ranks->leave != NULL ? ranks->leave : ranks->cancel;
     ranks->watchdog.watched = ranks->watched;
     ranks->watchdog.count = ranks->count;
     /* The watchdog runs from before the first trainer to behind the last: it looks at their
@@ -497,8 +520,10 @@ void train_ranks_close(struct train_ranks *ranks)
             crew_parallel_destroy(r->parallel);
         }
     }
-    if (ranks->ranks != NULL) /* it was opened */
+    if (ranks->ranks != NULL) { /* it was opened */
         pthread_mutex_destroy(&ranks->refusing);
+        pthread_mutex_destroy(&ranks->leaving);
+    }
     free(ranks->ranks);
     free(ranks->watched);
     ranks->ranks = NULL;

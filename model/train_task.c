@@ -19,10 +19,32 @@
 #define END_LOOK_NS 100000000
 #define SECOND_NS UINT64_C(1000000000)
 
+static bool train_task_cancelled(void *arg)
+{
+    return tr_task_is_cancelled(((struct training *)arg)->task);
+}
+
+/* A training that may make a checkpoint first has this long for it; then what it waits for is
+ * interrupted. */
+static bool has_time_to_leave(struct training *t)
+{
+    uint_least64_t since = 0, now = training_now_ns(NULL);
+    if (!atomic_load(&t->leaves))
+        return false;
+    /* Whoever asks first begins the time; the others find it. */
+    if (atomic_compare_exchange_strong(&t->asked_ns, &since, now))
+        since = now;
+    if (now - since < (uint64_t)TR_TRAIN_LEAVE_NS)
+        return true;
+    if (!atomic_exchange(&t->woken, true))
+        live_session_interrupt(&t->events.live);
+    return false;
+}
+
 static bool train_task_asked(void *arg)
 {
-    const struct training *t = arg;
-    return tr_task_is_cancelled(t->task) ||
+    struct training *t = arg;
+    return (tr_task_is_cancelled(t->task) && !has_time_to_leave(t)) ||
            (training_in_cluster(t) && tr_process_is_orphaned(t->options.process));
 }
 
@@ -32,9 +54,12 @@ static bool asked_at_work(void *arg)
     return train_task_asked(arg);
 }
 
+/* Calls that wait are left to wait where all come to their end by themselves. */
 static void train_task_interrupt(void *arg)
 {
-    live_session_interrupt(&((struct training *)arg)->events.live);
+    struct training *t = arg;
+    if (!atomic_load(&t->leaves))
+        live_session_interrupt(&t->events.live);
 }
 
 static void train_task_place(void *arg, struct tr_session_options *options)
@@ -109,6 +134,7 @@ static int open_ranks(struct training *t, struct error *error)
         .hooks = &t->hooks,
         .saved = train_task_saved,
         .cancel = &t->cancel,
+        .leave = training_leaves(t) ? &t->leave : NULL,
     };
     /* The hash comes last: it covers the deal, which is known when the splits are open. */
     rv = train_ranks_open(&t->ranks, error);
@@ -210,7 +236,10 @@ static int train_task_work(struct training *t, struct error *error)
 {
     struct trainer_result result = { 0 };
     training_begin_epoch(t, 0);
+    /* A wish that came before this is no wish to leave: nothing is there to be kept. */
+    atomic_store(&t->leaves, training_leaves(t) && !tr_task_is_cancelled(t->task));
     int rv = train_ranks_run(&t->ranks, &result, error);
+    atomic_store(&t->leaves, false);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_TRAINED);
     /* The end of the job comes before the result: one that is lost until then is taken back
      * below. */
@@ -244,6 +273,7 @@ static int train_task_run(struct tr_task *task, void *arg, struct tr_error *erro
     t->task = task;
     t->cancel = (struct cancel){ .asked = train_task_asked, .arg = t };
     t->working = (struct cancel){ .asked = asked_at_work, .arg = t };
+    t->leave = (struct cancel){ .asked = train_task_cancelled, .arg = t };
     int rv = open_all(t, &why);
     if (rv == 0)
         rv = train_task_work(t, &why);
@@ -290,6 +320,9 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
         free(t);
         return rv;
     }
+    atomic_init(&t->leaves, false);
+    atomic_init(&t->woken, false);
+    atomic_init(&t->asked_ns, 0);
     pthread_mutex_init(&t->mutex, NULL);
     deadline_init_cond(&t->changed);
     rv = training_read_options(t, &read, error);

@@ -35,6 +35,7 @@ struct trainer {
     struct loss_sum step_loss;  /* of the batch whose gradients are in the model */
     struct epoch_report report; /* of the epoch under way */
     uint64_t began_ns;
+    bool left; /* the checkpoint of the end was made */
 };
 
 static uint32_t world_of(const struct trainer *trainer)
@@ -187,6 +188,7 @@ static int trainer_save(struct trainer *trainer, struct error *error)
         return error_set(error, rc, "training: no memory for a checkpoint");
     rc = hooks->save(hooks->arg, trainer->at.steps, bytes, count, error);
     free(bytes);
+    trainer->left = rc == 0 && trainer->loop.leaving;
     return rc;
 }
 
@@ -378,6 +380,28 @@ static uint64_t left_ns(const struct training_loop *loop, uint64_t now_ns)
     return since_ns < loop->plan.patience_ns ? loop->plan.patience_ns - since_ns : 0;
 }
 
+/* The trainers stop where each knows that the others are through. */
+static void look_for_the_end(struct trainer *trainer)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
+    enum training_operation operation = trainer->loop.operation;
+    if ((operation == TRAINING_REDUCE || operation == TRAINING_SUM) && hooks->leaves != NULL &&
+        hooks->leaves(hooks->arg))
+        training_loop_leave(&trainer->loop);
+}
+
+/* A run that stopped where it was asked to says what is left of it. */
+static int trainer_leave(const struct trainer *trainer, struct error *error)
+{
+    if (!trainer->left)
+        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
+                         trainer->at.epoch + 1);
+    return error_set(error, TR_ECANCELED,
+                     "training: stopped in epoch %u; its checkpoint after %llu steps is made, from "
+                     "which options.resume goes on",
+                     trainer->at.epoch + 1, (unsigned long long)trainer->at.steps);
+}
+
 /* Performs the operation, and goes to the next. */
 static void go_on(struct trainer *trainer, struct error *error)
 {
@@ -392,6 +416,8 @@ static void go_on(struct trainer *trainer, struct error *error)
         rc = error_set(error, TR_ECANCELED, "training: cancelled");
     if (rc == 0)
         rc = trainer_perform(trainer, error);
+    if (rc == 0)
+        look_for_the_end(trainer);
     uint64_t now_ns = trainer_now(trainer);
     training_loop_done(loop, rc, now_ns);
     if (files_is_refusal(rc) && hooks->refused != NULL)
@@ -438,6 +464,9 @@ int trainer_run(struct model *model, struct batch_source *source, const struct t
     while (trainer.loop.operation != TRAINING_DONE && trainer.loop.operation != TRAINING_FAILED)
         go_on(&trainer, error);
     tensor_fini(&trainer.best_weights);
+    if (trainer.loop.operation == TRAINING_FAILED && trainer.loop.leaving &&
+        trainer.loop.code == TR_ECANCELED)
+        return trainer_leave(&trainer, error);
     return trainer.loop.operation == TRAINING_DONE ? 0 : trainer.loop.code;
 }
 

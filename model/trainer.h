@@ -81,7 +81,10 @@ struct trainer_hooks {
                     struct error *error);
     /* From now on the thread computes and waits for nobody, or no longer. */
     void (*computing)(void *arg, bool begins);
-    bool (*cancelled)(void *arg);         /* asked after each step: TR_ECANCELED */
+    bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
+    /* Asked where all trainers have made the same step, or ended the same epoch: do all save, and
+     * end with TR_ECANCELED? Every rank gets the same answer at the same place. */
+    bool (*leaves)(void *arg);
     bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);
 };

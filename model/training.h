@@ -18,6 +18,7 @@
 #define MODEL_TRAINING_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <troupe/model.h>
 
@@ -33,8 +34,12 @@ struct training {
     struct tr_process_info process;  /* with options.process */
     struct run_config config;
     struct run_job_layout layout;
-    struct cancel cancel;  /* asked to stop */
-    struct cancel working; /* the same, polled between pieces of long work: it gets on */
+    struct cancel cancel;           /* asked to stop */
+    struct cancel working;          /* the same, polled between pieces of long work: it gets on */
+    struct cancel leave;            /* asked to stop behind a checkpoint; before the two above */
+    atomic_bool leaves;             /* it trains, and may make one */
+    atomic_uint_least64_t asked_ns; /* when it was asked to, then; 0: it was not yet */
+    atomic_bool woken;              /* it took too long, and its session was interrupted */
     struct run_job job;
     struct run_folder folder;
     struct run_job_split val, test;
@@ -75,6 +80,12 @@ static inline bool training_keeps_run(const struct training *t)
 static inline bool training_resumes(const struct training *t)
 {
     return t->options.resume || (training_in_cluster(t) && t->process.restarted);
+}
+
+/* Its trainers are all here, and keep a checkpoint when they are asked to stop. */
+static inline bool training_leaves(const struct training *t)
+{
+    return t->options.checkpoint_at_cancel && !training_in_cluster(t);
 }
 
 uint64_t training_now_ns(void *arg);

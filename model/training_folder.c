@@ -34,7 +34,7 @@ int training_name_checkpoints(struct training *t, struct error *error)
     if (training_in_cluster(t) && t->save_every == 0)
         t->save_every = all->checkpoint_every;
     /* Those of the cluster file are gone back to even by a run that makes none. */
-    if (t->save_every == 0 && !t->options.resume && !named)
+    if (t->save_every == 0 && !t->options.resume && !named && !training_leaves(t))
         return 0;
     char *path = copy_path(t);
     /* Whichever process coordinates may have started in another folder. */

@@ -25,6 +25,12 @@ void training_loop_restored(struct training_loop *loop, const struct training_po
     /* The model on the disk may be of an era that was rolled back. */
     loop->best_unkept = at->has_best;
     loop->stopped_early = false;
+    loop->leaving = false;
+}
+
+void training_loop_leave(struct training_loop *loop)
+{
+    loop->leaving = true;
 }
 
 void training_loop_scored(struct training_loop *loop, bool best)
@@ -45,6 +51,8 @@ static enum training_operation after_step(const struct training_loop *loop)
 {
     /* The count of steps includes the one that was just applied. */
     uint64_t every = loop->plan.save_every;
+    if (loop->leaving)
+        return TRAINING_SAVE;
     return every != 0 && loop->at.steps % every == 0 ? TRAINING_SAVE : TRAINING_STEP;
 }
 
@@ -84,10 +92,17 @@ static enum training_operation training_loop_follow(struct training_loop *loop)
         loop->at.steps++;
         return after_step(loop);
     case TRAINING_SAVE:
-        return TRAINING_STEP;
+        if (!loop->leaving)
+            return TRAINING_STEP;
+        loop->code = TR_ECANCELED;
+        return TRAINING_FAILED;
     /* The losses may be summed before or behind the evaluation: the other ranks wait for rank 0 in
      * the next sum either way. */
     case TRAINING_SUM:
+        /* What is saved here is the epoch with all its steps, which ends again when it is gone on
+         * with. */
+        if (loop->leaving)
+            return TRAINING_SAVE;
         return is_evaluated(loop) ? TRAINING_EVALUATE : TRAINING_REPORT;
     case TRAINING_EVALUATE:
         return TRAINING_SHARE;

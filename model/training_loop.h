@@ -75,6 +75,7 @@ struct training_loop {
     struct training_position at;
     bool stopped_early;
     bool best_unkept;    /* the best model is not known to be written */
+    bool leaving;        /* a checkpoint follows, and then the end, as TR_ECANCELED */
     bool refused;        /* a disk refused this operation */
     uint64_t refused_ns; /* when it did so first */
 };
@@ -86,6 +87,10 @@ void training_loop_restored(struct training_loop *loop, const struct training_po
 
 /* Takes what came of TRAINING_SHARE: is it the best so far? Before training_loop_done(). */
 void training_loop_scored(struct training_loop *loop, bool best);
+
+/* All trainers stop where they stand, behind a checkpoint. Before training_loop_done() of
+ * TRAINING_REDUCE or TRAINING_SUM, which all are through then. */
+void training_loop_leave(struct training_loop *loop);
 
 /* The operation ended with 0 or TR_E*. */
 void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns);

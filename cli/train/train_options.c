@@ -466,6 +466,7 @@ int train_configure(const struct train_values *values, struct tr_train_options *
     options->replace = values->replace;
     options->metrics = values->process.metrics;
     options->confirm = true;
+    options->checkpoint_at_cancel = true;
     choose_model(values, options);
     choose_layout(values, options);
     int rv = choose_fanout(values, options, error);

@@ -138,7 +138,15 @@ struct tr_train_options {
     /* The folder of a run whose model has the same shape: its weights are those to begin with, in
      * place of drawn ones. Every process reads it. NULL: none. */
     const char *from;
+    /* A task that is cancelled while it trains makes its next step, and a checkpoint, before it ends
+     * (for at most TR_TRAIN_LEAVE_NS), from which resume goes on; where checkpoint_every is 0 too.
+     * Of a process of a cluster nothing is changed by it. */
+    bool checkpoint_at_cancel;
+    unsigned char reserved_end[7];
 };
+
+/* Less than the 30 s that Slurm leaves a job between SIGTERM and SIGKILL (KillWait). */
+#define TR_TRAIN_LEAVE_NS INT64_C(20000000000)
 
 /* The signal by which a program may ask threads that compute for their stacks
  * (options.stack_signal). */

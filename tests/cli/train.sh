@@ -188,6 +188,8 @@ wait $child
 code=$?
 expect "a signal ends a run with exit code 1" exited 1
 expect "with a sentence" complains "troupe train: "
+expect "that says how to go on" complains 'stopped in epoch .*; its checkpoint after [0-9]* steps is made, from which --resume goes on'
+expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
 expect "and the best model so far" test -s "$work/stopped/model.safetensors"
 troupe infer "$graph" --run "$work/stopped" --quiet
 expect "which can be used" exited 0

@@ -47,6 +47,8 @@ void *__wrap_calloc(size_t count, size_t bytes)
 #define EDGES 6000
 #define BATCH 100
 #define EPOCHS 3u
+/* Nothing needs so long: a hang is a failure. */
+#define PATIENT_NS INT64_C(60000000000)
 
 static char folder[] = "/tmp/troupe-training-XXXXXX";
 static char graph[64];
@@ -317,6 +319,50 @@ static void a_run_that_grows_ends_as_a_longer_one(void **state)
     free(models[1]);
 }
 
+/* A task that is cancelled while it trains leaves a checkpoint, and the run that goes on from it is
+ * the one that was not interrupted. */
+static void a_run_that_is_cancelled_goes_on_alike(void **state)
+{
+    (void)state;
+    for (uint32_t trainers = 1; trainers <= 2; trainers++) {
+        char run[64], whole[64], checkpoints[80], *models[2];
+        struct tr_model_event event = TR_MODEL_EVENT_INIT;
+        struct tr_task *task;
+        size_t sizes[2];
+        in(run, trainers == 1 ? "left-1" : "left-2");
+        in(whole, trainers == 1 ? "stayed-1" : "stayed-2");
+        struct tr_train_options options = options_of(whole);
+        options.epochs = 60;
+        options.trainers = trainers;
+        ok(train(&options));
+        options.run = run;
+        options.checkpoint_at_cancel = true;
+        ok(tr_train_start(&options, &task, &failure));
+        do
+            ok(tr_model_next_event(task, PATIENT_NS, &event, &failure));
+        while (event.kind != TR_MODEL_EPOCH);
+        tr_task_cancel(task);
+        int rv = tr_task_wait(task, TR_WAIT_FOREVER, &failure);
+        tr_task_close(task);
+        /* A run whose last step was made meanwhile ends as if nobody had asked. */
+        if (rv != 0) {
+            assert_int_equal(rv, TR_ECANCELED);
+            assert_non_null(strstr(failure.message, "from which options.resume goes on"));
+            snprintf(checkpoints, sizeof checkpoints, "%s/checkpoints", run);
+            assert_true(tr_checkpoints_exist(checkpoints));
+            options.resume = true;
+            ok(train(&options));
+        }
+        read_file(run, "model.safetensors", &models[0], &sizes[0]);
+        read_file(whole, "model.safetensors", &models[1], &sizes[1]);
+        assert_int_equal(sizes[0], sizes[1]);
+        assert_memory_equal(models[0], models[1], sizes[0]);
+        assert_int_equal(count_lines(run), 60 + 1);
+        free(models[0]);
+        free(models[1]);
+    }
+}
+
 /* The weights to begin with are those of the other run: without a step they are what is written. */
 static void a_run_begins_with_the_weights_of_another(void **state)
 {
@@ -404,8 +450,6 @@ static void trainers_of_a_task_share_its_steps(void **state)
     assert_non_null(strstr(failure.message, "deal for 0 trainers, not for 2"));
 }
 
-/* Nothing needs so long: a hang is a failure. */
-#define PATIENT_NS INT64_C(60000000000)
 #define LOOK_US 1000
 
 static void look_until(bool reached, uint32_t *looks)
@@ -554,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_run_without_evaluation_has_no_scores),
         cmocka_unit_test(a_run_that_goes_on_ends_alike),
         cmocka_unit_test(a_run_that_grows_ends_as_a_longer_one),
+        cmocka_unit_test(a_run_that_is_cancelled_goes_on_alike),
         cmocka_unit_test(a_run_begins_with_the_weights_of_another),
         cmocka_unit_test(trainers_of_a_task_share_its_steps),
         cmocka_unit_test(a_program_is_asked_to_confirm_when_there_is_memory),

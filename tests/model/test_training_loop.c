@@ -260,6 +260,38 @@ static void patience_with_scores_ends_it_early(void **state)
     assert_int_equal(driver.counts[TRAINING_BEGIN], 2 + 4);
 }
 
+/* A run that leaves saves where it stands, behind a step or an epoch's steps, and ends; also where
+ * the disk does not take it. Another era knows nothing of that. */
+static void who_leaves_saves_first(void **state)
+{
+    static const enum training_operation places[] = { TRAINING_REDUCE, TRAINING_SUM };
+    static const int codes[] = { 0, TR_ENOSPC, TR_EROLLBACK };
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct training_loop_plan plan = whole;
+        struct driver driver;
+        plan.save_every = 0;
+        begin(&driver, &plan);
+        go_to(&driver, places[i % 2]);
+        struct training_position at = driver.loop.at;
+        training_loop_leave(&driver.loop);
+        end(&driver, 0);
+        assert_int_equal(driver.loop.operation, TRAINING_SAVE);
+        assert_int_equal(driver.loop.at.epoch, at.epoch);
+        assert_int_equal(driver.loop.at.steps, at.steps + (i % 2 == 0));
+        end(&driver, TR_ETIMEDOUT); /* the others are on their way */
+        assert_int_equal(driver.loop.operation, TRAINING_SAVE);
+        end(&driver, codes[i / 2]);
+        if (codes[i / 2] == TR_EROLLBACK) {
+            go_to(&driver, TRAINING_DONE);
+            continue;
+        }
+        assert_int_equal(driver.loop.operation, TRAINING_FAILED);
+        assert_int_equal(driver.loop.code, TR_ECANCELED);
+        assert_int_equal(driver.counts[TRAINING_EVALUATE], 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +304,7 @@ int main(void)
         cmocka_unit_test(other_failures_are_the_end),
         cmocka_unit_test(a_restored_run_goes_on_where_it_was),
         cmocka_unit_test(patience_with_scores_ends_it_early),
+        cmocka_unit_test(who_leaves_saves_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
