@@ -138,8 +138,11 @@ static int generate_make(const struct invocation *invocation, const struct gener
     options.signal = values->signal;
     options.inside = values->inside;
     memcpy(options.quadrants, values->quadrants, sizeof options.quadrants);
-    return raw_report_make(invocation, generate_start, &options, NULL, values->out, values->quiet,
-                           values->json);
+    return raw_report_make(invocation, &(struct raw_report){ .start = generate_start,
+                                                             .options = &options,
+                                                             .out = values->out,
+                                                             .quiet = values->quiet,
+                                                             .json = values->json });
 }
 
 static int run_skew(const struct invocation *invocation, const void *values)

@@ -32,6 +32,35 @@ struct import_edges_values {
     bool quiet;
 };
 
+/* In the order of their enums. */
+#define IMPORT_HEADERS "find|yes|no"
+#define IMPORT_MISSING "error|mean|zero"
+#define IMPORT_UNKNOWN "error|add"
+
+struct import_table_values {
+    const char *edges;
+    const char *nodes;
+    const char *out;
+    bool undirected;
+    int delimiter; /* of IMPORT_DELIMITERS */
+    int header;
+    const char *source;
+    const char *target;
+    const char *weight;
+    const char *time;
+    const char *id;
+    const char *features;
+    const char *labels;
+    const char *split;
+    int loops;
+    int duplicates;
+    int missing;
+    int unknown;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
 struct import_debian_values {
     const char *out;
     const char *from;
@@ -40,7 +69,11 @@ struct import_debian_values {
     bool quiet;
 };
 
+/* A choice of IMPORT_DELIMITERS as the library has it; 0: any of them. */
+char import_delimiter_of(int choice);
+
 int import_edges_run(const struct invocation *invocation, const void *values);
 int import_debian_run(const struct invocation *invocation, const void *values);
+int import_table_run(const struct invocation *invocation, const void *values);
 
 #endif

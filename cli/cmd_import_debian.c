@@ -19,6 +19,9 @@ int import_debian_run(const struct invocation *invocation, const void *opaque)
     options.out = values->out;
     options.from = values->from;
     options.replace = values->replace;
-    return raw_report_make(invocation, start, &options, NULL, values->out, values->quiet,
-                           values->json);
+    return raw_report_make(invocation, &(struct raw_report){ .start = start,
+                                                             .options = &options,
+                                                             .out = values->out,
+                                                             .quiet = values->quiet,
+                                                             .json = values->json });
 }

@@ -2,13 +2,15 @@
 /*
  * `troupe import edges`: a file of edges into a raw graph.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include <troupe/import.h>
 
 #include "cli/cmd_import.h"
 #include "cli/lib/raw_report.h"
 
-/* 0 lets the reader take any of them. */
-static char delimiter_of(int choice)
+char import_delimiter_of(int choice)
 {
     static const char DELIMITERS[] = { 0, ',', ';', '\t', ' ' };
     return DELIMITERS[choice];
@@ -16,6 +18,57 @@ static char delimiter_of(int choice)
 
 _Static_assert(TR_LOOPS_ERROR == 2 && TR_DUPLICATES_ERROR == 3,
                "IMPORT_LOOPS and IMPORT_DUPLICATES name them in their order");
+
+static void report_column(struct report *report, const char *key, const char *name_key,
+                          const char *label, uint32_t column, const char *name)
+{
+    report_count(report, key, label, column);
+    if (name != NULL)
+        report_text(report, name_key, "its name", name);
+}
+
+/* What the text was taken for, so that a wrong guess is seen. */
+static void report_columns(struct report *report, const struct tr_import_edges_report *found)
+{
+    if (found->header_line != 0)
+        report_count(report, "header_line", "line skipped as a header", found->header_line);
+    if (found->source_column == 0)
+        return;
+    report_column(report, "source_column", "source_name", "column of sources", found->source_column,
+                  found->source_name);
+    report_column(report, "target_column", "target_name", "column of destinations",
+                  found->target_column, found->target_name);
+    if (found->num_columns > 2)
+        report_count(report, "columns_dropped", "columns not read", found->num_columns - 2);
+    if (found->self_loops > 0)
+        report_count(report, "self_loops", "self-loops in the text", found->self_loops);
+}
+
+/* Nothing of a file that is no edge list. */
+static int report_edges(const void *arg, struct tr_task *task, struct report *report,
+                        struct tr_error *error)
+{
+    const struct tr_import_edges_options *options = arg;
+    struct tr_import_edges_report of_task = TR_IMPORT_EDGES_REPORT_INIT, *found = &of_task;
+    char hint[160];
+    int rv = tr_import_edges_result(task, found, error);
+    if (rv != 0)
+        return rv;
+    report_columns(report, found);
+    if (options->duplicates != TR_DUPLICATES_KEEP && found->source_column != 0)
+        report_count(report, "duplicates",
+                     options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
+                                                                : "duplicates",
+                     found->duplicates);
+    if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)
+        return 0;
+    snprintf(hint, sizeof hint,
+             "node 0 has no edge and the largest ID is %" PRIu64
+             ": where IDs begin at 1, import with --first-id 1",
+             found->largest_id);
+    report_text(report, "hint", "hint", hint);
+    return 0;
+}
 
 static int start(const void *arg, struct tr_task **out, struct tr_error *error)
 {
@@ -31,12 +84,16 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     options.replace = values->replace;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
-    options.delimiter = delimiter_of(values->delimiter);
+    options.delimiter = import_delimiter_of(values->delimiter);
     options.source = values->source;
     options.target = values->target;
     options.first_id = values->first_id;
     options.loops = (uint32_t)values->loops;
     options.duplicates = (uint32_t)values->duplicates;
-    return raw_report_make(invocation, start, &options, &options, values->out, values->quiet,
-                           values->json);
+    return raw_report_make(invocation, &(struct raw_report){ .start = start,
+                                                             .options = &options,
+                                                             .add = report_edges,
+                                                             .out = values->out,
+                                                             .quiet = values->quiet,
+                                                             .json = values->json });
 }

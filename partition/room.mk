@@ -94,7 +94,15 @@ libtr_partition_la_SOURCES += \
     partition/prepare/feature_edges.c partition/prepare/feature_edges.h \
     partition/prepare/mask_split.c partition/prepare/mask_split.h
 libtr_partition_la_SOURCES += \
-    partition/table/id_map.c partition/table/id_map.h
+    partition/store/name_list.c partition/store/name_list.h \
+    partition/table/id_map.c partition/table/id_map.h \
+    partition/table/table_edges.c partition/table/table_edges.h \
+    partition/table/table_import.c partition/table/table_import.h \
+    partition/table/table_nodes.c partition/table/table_nodes.h \
+    partition/table/table_reader.c partition/table/table_reader.h \
+    partition/table/table_roles.c partition/table/table_roles.h \
+    partition/table/table_values.c partition/table/table_values.h \
+    partition/table/table_write.c partition/table/table_write.h
 libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c

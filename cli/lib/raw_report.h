@@ -8,18 +8,27 @@
 #ifndef CLI_LIB_RAW_REPORT_H
 #define CLI_LIB_RAW_REPORT_H
 
-#include <troupe/import.h>
 #include <troupe/task.h>
 
 #include "cli/lib/command.h"
 #include "cli/lib/follow.h"
 #include "cli/lib/report.h"
 
+/* One run of such a command. */
+struct raw_report {
+    follow_start *start;
+    const void *options; /* of the task */
+    /* Adds what is said of this kind alone, of the task, which has succeeded; NULL: nothing. */
+    int (*add)(const void *options, struct tr_task *task, struct report *report,
+               struct tr_error *error);
+    const char *out;
+    bool quiet;
+    bool json;
+};
+
 /* Runs the task and prints the report of the folder at `out`, and the command that comes next;
- * returns the exit code. edges: the options of an import of edges; NULL: it is another task. */
-int raw_report_make(const struct invocation *invocation, follow_start *start, const void *arg,
-                    const struct tr_import_edges_options *edges, const char *out, bool quiet,
-                    bool json);
+ * returns the exit code. */
+int raw_report_make(const struct invocation *invocation, const struct raw_report *made);
 
 /* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
  * type `ntype`. */

@@ -75,6 +75,127 @@ struct tr_import_edges_report {
 TR_API int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                                   struct tr_error *error);
 
+/* Whether the first line of a table has the names of its columns. */
+enum tr_table_header {
+    TR_TABLE_HEADER_FIND = 0, /* by its names; one that may be a row too is refused */
+    TR_TABLE_HEADER_YES = 1,
+    TR_TABLE_HEADER_NO = 2,
+};
+
+/* A node without a value in a column of features. */
+enum tr_table_missing {
+    TR_TABLE_MISSING_ERROR = 0, /* the first is refused */
+    TR_TABLE_MISSING_MEAN = 1,  /* of numbers: the mean of the others; of texts: none of them */
+    TR_TABLE_MISSING_ZERO = 2,  /* of numbers: 0 */
+};
+
+/* A node that edges have and the nodes table has not. */
+enum tr_table_unknown {
+    TR_TABLE_UNKNOWN_ERROR = 0, /* the first is refused */
+    TR_TABLE_UNKNOWN_ADD = 1,   /* its features are 0, and it has no label and no mask */
+};
+
+/*
+ * A table of edges, and one of nodes, whose IDs may be any texts: CSV, TSV or JSON lines, packed as
+ * edge lists may be. Nodes are numbered in the order in which their IDs come first, those of the
+ * nodes table before others; the graph keeps the IDs (troupe-import(1)).
+ *
+ * Columns are named by their names in the header or their numbers from 1. NULL: by the names that
+ * such columns have, or none.
+ */
+struct tr_import_table_options {
+    size_t size;
+    const char *edges;
+    const char *nodes; /* NULL: there is no table of nodes */
+    const char *out;   /* the folder to make */
+    bool replace;      /* as above */
+    bool undirected;   /* each row of edges also stands for its reverse */
+    char delimiter;    /* between columns; 0: comma, semicolon, tab or blanks, as the first line */
+    unsigned char reserved[1];
+    uint32_t header; /* enum tr_table_header; of both tables */
+    const char *source;
+    const char *target;
+    const char *weight; /* NULL: none */
+    const char *time;   /* NULL: none */
+    const char *id;
+    const char *features; /* with commas between them; NULL: all others; "": none */
+    const char *labels;
+    const char *split;   /* "train", "val" or "test" in each row */
+    uint32_t loops;      /* enum tr_loops */
+    uint32_t duplicates; /* enum tr_duplicates */
+    uint32_t missing;    /* enum tr_table_missing */
+    uint32_t unknown;    /* enum tr_table_unknown */
+};
+#define TR_IMPORT_TABLE_OPTIONS_INIT                                                            \
+    {                                                                                           \
+        sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, "", 0, NULL, \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                                \
+    }
+
+/* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
+TR_API int tr_import_table_start(const struct tr_import_table_options *options,
+                                 struct tr_task **out, struct tr_error *error);
+
+struct tr_import_table_report {
+    size_t size;
+    uint64_t edge_rows;
+    uint64_t node_rows;
+    uint64_t edges_header_line; /* skipped as a header; 0: none was */
+    uint64_t nodes_header_line;
+    uint64_t added_nodes;  /* that edges have and the nodes table has not */
+    uint64_t self_loops;   /* rows, also where they were dropped */
+    uint64_t duplicates;   /* edges that repeat an earlier one, where they were looked for */
+    uint64_t num_features; /* numbers a node */
+    uint64_t num_classes;
+    uint32_t num_columns; /* for tr_import_table_column() */
+    unsigned char reserved[4];
+};
+#define TR_IMPORT_TABLE_REPORT_INIT                                             \
+    {                                                                           \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
+    }
+
+/* What became of a column. */
+enum tr_table_use {
+    TR_TABLE_DROPPED = 0, /* it was not read */
+    TR_TABLE_SOURCE = 1,
+    TR_TABLE_TARGET = 2,
+    TR_TABLE_WEIGHT = 3,
+    TR_TABLE_TIME = 4,
+    TR_TABLE_ID = 5,
+    TR_TABLE_NUMBERS = 6,    /* one number of the features */
+    TR_TABLE_CATEGORIES = 7, /* one number of the features, 0 or 1, for each value */
+    TR_TABLE_CODES = 8,      /* the numbers of its values are a table of their own */
+    TR_TABLE_LABELS = 9,
+    TR_TABLE_SPLIT = 10,
+    TR_TABLE_MASK = 11,
+};
+
+struct tr_import_table_column {
+    size_t size;
+    const char *name; /* printable UTF-8, until the task is closed; NULL: there is no header */
+    bool of_nodes;
+    bool scaled; /* numbers: to mean 0 and deviation 1 */
+    unsigned char reserved[2];
+    uint32_t column; /* from 1 */
+    uint32_t use;    /* enum tr_table_use */
+    unsigned char padding[4];
+    uint64_t values;  /* of categories, codes and labels: how many different ones */
+    uint64_t missing; /* rows without one */
+};
+#define TR_IMPORT_TABLE_COLUMN_INIT                                                   \
+    {                                                                                 \
+        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0 \
+    }
+
+/* As tr_import_edges_result(). */
+TR_API int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *report,
+                                  struct tr_error *error);
+/* A column, of those of the edges and then those of the nodes. TR_ERANGE: there is none of that
+ * number. */
+TR_API int tr_import_table_column(struct tr_task *task, uint32_t number,
+                                  struct tr_import_table_column *column, struct tr_error *error);
+
 /* The packages of a Debian archive and their dependencies; troupe-import(1) says what becomes of
  * them. */
 struct tr_import_debian_options {

@@ -258,6 +258,13 @@ static int choose_by_names(const struct column_names *columns, const char *remed
     return 0;
 }
 
+bool edge_columns_are_named(const struct column_names *columns)
+{
+    struct edge_columns chosen;
+    uint32_t found;
+    return choose_by_names(columns, "", &chosen, &found, NULL) != 0 || found > 0;
+}
+
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,
                         const char *target, const char *remedy, struct edge_columns *chosen,
                         struct error *error)

@@ -45,6 +45,9 @@ struct edge_columns {
     uint32_t source, target;
 };
 
+/* Whether two of the names are such as people give to the ends of an edge. */
+bool edge_columns_are_named(const struct column_names *columns);
+
 /* source and target: what the user gave, or NULL. TR_EINVAL, TR_EFORMAT: say what to name; remedy:
  * what to do where neither the user nor the header says it. */
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,

@@ -131,11 +131,13 @@ static void take_out(struct pairs *pairs, const uint8_t *repeated)
 }
 
 int duplicates_find(struct pairs *pairs, bool merge, const struct cancel *cancel, uint64_t *count,
-                    struct duplicate *one)
+                    struct duplicate *one, uint8_t **kept)
 {
     struct groups groups;
     struct table table = { .room = TABLE_ROOM };
     *count = 0;
+    if (kept != NULL)
+        *kept = NULL;
     int rv = groups_init(&groups, pairs);
     if (rv != 0)
         return rv;
@@ -160,7 +162,10 @@ int duplicates_find(struct pairs *pairs, bool merge, const struct cancel *cancel
     }
     if (rv == 0 && merge)
         take_out(pairs, repeated);
-    free(repeated);
+    if (rv == 0 && kept != NULL)
+        *kept = repeated;
+    else
+        free(repeated);
     free(table.slots);
     groups_fini(&groups);
     return rv;

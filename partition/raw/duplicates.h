@@ -16,9 +16,10 @@ struct duplicate {
 };
 
 /* *count: edges that equal an earlier one; *one: the first of them in a group, where there is any.
- * merge: they are taken out, and the others keep their order. TR_ENOMEM, TR_ECANCELED; then the
- * pairs are as they were. Fails without a message. */
+ * merge: they are taken out, and the others keep their order. repeated: bit i says that the edge i
+ * of before equals an earlier one, free it; may be NULL. TR_ENOMEM, TR_ECANCELED; then the pairs
+ * are as they were. Fails without a message. */
 int duplicates_find(struct pairs *pairs, bool merge, const struct cancel *cancel, uint64_t *count,
-                    struct duplicate *one);
+                    struct duplicate *one, uint8_t **repeated);
 
 #endif

@@ -6,6 +6,9 @@
 
 #define UNPACK "unpack it first"
 #define SAVE_TEXT "save it as text, or its edges with numpy.save as [N, 2]"
+/* By what pandas calls the format. */
+#define SAVE_CSV(format) \
+    "save it as CSV with Python: pandas.read_" format "('FILE').to_csv('FILE.csv', index=False)"
 
 struct magic {
     size_t offset;
@@ -46,10 +49,10 @@ static const struct magic MAGICS[] = {
     AT(0, "Rar!\x1a\x07", "a RAR archive", PACKING_NONE, UNPACK),
     AT(257, "ustar", "a tar archive", PACKING_NONE, UNPACK),
     AT(0, "\x02\x21\x4c\x18", "an old lz4 stream", PACKING_NONE, UNPACK),
-    WORD("PAR1", "a Parquet file", PACKING_NONE, SAVE_TEXT),
+    WORD("PAR1", "a Parquet file", PACKING_NONE, SAVE_CSV("parquet")),
     WORD("ARROW1", "an Arrow file", PACKING_NONE, SAVE_TEXT),
-    WORD("FEA1", "a Feather file", PACKING_NONE, SAVE_TEXT),
-    WORD("ORC", "an ORC file", PACKING_NONE, SAVE_TEXT),
+    WORD("FEA1", "a Feather file", PACKING_NONE, SAVE_CSV("feather")),
+    WORD("ORC", "an ORC file", PACKING_NONE, SAVE_CSV("orc")),
     AT(0, "Obj\x01", "an Avro file", PACKING_NONE, SAVE_TEXT),
     AT(0, "\x89HDF\r\n", "an HDF5 file", PACKING_NONE, SAVE_TEXT),
     AT(0, "SQLite format 3\0", "an SQLite database", PACKING_NONE, SAVE_TEXT),

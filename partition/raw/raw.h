@@ -55,6 +55,22 @@ struct raw_edges_found {
     uint64_t duplicates;              /* edges, where they were looked for */
 };
 
+/* What a list of names is of. */
+enum names_of {
+    NAMES_NODES,   /* of a type, by original ID */
+    NAMES_VALUES,  /* the numbers that a table of a type has: classes, categories */
+    NAMES_COLUMNS, /* the elements of a row of a table of a type */
+};
+
+/* Names that the user's files had where the graph has numbers (partition/store/name_list.h). */
+struct raw_names {
+    enum names_of of;
+    uint32_t ntype;
+    char *table; /* NULL of nodes */
+    char *stem;  /* the path of the list */
+    uint64_t count;
+};
+
 void raw_edges_found_fini(struct raw_edges_found *found);
 
 /* What becomes of edges from a node to itself, and of those that are there again. */
@@ -80,6 +96,8 @@ struct raw_graph {
     uint64_t *num_edges; /* [types.num_etypes] */
     uint32_t num_tables;
     struct raw_table *tables;
+    uint32_t num_names;
+    struct raw_names *names;
     struct raw_edges_found found; /* of an edge list; else all 0 */
     uint64_t header_files;        /* texts of a chunked graph with such a line */
     struct raw_source *source;    /* how to read: private to the reader */

@@ -422,7 +422,7 @@ static int finish_edges(struct edge_list *list, struct error *error)
         return 0;
     struct duplicate one;
     int rv = duplicates_find(list->pairs, list->options->duplicates == RAW_DUPLICATES_MERGE,
-                             list->options->cancel, &found->duplicates, &one);
+                             list->options->cancel, &found->duplicates, &one, NULL);
     if (rv == TR_ECANCELED)
         return error_set(error, rv, "%s: interrupted among duplicates", list->text.path);
     if (rv != 0)

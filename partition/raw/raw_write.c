@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "partition/raw/raw_source.h"
-#include "partition/store/npy.h"
+#include "partition/store/name_list.h"
 #include "partition/store/replace.h"
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/json_text.h"
@@ -33,6 +33,14 @@ struct out_table {
     enum tr_dtype dtype;
 };
 
+struct out_names {
+    struct name_list_writer list;
+    char *stem; /* below the folder */
+    enum names_of of;
+    uint32_t ntype;
+    char *table; /* NULL of nodes */
+};
+
 struct raw_writer {
     struct files *files;
     const struct cancel *cancel;
@@ -47,6 +55,8 @@ struct raw_writer {
     bool *wide;             /* [types.num_etypes] int64 */
     uint32_t num_tables;
     struct out_table *tables;
+    uint32_t num_names;
+    struct out_names *names;
 };
 
 static int open_out(struct raw_writer *writer, struct out_file *file, const char *file_name,
@@ -288,6 +298,66 @@ int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, c
     return rv;
 }
 
+/* "names/TYPE/nodes", "names/TYPE/values~TABLE", "names/TYPE/columns~TABLE" */
+static int name_list_stem(const struct raw_writer *writer, const struct out_names *names,
+                          char stem[FILE_NAME_MAX_BYTES], struct error *error)
+{
+    static const char *const OF[] = { "nodes", "values", "columns" };
+    int length = snprintf(
+        stem, FILE_NAME_MAX_BYTES, "names/%.940s/%s%s%s", writer->types.ntypes[names->ntype],
+        OF[names->of], names->table != NULL ? "~" : "", names->table != NULL ? names->table : "");
+    if (length >= FILE_NAME_MAX_BYTES)
+        return error_set(error, TR_EINVAL, "names of '%.40s': too long a name", names->table);
+    return 0;
+}
+
+static int open_names(struct raw_writer *writer, struct out_names *names, struct error *error)
+{
+    char stem[FILE_NAME_MAX_BYTES], folder[FILE_NAME_MAX_BYTES];
+    int rv = name_list_stem(writer, names, stem, error);
+    if (rv != 0)
+        return rv;
+    snprintf(folder, sizeof folder, "names/%.940s", writer->types.ntypes[names->ntype]);
+    rv = make_folder(writer, folder, error);
+    names->stem = strdup(stem);
+    char *path = files_join(writer->dir.path, stem);
+    if (rv == 0)
+        rv = names->stem == NULL || path == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory to write it", stem)
+                 : name_list_create(&names->list, writer->files, path, error);
+    free(path);
+    return rv;
+}
+
+int raw_writer_add_names(struct raw_writer *writer, enum names_of of, uint32_t ntype,
+                         const char *table, uint32_t *list, struct error *error)
+{
+    int rv = table != NULL ? raw_check_name(table, error) : 0;
+    if (rv != 0)
+        return rv;
+    struct out_names *grown = realloc(writer->names,
+                                      (writer->num_names + 1) * sizeof *writer->names);
+    if (grown == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for names");
+    writer->names = grown;
+    struct out_names *names = &grown[writer->num_names];
+    *names = (struct out_names){ .of = of, .ntype = ntype };
+    /* It counts before it is whole: raw_writer_abort() closes and frees what there is of it. */
+    *list = writer->num_names++;
+    names->table = table != NULL ? strdup(table) : NULL;
+    if (table != NULL && names->table == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for names");
+    return open_names(writer, names, error);
+}
+
+int raw_writer_name(struct raw_writer *writer, uint32_t list, const char *name, size_t length,
+                    struct error *error)
+{
+    /* Asked now and then: a name is written in nanoseconds. */
+    int rv = (writer->names[list].list.count & 4095) == 0 ? check_cancel(writer, error) : 0;
+    return rv == 0 ? name_list_add(&writer->names[list].list, name, length, error) : rv;
+}
+
 int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text, size_t size,
                     struct error *error)
 {
@@ -322,6 +392,14 @@ static int finish_files(struct raw_writer *writer, struct error *error)
             table->file.npy.shape[0] = rows;
         if (rv == 0)
             rv = finish_file(&table->file, error);
+    }
+    for (uint32_t i = 0; rv == 0 && i < writer->num_names; i++) {
+        const struct out_names *names = &writer->names[i];
+        if (names->of == NAMES_NODES && names->list.count != writer->num_nodes[names->ntype])
+            rv = error_set(error, TR_EMISMATCH, "%" PRIu64 " names for %" PRIu64 " nodes",
+                           names->list.count, writer->num_nodes[names->ntype]);
+        if (rv == 0)
+            rv = name_list_finish(&writer->names[i].list, error);
     }
     return rv;
 }
@@ -385,6 +463,24 @@ static int describe_counts(const struct raw_writer *writer, json_t *root)
     return rv;
 }
 
+/* [{"of": "nodes", "node_type": ..., "count": ..., "data": the files' stem}, ...] */
+static int describe_names(const struct raw_writer *writer, json_t *root)
+{
+    static const char *const OF[] = { "nodes", "values", "columns" };
+    json_t *list = json_array();
+    int rv = json_object_set_new(root, "names", list);
+    for (uint32_t i = 0; rv == 0 && i < writer->num_names; i++) {
+        const struct out_names *names = &writer->names[i];
+        json_t *entry = json_pack("{s:s,s:s,s:I,s:s}", "of", OF[names->of], "node_type",
+                                  writer->types.ntypes[names->ntype], "count",
+                                  (json_int_t)names->list.count, "data", names->stem);
+        if (entry != NULL && names->table != NULL)
+            rv |= json_object_set_new(entry, "table", json_string(names->table));
+        rv |= json_array_append_new(list, entry);
+    }
+    return rv;
+}
+
 static json_t *raw_write_describe(const struct raw_writer *writer)
 {
     json_t *root = json_object(), *edges = json_object();
@@ -398,6 +494,8 @@ static json_t *raw_write_describe(const struct raw_writer *writer)
     }
     rv |= describe_tables(writer, false, node_data);
     rv |= describe_tables(writer, true, edge_data);
+    if (writer->num_names > 0)
+        rv |= describe_names(writer, root);
     rv |= json_object_set_new(root, "edges", edges);
     rv |= json_object_set_new(root, "node_data", node_data);
     rv |= json_object_set_new(root, "edge_data", edge_data);
@@ -449,7 +547,13 @@ void raw_writer_abort(struct raw_writer *writer)
         close_out(&writer->tables[i].file);
         free(writer->tables[i].name);
     }
+    for (uint32_t i = 0; i < writer->num_names; i++) {
+        name_list_writer_close(&writer->names[i].list);
+        free(writer->names[i].stem);
+        free(writer->names[i].table);
+    }
     atomic_dir_abort(&writer->dir);
+    free(writer->names);
     free(writer->tables);
     free(writer->edges);
     free(writer->wide);

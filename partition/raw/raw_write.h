@@ -41,6 +41,13 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
 int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
                     struct error *error);
 
+/* A list of names: of the nodes of a type, which must be as many, or of the values or columns of a
+ * table of the type (raw.h). They are appended in order. */
+int raw_writer_add_names(struct raw_writer *writer, enum names_of of, uint32_t ntype,
+                         const char *table, uint32_t *list, struct error *error);
+int raw_writer_name(struct raw_writer *writer, uint32_t list, const char *name, size_t length,
+                    struct error *error);
+
 /* A file of text beside metadata.json. */
 int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text, size_t size,
                     struct error *error);

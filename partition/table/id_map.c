@@ -13,16 +13,22 @@
 #define HASH_BITS 32
 #define SEGMENT_BITS 21
 #define SEGMENT_BYTES ((size_t)1 << SEGMENT_BITS)
-#define PLACES_BITS 18
+/* A text begins at a multiple of UNIT, its number first. */
+#define UNIT ((size_t)8)
+#define PLACE_BITS 18
+#define NUMBER_BYTES sizeof(uint32_t)
+#define SEGMENTS_MAX (((uint64_t)1 << (32 - PLACE_BITS)) - 1)
+#define PLACES_BITS 19
 #define PLACES ((size_t)1 << PLACES_BITS)
-#define PLACES_BYTES (PLACES * sizeof(uint64_t))
+#define PLACES_BYTES (PLACES * sizeof(uint32_t))
 
-_Static_assert(ID_TEXT_MAX < SEGMENT_BYTES, "a segment has room for any text");
+_Static_assert(SEGMENT_BYTES == UNIT << PLACE_BITS, "a place is a segment and a unit in it");
+_Static_assert(SEGMENTS_MAX *SEGMENT_BYTES >= ID_MAP_TEXT_MAX, "a place is 32 bits");
+_Static_assert(ID_TEXT_MAX + NUMBER_BYTES + 1 <= SEGMENT_BYTES, "a segment has room for any text");
 _Static_assert(ID_MAP_SHARDS == 256, "a shard is the first byte of a hash");
 _Static_assert(SEGMENT_BYTES + PLACES_BYTES <= ID_MAP_BYTES_ALWAYS, "of the first ID");
 
-/* Slots of one shard at most: ID_MAP_MAX is far below what all shards can have. */
-_Static_assert(ID_MAP_MAX <= UINT32_MAX, "a number and 1 fit half a slot");
+_Static_assert(ID_MAP_MAX <= UINT32_MAX, "a number is 32 bits");
 
 static uint64_t hash_text(const struct id_text *text)
 {
@@ -89,14 +95,32 @@ void id_map_fini(struct id_map *map)
     *map = (struct id_map){ 0 };
 }
 
-static uint64_t *place_of(const struct id_map *map, uint64_t number)
+static uint32_t *place_of(const struct id_map *map, uint64_t number)
 {
     return &map->places[number >> PLACES_BITS][number & (PLACES - 1)];
 }
 
-static const char *text_at(const struct id_map *map, uint64_t place)
+static char *number_at(const struct id_map *map, uint32_t place)
 {
-    return map->segments[place >> SEGMENT_BITS] + (place & (SEGMENT_BYTES - 1));
+    return map->segments[place >> PLACE_BITS] + (place & (((uint32_t)1 << PLACE_BITS) - 1)) * UNIT;
+}
+
+static const char *text_at(const struct id_map *map, uint32_t place)
+{
+    return number_at(map, place) + NUMBER_BYTES;
+}
+
+/* Of a slot that is not free. */
+static uint32_t place_in(uint64_t slot)
+{
+    return (uint32_t)slot - 1;
+}
+
+static uint64_t number_of(const struct id_map *map, uint64_t slot)
+{
+    uint32_t number;
+    memcpy(&number, number_at(map, place_in(slot)), sizeof number);
+    return number;
 }
 
 struct id_text id_map_text(const struct id_map *map, uint64_t number)
@@ -106,9 +130,9 @@ struct id_text id_map_text(const struct id_map *map, uint64_t number)
     return (struct id_text){ at, (uint32_t)(end - at) };
 }
 
-static bool is_text(const struct id_map *map, uint64_t number, const struct id_text *text)
+static bool is_text(const struct id_map *map, uint32_t place, const struct id_text *text)
 {
-    const char *at = text_at(map, *place_of(map, number));
+    const char *at = text_at(map, place);
     /* A text that is shorter ends with a line end, which the other one has not. */
     return strncmp(at, text->at, text->length) == 0 && at[text->length] == '\n';
 }
@@ -120,7 +144,7 @@ static uint64_t *find_slot(const struct id_map *map, const struct id_shard *shar
     const uint64_t mask = mask_of(shard);
     for (uint64_t at = slot_of(shard, kept);; at = (at + 1) & mask) {
         uint64_t *slot = &shard->slots[at];
-        if (*slot == 0 || (*slot >> 32 == kept && is_text(map, (*slot & UINT32_MAX) - 1, text)))
+        if (*slot == 0 || (*slot >> 32 == kept && is_text(map, place_in(*slot), text)))
             return slot;
     }
 }
@@ -172,11 +196,14 @@ static int add_segment(struct id_map *map, void ***list, uint64_t *count, size_t
 }
 
 /* Keeps the text of the next number. */
-static int keep_text(struct id_map *map, const struct id_text *text)
+static int keep_text(struct id_map *map, const struct id_text *text, uint32_t *place)
 {
+    size_t bytes = (NUMBER_BYTES + text->length + 1 + UNIT - 1) / UNIT * UNIT;
     int rv = 0;
-    if (map->num_segments == 0 || SEGMENT_BYTES - map->last_used <= text->length) {
-        rv = add_segment(map, (void ***)&map->segments, &map->num_segments, SEGMENT_BYTES);
+    if (map->num_segments == 0 || SEGMENT_BYTES - map->last_used < bytes) {
+        rv = map->num_segments < SEGMENTS_MAX
+                 ? add_segment(map, (void ***)&map->segments, &map->num_segments, SEGMENT_BYTES)
+                 : TR_ETOOBIG;
         if (rv != 0)
             return rv;
         map->last_used = 0;
@@ -185,11 +212,14 @@ static int keep_text(struct id_map *map, const struct id_text *text)
         rv = add_segment(map, (void ***)&map->places, &map->num_places, PLACES_BYTES);
     if (rv != 0)
         return rv;
-    char *to = map->segments[map->num_segments - 1] + map->last_used;
-    memcpy(to, text->at, text->length);
-    to[text->length] = '\n';
-    *place_of(map, map->count) = (map->num_segments - 1) << SEGMENT_BITS | map->last_used;
-    map->last_used += text->length + 1;
+    *place = (uint32_t)((map->num_segments - 1) << PLACE_BITS | map->last_used / UNIT);
+    uint32_t number = (uint32_t)map->count;
+    char *to = number_at(map, *place);
+    memcpy(to, &number, sizeof number);
+    memcpy(to + NUMBER_BYTES, text->at, text->length);
+    to[NUMBER_BYTES + text->length] = '\n';
+    *place_of(map, map->count) = *place;
+    map->last_used += bytes;
     map->text_bytes += text->length;
     return 0;
 }
@@ -198,10 +228,10 @@ static int keep_text(struct id_map *map, const struct id_text *text)
 static int add_text(struct id_map *map, uint64_t hash, const struct id_text *text, uint64_t *number)
 {
     struct id_shard *shard = &map->shards[shard_of(hash)];
-    uint32_t kept = kept_of(hash);
+    uint32_t kept = kept_of(hash), place;
     uint64_t *slot = shard->slots != NULL ? find_slot(map, shard, kept, text) : NULL;
     if (slot != NULL && *slot != 0) {
-        *number = (*slot & UINT32_MAX) - 1;
+        *number = number_of(map, *slot);
         return 0;
     }
     if (map->count == ID_MAP_MAX)
@@ -213,33 +243,32 @@ static int add_text(struct id_map *map, uint64_t hash, const struct id_text *tex
         slot = find_slot(map, shard, kept, text);
     }
     /* The text is kept before a slot names it: the slot is all that shows the number. */
-    int rv = keep_text(map, text);
+    int rv = keep_text(map, text, &place);
     if (rv != 0)
         return rv;
     *number = map->count++;
-    *slot = (uint64_t)kept << 32 | (*number + 1);
+    *slot = (uint64_t)kept << 32 | ((uint64_t)place + 1);
     shard->used++;
     return 0;
 }
 
-/* The number of the first slot that may be the text's, ID_NONE where there is none: a guess. */
-static uint64_t guess_number(const struct id_shard *shard, uint32_t kept)
+/* The first slot that may be the text's, 0 where there is none: a guess. */
+static uint64_t guess_slot(const struct id_shard *shard, uint32_t kept)
 {
     const uint64_t mask = mask_of(shard);
     if (shard->slots == NULL)
-        return ID_NONE;
+        return 0;
     for (uint64_t at = slot_of(shard, kept);; at = (at + 1) & mask) {
         uint64_t slot = shard->slots[at];
         if (slot == 0 || slot >> 32 == kept)
-            return slot == 0 ? ID_NONE : (slot & UINT32_MAX) - 1;
+            return slot;
     }
 }
 
-/* Loads what the texts need into the cache: slots, then places, then texts. */
+/* Loads what the texts need into the cache: slots, then texts. */
 static void map_prefetch(const struct id_map *map, const struct id_text *texts, size_t count,
                          uint64_t hashes[BATCH])
 {
-    uint64_t guesses[BATCH];
     for (size_t i = 0; i < count; i++) {
         hashes[i] = hash_text(&texts[i]);
         const struct id_shard *shard = &map->shards[shard_of(hashes[i])];
@@ -247,13 +276,9 @@ static void map_prefetch(const struct id_map *map, const struct id_text *texts, 
             __builtin_prefetch(&shard->slots[slot_of(shard, kept_of(hashes[i]))]);
     }
     for (size_t i = 0; i < count; i++) {
-        guesses[i] = guess_number(&map->shards[shard_of(hashes[i])], kept_of(hashes[i]));
-        if (guesses[i] != ID_NONE)
-            __builtin_prefetch(place_of(map, guesses[i]));
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (guesses[i] != ID_NONE)
-            __builtin_prefetch(text_at(map, *place_of(map, guesses[i])));
+        uint64_t slot = guess_slot(&map->shards[shard_of(hashes[i])], kept_of(hashes[i]));
+        if (slot != 0)
+            __builtin_prefetch(number_at(map, place_in(slot)));
     }
 }
 
@@ -285,7 +310,7 @@ void id_map_find(const struct id_map *map, const struct id_text *texts, size_t c
             uint64_t slot = shard->slots == NULL
                                 ? 0
                                 : *find_slot(map, shard, kept_of(hashes[i]), &texts[done + i]);
-            numbers[done + i] = slot == 0 ? ID_NONE : (slot & UINT32_MAX) - 1;
+            numbers[done + i] = slot == 0 ? ID_NONE : number_of(map, slot);
         }
         done += some;
     }

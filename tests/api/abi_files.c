@@ -49,6 +49,31 @@ static void copy(const char *from, const char *out)
     tr_task_close(task);
 }
 
+static void import_tables(const char *out)
+{
+    struct tr_task *task;
+    ABI_IN(tr_import_table_options, options, TR_IMPORT_TABLE_OPTIONS_INIT);
+    ABI_OUT(tr_import_table_report, report, TR_IMPORT_TABLE_REPORT_INIT);
+    ABI_OUT(tr_import_table_column, column, TR_IMPORT_TABLE_COLUMN_INIT);
+    char edges[300];
+    snprintf(edges, sizeof edges, "%s.csv", out);
+    FILE *file = fopen(edges, "w");
+    assert_non_null(file);
+    fputs("src,dst\na,b\nb,c\n", file);
+    assert_int_equal(fclose(file), 0);
+    options.it.edges = edges;
+    options.it.out = out;
+    ABI_REFUSES(options, "tr_import_table_options",
+                tr_import_table_start(&options.it, &task, &failure));
+    ok(tr_import_table_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(report, tr_import_table_result(task, &report.it, &failure));
+    assert_true(report.it.edge_rows == 2 && report.it.num_columns == 2);
+    ABI_FILLS(column, tr_import_table_column(task, 1, &column.it, &failure));
+    assert_string_equal(column.it.name, "dst");
+    tr_task_close(task);
+}
+
 static void split(const char *raw)
 {
     struct tr_task *task;
@@ -125,6 +150,7 @@ void graphs_are_made_ready(void **state)
     (void)state;
     generate(abi_path(raw, "abi-raw"));
     copy(raw, abi_path(copied, "abi-copy"));
+    import_tables(abi_path(parts, "abi-tables"));
     split(copied);
     make_features(copied);
     partition(copied, abi_path(parts, "abi-parts"));

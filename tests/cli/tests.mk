@@ -34,6 +34,7 @@ cli_shell_tests = \
     tests/cli/public.sh \
     tests/cli/simulate.sh \
     tests/cli/split.sh \
+    tests/cli/table.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \

@@ -435,18 +435,18 @@ static void duplicates_are_those_that_a_plain_search_finds(void **state)
             if (seen[src * nodes + dst]++ == 0)
                 order[kept++] = src * nodes + dst;
         }
-        assert_int_equal(duplicates_find(&pairs, false, NULL, &found, &one), 0);
+        assert_int_equal(duplicates_find(&pairs, false, NULL, &found, &one, NULL), 0);
         assert_int_equal(found, count - kept);
         assert_int_equal(pairs.count, count);
         assert_true(seen[(one.src - beyond) * nodes + one.dst] > 1);
-        assert_int_equal(duplicates_find(&pairs, true, NULL, &found, &one), 0);
+        assert_int_equal(duplicates_find(&pairs, true, NULL, &found, &one, NULL), 0);
         assert_int_equal(pairs.count, kept);
         for (uint64_t i = 0; i < kept; i++) {
             uint64_t src, dst;
             pairs_read(&pairs, i, 1, &src, &dst);
             assert_int_equal((src - beyond) * nodes + dst, order[i]);
         }
-        assert_int_equal(duplicates_find(&pairs, true, NULL, &found, &one), 0);
+        assert_int_equal(duplicates_find(&pairs, true, NULL, &found, &one, NULL), 0);
         assert_int_equal(found, 0);
         pairs_fini(&pairs);
         free(order);

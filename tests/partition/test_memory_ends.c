@@ -14,6 +14,7 @@
 #include "partition/store/book_paths.h"
 #include "partition/store/npy.h"
 #include "partition/store/seed_split.h"
+#include "partition/table/table_import.h"
 #include "tests/short_memory.h"
 
 #define ALLOCATIONS_MAX 100000
@@ -379,6 +380,47 @@ static void an_archive(void **state)
     assert_true(fail_each(import_debian, &attempt, 1) > 20);
 }
 
+static int import_tables(const struct attempt *attempt, struct error *error)
+{
+    char path[256], edges[256], nodes[256];
+    struct table_found found;
+    snprintf(path, sizeof path, "%s/t", attempt->scratch->folder);
+    snprintf(edges, sizeof edges, "%s/%s", attempt->scratch->folder, attempt->name);
+    snprintf(nodes, sizeof nodes, "%s/nodes.csv", attempt->scratch->folder);
+    struct files files = quick_files();
+    const struct raw_write_options write = { .files = &files };
+    const struct table_options options = { .edges = edges,
+                                           .nodes = nodes,
+                                           .edge_names = { .weight = "w", .time = "t" },
+                                           .node_names = { .features = "x,c,k" },
+                                           .missing = TABLE_MISSING_MEAN,
+                                           .duplicates = RAW_DUPLICATES_MERGE };
+    int rv = table_import(&options, path, &write, &found, error), left = allocations_left;
+    allocations_left = -1;
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    if (rv == 0)
+        table_found_fini(&found);
+    (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static void tables(void **state)
+{
+    struct attempt attempt = { .scratch = *state, .name = "edges.csv" };
+    put_text(*state, "edges.jsonl", "{\"src\":\"a\",\"dst\":\"b\",\"w\":1,\"t\":7}\n");
+    put_text(*state, "edges.csv", "src,dst,w,t\na,b,1,2\nb,c,2,3\na,b,2,2\n\"e\"\"\",a,1,1\n");
+    char nodes[4096];
+    int at = sprintf(nodes, "id,x,c,k,label,split\na,1,u,v0,cat,train\nb,,w,v1,dog,val\n"
+                            "c,300,u,v2,cat,test\n\"e\"\"\",4,u,v3,-1,\n");
+    for (int i = 4; i < 70; i++)
+        at += sprintf(nodes + at, "n%d,%d,u,v%d,cat,train\n", i, i, i);
+    put_text(*state, "nodes.csv", nodes);
+    assert_true(fail_each(import_tables, &attempt, 1) > 40);
+    attempt.name = "edges.jsonl";
+    assert_true(fail_each(import_tables, &attempt, 1) > 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(partitions, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_deal, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(tables, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

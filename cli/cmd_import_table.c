@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `troupe import table`: tables of edges and nodes into a raw graph. Its report says what became of
+ * every column.
+ */
+#include <troupe/import.h>
+
+#include "cli/cmd_import.h"
+#include "cli/lib/raw_report.h"
+
+_Static_assert(TR_TABLE_HEADER_NO == 2 && TR_TABLE_MISSING_ZERO == 2 && TR_TABLE_UNKNOWN_ADD == 1,
+               "IMPORT_HEADERS, IMPORT_MISSING and IMPORT_UNKNOWN name them in their order");
+
+static const char *const USES[] = {
+    [TR_TABLE_DROPPED] = "not read",
+    [TR_TABLE_SOURCE] = "sources",
+    [TR_TABLE_TARGET] = "destinations",
+    [TR_TABLE_WEIGHT] = "weights",
+    [TR_TABLE_TIME] = "times",
+    [TR_TABLE_ID] = "IDs",
+    [TR_TABLE_NUMBERS] = "feature",
+    [TR_TABLE_CATEGORIES] = "a feature for each value",
+    [TR_TABLE_CODES] = "numbers of its values, no feature",
+    [TR_TABLE_LABELS] = "labels",
+    [TR_TABLE_SPLIT] = "split",
+    [TR_TABLE_MASK] = "mask",
+};
+
+static void report_column(struct report *report, const struct tr_import_table_column *column)
+{
+    report_row(report, "columns");
+    report_text(report, "table", "table", column->of_nodes ? "nodes" : "edges");
+    report_count(report, "column", "column", column->column);
+    report_text(report, "name", "name", column->name != NULL ? column->name : "");
+    report_text(report, "use", "use",
+                column->scaled ? "feature, to mean 0 and deviation 1" : USES[column->use]);
+    report_count(report, "values", "values", column->values);
+    report_count(report, "missing", "missing", column->missing);
+}
+
+static int report_tables(const void *arg, struct tr_task *task, struct report *report,
+                         struct tr_error *error)
+{
+    const struct tr_import_table_options *options = arg;
+    struct tr_import_table_report found = TR_IMPORT_TABLE_REPORT_INIT;
+    int rv = tr_import_table_result(task, &found, error);
+    if (rv != 0)
+        return rv;
+    if (found.edges_header_line != 0)
+        report_count(report, "edges_header_line", "line of the edges skipped as a header",
+                     found.edges_header_line);
+    if (found.nodes_header_line != 0)
+        report_count(report, "nodes_header_line", "line of the nodes skipped as a header",
+                     found.nodes_header_line);
+    if (options->nodes != NULL) {
+        report_count(report, "feature_width", "numbers in a node's features", found.num_features);
+        report_count(report, "classes", "classes", found.num_classes);
+        report_count(report, "added_nodes", "nodes of edges alone", found.added_nodes);
+    }
+    if (found.self_loops > 0)
+        report_count(report, "self_loops", "self-loops in the table", found.self_loops);
+    if (options->duplicates != TR_DUPLICATES_KEEP)
+        report_count(report, "duplicates",
+                     options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
+                                                                : "duplicates",
+                     found.duplicates);
+    for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
+        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
+        rv = tr_import_table_column(task, i, &column, error);
+        if (rv == 0)
+            report_column(report, &column);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
+static int start(const void *arg, struct tr_task **out, struct tr_error *error)
+{
+    return tr_import_table_start(arg, out, error);
+}
+
+int import_table_run(const struct invocation *invocation, const void *opaque)
+{
+    const struct import_table_values *values = opaque;
+    struct tr_import_table_options options = TR_IMPORT_TABLE_OPTIONS_INIT;
+    options.edges = values->edges;
+    options.nodes = values->nodes;
+    options.out = values->out;
+    options.replace = values->replace;
+    options.undirected = values->undirected;
+    options.delimiter = import_delimiter_of(values->delimiter);
+    options.header = (uint32_t)values->header;
+    options.source = values->source;
+    options.target = values->target;
+    options.weight = values->weight;
+    options.time = values->time;
+    options.id = values->id;
+    options.features = values->features;
+    options.labels = values->labels;
+    options.split = values->split;
+    options.loops = (uint32_t)values->loops;
+    options.duplicates = (uint32_t)values->duplicates;
+    options.missing = (uint32_t)values->missing;
+    options.unknown = (uint32_t)values->unknown;
+    return raw_report_make(invocation, &(struct raw_report){ .start = start,
+                                                             .options = &options,
+                                                             .add = report_tables,
+                                                             .out = values->out,
+                                                             .quiet = values->quiet,
+                                                             .json = values->json });
+}

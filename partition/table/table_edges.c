@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/table/table_edges.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/raw/duplicates.h"
+#include "partition/table/table_values.h"
+
+/* Rows whose names are looked for at once. */
+#define ROWS_AT_ONCE 128u
+#define TEXTS_BYTES ((size_t)1 << 16)
+/* Names that are all numbers with a fraction are times or weights; this many say so. */
+#define FRACTION_ROWS 1000u
+/* Seconds and nanoseconds of any calendar are below, and doubles hold whole numbers exactly. */
+#define TIME_MAX 9007199254740992.0
+
+_Static_assert(TEXTS_BYTES >= 2 * (size_t)ID_TEXT_MAX, "a row's names have room");
+
+struct edge_reading {
+    struct table_edges *edges;
+    const struct table_options *options;
+    struct table_reader reader;
+    struct table_roles roles;
+    struct value_reader values;
+    struct id_map *ids;
+    struct table_found *found;
+    uint32_t count;        /* rows that wait for their numbers */
+    uint64_t fractions[2]; /* of the first rows: names that are numbers with a fraction */
+    size_t texts_used;
+    struct id_text names[2 * ROWS_AT_ONCE];
+    uint64_t lines[ROWS_AT_ONCE];
+    float weights[ROWS_AT_ONCE];
+    int64_t times[ROWS_AT_ONCE];
+    char texts[TEXTS_BYTES];
+};
+
+void table_edges_fini(struct table_edges *edges)
+{
+    pairs_fini(&edges->pairs);
+    free(edges->weights);
+    free(edges->times);
+    *edges = (struct table_edges){ 0 };
+}
+
+static int edges_no_memory(struct edge_reading *reading)
+{
+    return table_reader_fail(&reading->reader, TR_ENOMEM, "no memory for %" PRIu64 " edges",
+                             reading->edges->pairs.count);
+}
+
+/* Room for the values of two edges more. */
+static int edges_make_room(struct edge_reading *reading)
+{
+    struct table_edges *edges = reading->edges;
+    if (edges->pairs.count + 2 <= edges->values_room)
+        return 0;
+    uint64_t room = edges->values_room == 0 ? 1024 : edges->values_room + edges->values_room / 2;
+    if (reading->roles.weight != 0) {
+        float *grown = realloc(edges->weights, room * sizeof *grown);
+        if (grown == NULL)
+            return edges_no_memory(reading);
+        edges->weights = grown;
+    }
+    if (reading->roles.time != 0) {
+        int64_t *grown = realloc(edges->times, room * sizeof *grown);
+        if (grown == NULL)
+            return edges_no_memory(reading);
+        edges->times = grown;
+    }
+    edges->values_room = room;
+    return 0;
+}
+
+static int edges_put(struct edge_reading *reading, uint32_t row, uint64_t src, uint64_t dst)
+{
+    struct table_edges *edges = reading->edges;
+    uint64_t at = edges->pairs.count;
+    if (edges->weights != NULL)
+        edges->weights[at] = reading->weights[row];
+    if (edges->times != NULL)
+        edges->times[at] = reading->times[row];
+    return pairs_add(&edges->pairs, src, dst) == 0 ? 0 : edges_no_memory(reading);
+}
+
+static int edges_add(struct edge_reading *reading, uint32_t row, uint64_t src, uint64_t dst)
+{
+    const struct table_options *options = reading->options;
+    if (src == dst) {
+        reading->found->self_loops++;
+        if (options->loops == RAW_LOOPS_DROP)
+            return 0;
+        if (options->loops == RAW_LOOPS_ERROR) {
+            char shown[VALUE_SHOWN];
+            const struct id_text *name = &reading->names[2 * row];
+            const struct table_field field = { name->at, name->length };
+            reading->reader.line = reading->lines[row];
+            return table_reader_fail(&reading->reader, TR_EFORMAT,
+                                     "'%s' leads to itself, and \"loops\" refuses that",
+                                     value_show(&field, shown));
+        }
+    }
+    int rv = reading->roles.weight != 0 || reading->roles.time != 0 ? edges_make_room(reading) : 0;
+    if (rv == 0)
+        rv = edges_put(reading, row, src, dst);
+    if (rv == 0 && options->undirected && src != dst)
+        rv = edges_put(reading, row, dst, src);
+    return rv;
+}
+
+static int fail_unknown_name(struct edge_reading *reading, uint32_t name)
+{
+    char shown[VALUE_SHOWN];
+    const struct table_field field = { reading->names[name].at, reading->names[name].length };
+    reading->reader.line = reading->lines[name / 2];
+    return table_reader_fail(&reading->reader, TR_EFORMAT,
+                             "'%s' is in no row of %s; correct it, or let such nodes be added "
+                             "without features (\"unknown\")",
+                             value_show(&field, shown), reading->options->nodes);
+}
+
+/* The rows that wait get their numbers and become edges. */
+static int edges_flush(struct edge_reading *reading)
+{
+    uint64_t numbers[2 * ROWS_AT_ONCE];
+    const uint32_t count = reading->count;
+    bool known = reading->options->nodes != NULL &&
+                 reading->options->unknown == TABLE_UNKNOWN_ERROR;
+    int rv = 0;
+    if (known)
+        id_map_find(reading->ids, reading->names, 2 * (size_t)count, numbers);
+    else
+        rv = id_map_add(reading->ids, reading->names, 2 * (size_t)count, numbers);
+    if (rv == TR_ETOOBIG)
+        return table_reader_fail(&reading->reader, rv, "more than %" PRIu64 " names", ID_MAP_MAX);
+    if (rv != 0)
+        return table_reader_fail(&reading->reader, rv, "no memory for %" PRIu64 " names",
+                                 reading->ids->count);
+    for (uint32_t row = 0; rv == 0 && row < count; row++) {
+        if (known && (numbers[2 * row] == ID_NONE || numbers[2 * row + 1] == ID_NONE))
+            return fail_unknown_name(reading, 2 * row + (numbers[2 * row] != ID_NONE));
+        rv = edges_add(reading, row, numbers[2 * row], numbers[2 * row + 1]);
+    }
+    reading->edges->rows += count;
+    reading->count = 0;
+    reading->texts_used = 0;
+    return rv;
+}
+
+/* "12.5": digits, a point, digits. */
+static bool is_fraction(const struct table_field *field)
+{
+    uint32_t points = 0;
+    for (uint32_t i = 0; i < field->length; i++) {
+        points += field->at[i] == '.';
+        if (!isdigit((unsigned char)field->at[i]) && field->at[i] != '.')
+            return false;
+    }
+    return points == 1 && field->length > 1;
+}
+
+/* Copies a name to where it stays until the numbers are known. */
+static int edges_take_name(struct edge_reading *reading, uint32_t column, const char *what,
+                           struct id_text *name)
+{
+    const struct table_field *field = &reading->reader.fields[column - 1];
+    char shown[VALUE_SHOWN];
+    if (field->length == 0)
+        return table_reader_fail(&reading->reader, TR_EFORMAT, "the %s is missing", what);
+    if (!value_is_name(field))
+        return table_reader_fail(&reading->reader, TR_EFORMAT,
+                                 "the %s '%s' is no name: names are UTF-8 without control "
+                                 "characters, of at most %u bytes",
+                                 what, value_show(field, shown), ID_TEXT_MAX);
+    if (reading->edges->rows < FRACTION_ROWS && is_fraction(field))
+        reading->fractions[column == reading->roles.target]++;
+    char *to = reading->texts + reading->texts_used;
+    memcpy(to, field->at, field->length);
+    *name = (struct id_text){ to, field->length };
+    reading->texts_used += field->length;
+    return 0;
+}
+
+static int edges_take_values(struct edge_reading *reading)
+{
+    struct table_reader *reader = &reading->reader;
+    char shown[VALUE_SHOWN];
+    double number;
+    if (reading->roles.weight != 0) {
+        const struct table_field *field = &reader->fields[reading->roles.weight - 1];
+        if (!value_is_number(&reading->values, field, &number) || !isfinite((float)number))
+            return table_reader_fail(reader, TR_EFORMAT, "the weight '%s' is no number",
+                                     value_show(field, shown));
+        reading->weights[reading->count] = (float)number;
+    }
+    if (reading->roles.time != 0) {
+        const struct table_field *field = &reader->fields[reading->roles.time - 1];
+        if (!value_is_number(&reading->values, field, &number) || number != trunc(number) ||
+            fabs(number) > TIME_MAX)
+            return table_reader_fail(reader, TR_EFORMAT,
+                                     "the time '%s' is no whole number; write seconds, for example",
+                                     value_show(field, shown));
+        reading->times[reading->count] = (int64_t)number;
+    }
+    return 0;
+}
+
+/* Names that are all fractions are no names. */
+static int edges_check_names(struct edge_reading *reading)
+{
+    const uint64_t rows = reading->edges->rows;
+    const bool first = reading->fractions[0] == rows, second = reading->fractions[1] == rows;
+    if (rows == 0 || (!first && !second))
+        return 0;
+    return table_reader_fail(&reading->reader, TR_EFORMAT,
+                             "column %u holds numbers with a fraction, no names of nodes; name "
+                             "another by \"%s\", or write IDs as whole numbers",
+                             first ? reading->roles.source : reading->roles.target,
+                             first ? "source" : "target");
+}
+
+static int edges_read_rows(struct edge_reading *reading)
+{
+    struct id_text *names = reading->names;
+    bool checked = false;
+    int rv;
+    while ((rv = table_reader_next(&reading->reader)) == 0) {
+        uint32_t at = 2 * reading->count;
+        rv = edges_take_name(reading, reading->roles.source, "source", &names[at]);
+        if (rv == 0)
+            rv = edges_take_name(reading, reading->roles.target, "target", &names[at + 1]);
+        if (rv == 0 && (reading->roles.weight != 0 || reading->roles.time != 0))
+            rv = edges_take_values(reading);
+        if (rv != 0)
+            return rv;
+        reading->lines[reading->count++] = reading->reader.line;
+        if (reading->count == ROWS_AT_ONCE ||
+            TEXTS_BYTES - reading->texts_used < 2 * (size_t)ID_TEXT_MAX)
+            rv = edges_flush(reading);
+        if (rv == 0 && !checked && reading->edges->rows >= FRACTION_ROWS) {
+            checked = true;
+            rv = edges_check_names(reading);
+        }
+        if (rv != 0)
+            return rv;
+    }
+    if (rv == TR_EEND)
+        rv = edges_flush(reading);
+    return rv == 0 && !checked ? edges_check_names(reading) : rv;
+}
+
+/* Values of edges that were taken out go too. */
+static void edges_take_out(struct table_edges *edges, const uint8_t *repeated, uint64_t count)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if ((repeated[i / 8] >> i % 8 & 1) != 0)
+            continue;
+        if (edges->weights != NULL)
+            edges->weights[kept] = edges->weights[i];
+        if (edges->times != NULL)
+            edges->times[kept] = edges->times[i];
+        kept++;
+    }
+}
+
+static int edges_find_duplicates(struct edge_reading *reading, struct error *error)
+{
+    struct table_edges *edges = reading->edges;
+    const struct table_options *options = reading->options;
+    uint64_t count = edges->pairs.count;
+    struct duplicate one;
+    uint8_t *repeated = NULL;
+    bool merge = options->duplicates == RAW_DUPLICATES_MERGE;
+    if (options->duplicates == RAW_DUPLICATES_KEEP)
+        return 0;
+    int rv = duplicates_find(&edges->pairs, merge, options->cancel, &reading->found->duplicates,
+                             &one, &repeated);
+    if (rv == TR_ECANCELED)
+        return error_set(error, rv, "%s: interrupted among duplicates", options->edges);
+    if (rv != 0)
+        return error_set(error, rv, "%s: no memory to look for duplicates", options->edges);
+    if (merge)
+        edges_take_out(edges, repeated, count);
+    free(repeated);
+    if (reading->found->duplicates == 0 || options->duplicates != RAW_DUPLICATES_ERROR)
+        return 0;
+    char source[VALUE_SHOWN], target[VALUE_SHOWN];
+    struct id_text ends[] = { id_map_text(reading->ids, one.src),
+                              id_map_text(reading->ids, one.dst) };
+    return error_set(error, TR_EFORMAT,
+                     "%s: the edge from '%s' to '%s' is there more than once, as are %" PRIu64
+                     " edges in all, and \"duplicates\" refuses that",
+                     options->edges,
+                     value_show(&(struct table_field){ ends[0].at, ends[0].length }, source),
+                     value_show(&(struct table_field){ ends[1].at, ends[1].length }, target),
+                     reading->found->duplicates);
+}
+
+static int edges_begin(struct edge_reading *reading, struct error *error)
+{
+    const struct table_options *options = reading->options;
+    int rv = table_reader_open(&reading->reader, options->files, options->edges, options->delimiter,
+                               options->cancel, error);
+    if (rv != 0)
+        return rv;
+    if (reading->reader.names.count == 0)
+        return error_set(error, TR_EFORMAT, "%s: holds no edge", options->edges);
+    rv = table_roles_of_edges(&reading->roles, &reading->reader, options->header,
+                              &options->edge_names);
+    if (rv == 0 &&
+        table_found_add(reading->found, false, &reading->reader.names, &reading->roles) != 0)
+        rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory for its columns");
+    if (rv == 0 && value_reader_init(&reading->values) != 0)
+        rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory to read numbers");
+    if (rv == 0 && reading->roles.header)
+        rv = table_reader_skip_header(&reading->reader);
+    reading->found->edges_header_line = reading->reader.header_line;
+    return rv;
+}
+
+int table_edges_read(struct table_edges *edges, const struct table_options *options,
+                     struct id_map *ids, struct table_found *found, struct error *error)
+{
+    struct edge_reading *reading = calloc(1, sizeof *reading);
+    *edges = (struct table_edges){ 0 };
+    if (reading == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to read it", options->edges);
+    reading->edges = edges;
+    reading->options = options;
+    reading->ids = ids;
+    reading->found = found;
+    int rv = edges_begin(reading, error);
+    if (rv == 0)
+        rv = edges_read_rows(reading);
+    found->edge_rows = edges->rows;
+    if (rv == 0 && edges->rows == 0)
+        rv = error_set(error, TR_EFORMAT, "%s: holds no edge, only a header", options->edges);
+    if (rv == 0 && edges->pairs.count == 0)
+        rv = error_set(error, TR_EFORMAT, "%s: holds no edge but self-loops, which \"loops\" drops",
+                       options->edges);
+    if (rv == 0)
+        rv = edges_find_duplicates(reading, error);
+    value_reader_fini(&reading->values);
+    table_roles_fini(&reading->roles);
+    if (reading->reader.text.path != NULL)
+        table_reader_close(&reading->reader);
+    free(reading);
+    return rv;
+}

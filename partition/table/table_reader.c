@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/table/table_reader.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number of JSON as text: a sign, 20 digits, a point and an exponent fit. */
+#define JSON_NUMBER_MAX 40u
+
+static bool is_blank(char c, char delimiter)
+{
+    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
+}
+
+int table_reader_fail(struct table_reader *reader, int code, const char *format, ...)
+{
+    char message[ERROR_TEXT_MAX / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    /* The text stands behind the row. */
+    reader->text.line = reader->line;
+    reader->text.ended = false;
+    return text_fail(&reader->text, code, "%s", message);
+}
+
+/* *copy has `room` bytes at least. */
+static int reader_make_room(struct table_reader *reader, char **copy, size_t *copy_room,
+                            size_t room)
+{
+    if (room <= *copy_room)
+        return 0;
+    char *grown = realloc(*copy, room + room / 2);
+    if (grown == NULL)
+        return table_reader_fail(reader, TR_ENOMEM, "no memory for it");
+    *copy = grown;
+    *copy_room = room + room / 2;
+    return 0;
+}
+
+/* What goes on from one line of a row to the next. */
+struct quoting {
+    bool open;   /* a field in quotation marks is not closed */
+    bool closed; /* the last character may have closed one, or is the first of two */
+    bool begins; /* a field begins here */
+};
+
+static void scan_quotes(struct quoting *quoting, const char *line, size_t length, char delimiter)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = line[i];
+        if (quoting->open) {
+            quoting->closed = c == '"';
+            quoting->open = c != '"';
+        } else if (quoting->closed && c == '"') {
+            quoting->open = true;
+            quoting->closed = false;
+        } else if (c == delimiter || (delimiter == '\0' && is_blank(c, delimiter))) {
+            *quoting = (struct quoting){ .begins = true };
+        } else if (quoting->begins && c == '"') {
+            *quoting = (struct quoting){ .open = true };
+        } else if (!is_blank(c, delimiter)) {
+            *quoting = (struct quoting){ .open = false };
+        }
+    }
+}
+
+/* The line that stands here, without its end, which is skipped with the next one. */
+static int take_line(struct table_reader *reader, const char **line, size_t *length)
+{
+    struct text *text = &reader->text;
+    int rv = text_look_line(text, line, length);
+    if (rv != 0)
+        return rv;
+    text->at += *length;
+    return 0;
+}
+
+/* Appends lines to a row while a quotation mark is open in it. */
+static int join_lines(struct table_reader *reader, const char **line, size_t *length)
+{
+    struct text *text = &reader->text;
+    struct quoting quoting = { .begins = true };
+    scan_quotes(&quoting, *line, *length, reader->names.delimiter);
+    if (!quoting.open)
+        return 0;
+    size_t used = *length;
+    int rv = reader_make_room(reader, &reader->joined, &reader->joined_room, used + 1);
+    if (rv != 0)
+        return rv;
+    memcpy(reader->joined, *line, used);
+    while (quoting.open) {
+        const char *more;
+        size_t bytes;
+        if (text_peek(text) == TEXT_END || used > TEXT_LINE_MAX)
+            return text->rv != 0
+                       ? text->rv
+                       : table_reader_fail(reader, TR_EFORMAT, "a quotation mark is not closed");
+        text_skip(text); /* the line end before it */
+        rv = take_line(reader, &more, &bytes);
+        if (rv == 0)
+            rv = reader_make_room(reader, &reader->joined, &reader->joined_room, used + bytes + 2);
+        if (rv != 0)
+            return rv;
+        reader->joined[used++] = '\n';
+        memcpy(reader->joined + used, more, bytes);
+        used += bytes;
+        scan_quotes(&quoting, more, bytes, reader->names.delimiter);
+    }
+    *line = reader->joined;
+    *length = used;
+    return 0;
+}
+
+static int fail_count(struct table_reader *reader, uint32_t count)
+{
+    return table_reader_fail(reader, TR_EFORMAT, "has %s%u columns, the first line has %u",
+                             count > reader->names.count ? "more than " : "",
+                             count > reader->names.count ? count - 1 : count, reader->names.count);
+}
+
+/* Copies a field in quotation marks, which begins at line[at]; returns where it ends. */
+static size_t row_unquote(const char *line, size_t length, size_t at, char **out)
+{
+    for (at++; at < length; at++) {
+        if (line[at] == '"' && (at + 1 == length || line[at + 1] != '"'))
+            break;
+        at += line[at] == '"';
+        *(*out)++ = line[at];
+    }
+    return at + 1;
+}
+
+static int split_row(struct table_reader *reader, const char *line, size_t length)
+{
+    const char delimiter = reader->names.delimiter;
+    const bool quotes = memchr(line, '"', length) != NULL;
+    const uint32_t columns = reader->names.count;
+    uint32_t count = 0;
+    size_t at = 0;
+    char *out = NULL;
+    if (quotes) {
+        int rv = join_lines(reader, &line, &length);
+        if (rv == 0)
+            rv = reader_make_room(reader, &reader->copy, &reader->copy_room, length);
+        if (rv != 0)
+            return rv;
+        out = reader->copy;
+    }
+    for (bool more = true; more; count++) {
+        while (at < length && is_blank(line[at], delimiter))
+            at++;
+        /* Blanks at the end of a line that blanks separate stand before no field. */
+        if (delimiter == '\0' && at == length && count > 0)
+            break;
+        if (count == columns)
+            return fail_count(reader, count + 1);
+        struct table_field *field = &reader->fields[count];
+        if (quotes && at < length && line[at] == '"') {
+            field->at = out;
+            at = row_unquote(line, length, at, &out);
+            field->length = (uint32_t)(out - field->at);
+            while (at < length && is_blank(line[at], delimiter) && delimiter != '\0')
+                at++;
+            if (at < length && line[at] != delimiter && !is_blank(line[at], delimiter))
+                return table_reader_fail(reader, TR_EFORMAT,
+                                         "column %u goes on behind its quotation mark", count + 1);
+        } else {
+            size_t begin = at, end;
+            while (at < length &&
+                   (delimiter != '\0' ? line[at] != delimiter : !is_blank(line[at], delimiter)))
+                at++;
+            for (end = at; end > begin && is_blank(line[end - 1], delimiter);)
+                end--;
+            *field = (struct table_field){ line + begin, (uint32_t)(end - begin) };
+        }
+        more = at < length;
+        at += more;
+    }
+    return count == columns ? 0 : fail_count(reader, count);
+}
+
+/* A value of JSON as a field. Numbers are written to `out`. */
+static int json_field_of(struct table_reader *reader, uint32_t column, json_t *value, char **out)
+{
+    struct table_field *field = &reader->fields[column];
+    *field = (struct table_field){ "", 0 };
+    if (value == NULL || json_is_null(value))
+        return 0;
+    if (json_is_string(value)) {
+        *field = (struct table_field){ json_string_value(value),
+                                       (uint32_t)json_string_length(value) };
+        return 0;
+    }
+    if (!json_is_number(value) && !json_is_boolean(value))
+        return table_reader_fail(reader, TR_EFORMAT,
+                                 "'%.40s' is a list or an object; give each of its values a key of "
+                                 "its own",
+                                 reader->names.names[column]);
+    /* jansson writes a point whatever the locale. */
+    size_t length = json_dumpb(value, *out, JSON_NUMBER_MAX, JSON_ENCODE_ANY);
+    *field = (struct table_field){ *out, (uint32_t)length };
+    *out += JSON_NUMBER_MAX;
+    return 0;
+}
+
+static int load_object(struct table_reader *reader, const char *line, size_t length)
+{
+    json_error_t why;
+    json_decref(reader->object);
+    json_t *object = reader->object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    if (object == NULL && json_error_code(&why) == json_error_out_of_memory)
+        return table_reader_fail(reader, TR_ENOMEM, "no memory for it");
+    if (!json_is_object(object))
+        return table_reader_fail(reader, TR_EFORMAT, "is no JSON object: %.100s",
+                                 object == NULL ? why.text : "each line has one");
+    return 0;
+}
+
+static int split_object(struct table_reader *reader, const char *line, size_t length)
+{
+    int rv = load_object(reader, line, length);
+    if (rv == 0)
+        rv = reader_make_room(reader, &reader->copy, &reader->copy_room,
+                              (size_t)reader->names.count * JSON_NUMBER_MAX);
+    char *out = reader->copy;
+    size_t known = 0;
+    for (uint32_t i = 0; rv == 0 && i < reader->names.count; i++) {
+        json_t *value = json_object_get(reader->object, reader->names.names[i]);
+        known += value != NULL;
+        rv = json_field_of(reader, i, value, &out);
+    }
+    if (rv == 0 && known != json_object_size(reader->object))
+        rv = table_reader_fail(reader, TR_EFORMAT, "has a key that the first line has not");
+    return rv;
+}
+
+/* The keys of the first object, as names that column_names_fini frees. */
+static int take_keys(struct table_reader *reader, const char *line, size_t length)
+{
+    struct column_names *names = &reader->names;
+    int rv = load_object(reader, line, length);
+    if (rv != 0)
+        return rv;
+    size_t count = json_object_size(reader->object);
+    if (count > COLUMNS_MAX)
+        return table_reader_fail(reader, TR_ETOOBIG, "has more than %u keys", COLUMNS_MAX);
+    /* No key is longer than the line, and each has an end in place of its quotation marks. */
+    names->arena = malloc(length + 1);
+    names->names = malloc((count + 1) * sizeof *names->names);
+    if (names->arena == NULL || names->names == NULL)
+        return table_reader_fail(reader, TR_ENOMEM, "no memory for its keys");
+    char *out = names->arena;
+    for (void *i = json_object_iter(reader->object); i != NULL;
+         i = json_object_iter_next(reader->object, i)) {
+        const char *key = json_object_iter_key(i);
+        names->names[names->count++] = out;
+        memcpy(out, key, strlen(key) + 1);
+        out += strlen(key) + 1;
+    }
+    return 0;
+}
+
+static void skip_comments(struct text *text)
+{
+    for (int c; (c = text_peek(text)) != TEXT_END;) {
+        if (c == '#' || c == '%')
+            text_skip_line(text);
+        else if (c == '\n')
+            text_skip(text);
+        else if (c == ' ' || c == '\r')
+            text->at++;
+        else
+            return;
+    }
+}
+
+static int read_first_line(struct table_reader *reader, char delimiter)
+{
+    struct text *text = &reader->text;
+    const char *line;
+    size_t length;
+    skip_comments(text);
+    int c = text_peek(text);
+    reader->line = text->line;
+    if (c == TEXT_END)
+        return text->rv;
+    if (c == '[')
+        return table_reader_fail(reader, TR_EUNSUPPORTED,
+                                 "is a JSON array; write an object a line instead (JSON lines)");
+    reader->json = c == '{';
+    int rv = text_look_line(text, &line, &length);
+    if (rv != 0)
+        return rv;
+    if (reader->json) {
+        rv = take_keys(reader, line, length);
+    } else {
+        rv = column_names_split(&reader->names, line, length, delimiter);
+        if (rv != 0)
+            return table_reader_fail(
+                reader, rv, rv == TR_ENOMEM ? "no memory for its columns" : "has too many columns");
+    }
+    if (rv != 0)
+        return rv;
+    if (reader->names.delimiter == ' ')
+        reader->names.delimiter = '\0';
+    reader->looks_like_header = reader->json || column_names_are_header(&reader->names);
+    reader->fields = calloc(reader->names.count + 1, sizeof *reader->fields);
+    return reader->fields != NULL
+               ? 0
+               : table_reader_fail(reader, TR_ENOMEM, "no memory for its columns");
+}
+
+int table_reader_open(struct table_reader *reader, struct files *files, const char *path,
+                      char delimiter, const struct cancel *cancel, struct error *error)
+{
+    *reader = (struct table_reader){ .line = 1 };
+    int rv = text_open(&reader->text, files, path, cancel, error);
+    if (rv != 0) {
+        *reader = (struct table_reader){ 0 };
+        return rv;
+    }
+    rv = read_first_line(reader, delimiter);
+    if (rv != 0)
+        table_reader_close(reader);
+    return rv;
+}
+
+void table_reader_close(struct table_reader *reader)
+{
+    json_decref(reader->object);
+    column_names_fini(&reader->names);
+    free(reader->fields);
+    free(reader->copy);
+    free(reader->joined);
+    text_close(&reader->text);
+    *reader = (struct table_reader){ 0 };
+}
+
+int table_reader_skip_header(struct table_reader *reader)
+{
+    if (reader->json || reader->names.count == 0)
+        return 0;
+    reader->header_line = reader->text.line;
+    text_skip_line(&reader->text);
+    return reader->text.rv;
+}
+
+/* To the first character of a line that is not empty; false at the end. */
+static bool find_row(struct table_reader *reader)
+{
+    struct text *text = &reader->text;
+    for (int c; (c = text_peek(text)) != TEXT_END;) {
+        if (c == '\n')
+            text_skip(text);
+        else if (is_blank((char)c, reader->names.delimiter))
+            text->at++;
+        else
+            return true;
+    }
+    return false;
+}
+
+int table_reader_next(struct table_reader *reader)
+{
+    const char *line;
+    size_t length;
+    if (!find_row(reader))
+        return reader->text.rv != 0 ? reader->text.rv : TR_EEND;
+    reader->line = reader->text.line;
+    int rv = take_line(reader, &line, &length);
+    if (rv != 0)
+        return rv;
+    return reader->json ? split_object(reader, line, length) : split_row(reader, line, length);
+}

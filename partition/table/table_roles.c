@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strsep */
+#include "partition/table/table_roles.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/table/table_values.h"
+
+/* What people call such columns, small and without anything but letters. */
+static const char *const ID_NAMES[] = { "id", "nodeid", "node", "key", "uuid", "name", NULL };
+static const char *const LABEL_NAMES[] = { "label", "labels", "class", NULL };
+static const char *const SPLIT_NAMES[] = { "split", NULL };
+static const char *const MASK_NAMES[VALUE_MASKS][5] = {
+    { "train", "trainmask", "istrain", NULL },
+    { "val", "valmask", "validation", "validationmask", NULL },
+    { "test", "testmask", "istest", NULL },
+};
+
+static bool is_called(const char *name, const char *wanted)
+{
+    for (; *name != '\0'; name++) {
+        if (!isalnum((unsigned char)*name))
+            continue;
+        if (tolower((unsigned char)*name) != *wanted++)
+            return false;
+    }
+    return *wanted == '\0';
+}
+
+/* The column of the first of these names that one column alone has; 0: none. */
+static uint32_t find_called(const struct column_names *names, const char *const *wanted)
+{
+    for (; *wanted != NULL; wanted++) {
+        uint32_t found = 0, column = 0;
+        for (uint32_t i = 0; i < names->count; i++) {
+            if (is_called(names->names[i], *wanted) && found++ == 0)
+                column = i + 1;
+        }
+        if (found == 1)
+            return column;
+    }
+    return 0;
+}
+
+static bool is_named(const struct column_names *names, const char *wanted)
+{
+    uint32_t column;
+    /* A number names no column here: any row has a column of that number. */
+    return wanted != NULL && strspn(wanted, "0123456789") != strlen(wanted) &&
+           column_find(names, true, wanted, &column, NULL) == 0;
+}
+
+/* Whether the first line is a header. known: it has names that say so. */
+static int roles_find_header(struct table_roles *roles, struct table_reader *reader,
+                             enum table_header header, bool known)
+{
+    roles->header = reader->json || header == TABLE_HEADER_YES ||
+                    (header == TABLE_HEADER_FIND && reader->looks_like_header && known);
+    if (reader->names.count == 0)
+        return table_reader_fail(reader, TR_EFORMAT, "the table has no row");
+    if (roles->header || header == TABLE_HEADER_NO || !reader->looks_like_header)
+        return 0;
+    struct table_field first = { reader->names.names[0], (uint32_t)strlen(reader->names.names[0]) };
+    char shown[VALUE_SHOWN];
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "begins with '%s': a header without a name that is known, or the "
+                             "first row? Say \"header\" yes or no, and which columns are meant",
+                             value_show(&first, shown));
+}
+
+static int roles_begin(struct table_roles *roles, struct table_reader *reader)
+{
+    roles->count = reader->names.count;
+    roles->roles = calloc(roles->count + 1, sizeof *roles->roles);
+    return roles->roles != NULL ? 0 : table_reader_fail(reader, TR_ENOMEM, "no memory for it");
+}
+
+/* Gives the column a role that it has alone. */
+static int roles_give(struct table_roles *roles, struct table_reader *reader, uint32_t column,
+                      enum table_role role)
+{
+    if (column == 0)
+        return 0;
+    if (roles->roles[column - 1] != TABLE_DROPPED)
+        return table_reader_fail(reader, TR_EINVAL, "column %u is asked for twice", column);
+    roles->roles[column - 1] = role;
+    return 0;
+}
+
+/* The column that the user names, or *column as it was where nobody does. */
+static int roles_choose(const struct table_roles *roles, struct table_reader *reader,
+                        const char *wanted, uint32_t *column)
+{
+    struct error inner = { 0 };
+    if (wanted == NULL)
+        return 0;
+    int rv = column_find(&reader->names, roles->header, wanted, column, &inner);
+    return rv != 0 ? table_reader_fail(reader, rv, "%s", inner.text) : 0;
+}
+
+int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
+                         enum table_header header, const struct table_edge_names *names)
+{
+    struct edge_columns ends;
+    struct error inner = { 0 };
+    *roles = (struct table_roles){ 0 };
+    /* Names that people give are those that are found among three columns or more; two columns of
+     * any names are the ends of an edge. */
+    bool known = (reader->names.count >= 2 && edge_columns_are_named(&reader->names)) ||
+                 is_named(&reader->names, names->source) ||
+                 is_named(&reader->names, names->target) ||
+                 is_named(&reader->names, names->weight) || is_named(&reader->names, names->time);
+    int rv = roles_find_header(roles, reader, header, known);
+    if (rv == 0)
+        rv = roles_begin(roles, reader);
+    if (rv != 0)
+        goto fail;
+    rv = edge_columns_choose(&reader->names, roles->header, names->source, names->target,
+                             "name them by \"source\" and \"target\"", &ends, &inner);
+    if (rv != 0) {
+        rv = table_reader_fail(reader, rv, "%s", inner.text);
+        goto fail;
+    }
+    roles->source = ends.source;
+    roles->target = ends.target;
+    rv = roles_choose(roles, reader, names->weight, &roles->weight);
+    if (rv == 0)
+        rv = roles_choose(roles, reader, names->time, &roles->time);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->source, TABLE_SOURCE);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->target, TABLE_TARGET);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->weight, TABLE_WEIGHT);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->time, TABLE_TIME);
+    if (rv == 0)
+        return 0;
+fail:
+    table_roles_fini(roles);
+    return rv;
+}
+
+/* The columns of a list with commas. */
+static int roles_give_listed(struct table_roles *roles, struct table_reader *reader,
+                             const char *list)
+{
+    char *copy = strdup(list), *rest = copy, *name;
+    int rv = copy != NULL ? 0 : table_reader_fail(reader, TR_ENOMEM, "no memory for it");
+    while (rv == 0 && (name = strsep(&rest, ",")) != NULL && *list != '\0') {
+        uint32_t column = 0;
+        rv = roles_choose(roles, reader, name, &column);
+        if (rv == 0)
+            rv = roles_give(roles, reader, column, TABLE_NUMBERS);
+    }
+    free(copy);
+    return rv;
+}
+
+static int roles_give_features(struct table_roles *roles, struct table_reader *reader,
+                               const char *list)
+{
+    if (list != NULL)
+        return roles_give_listed(roles, reader, list);
+    for (uint32_t i = 0; i < roles->count; i++) {
+        if (roles->roles[i] == TABLE_DROPPED)
+            roles->roles[i] = TABLE_NUMBERS;
+    }
+    return 0;
+}
+
+static bool names_are_known(const struct column_names *columns,
+                            const struct table_node_names *names)
+{
+    if (find_called(columns, ID_NAMES) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
+        find_called(columns, SPLIT_NAMES) != 0 || is_named(columns, names->id) ||
+        is_named(columns, names->labels) || is_named(columns, names->split))
+        return true;
+    /* The first of a list of features. */
+    char first[200];
+    if (names->features == NULL)
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(names->features, ","), names->features);
+    return is_named(columns, first);
+}
+
+static int roles_find_id(struct table_roles *roles, struct table_reader *reader, const char *id)
+{
+    roles->id = roles->header ? find_called(&reader->names, ID_NAMES) : 1;
+    int rv = roles_choose(roles, reader, id, &roles->id);
+    if (rv != 0 || roles->id != 0)
+        return rv;
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "no column is called as IDs are (id, node, key, name ...); name it by "
+                             "\"id\"");
+}
+
+int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
+                         enum table_header header, const struct table_node_names *names)
+{
+    *roles = (struct table_roles){ 0 };
+    int rv = roles_find_header(roles, reader, header, names_are_known(&reader->names, names));
+    if (rv == 0)
+        rv = roles_begin(roles, reader);
+    if (rv == 0)
+        rv = roles_find_id(roles, reader, names->id);
+    if (rv != 0)
+        goto fail;
+    if (roles->header) {
+        roles->labels = find_called(&reader->names, LABEL_NAMES);
+        roles->split = find_called(&reader->names, SPLIT_NAMES);
+    }
+    rv = roles_choose(roles, reader, names->labels, &roles->labels);
+    if (rv == 0)
+        rv = roles_choose(roles, reader, names->split, &roles->split);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->id, TABLE_ID);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->labels, TABLE_LABELS);
+    if (rv == 0)
+        rv = roles_give(roles, reader, roles->split, TABLE_SPLIT);
+    /* Masks are those of the split, where there is one: then other columns are what they are. */
+    for (int i = 0; rv == 0 && i < VALUE_MASKS && roles->header && roles->split == 0; i++) {
+        roles->masks[i] = find_called(&reader->names, MASK_NAMES[i]);
+        rv = roles_give(roles, reader, roles->masks[i], TABLE_MASK);
+    }
+    if (rv == 0)
+        rv = roles_give_features(roles, reader, names->features);
+    if (rv == 0)
+        return 0;
+fail:
+    table_roles_fini(roles);
+    return rv;
+}
+
+void table_roles_fini(struct table_roles *roles)
+{
+    free(roles->roles);
+    *roles = (struct table_roles){ 0 };
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strtod_l */
+#include "partition/table/table_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "partition/table/id_map.h"
+#include "runtime/base/printable.h"
+
+/* More digits than a double has are read and rounded; a longer field is a text. */
+#define NUMBER_MAX 64
+
+int value_reader_init(struct value_reader *reader)
+{
+    reader->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return reader->plain == (locale_t)0 ? TR_ENOMEM : 0;
+}
+
+void value_reader_fini(struct value_reader *reader)
+{
+    if (reader->plain != (locale_t)0)
+        freelocale(reader->plain);
+    reader->plain = (locale_t)0;
+}
+
+bool value_is_word(const struct table_field *field, const char *word)
+{
+    return strlen(word) == field->length && strncasecmp(field->at, word, field->length) == 0;
+}
+
+static bool is_one_of(const struct table_field *field, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        if (value_is_word(field, *words))
+            return true;
+    }
+    return false;
+}
+
+bool value_is_missing(const struct table_field *field)
+{
+    static const char *const WORDS[] = { "na", "n/a", "nan", "null", "none", NULL };
+    return field->length == 0 || (field->length <= 4 && is_one_of(field, WORDS));
+}
+
+bool value_is_number(const struct value_reader *reader, const struct table_field *field,
+                     double *number)
+{
+    char text[NUMBER_MAX + 1], *end;
+    if (field->length == 0 || field->length > NUMBER_MAX)
+        return false;
+    /* Not "inf", and no hexadecimal number: nobody means those. */
+    for (uint32_t i = 0; i < field->length; i++) {
+        if (strchr("0123456789+-.eE", field->at[i]) == NULL)
+            return false;
+    }
+    memcpy(text, field->at, field->length);
+    text[field->length] = '\0';
+    *number = strtod_l(text, &end, reader->plain);
+    return *end == '\0' && isfinite(*number);
+}
+
+bool value_is_split(const struct table_field *field, enum value_mask *mask)
+{
+    static const char *const TRAIN[] = { "train", "training", NULL };
+    static const char *const VAL[] = { "val", "valid", "validation", "dev", NULL };
+    static const char *const TEST[] = { "test", "testing", NULL };
+    *mask = VALUE_NO_MASK;
+    if (is_one_of(field, TRAIN))
+        *mask = VALUE_TRAIN;
+    else if (is_one_of(field, VAL))
+        *mask = VALUE_VAL;
+    else if (is_one_of(field, TEST))
+        *mask = VALUE_TEST;
+    return *mask != VALUE_NO_MASK;
+}
+
+bool value_is_flag(const struct table_field *field, bool *set)
+{
+    static const char *const YES[] = { "1", "true", "yes", "t", "y", "1.0", NULL };
+    static const char *const NO[] = { "0", "false", "no", "f", "n", "0.0", NULL };
+    *set = is_one_of(field, YES);
+    return *set || is_one_of(field, NO);
+}
+
+/* The bytes of the UTF-8 character that begins here, as RFC 3629 has it; 0: it is none. */
+static uint32_t character_bytes(const unsigned char *at, uint32_t left)
+{
+    unsigned char first = at[0], least = 0x80, most = 0xbf;
+    uint32_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || bytes > left)
+        return 0;
+    least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : least;
+    most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : most;
+    for (uint32_t i = 1; i < bytes; i++) {
+        if (at[i] < (i == 1 ? least : 0x80) || at[i] > (i == 1 ? most : 0xbf))
+            return 0;
+    }
+    return bytes;
+}
+
+bool value_is_name(const struct table_field *field)
+{
+    const unsigned char *at = (const unsigned char *)field->at;
+    if (field->length > ID_TEXT_MAX)
+        return false;
+    for (uint32_t i = 0; i < field->length;) {
+        if (at[i] >= 0x20 && at[i] < 0x7f) {
+            i++;
+            continue;
+        }
+        uint32_t bytes = at[i] < 0x80 ? 0 : character_bytes(at + i, field->length - i);
+        if (bytes == 0)
+            return false;
+        i += bytes;
+    }
+    return true;
+}
+
+const char *value_show(const struct table_field *field, char text[VALUE_SHOWN])
+{
+    uint32_t length = field->length < VALUE_SHOWN - 1 ? field->length : VALUE_SHOWN - 1;
+    memcpy(text, field->at, length);
+    text[length] = '\0';
+    make_printable(text);
+    return text;
+}

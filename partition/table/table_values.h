@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a field of a table says: nothing, a number, a text, whether a node is in a mask.
+ *
+ * Ownership: value_reader_fini frees the locale. Thread rules: pure, one thread a reader.
+ */
+#ifndef PARTITION_TABLE_TABLE_VALUES_H
+#define PARTITION_TABLE_TABLE_VALUES_H
+
+#include <locale.h>
+
+#include "partition/table/table_reader.h"
+
+/* The user's locale may have a decimal comma: numbers of a table have a point. */
+struct value_reader {
+    locale_t plain;
+};
+
+/* TR_ENOMEM. */
+int value_reader_init(struct value_reader *reader);
+void value_reader_fini(struct value_reader *reader);
+
+/* An empty field, or what programs write in place of one: NA, N/A, NaN, null, None. */
+bool value_is_missing(const struct table_field *field);
+/* A finite decimal number. */
+bool value_is_number(const struct value_reader *reader, const struct table_field *field,
+                     double *number);
+/* Whether the text is the word, however its letters are written. */
+bool value_is_word(const struct table_field *field, const char *word);
+
+enum value_mask { VALUE_NO_MASK = -1, VALUE_TRAIN, VALUE_VAL, VALUE_TEST, VALUE_MASKS };
+
+/* "train", "validation" ...: false where the word is no part of a split. */
+bool value_is_split(const struct table_field *field, enum value_mask *mask);
+/* 1, true, yes, t, y and their opposites. */
+bool value_is_flag(const struct table_field *field, bool *set);
+
+/* Whether the text may name something: UTF-8, without control characters, at most ID_TEXT_MAX
+ * bytes. */
+bool value_is_name(const struct table_field *field);
+
+/* A field as a message shows it: its begin, printable. */
+#define VALUE_SHOWN 48
+const char *value_show(const struct table_field *field, char text[VALUE_SHOWN]);
+
+#endif

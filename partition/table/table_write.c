@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/table/table_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/printable.h"
+
+#define AT_ONCE ((uint64_t)4096)
+/* A name that is shown and read by programs: "column=value". */
+#define COLUMN_NAME_MAX 512
+/* The tables of codes are named after their columns, which may be called anything. */
+#define TABLE_NAME_MAX 120
+
+struct table_writing {
+    struct raw_writer *writer;
+    const struct id_map *ids;
+    const struct table_edges *edges;
+    const struct table_nodes *nodes;
+    struct table_found *found;
+    const struct table_column *columns; /* of the nodes */
+    uint64_t width;                     /* of "feat" */
+    float *rows;                        /* [AT_ONCE][width] */
+    struct error *error;
+};
+
+static int write_edges(struct table_writing *writing)
+{
+    const struct table_edges *edges = writing->edges;
+    struct error *error = writing->error;
+    uint64_t *src = malloc(2 * AT_ONCE * sizeof *src);
+    uint32_t table;
+    if (src == NULL)
+        return error_set(error, TR_ENOMEM, "no memory to write edges");
+    int rv = 0;
+    for (uint64_t done = 0; rv == 0 && done < edges->pairs.count;) {
+        uint64_t left = edges->pairs.count - done, some = left < AT_ONCE ? left : AT_ONCE;
+        pairs_read(&edges->pairs, done, some, src, src + AT_ONCE);
+        rv = raw_writer_edges(writing->writer, 0, some, src, src + AT_ONCE, error);
+        done += some;
+    }
+    free(src);
+    if (rv == 0 && edges->weights != NULL) {
+        rv = raw_writer_add_table(writing->writer, "weight", true, 0, TR_F32, 0, NULL, &table,
+                                  error);
+        if (rv == 0)
+            rv = raw_writer_rows(writing->writer, table, edges->pairs.count, edges->weights, error);
+    }
+    if (rv == 0 && edges->times != NULL) {
+        rv = raw_writer_add_table(writing->writer, "time", true, 0, TR_I64, 0, NULL, &table, error);
+        if (rv == 0)
+            rv = raw_writer_rows(writing->writer, table, edges->pairs.count, edges->times, error);
+    }
+    return rv;
+}
+
+static int write_node_names(struct table_writing *writing)
+{
+    uint32_t list;
+    int rv = raw_writer_add_names(writing->writer, NAMES_NODES, 0, NULL, &list, writing->error);
+    for (uint64_t i = 0; rv == 0 && i < writing->ids->count; i++) {
+        struct id_text text = id_map_text(writing->ids, i);
+        rv = raw_writer_name(writing->writer, list, text.at, text.length, writing->error);
+    }
+    return rv;
+}
+
+static uint64_t width_of(const struct node_column *column)
+{
+    return column->role == TABLE_NUMBERS      ? 1
+           : column->role == TABLE_CATEGORIES ? column->num_values
+                                              : 0;
+}
+
+/* The mean and what numbers are divided by. */
+static void find_scale(const struct table_nodes *nodes, const struct node_column *column,
+                       double *mean, double *deviation)
+{
+    *mean = 0;
+    *deviation = 1;
+    (void)nodes;
+    if (column->most <= TABLE_SCALED_FROM)
+        return;
+    *mean = column->mean;
+    *deviation = sqrt(column->squares / (double)column->present);
+    /* A column of one value has nothing to divide. */
+    if (!(*deviation > 0))
+        *deviation = 1;
+}
+
+static void fill_numbers(const struct table_writing *writing, const struct node_column *column,
+                         uint64_t first, uint64_t count, float *to)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    double mean, deviation;
+    find_scale(nodes, column, &mean, &deviation);
+    double missing = nodes->options->missing == TABLE_MISSING_MEAN ? column->mean : 0;
+    for (uint64_t i = 0; i < count && first + i < nodes->rows; i++) {
+        double value = (double)column->values[first + i];
+        value = isnan(value) ? missing : value;
+        to[i * writing->width] = (float)((value - mean) / deviation);
+    }
+}
+
+static void fill_categories(const struct table_writing *writing, const struct node_column *column,
+                            uint64_t first, uint64_t count, float *to)
+{
+    for (uint64_t i = 0; i < count && first + i < writing->nodes->rows; i++) {
+        if (column->codes[first + i] != NODE_NO_CODE)
+            to[i * writing->width + (uint64_t)column->codes[first + i]] = 1;
+    }
+}
+
+static int write_features(struct table_writing *writing)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    uint32_t table;
+    int rv = raw_writer_add_table(writing->writer, "feat", false, 0, TR_F32, 1, &writing->width,
+                                  &table, writing->error);
+    for (uint64_t done = 0; rv == 0 && done < writing->ids->count;) {
+        uint64_t left = writing->ids->count - done, some = left < AT_ONCE ? left : AT_ONCE, at = 0;
+        memset(writing->rows, 0, some * writing->width * sizeof *writing->rows);
+        for (uint32_t i = 0; i < nodes->count; i++) {
+            const struct node_column *column = &nodes->columns[i];
+            if (column->role == TABLE_NUMBERS)
+                fill_numbers(writing, column, done, some, writing->rows + at);
+            else if (column->role == TABLE_CATEGORIES)
+                fill_categories(writing, column, done, some, writing->rows + at);
+            at += width_of(column);
+        }
+        rv = raw_writer_rows(writing->writer, table, some, writing->rows, writing->error);
+        done += some;
+    }
+    return rv;
+}
+
+/* What a column is called: as its header says, or by its number. */
+static void name_column(const struct table_writing *writing, uint32_t i, char *text, size_t size)
+{
+    const char *name = writing->columns[i].name;
+    if (name != NULL && name[0] != '\0')
+        snprintf(text, size, "%.*s", TABLE_NAME_MAX, name);
+    else
+        snprintf(text, size, "column%u", i + 1);
+    /* The cut may have gone through a character. */
+    make_printable(text);
+}
+
+static int write_feature_names(struct table_writing *writing)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    char text[COLUMN_NAME_MAX], column_name[TABLE_NAME_MAX + 8];
+    uint32_t list;
+    int rv = raw_writer_add_names(writing->writer, NAMES_COLUMNS, 0, "feat", &list, writing->error);
+    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
+        const struct node_column *column = &nodes->columns[i];
+        name_column(writing, i, column_name, sizeof column_name);
+        if (column->role == TABLE_NUMBERS)
+            rv = raw_writer_name(writing->writer, list, column_name, strlen(column_name),
+                                 writing->error);
+        for (uint32_t v = 0; rv == 0 && column->role == TABLE_CATEGORIES && v < column->num_values;
+             v++) {
+            struct id_text value = table_nodes_value(nodes, column, v);
+            snprintf(text, sizeof text, "%s=%.*s", column_name,
+                     value.length < 300 ? (int)value.length : 300, value.at);
+            make_printable(text);
+            rv = raw_writer_name(writing->writer, list, text, strlen(text), writing->error);
+        }
+    }
+    return rv;
+}
+
+static int write_value_names(struct table_writing *writing, const char *table,
+                             const struct node_column *column)
+{
+    uint32_t list;
+    int rv = raw_writer_add_names(writing->writer, NAMES_VALUES, 0, table, &list, writing->error);
+    for (uint32_t v = 0; rv == 0 && v < column->num_values; v++) {
+        struct id_text value = table_nodes_value(writing->nodes, column, v);
+        rv = raw_writer_name(writing->writer, list, value.at, value.length, writing->error);
+    }
+    return rv;
+}
+
+/* A table of the numbers of values; nodes of no row have none. */
+static int write_codes(struct table_writing *writing, const char *name, bool wide,
+                       const struct node_column *column)
+{
+    int64_t rows[256];
+    int32_t narrow[256];
+    uint32_t table;
+    int rv = raw_writer_add_table(writing->writer, name, false, 0, wide ? TR_I64 : TR_I32, 0, NULL,
+                                  &table, writing->error);
+    for (uint64_t done = 0; rv == 0 && done < writing->ids->count;) {
+        uint64_t left = writing->ids->count - done, some = left < 256 ? left : 256;
+        for (uint64_t i = 0; i < some; i++) {
+            narrow[i] = done + i < writing->nodes->rows ? column->codes[done + i] : NODE_NO_CODE;
+            rows[i] = narrow[i];
+        }
+        rv = raw_writer_rows(writing->writer, table, some, wide ? (void *)rows : narrow,
+                             writing->error);
+        done += some;
+    }
+    return rv == 0 && !column->is_counting ? write_value_names(writing, name, column) : rv;
+}
+
+/* A column's name becomes that of a file. */
+static void name_table(const struct table_writing *writing, uint32_t i, char *text, size_t size)
+{
+    static const char *const TAKEN[] = { "feat", "label", "train_mask", "val_mask", "test_mask" };
+    name_column(writing, i, text, size);
+    for (char *c = text; *c != '\0'; c++)
+        *c = *c == '/' || *c == '~' || (*c == '.' && c == text) ? '_' : *c;
+    bool taken = false;
+    for (size_t t = 0; t < sizeof TAKEN / sizeof *TAKEN; t++)
+        taken = taken || strcmp(text, TAKEN[t]) == 0;
+    for (uint32_t other = 0; other < i && !taken; other++) {
+        char before[TABLE_NAME_MAX + 8];
+        name_column(writing, other, before, sizeof before);
+        taken = strcmp(text, before) == 0;
+    }
+    if (taken)
+        snprintf(text, size, "column%u", i + 1);
+}
+
+static int write_masks(struct table_writing *writing)
+{
+    static const char *const NAMES[] = { "train_mask", "val_mask", "test_mask" };
+    const struct table_nodes *nodes = writing->nodes;
+    uint8_t rows[1024];
+    int rv = 0;
+    for (int mask = 0; rv == 0 && nodes->masks != NULL && mask < VALUE_MASKS; mask++) {
+        uint32_t table;
+        if (!nodes->has_masks[mask])
+            continue;
+        rv = raw_writer_add_table(writing->writer, NAMES[mask], false, 0, TR_U8, 0, NULL, &table,
+                                  writing->error);
+        for (uint64_t done = 0; rv == 0 && done < writing->ids->count;) {
+            uint64_t left = writing->ids->count - done,
+                     some = left < sizeof rows ? left : sizeof rows;
+            for (uint64_t i = 0; i < some; i++)
+                rows[i] = done + i < nodes->rows ? nodes->masks[done + i] >> mask & 1 : 0;
+            rv = raw_writer_rows(writing->writer, table, some, rows, writing->error);
+            done += some;
+        }
+    }
+    return rv;
+}
+
+static int write_nodes(struct table_writing *writing)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    for (uint32_t i = 0; i < nodes->count; i++)
+        writing->width += width_of(&nodes->columns[i]);
+    writing->found->num_features = writing->width;
+    int rv = 0;
+    if (writing->width > 0) {
+        writing->rows = malloc(AT_ONCE * writing->width * sizeof *writing->rows);
+        rv = writing->rows != NULL
+                 ? write_features(writing)
+                 : error_set(writing->error, TR_ENOMEM,
+                             "no memory for rows of %" PRIu64 " features", writing->width);
+        free(writing->rows);
+        if (rv == 0)
+            rv = write_feature_names(writing);
+    }
+    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
+        const struct node_column *column = &nodes->columns[i];
+        char name[TABLE_NAME_MAX + 8];
+        name_table(writing, i, name, sizeof name);
+        if (column->role == TABLE_LABELS)
+            rv = write_codes(writing, "label", true, column);
+        else if (column->role == TABLE_CODES)
+            rv = write_codes(writing, name, false, column);
+    }
+    return rv == 0 ? write_masks(writing) : rv;
+}
+
+int table_write(const char *out, const struct raw_write_options *write, const char *name,
+                const struct id_map *ids, const struct table_edges *edges,
+                const struct table_nodes *nodes, struct table_found *found, struct error *error)
+{
+    struct table_writing writing = {
+        .ids = ids, .edges = edges, .nodes = nodes, .found = found, .error = error
+    };
+    struct graph_types types;
+    int rv = graph_types_init_homogeneous(&types);
+    if (rv != 0)
+        return error_set(error, rv, "%s: no memory to write it", out);
+    rv = raw_writer_open(out, write, name, &types, &ids->count, &writing.writer, error);
+    graph_types_fini(&types);
+    if (rv != 0)
+        return rv;
+    if (nodes != NULL)
+        writing.columns = found->columns + (found->num_columns - nodes->count);
+    rv = write_edges(&writing);
+    if (rv == 0)
+        rv = write_node_names(&writing);
+    if (rv == 0 && nodes != NULL)
+        rv = write_nodes(&writing);
+    if (rv == 0)
+        return raw_writer_commit(writing.writer, error);
+    raw_writer_abort(writing.writer);
+    return rv;
+}

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tables with names for nodes become raw graphs, and the report says what became of each column.
+. "${srcdir:-.}/tests/cli/tap.sh"
+mkdir "$work/made"
+
+cat >"$work/links.csv" <<'END'
+src,dst,weight,when
+alice,bob,1.5,10
+bob,"carol, jr",2,11
+"carol, jr",alice,3,12
+dave,alice,4,13
+END
+cat >"$work/people.csv" <<'END'
+id,age,city,label,split
+alice,31,Paris,cat,train
+bob,45,"New ""York""",dog,val
+"carol, jr",27,Paris,cat,test
+dave,60,,dog,
+END
+
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/made/raw" --quiet
+expect "a value that is missing is refused by line, with the option that says what stands for it" \
+    fails_with 'people.csv: line 5: column 3 has no value, as in 1 rows; say .* --missing: mean or zero'
+expect "and nothing is left" empty_folder "$work/made"
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/raw" \
+    --missing mean --weight weight --undirected --quiet
+expect "tables of edges and nodes are imported" exited 0
+expect "their nodes are counted" says '^nodes  *4$'
+expect "and their edges, with their reverses" says '^edges  *8$'
+expect "the header that was skipped is said" says '^line of the nodes skipped as a header  *1$'
+expect "so is the use of the IDs" says '^nodes  *1  id  *IDs '
+expect "of large numbers" says '^nodes  *2  age  *feature, to mean 0 and deviation 1 '
+expect "of texts" says '^nodes  *3  city  *a feature for each value  *2  *1$'
+expect "of labels" says '^nodes  *4  label  *labels  *2  *0$'
+expect "and of columns that are not read" says '^edges  *4  when  *not read '
+expect "the next command is there" says '^next  *troupe partition '
+troupe import table --edges "$work/links.csv" --out "$work/alone" --json --quiet
+expect "edges are enough" says '"nodes":4,"edges":4'
+troupe import table --edges "$work/links.csv" --id 1 --out "$work/made/raw" --quiet
+expect "columns of nodes need a table of nodes" fails_with 'names none'
+
+printf 'eve,alice\nalice,bob\n' >"$work/more.csv"
+troupe import table --edges "$work/more.csv" --out "$work/made/raw" --quiet
+expect "a first line that may be a header or a row is refused" \
+    fails_with "more.csv: line 1: begins with 'eve': .* Say --header yes or no"
+troupe import table --edges "$work/more.csv" --header no --out "$work/names" --json --quiet
+expect "--header says which" says '"nodes":3,"edges":2'
+printf 'src,dst\neve,alice\n' >"$work/more.csv"
+troupe import table --edges "$work/more.csv" --nodes "$work/people.csv" --missing zero \
+    --out "$work/made/raw" --quiet
+expect "an ID that the nodes table lacks is refused" \
+    fails_with "more.csv: line 2: 'eve' is in no row of .*people.csv.* (--unknown)"
+troupe import table --edges "$work/more.csv" --nodes "$work/people.csv" --missing zero \
+    --unknown add --out "$work/added" --json --quiet
+expect "or added" says '"nodes":5,"edges":1,.*"added_nodes":1'
+printf 'PAR1\0\0' >"$work/table"
+troupe import table --edges "$work/table" --out "$work/made/raw" --quiet
+expect "a Parquet file is refused with the Python that converts it" \
+    fails_with 'table: looks like a Parquet file, not like text; .*pandas'
+printf '{"from":"a","to":"b"}\n{"from":"b","to":3}\n' | gzip >"$work/lines.gz"
+troupe import table --edges "$work/lines.gz" --out "$work/lines" --json --quiet
+expect "JSON lines are tables, packed or not" says '"nodes":3,"edges":2'
+finish

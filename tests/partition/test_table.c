@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables come back as they were written, whatever is in their fields; names get the numbers of
+ * their first appearance; columns become what table_import.h says; and what nobody means is
+ * refused with its line.
+ */
+#include "tests/partition/raw_util.h"
+
+#include <math.h>
+
+#include "graph/key.h"
+#include "partition/raw/raw.h"
+#include "partition/store/name_list.h"
+#include "partition/table/table_import.h"
+
+#define ROWS 60000u /* more than a block of text */
+#define COLUMNS 4u
+
+/* A field of some of the characters that matter. */
+static size_t draw_field(uint64_t key, char *text)
+{
+    static const char alphabet[] = "ab,;\t\"\n .#";
+    uint64_t draw = key_draw(9, key);
+    size_t length = draw % 7, kept = 0;
+    for (size_t i = 0; i < length; i++)
+        text[kept++] = alphabet[(draw >> (8 + 5 * i)) % (sizeof alphabet - 1)];
+    /* Blanks around a field are not part of it where nothing quotes it; here all have a letter at
+     * both ends. */
+    text[0] = 'x';
+    text[kept == 0 ? 0 : kept - 1] = 'y';
+    kept = kept == 0 ? 1 : kept;
+    text[kept] = '\0';
+    return kept;
+}
+
+static void put_field(FILE *file, const char *text, size_t length, char delimiter, bool always)
+{
+    bool quote = always || strchr(text, delimiter) != NULL || strpbrk(text, "\"\n\t ,;") != NULL;
+    if (quote)
+        fputc('"', file);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            fputc('"', file);
+        fputc(text[i], file);
+    }
+    if (quote)
+        fputc('"', file);
+}
+
+static void rows_come_back_as_they_were_written(void **state)
+{
+    static const char delimiters[] = ",;\t| ";
+    for (const char *d = delimiters; *d != '\0'; d++) {
+        FILE *file = fopen(at(*state, "t.csv"), "w");
+        struct table_reader reader;
+        struct error error = { 0 };
+        char text[16];
+        assert_non_null(file);
+        for (uint64_t i = 0; i < ROWS * COLUMNS; i++) {
+            size_t length = i < COLUMNS ? (size_t)sprintf(text, "c%d", (int)i)
+                                        : draw_field(i, text);
+            put_field(file, text, length, *d, i % 11 == 0);
+            fputs(i % COLUMNS < COLUMNS - 1 ? (char[]){ *d, '\0' }
+                  : i % 3 == 0              ? "\r\n"
+                                            : "\n",
+                  file);
+        }
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(
+            table_reader_open(&reader, files_posix, at(*state, "t.csv"), *d, NULL, &error), 0);
+        assert_int_equal(reader.names.count, COLUMNS);
+        assert_int_equal(table_reader_skip_header(&reader), 0);
+        for (uint64_t row = 1; row < ROWS; row++) {
+            if (table_reader_next(&reader) != 0)
+                fail_msg("delimiter '%c': %s", *d, error.text);
+            for (uint64_t c = 0; c < COLUMNS; c++) {
+                size_t length = draw_field(row * COLUMNS + c, text);
+                assert_int_equal(reader.fields[c].length, length);
+                assert_memory_equal(reader.fields[c].at, text, length);
+            }
+        }
+        assert_int_equal(table_reader_next(&reader), TR_EEND);
+        table_reader_close(&reader);
+    }
+}
+
+/* Imports tables of these texts; nodes NULL: none. */
+static int import_texts(struct scratch *scratch, const char *edges, const char *nodes,
+                        struct table_options options, struct table_found *found,
+                        struct error *error)
+{
+    char edges_path[256], nodes_path[256], out[256];
+    const struct raw_write_options write = { .replace = true };
+    put_text(scratch, "edges.csv", edges);
+    strcpy(edges_path, at(scratch, "edges.csv"));
+    if (nodes != NULL)
+        put_text(scratch, "nodes.csv", nodes);
+    strcpy(nodes_path, at(scratch, "nodes.csv"));
+    strcpy(out, at(scratch, "raw"));
+    options.edges = edges_path;
+    options.nodes = nodes != NULL ? nodes_path : NULL;
+    return table_import(&options, out, &write, found, error);
+}
+
+static struct raw_graph *import_well(struct scratch *scratch, const char *edges, const char *nodes,
+                                     struct table_options options, struct table_found *found)
+{
+    struct error error = { 0 };
+    struct raw_graph *raw;
+    if (import_texts(scratch, edges, nodes, options, found, &error) != 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(raw_open(at(scratch, "raw"), NULL, &raw, &error), 0);
+    return raw;
+}
+
+/* The names of a list, with a line end behind each. */
+static char *read_names(struct scratch *scratch, const char *stem, uint64_t count)
+{
+    struct name_list list;
+    struct error error = { 0 };
+    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
+    if (name_list_open(&list, files_posix, at(scratch, stem), count, &error) != 0 ||
+        name_list_offsets(&list, 0, count, offsets, &error) != 0)
+        fail_msg("%s", error.text);
+    char *text = malloc(offsets[count] + 1);
+    assert_int_equal(name_list_text(&list, offsets, count, text, &error), 0);
+    text[offsets[count]] = '\0';
+    name_list_close(&list);
+    free(offsets);
+    return text;
+}
+
+static void expect_names(struct scratch *scratch, const char *stem, uint64_t count,
+                         const char *expected)
+{
+    char *text = read_names(scratch, stem, count);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void names_get_the_numbers_of_their_first_appearance(void **state)
+{
+    struct table_found found;
+    uint64_t src[8], dst[8];
+    struct raw_graph *raw = import_well(
+        *state, "a,b\nb,\"c, d\"\nz,a\na,b\n", "id\nb\nq\n",
+        (struct table_options){ .header = TABLE_HEADER_NO, .unknown = TABLE_UNKNOWN_ADD }, &found);
+    assert_true(raw->num_nodes[0] == 6 && raw->num_edges[0] == 4);
+    assert_int_equal(raw_read_edges(raw, 0, 0, 4, src, dst, NULL), 0);
+    raw_close(raw);
+    /* "id" is a row of a table without a header. */
+    expect_names(*state, "raw/names/_N/nodes", 6, "id\nb\nq\na\nc, d\nz\n");
+    static const uint64_t sources[] = { 3, 1, 5, 3 }, targets[] = { 1, 4, 3, 1 };
+    assert_memory_equal(src, sources, sizeof sources);
+    assert_memory_equal(dst, targets, sizeof targets);
+    assert_true(found.added_nodes == 3 && found.node_rows == 3);
+    table_found_fini(&found);
+}
+
+/* Many rows, whose names are numbers so that a plain reader knows their order. */
+static void many_names_are_numbered_as_one_by_one(void **state)
+{
+    enum { NAMES = 5000, EDGES = 40000 };
+    static uint64_t number_of[NAMES], name_of[NAMES], src[EDGES], dst[EDGES];
+    struct table_found found;
+    uint64_t known = 0, length = 0;
+    char *text = malloc(EDGES * 32 + 32);
+    memset(number_of, 0xff, sizeof number_of);
+    length += (uint64_t)sprintf(text, "source\ttarget\n");
+    for (uint64_t i = 0; i < EDGES; i++) {
+        uint64_t ends[] = { key_draw(4, i) % NAMES, key_draw(5, i) % (i / 8 % NAMES + 1) };
+        for (int e = 0; e < 2; e++) {
+            if (number_of[ends[e]] == UINT64_MAX) {
+                name_of[known] = ends[e];
+                number_of[ends[e]] = known++;
+            }
+        }
+        length += (uint64_t)sprintf(text + length, "n%llu\tn%llu\n", (unsigned long long)ends[0],
+                                    (unsigned long long)ends[1]);
+    }
+    struct raw_graph *raw = import_well(*state, text, NULL, (struct table_options){ 0 }, &found);
+    assert_true(raw->num_nodes[0] == known && raw->num_edges[0] == EDGES);
+    assert_int_equal(raw_read_edges(raw, 0, 0, EDGES, src, dst, NULL), 0);
+    for (uint64_t i = 0; i < EDGES; i++) {
+        assert_true(src[i] == number_of[key_draw(4, i) % NAMES]);
+        assert_true(dst[i] == number_of[key_draw(5, i) % (i / 8 % NAMES + 1)]);
+    }
+    raw_close(raw);
+    char *names = read_names(*state, "raw/names/_N/nodes", known), *at_name = names;
+    for (uint64_t i = 0; i < known; i++) {
+        assert_true(strtoull(at_name + 1, &at_name, 10) == name_of[i] && *at_name++ == '\n');
+    }
+    free(names);
+    free(text);
+    table_found_fini(&found);
+}
+
+static void expect_rows(struct raw_graph *raw, bool on_edges, const char *name, uint64_t count,
+                        size_t size, const void *expected)
+{
+    char rows[1024];
+    int table = raw_find_table(raw, on_edges, 0, name);
+    assert_true(table >= 0);
+    assert_int_equal(raw->tables[table].row_bytes * count, size);
+    assert_int_equal(raw_read_rows(raw, (uint32_t)table, 0, count, rows, NULL), 0);
+    assert_memory_equal(rows, expected, size);
+}
+
+#define EXPECT_ROWS(raw, on_edges, name, count, expected) \
+    expect_rows(raw, on_edges, name, count, sizeof expected, expected)
+
+static const char PEOPLE[] = "id,age,score,city,label,split\n"
+                             "a,10,1.5,Rome,cat,train\n"
+                             "b,30,,Bern,dog,val\n"
+                             "c,20,2.5,NA,,test\n"
+                             "d,20,-2,Rome,cat,\n";
+
+static void columns_become_features_labels_and_masks(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state, "src,dst,w,t\na,b,1.5,-7\nb,e,2,9\n", PEOPLE,
+        (struct table_options){ .edge_names = { .weight = "w", .time = "t" },
+                                .undirected = true,
+                                .missing = TABLE_MISSING_MEAN,
+                                .unknown = TABLE_UNKNOWN_ADD },
+        &found);
+    const float mean = (1.5f + 2.5f - 2.0f) / 3;
+    const float feat[] = { (float)(-10 / sqrt(50)),
+                           1.5f,
+                           0,
+                           1,
+                           (float)(10 / sqrt(50)),
+                           mean,
+                           1,
+                           0,
+                           0,
+                           2.5f,
+                           0,
+                           0,
+                           0,
+                           -2,
+                           0,
+                           1,
+                           0,
+                           0,
+                           0,
+                           0 };
+    const int64_t label[] = { 0, 1, -1, 0, -1 }, time[] = { -7, -7, 9, 9 };
+    const uint8_t train[] = { 1, 0, 0, 0, 0 }, test[] = { 0, 0, 1, 0, 0 };
+    const float weight[] = { 1.5f, 1.5f, 2, 2 };
+    EXPECT_ROWS(raw, false, "feat", 5, feat);
+    EXPECT_ROWS(raw, false, "label", 5, label);
+    EXPECT_ROWS(raw, false, "train_mask", 5, train);
+    EXPECT_ROWS(raw, false, "test_mask", 5, test);
+    EXPECT_ROWS(raw, true, "weight", 4, weight);
+    EXPECT_ROWS(raw, true, "time", 4, time);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/values~label", 2, "cat\ndog\n");
+    expect_names(*state, "raw/names/_N/columns~feat", 4, "age\nscore\ncity=Bern\ncity=Rome\n");
+    assert_true(found.num_columns == 10 && found.num_features == 4 && found.num_classes == 2);
+    assert_true(found.columns[5].scaled && !found.columns[6].scaled);
+    assert_true(found.columns[6].missing == 1 && found.columns[7].values == 2);
+    table_found_fini(&found);
+}
+
+static void missing_numbers_may_be_zero(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state, "src,dst\na,b\n", PEOPLE,
+        (struct table_options){ .missing = TABLE_MISSING_ZERO,
+                                .node_names = { .features = "score", .labels = "age" } },
+        &found);
+    const float feat[] = { 1.5f, 0, 2.5f, -2 };
+    const int64_t label[] = { 0, 2, 1, 1 };
+    EXPECT_ROWS(raw, false, "feat", 4, feat);
+    EXPECT_ROWS(raw, false, "label", 4, label);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/values~label", 3, "10\n20\n30\n");
+    assert_int_equal(found.columns[5].role, TABLE_DROPPED);
+    table_found_fini(&found);
+}
+
+static void labels_that_count_stay(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state, "1,2\n2,3\n", "id,label,train,val\n3,2.0,1,0\n1,0,no,TRUE\n2,1,,\n4,-1,1,0\n",
+        (struct table_options){ 0 }, &found);
+    const int64_t label[] = { 2, 0, 1, -1 };
+    const uint8_t train[] = { 1, 0, 0, 1 }, val[] = { 0, 1, 0, 0 };
+    EXPECT_ROWS(raw, false, "label", 4, label);
+    EXPECT_ROWS(raw, false, "train_mask", 4, train);
+    EXPECT_ROWS(raw, false, "val_mask", 4, val);
+    assert_true(raw_find_table(raw, false, 0, "test_mask") < 0);
+    raw_close(raw);
+    assert_false(files_exists(files_posix, at(*state, "raw/names/_N/values~label.text.npy")));
+    table_found_fini(&found);
+}
+
+/* One more value than columns of 0 and 1 are made of. */
+static void many_values_become_codes(void **state)
+{
+    char nodes[4096], edges[] = "src,dst\nn0,n1\n";
+    size_t length = (size_t)sprintf(nodes, "id,k\n");
+    int32_t codes[TABLE_ONE_HOT_MAX + 1];
+    struct table_found found;
+    for (int i = (int)TABLE_ONE_HOT_MAX; i >= 0; i--) {
+        length += (size_t)sprintf(nodes + length, "n%d,v%02d\n", (int)TABLE_ONE_HOT_MAX - i, i);
+        codes[TABLE_ONE_HOT_MAX - (unsigned)i] = i;
+    }
+    struct raw_graph *raw = import_well(*state, edges, nodes, (struct table_options){ 0 }, &found);
+    EXPECT_ROWS(raw, false, "k", TABLE_ONE_HOT_MAX + 1, codes);
+    assert_true(raw_find_table(raw, false, 0, "feat") < 0);
+    raw_close(raw);
+    assert_int_equal(found.columns[3].role, TABLE_CODES);
+    table_found_fini(&found);
+}
+
+static void json_lines_are_tables_too(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state,
+        "{\"source\":\"a\",\"target\":7,\"weight\":1.5}\n"
+        "{\"target\":\"\\u00fc\\\"x\",\"weight\":-2e3,\"source\":\"a\"}\n",
+        "{\"id\":\"\\u00fc\\\"x\",\"x\":1,\"c\":\"p\",\"label\":true}\n"
+        "{\"id\":7,\"x\":null,\"c\":\"q\",\"label\":false}\n{\"id\":\"a\",\"c\":\"p\"}\n",
+        (struct table_options){ .edge_names = { .weight = "weight" },
+                                .missing = TABLE_MISSING_ZERO },
+        &found);
+    const float weight[] = { 1.5f, -2000 }, feat[] = { 1, 1, 0, 0, 0, 1, 0, 1, 0 };
+    const int64_t label[] = { 1, 0, -1 };
+    EXPECT_ROWS(raw, true, "weight", 2, weight);
+    EXPECT_ROWS(raw, false, "feat", 3, feat);
+    EXPECT_ROWS(raw, false, "label", 3, label);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/nodes", 3, "\303\274\"x\n7\na\n");
+    expect_names(*state, "raw/names/_N/values~label", 2, "false\ntrue\n");
+    table_found_fini(&found);
+}
+
+static void rules_of_edges_hold(void **state)
+{
+    static const char edges[] = "src,dst,w\na,b,1\na,a,2\na,b,3\nb,a,4\n";
+    struct table_found found;
+    struct table_options options = { .edge_names = { .weight = "w" },
+                                     .loops = RAW_LOOPS_DROP,
+                                     .duplicates = RAW_DUPLICATES_MERGE };
+    struct raw_graph *raw = import_well(*state, edges, NULL, options, &found);
+    const float weight[] = { 1, 4 };
+    assert_true(raw->num_edges[0] == 2);
+    EXPECT_ROWS(raw, true, "weight", 2, weight);
+    raw_close(raw);
+    assert_true(found.self_loops == 1 && found.duplicates == 1 && found.edge_rows == 4);
+    table_found_fini(&found);
+    struct error error = { 0 };
+    options.duplicates = RAW_DUPLICATES_ERROR;
+    assert_int_equal(import_texts(*state, edges, NULL, options, &found, &error), TR_EFORMAT);
+    assert_non_null(strstr(error.text, "from 'a' to 'b' is there more than once"));
+    options.loops = RAW_LOOPS_ERROR;
+    assert_int_equal(import_texts(*state, edges, NULL, options, &found, &error), TR_EFORMAT);
+    assert_non_null(strstr(error.text, "line 3: 'a' leads to itself"));
+}
+
+static const struct refusal {
+    const char *edges, *nodes, *says;
+    struct table_options options;
+} REFUSALS[] = {
+    { "alice,bob\n",
+      NULL,
+      "line 1: begins with 'alice': a header without a name that is known",
+      { 0 } },
+    { "", NULL, "edges.csv: holds no edge", { 0 } },
+    { "src,dst\n", NULL, "edges.csv: holds no edge, only a header", { 0 } },
+    { "src,dst\na,b\na\n", NULL, "line 3: has 1 columns, the first line has 2", { 0 } },
+    { "src,dst\na,b\na,b,c\n", NULL, "line 3: has more than 2 columns", { 0 } },
+    { "src,dst\na,\n", NULL, "line 2: the target is missing", { 0 } },
+    { "src,dst\na,\"b\nc\"\n", NULL, "line 2: the target 'b?c' is no name", { 0 } },
+    { "src,dst\na,\377\n", NULL, "line 2: the target '?' is no name", { 0 } },
+    { "src,dst\n\"a\",\"b\"c\n",
+      NULL,
+      "line 2: column 2 goes on behind its quotation mark",
+      { 0 } },
+    { "src,dst\na,b\na,\"b\n\n", NULL, "line 3: a quotation mark is not closed", { 0 } },
+    { "src,dst,w\na,b,1\na,b,x\n",
+      NULL,
+      "line 3: the weight 'x' is no number",
+      { .edge_names = { .weight = "w" } } },
+    { "src,dst,w\na,b,1\na,b,1.5\n",
+      NULL,
+      "line 3: the time '1.5' is no whole number",
+      { .edge_names = { .time = "w" } } },
+    { "a,b,c\n1,2,3\n",
+      NULL,
+      "are the ends of an edge is not known",
+      { .header = TABLE_HEADER_YES } },
+    { "1.5,a\n2.5,b\n", NULL, "column 1 holds numbers with a fraction", { 0 } },
+    { "[1,2]\n", NULL, "line 1: is a JSON array", { 0 } },
+    { "{\"src\":1,\"dst\":2}\n{\"src\":1,\"dst\":[2]}\n", NULL, "line 2: 'dst' is a list", { 0 } },
+    { "{\"src\":1,\"dst\":2}\n{\"src\":1,\"to\":2,\"dst\":3}\n",
+      NULL,
+      "line 2: has a key that the first line has not",
+      { 0 } },
+    { "{\"src\":1,\"dst\":2}\nno\n", NULL, "line 2: is no JSON object", { 0 } },
+    { "PAR1\001\002", NULL, "looks like a Parquet file", { 0 } },
+    { "src,dst\na,b\nb,c\n", "id,x\na,1\nb,2\n", "line 3: 'c' is in no row of ", { 0 } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\nb,2\na,3\n",
+      "line 4: the ID 'a' is that of an earlier row",
+      { 0 } },
+    { "src,dst\na,b\n", "id,x\na,1\nb,\n", "line 3: column 2 has no value, as in 1 rows", { 0 } },
+    { "src,dst\na,b\n", "id,label\na,1\nb,0.5\n", "line 3: the label has a fraction", { 0 } },
+    { "src,dst\na,b\n",
+      "id,split\na,train\nb,maybe\n",
+      "line 3: the split 'maybe' is none of",
+      { 0 } },
+    { "src,dst\na,b\n", "id,train\na,1\nb,maybe\n", "line 3: 'maybe' says not whether", { 0 } },
+    { "src,dst\na,b\n", "label,x\na,1\n", "no column is called as IDs are", { 0 } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\n",
+      "no column is named 'y'",
+      { .node_names = { .labels = "y" } } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\n",
+      "column 2 is asked for twice",
+      { .node_names = { .labels = "x", .features = "x" } } },
+    { "src,dst\na,b\n", "id,x\na,1e300\n", "line 2: a number is too large", { 0 } },
+};
+
+static void what_nobody_means_is_refused(void **state)
+{
+    for (size_t i = 0; i < sizeof REFUSALS / sizeof *REFUSALS; i++) {
+        const struct refusal *refusal = &REFUSALS[i];
+        struct table_found found;
+        struct error error = { 0 };
+        int rv = import_texts(*state, refusal->edges, refusal->nodes, refusal->options, &found,
+                              &error);
+        if (rv >= 0 || error.code != rv || strstr(error.text, refusal->says) == NULL)
+            fail_msg("refusal %zu: '%s', not '%s'", i, error.text, refusal->says);
+        assert_true(found.num_columns == 0);
+        assert_false(files_exists(files_posix, at(*state, "raw")));
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(rows_come_back_as_they_were_written),
+        TEST(names_get_the_numbers_of_their_first_appearance),
+        TEST(many_names_are_numbered_as_one_by_one),
+        TEST(columns_become_features_labels_and_masks),
+        TEST(missing_numbers_may_be_zero),
+        TEST(labels_that_count_stay),
+        TEST(many_values_become_codes),
+        TEST(json_lines_are_tables_too),
+        TEST(rules_of_edges_hold),
+        TEST(what_nobody_means_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
