@@ -197,11 +197,14 @@ static int hold_line(struct text *text, size_t *held)
     if (grown == NULL)
         return text_fail(text, TR_ENOMEM, "no memory for it");
     memcpy(grown + *held, text->at, more);
+    if (more > 0)
+        text->last = text->end[-1];
+    /* Nothing is read of what was loaded any more: it may be what was held before. */
+    text->at = text->begin = text->end;
     if (*held == 0)
         free(text->held);
     text->held = grown;
     *held += more;
-    text->at = text->end;
     return 0;
 }
 

@@ -475,7 +475,8 @@ static int compare_values(const void *a, const void *b, void *arg)
 static int sort_values(struct table_nodes *nodes, struct node_column *column, int32_t *code_of)
 {
     struct value_order order = { nodes, column->numbers };
-    qsort_r(column->names, column->num_values, sizeof *column->names, compare_values, &order);
+    if (column->num_values > 0)
+        qsort_r(column->names, column->num_values, sizeof *column->names, compare_values, &order);
     column->is_counting = column->numbers;
     for (uint32_t v = 0; v < column->num_values; v++) {
         struct id_text text = table_nodes_value(nodes, column, v);
