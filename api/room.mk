@@ -10,6 +10,7 @@ libtr_api_la_SOURCES = \
     api/event_queue.c \
     api/event_queue.h \
     api/fetch.c \
+    api/file_write.c \
     api/graph.c \
     api/graph_call.c \
     api/graph_cluster.c \

@@ -24,6 +24,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_inspect.c \
     cli/cmd_launch.c \
     cli/cmd_partition.c \
+    cli/cmd_report.c \
     cli/cmd_simulate.c \
     cli/cmd_serve.c \
     cli/cmd_split.c \
@@ -76,6 +77,23 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/tame.h \
     cli/lib/tools_program.c \
     cli/lib/tools_program.h \
+    cli/report/bar_chart.c \
+    cli/report/bar_chart.h \
+    cli/report/class_scores.c \
+    cli/report/class_scores.h \
+    cli/report/graph_facts.c \
+    cli/report/graph_facts.h \
+    cli/report/html.c \
+    cli/report/html.h \
+    cli/report/line_chart.c \
+    cli/report/line_chart.h \
+    cli/report/page_classes.c \
+    cli/report/page_curves.c \
+    cli/report/page_partitions.c \
+    cli/report/repeat_command.c \
+    cli/report/repeat_command.h \
+    cli/report/report_page.c \
+    cli/report/report_page.h \
     cli/simulate_values.h \
     cli/train/stall.c \
     cli/train/stall.h \

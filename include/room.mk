@@ -6,6 +6,7 @@ troupeinclude_HEADERS = \
     include/troupe/checkpoint.h \
     include/troupe/cluster.h \
     include/troupe/error.h \
+    include/troupe/file.h \
     include/troupe/generate.h \
     include/troupe/graph.h \
     include/troupe/group.h \

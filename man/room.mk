@@ -9,6 +9,7 @@ dist_man1_MANS += \
     man/troupe-inspect.1 \
     man/troupe-launch.1 \
     man/troupe-partition.1 \
+    man/troupe-report.1 \
     man/troupe-sample.1 \
     man/troupe-serve.1 \
     man/troupe-simulate.1 \

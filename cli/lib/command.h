@@ -51,6 +51,7 @@ extern const struct command command_inspect;
 extern const struct command command_bench;
 extern const struct command command_train;
 extern const struct command command_infer;
+extern const struct command command_report;
 extern const struct command command_cluster;
 extern const struct command command_launch;
 extern const struct command command_serve;

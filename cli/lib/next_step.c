@@ -27,16 +27,14 @@ static char *put_quoted(char *at, const char *word)
     return at;
 }
 
-void next_step(struct report *report, const char *const *words)
+char *next_step_line(const char *const *words)
 {
     size_t room = 1;
     for (const char *const *word = words; *word != NULL; word++)
         room += 4 * strlen(*word) + 3;
     char *line = malloc(room), *at = line;
-    if (line == NULL) {
-        report->failed = true;
-        return;
-    }
+    if (line == NULL)
+        return NULL;
     for (const char *const *word = words; *word != NULL; word++) {
         if (at > line)
             *at++ = ' ';
@@ -49,6 +47,16 @@ void next_step(struct report *report, const char *const *words)
         }
     }
     *at = '\0';
+    return line;
+}
+
+void next_step(struct report *report, const char *const *words)
+{
+    char *line = next_step_line(words);
+    if (line == NULL) {
+        report->failed = true;
+        return;
+    }
     report_text(report, "next", "next", line);
     free(line);
 }

@@ -10,7 +10,10 @@
 
 #include "cli/lib/report.h"
 
-/* words: ended by NULL. */
+/* words: ended by NULL. The line, for free(); NULL: no memory. */
+char *next_step_line(const char *const *words);
+
+/* Reports that line. */
 void next_step(struct report *report, const char *const *words);
 
 #endif

@@ -52,6 +52,11 @@ tests_api_test_pairs_LDADD = $(api_libs) $(test_libs)
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
 
+check_PROGRAMS += tests/api/test_file_write
+TESTS += tests/api/test_file_write
+tests_api_test_file_write_SOURCES = tests/api/test_file_write.c tests/partition/raw_util.h
+tests_api_test_file_write_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_deal
 TESTS += tests/api/test_deal
 tests_api_test_deal_SOURCES = tests/api/test_deal.c $(api_world)

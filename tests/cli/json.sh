@@ -38,6 +38,7 @@ reports 1 train "$work/parts/toy.json" --epochs 2 --hidden 8 --run "$work/run"
 reports 1 inspect "$work/run"
 reports 1 infer "$work/parts/toy.json" --run "$work/run"
 reports 1 infer "$work/parts/toy.json" --run "$work/run" --exact --by-class
+reports 1 report "$work/run" --out "$work/page.html"
 reports 1 bench --list
 reports + bench roundtrip --scale 0.01 --rounds 1
 

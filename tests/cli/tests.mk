@@ -32,6 +32,7 @@ cli_shell_tests = \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
     tests/cli/public.sh \
+    tests/cli/report.sh \
     tests/cli/simulate.sh \
     tests/cli/split.sh \
     tests/cli/table.sh \
@@ -78,3 +79,9 @@ check_PROGRAMS += tests/cli/test_run_folder
 TESTS += tests/cli/test_run_folder
 tests_cli_test_run_folder_SOURCES = tests/cli/test_run_folder.c
 tests_cli_test_run_folder_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
+check_PROGRAMS += tests/cli/test_html
+TESTS += tests/cli/test_html
+tests_cli_test_html_SOURCES = tests/cli/test_html.c tests/short_memory.h
+tests_cli_test_html_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
+tests_cli_test_html_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report/bar_chart.h"
+
+#include "cli/lib/quantity.h"
+
+#define WIDTH 420
+#define LEFT 40
+#define RIGHT 330 /* numbers stand behind the bars */
+#define ROW 20
+#define THICK 13
+
+void bar_chart_write_style(struct html *html)
+{
+    html_markup(html, ".mean{stroke:var(--fg);stroke-width:1.5;stroke-dasharray:4 3}\n");
+}
+
+/* Also of counts that no double has: a bar is a picture. */
+static double bar_length(uint64_t value, uint64_t largest)
+{
+    return largest == 0 ? 0 : (double)value / (double)largest * (RIGHT - LEFT);
+}
+
+static void write_bar(struct html *html, const struct bar_chart *chart, size_t number,
+                      uint64_t largest)
+{
+    char text[QUANTITY_TEXT_MAX];
+    size_t top = number * ROW + 4;
+    double length = bar_length(chart->values[number], largest);
+    html_print(html,
+               "<text class=\"axis\" x=\"%d\" y=\"%zu\" text-anchor=\"end\">%zu</text><rect "
+               "class=\"f%zu\" x=\"%d\" y=\"%zu\" width=\"%.1f\" height=\"%d\"/>",
+               LEFT - 6, top + 11, number, chart->colour, LEFT, top, length, THICK);
+    html_print(html, "<text class=\"axis\" x=\"%.1f\" y=\"%zu\">%s</text>\n", LEFT + length + 6,
+               top + 11, quantity_whole(text, chart->values[number]));
+}
+
+void bar_chart_write(struct html *html, const struct bar_chart *chart)
+{
+    size_t shown = chart->num_values < BARS_MAX ? chart->num_values : BARS_MAX;
+    uint64_t largest = 0;
+    double sum = 0;
+    for (size_t i = 0; i < chart->num_values; i++) {
+        largest = chart->values[i] > largest ? chart->values[i] : largest;
+        sum += (double)chart->values[i];
+    }
+    html_markup(html, "<figure><figcaption>");
+    html_text(html, chart->title);
+    html_print(html,
+               "</figcaption>\n<svg viewBox=\"0 0 %d %zu\" role=\"img\" "
+               "aria-labelledby=\"%s-t\"><title id=\"%s-t\">",
+               WIDTH, shown * ROW + 8, chart->id, chart->id);
+    html_text(html, chart->title);
+    html_print(html, ", a bar for each of %zu partitions; the dashed line is the mean</title>\n",
+               shown);
+    for (size_t i = 0; i < shown; i++)
+        write_bar(html, chart, i, largest);
+    if (largest > 0)
+        html_print(html, "<path class=\"mean\" d=\"M%.1f 0V%zu\"/>",
+                   LEFT + sum / (double)chart->num_values / (double)largest * (RIGHT - LEFT),
+                   shown * ROW + 8);
+    html_markup(html, "</svg></figure>\n");
+}
