@@ -85,6 +85,7 @@ struct fleet_tally {
     uint64_t actor_restarts;
     uint64_t failures_told;                    /* operations that failed and were asked for again */
     uint64_t launches, spent, stopped, killed; /* all; that failed; that were stopped; killed */
+    uint64_t interrupts, shuts;                /* of group calls, of groups */
 };
 
 struct fleet {

@@ -24,6 +24,7 @@ enum {
     DRAWS_LAUNCHES,
     DRAWS_READS,
     DRAWS_DISKS,
+    DRAWS_WITHDRAWALS,
 };
 
 #define US UINT64_C(1000)
@@ -33,6 +34,8 @@ enum {
 #define BASE_NS (60 * ENV_SECOND_NS)
 /* After a fault: the launcher's longest pause, a member's way back, a call that is repeated. */
 #define MEND_NS (30 * ENV_SECOND_NS)
+/* A group call that was given up is made again. */
+#define WITHDRAW_NS (2 * ENV_SECOND_NS)
 /* A person looks at what came of a job, and launches it again. A launcher takes longer to start than
  * incarnations are apart. */
 #define RESUME_FIRST_NS (200 * MS)
@@ -327,6 +330,16 @@ static void draw_reads(struct fleet_plan *f, struct draws *draws)
     f->read_ns = draws_scale(draws, MS, 2 * ENV_SECOND_NS);
 }
 
+static void draw_withdrawals(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_WITHDRAWALS_FROM || draws_chance(draws, 40))
+        return;
+    f->interrupts = (uint32_t)draws_scale(draws, 1, FLEET_INTERRUPTS_MAX);
+    f->shuts = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 1, FLEET_SHUTS_MAX);
+    f->withdraw_percent = (uint32_t)draws_between(draws, 1, 40);
+    f->withdraw_ns = draws_scale(draws, US, ENV_SECOND_NS);
+}
+
 /* The length of each fault, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
 static void fleet_limit(struct fleet_plan *f)
@@ -338,6 +351,7 @@ static void fleet_limit(struct fleet_plan *f)
                             ? ACTOR_FAULTS_SLOW_NS + ACTOR_FAULTS_LOOK_LONGER_NS
                             : 0);
     f->limit_ns += f->num_failpoints * (2 * f->dead_ns + MEND_NS);
+    f->limit_ns += f->interrupts * WITHDRAW_NS + f->shuts * MEND_NS;
     /* All ends, and all steps are done again. */
     uint64_t again_ns = LAUNCHER_ROLES * LAUNCHER_GRACE_NS + RESUME_MAX_NS + BASE_NS +
                         f->steps * 2 * f->think_ns;
@@ -356,7 +370,7 @@ static const struct {
     { DRAWS_BOUNDS, draw_bounds },         { DRAWS_FAULTS, draw_faults },
     { DRAWS_SERVERS, draw_server_faults }, { DRAWS_BUSY, draw_busy_faults },
     { DRAWS_LAUNCHES, draw_launches },     { DRAWS_READS, draw_reads },
-    { DRAWS_DISKS, draw_disks },
+    { DRAWS_DISKS, draw_disks },           { DRAWS_WITHDRAWALS, draw_withdrawals },
 };
 
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
@@ -382,7 +396,7 @@ void fleet_plan_fini(struct fleet_plan *fleet)
 
 bool fleet_plan_is_of_disks(const struct fleet_plan *fleet)
 {
-    bool of_disks = fleet->num_failpoints == 0;
+    bool of_disks = fleet->num_failpoints == 0 && fleet->interrupts + fleet->shuts == 0;
     for (uint32_t i = 0; i < fleet->num_strikes; i++)
         switch (fleet->strikes[i].fault) {
         case FLEET_DISK_FULL:
@@ -456,6 +470,11 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
                 "    %" PRIu32 " readers in each process, of %" PRIu32 " reads, one in %" PRIu64
                 " ms\n",
                 f->readers, f->reads, f->read_ns / MS);
+    if (f->interrupts > 0)
+        fprintf(out,
+                "    %" PRIu32 " calls of groups are interrupted and %" PRIu32
+                " groups shut at most, %" PRIu32 " %% of the calls within %" PRIu64 " us\n",
+                f->interrupts, f->shuts, f->withdraw_percent, f->withdraw_ns / US);
     for (uint32_t i = 0; i < f->num_strikes; i++)
         fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",
                 fleet_fault_name(f->strikes[i].fault), f->strikes[i].at_step,

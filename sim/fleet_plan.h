@@ -26,6 +26,8 @@
 #define FLEET_TRAINERS_MAX 3u
 #define FLEET_READERS_MAX 2u
 #define FLEET_READS_MAX 30u
+#define FLEET_INTERRUPTS_MAX 100u
+#define FLEET_SHUTS_MAX 3u
 #define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
 #define FLEET_FAULTS_MAX 8u
 #define FLEET_SERVER_FAULTS_MAX 3u
@@ -58,6 +60,8 @@
 /* In most clusters of seeds from here on each host has a disk of its own, and whole hosts die, now
  * and then with their disks; those before are remembered with one folder that all hosts see. */
 #define FLEET_DISKS_FROM UINT64_C(1795418400000000)
+/* Trainers of seeds from here on give up group calls; those before are remembered without. */
+#define FLEET_WITHDRAWALS_FROM UINT64_C(1795430000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -119,6 +123,9 @@ struct fleet_plan {
     uint32_t messages;           /* that link checkers send */
     uint32_t readers, reads;     /* of a process; of each of them, in each of its lives, */
     uint64_t read_ns;            /* with pauses of so much at most */
+    uint32_t interrupts, shuts;  /* of group calls, and of groups, of the whole job at most; */
+    uint32_t withdraw_percent;   /* of its calls that a trainer gives up, */
+    uint64_t withdraw_ns;        /* so much later at most */
     struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
     struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];

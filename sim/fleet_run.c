@@ -193,6 +193,8 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->stopped = fleet->tally.stopped;
     result->killed = fleet->tally.killed;
     result->replaced = fleet->disks.replaced;
+    result->interrupts = fleet->tally.interrupts;
+    result->shuts = fleet->tally.shuts;
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
         const struct checkpoint_requests *asked = &fleet->processes[p].faults.asked;
         result->copies += asked->copies;

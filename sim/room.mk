@@ -56,5 +56,6 @@ libtr_sim_la_SOURCES = \
     sim/sim_trainer_loader.c \
     sim/sim_trainer_state.h \
     sim/sim_trainer_wait.c \
+    sim/sim_trainer_withdraw.c \
     sim/world.c \
     sim/world.h

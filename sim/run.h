@@ -28,13 +28,15 @@ struct sim_result {
     uint64_t skips; /* saves that a trainer had no part for, since its disk refused it */
     uint64_t copies, fetches, drops; /* of parts, that hosts asked of each other */
     uint64_t replaced;               /* hosts, by empty ones */
-    uint64_t reads;     /* of the graph, through the clients of a cluster's processes */
-    uint64_t launches;  /* of a cluster's job, */
-    uint64_t spent;     /* those that failed, with no restart left, */
-    uint64_t stopped;   /* those that were stopped, */
-    uint64_t killed;    /* and those whose launcher was killed */
-    uint64_t struck;    /* a bit for each fail-point where a process died */
-    struct error error; /* what was wrong; code 0: nothing */
+    uint64_t reads;      /* of the graph, through the clients of a cluster's processes */
+    uint64_t launches;   /* of a cluster's job, */
+    uint64_t spent;      /* those that failed, with no restart left, */
+    uint64_t stopped;    /* those that were stopped, */
+    uint64_t killed;     /* and those whose launcher was killed */
+    uint64_t interrupts; /* of group calls, which their trainers made again */
+    uint64_t shuts;      /* of groups, which their trainers opened anew */
+    uint64_t struck;     /* a bit for each fail-point where a process died */
+    struct error error;  /* what was wrong; code 0: nothing */
 };
 
 /* Runs the seed once. verbose (may be NULL) gets the scenario and the log of its node. */

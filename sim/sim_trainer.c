@@ -19,6 +19,8 @@
 
 /* As --disk-wait. */
 #define DISK_WAIT_NS (600 * ENV_SECOND_NS)
+/* Tells the streams of draws of a trainer's life apart. */
+#define WHIMS (UINT64_C(1) << 60)
 
 static void sim_trainer_say(const struct sim_trainer *t, const char *what, int status)
 {
@@ -179,7 +181,9 @@ static int sim_trainer_start(struct actor *self, const void *arg)
     t->go = sim_trainer_go;
     t->end = end_operation;
     t->loader = 1 + seat->rank;
-    t->draws = draws_of(t->plan->seed, (uint64_t)seat->process->incarnation << 16 | seat->rank);
+    uint64_t life = (uint64_t)seat->process->incarnation << 16 | seat->rank;
+    t->draws = draws_of(t->plan->seed, life);
+    t->whims = draws_of(t->plan->seed, life | WHIMS);
     const struct training_loop_plan loop = {
         /* Without a seed there is an epoch without a step. */
         .epochs = t->plan->steps_epoch == 0 ? 1 : (uint32_t)(t->plan->steps / t->plan->steps_epoch),

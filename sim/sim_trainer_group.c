@@ -100,12 +100,21 @@ static void group_answered(struct actor *self, void *arg, int status, struct mes
     struct sim_trainer *t = arg;
     struct error error = { 0 };
     bool completes = t->loop.operation == TRAINING_FINISH && t->rank == 0;
+    enum sim_trainer_withdrawal withdrawn = sim_trainer_answered(t);
+    bool answered = status == 0;
     t->fleet->tally.calls_completed++;
-    if (status == 0)
+    if (answered)
         status = error_reply_read(reply, &error);
-    if (status == 0) {
+    if (status == 0)
         group_succeed(t, reply);
-    } else if (status != TR_ECANCELED) { /* else this actor ends */
+    /* A group that is shut ends whatever came of the call; an interrupted call that was answered all
+     * the same is as any other. */
+    if (withdrawn == SIM_TRAINER_SHUT) {
+        if (t->fleet->error.code == 0)
+            sim_trainer_reopen(t);
+    } else if (withdrawn == SIM_TRAINER_INTERRUPTED && !answered) {
+        sim_trainer_ask_again(t);
+    } else if (status != 0 && status != TR_ECANCELED) { /* else this actor ends */
         if (status == TR_EPEERDOWN)
             t->reducer = ADDRESS_NONE;
         int code = reducer_call_failed(group_operation(t), completes, status);
@@ -208,8 +217,10 @@ void sim_trainer_call_group(struct sim_trainer *t)
     uint64_t wait_ns = t->loop.operation == TRAINING_FINISH ? FINISH_NS : t->plan->group_ns;
     if (request == NULL ||
         actor_call(t->self, t->reducer, request, actor_now_ns(t->self) + wait_ns + GRACE_NS,
-                   group_answered, t, NULL) != 0)
+                   group_answered, t, &t->call) != 0) {
         sim_trainer_go_later(t, SIM_TRAINER_AGAIN_NS);
-    else
-        t->fleet->tally.calls_opened++;
+        return;
+    }
+    t->fleet->tally.calls_opened++;
+    sim_trainer_called(t);
 }

@@ -3,7 +3,8 @@
  * The parts that the files of a simulated trainer share. Internal to it.
  *
  * sim_trainer.c drives. It calls sim_trainer_group.c and sim_trainer_loader.c, which stand for
- * api/group.c and api/loader.c, and these call sim_trainer_check.c and sim_trainer_wait.c.
+ * api/group.c and api/loader.c, and these call sim_trainer_check.c, sim_trainer_wait.c and, where
+ * calls are given up, sim_trainer_withdraw.c.
  */
 #ifndef SIM_SIM_TRAINER_STATE_H
 #define SIM_SIM_TRAINER_STATE_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "model/training_loop.h"
+#include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
 #include "sim/fleet.h"
@@ -28,6 +30,8 @@ struct part_head {
     struct training_position at;
     float best;
 };
+
+enum sim_trainer_withdrawal { SIM_TRAINER_KEPT, SIM_TRAINER_INTERRUPTED, SIM_TRAINER_SHUT };
 
 struct sim_trainer {
     struct actor *self;
@@ -52,6 +56,11 @@ struct sim_trainer {
     float *values;  /* [values + 1]: what is reduced */
     float *shared;  /* [trainers]: what is summed of an epoch */
     struct timer timer;
+    struct call_id call; /* of the reducer, while it is under way, */
+    struct draws whims;  /* when it is given up, */
+    struct timer withdrawal;
+    enum sim_trainer_withdrawal withdrawn; /* that it was, */
+    uint64_t shut_ns;                      /* and since when nothing keeps it from ending */
     /* The steps after an answer are sim_trainer.c's, which calls the files that get the answer. */
     void (*go)(struct sim_trainer *t);                              /* performs loop.operation */
     void (*end)(struct sim_trainer *t, int code, const char *text); /* the operation has ended */
@@ -94,6 +103,20 @@ uint64_t sim_trainer_check_batch(struct sim_trainer *t, struct sampled_batch *ba
 
 /* sim_trainer_group.c: performs an operation of the group, by calls of the reducer. */
 void sim_trainer_call_group(struct sim_trainer *t);
+
+/* sim_trainer_withdraw.c */
+
+/* A call of the reducer is under way: it may be given up. */
+void sim_trainer_called(struct sim_trainer *t);
+
+/* It has ended: whether it was given up. */
+enum sim_trainer_withdrawal sim_trainer_answered(struct sim_trainer *t);
+
+/* An interrupted call is made again, a little later. */
+void sim_trainer_ask_again(struct sim_trainer *t);
+
+/* The group was shut, and the trainer opens it anew. */
+void sim_trainer_reopen(struct sim_trainer *t);
 
 /* sim_trainer_loader.c */
 

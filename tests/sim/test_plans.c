@@ -270,6 +270,28 @@ static void disks_are_drawn_from_a_seed_on(void **state)
     assert_true(faults > SEEDS / 2);
 }
 
+/* Groups are shut beside calls that are interrupted, and more rarely. */
+static void withdrawals_are_drawn_from_a_seed_on(void **state)
+{
+    uint32_t interrupted = 0, shut = 0;
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++) {
+        struct fleet_plan fleet;
+        fleet_plan_init(&fleet, FLEET_WITHDRAWALS_FROM - 1 - i, NULL);
+        assert_int_equal(fleet.interrupts + fleet.shuts, 0);
+        fleet_plan_fini(&fleet);
+        fleet_plan_init(&fleet, FLEET_WITHDRAWALS_FROM + i, NULL);
+        assert_in_range(fleet.interrupts, 0, FLEET_INTERRUPTS_MAX);
+        assert_in_range(fleet.shuts, 0, fleet.interrupts > 0 ? FLEET_SHUTS_MAX : 0);
+        assert_false(fleet.interrupts > 0 && fleet_plan_is_of_disks(&fleet));
+        interrupted += fleet.interrupts > 0;
+        shut += fleet.shuts > 0;
+        fleet_plan_fini(&fleet);
+    }
+    assert_in_range(interrupted, SEEDS / 3, SEEDS - SEEDS / 4);
+    assert_in_range(shut, SEEDS / 8, interrupted - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +299,7 @@ int main(void)
         cmocka_unit_test(fleets_stay_what_they_were),
         cmocka_unit_test(fail_points_are_drawn_from_a_seed_on),
         cmocka_unit_test(disks_are_drawn_from_a_seed_on),
+        cmocka_unit_test(withdrawals_are_drawn_from_a_seed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

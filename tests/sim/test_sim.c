@@ -25,6 +25,7 @@ struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
     uint64_t reads, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
+    uint64_t interrupts, shuts;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -44,6 +45,8 @@ static void note(void *arg, const struct sim_result *result)
     sum->fetches += result->fetches;
     sum->drops += result->drops;
     sum->replaced += result->replaced;
+    sum->interrupts += result->interrupts;
+    sum->shuts += result->shuts;
     if (result->error.code == 0)
         return;
     sum->failed++;
@@ -174,6 +177,23 @@ static void hosts_have_disks_of_their_own(void **state)
     assert_true(sum.replaced > SEEDS / 10);
 }
 
+/* Trainers are interrupted in calls of their groups, which they make again, or shut their groups and
+ * open them anew. */
+static void calls_of_groups_are_given_up(void **state)
+{
+    uint64_t seeds[4 * SEEDS], before[SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        before[i] = FLEET_WITHDRAWALS_FROM - SEEDS + i;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_WITHDRAWALS_FROM + i;
+    struct sum sum = run_all(before, SEEDS, SEEDS);
+    assert_int_equal(sum.interrupts + sum.shuts, 0);
+    sum = run_all(seeds, 4 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.interrupts > SEEDS && sum.shuts > SEEDS / 10);
+}
+
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
 };
@@ -289,6 +309,7 @@ int main(void)
         cmocka_unit_test(jobs_are_stopped_and_launched_again),
         cmocka_unit_test(reads_are_answered),
         cmocka_unit_test(hosts_have_disks_of_their_own),
+        cmocka_unit_test(calls_of_groups_are_given_up),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
