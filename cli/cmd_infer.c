@@ -19,6 +19,7 @@
 struct infer_values {
     const char *run;
     const char *out;
+    const char *embeddings;
     bool by_class;
     bool exact;
     uint64_t epoch;
@@ -48,6 +49,12 @@ static const struct option_spec OPTIONS[] = {
       .offset = AT(out),
       .metavar = "FILE",
       .help = "write the class of each node here (.csv, .jsonl), or the outputs (.npy)" },
+    { .name = "embeddings",
+      .field = "options.embeddings",
+      .kind = OPTION_TEXT,
+      .offset = AT(embeddings),
+      .metavar = "FILE.npy",
+      .help = "write the rows of the last hidden layer here" },
     { .name = "by-class",
       .kind = OPTION_FLAG,
       .offset = AT(by_class),
@@ -71,6 +78,7 @@ static const struct option_spec OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "troupe infer parts/web.json --run run1 --exact",
     "troupe infer parts/web.json --run run1 --exact --out predictions.csv",
+    "troupe infer parts/web.json --run run1 --embeddings embeddings.npy",
     NULL,
 };
 
@@ -218,6 +226,7 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     options.threads = (uint32_t)values->threads;
     options.map_files = values->map;
     options.verify_files = values->verify;
+    options.embeddings = values->embeddings != NULL;
     int rv = tr_infer_start(&options, &task, error);
     if (rv != 0)
         return rv;
@@ -226,6 +235,8 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     /* The outputs are written before the report, so that a report says that they are there. */
     if (rv == 0 && values->out != NULL)
         rv = tr_infer_write(task, values->out, error);
+    if (rv == 0 && values->embeddings != NULL)
+        rv = tr_infer_write_embeddings(task, values->embeddings, error);
     if (rv == 0)
         rv = report_outputs(task, values, error);
     /* The canceller lets go before the task is closed, so that no signal finds one that is gone. */

@@ -59,6 +59,12 @@ static int prepare(struct exact *exact, struct error *error)
     return rc;
 }
 
+const struct tensor *exact_hidden(const struct exact *exact)
+{
+    uint32_t layers = model_params(exact->model)->num_layers;
+    return layers < 2 ? NULL : &exact->hidden[(layers - 2) % 2];
+}
+
 int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
 {
     int rc = prepare(exact, error);

@@ -43,6 +43,10 @@ void exact_destroy(struct exact *exact);
  * after which the logits are unspecified; TR_ENOMEM. */
 int exact_infer(struct exact *exact, struct tensor *logits, struct error *error);
 
+/* The rows of the last hidden layer that exact_infer() filled last, [num_nodes][hidden] by original ID,
+ * behind its activation; valid until the next call of it. NULL of a model of one layer. */
+const struct tensor *exact_hidden(const struct exact *exact);
+
 /* Scores the nodes with the given original IDs by the label table of that name, from logits of
  * all nodes. TR_ERANGE, TR_ENOENT, TR_EMISMATCH, TR_ENOMEM. */
 int exact_scores(struct exact *exact, const struct tensor *logits, const char *labels,

@@ -72,6 +72,11 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
         rv = run_config_read(files_posix, inference->folder.config_path, &inference->config, error);
     if (rv != 0)
         return rv;
+    if (options->embeddings && inference->config.model.layers < 2)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s: its model has one layer, so no hidden one whose rows would be "
+                         "embeddings; train with two layers or more",
+                         inference->run);
     inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
     rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,
                       error);
@@ -81,6 +86,7 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
         rv = model_load(inference->job.model, files_posix, inference->folder.model_path, error);
     if (rv != 0)
         return rv;
+    inference->job.keep_hidden = options->embeddings;
     tr_task_report(task, "infer", "", 0, 0);
     return options->sampled ? run_job_infer_sampled(&inference->job, options->epoch, error)
                             : run_job_infer(&inference->job, error);
@@ -187,6 +193,17 @@ static int infer_task_leave(const struct tr_task *task, struct inference *infere
     return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why->text);
 }
 
+static int show_rows(const struct tensor *from, struct tr_rows *rows, struct tr_error *error)
+{
+    const struct tr_rows shown = { .size = sizeof shown,
+                                   .dtype = TR_F32,
+                                   .num_rows = from->rows,
+                                   .width = from->cols,
+                                   .row_bytes = from->cols * sizeof(float),
+                                   .rows = from->data };
+    return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
+}
+
 int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                          struct tr_error *error)
 {
@@ -194,15 +211,36 @@ int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
     int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
-    const struct tensor *logits = &inference->job.logits;
-    const struct tr_rows shown = { .size = sizeof shown,
-                                   .dtype = TR_F32,
-                                   .num_rows = logits->rows,
-                                   .width = logits->cols,
-                                   .row_bytes = logits->cols * sizeof(float),
-                                   .rows = logits->data };
+    const struct tensor outputs_now = inference->job.logits;
     rv = infer_task_leave(task, inference, 0, NULL, error);
-    return rv == 0 ? sized_write(outputs, &shown, sizeof shown, "tr_rows", error) : rv;
+    return rv == 0 ? show_rows(&outputs_now, outputs, error) : rv;
+}
+
+/* The outcome of asking for rows that a task keeps where it was asked to. */
+static int find_embeddings(const struct inference *inference, struct error *why)
+{
+    /* Exact inference has them anyway: both ways answer alike. */
+    return inference->options.embeddings && inference->job.hidden != NULL
+               ? 0
+               : error_set(why, TR_ENOENT,
+                           "the rows of the last hidden layer were not kept: give "
+                           "options.embeddings");
+}
+
+int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
+                            struct tr_error *error)
+{
+    struct inference *inference;
+    struct error why = { 0 };
+    struct tensor found = { 0 };
+    int rv = infer_task_enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    rv = find_embeddings(inference, &why);
+    if (rv == 0)
+        found = *inference->job.hidden;
+    rv = infer_task_leave(task, inference, rv, &why, error);
+    return rv == 0 ? show_rows(&found, embeddings, error) : rv;
 }
 
 static const char *mask_of(const struct run_config *config, enum tr_split split)
@@ -286,5 +324,18 @@ int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error
     if (rv != 0)
         return rv;
     rv = run_job_write_outputs(&inference->job, path, &why);
+    return infer_task_leave(task, inference, rv, &why, error);
+}
+
+int tr_infer_write_embeddings(const struct tr_task *task, const char *path, struct tr_error *error)
+{
+    struct inference *inference;
+    struct error why = { 0 };
+    int rv = infer_task_enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    rv = find_embeddings(inference, &why);
+    if (rv == 0)
+        rv = run_job_write_hidden(&inference->job, path, &why);
     return infer_task_leave(task, inference, rv, &why, error);
 }

@@ -348,6 +348,13 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
     return 0;
 }
 
+const float *model_hidden(const struct model *model)
+{
+    uint32_t layers = model->config.layers;
+    /* Seeds stand first in every layer's rows. */
+    return layers < 2 ? NULL : model->layers[layers - 2].out.data;
+}
+
 int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
                struct error *error)
 {

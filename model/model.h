@@ -63,6 +63,10 @@ int model_begin_with(struct model *model, const float *weights);
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
                   struct error *error);
 
+/* The rows of the last hidden layer of that batch's seeds, [seeds][hidden], behind its activation;
+ * NULL of a model of one layer, which has none. */
+const float *model_hidden(const struct model *model);
+
 /* Forward with dropout, loss, backward: fills the gradients, changes no weight. The gradient
  * is of the sum over this batch divided by the seeds of the step (of all trainers). */
 int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,

@@ -50,6 +50,8 @@ int run_job_infer(struct run_job *job, struct error *error)
         rv = open_exact(job, error);
     if (rv == 0)
         rv = exact_infer(job->exact, &job->logits, error);
+    if (rv == 0)
+        job->hidden = exact_hidden(job->exact);
     /* The threads of all are given back after a failure too: the trainers go on with their own. */
     model_set_parallel(job->model, job->parallel);
     return rv;
@@ -75,8 +77,10 @@ int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *err
     int rv = run_job_split_open_all(job, &all, error);
     if (rv != 0)
         return rv;
-    size_t classes = job->config->model.classes;
+    size_t classes = job->config->model.classes, width = job->config->model.hidden;
     rv = tensor_resize(&job->logits, tr_nodes_count(all.nodes), classes);
+    if (rv == 0 && job->keep_hidden)
+        rv = tensor_resize(&job->sampled_hidden, tr_nodes_count(all.nodes), width);
     if (rv != 0)
         error_set(error, rv, "no memory for the outputs of %zu nodes", tr_nodes_count(all.nodes));
     if (rv == 0)
@@ -89,10 +93,15 @@ int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *err
         size_t seeds = batch->nodes[0].num_seeds;
         if (rv == 0)
             memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
+        if (rv == 0 && job->keep_hidden)
+            memcpy(job->sampled_hidden.data + row * width, model_hidden(job->model),
+                   seeds * width * sizeof *logits);
         row += seeds;
         all.source.base.release(&all.source.base, batch);
     }
     run_job_split_close(&all);
+    if (rv == TR_EEND && job->keep_hidden)
+        job->hidden = &job->sampled_hidden;
     return rv == TR_EEND ? 0 : rv;
 }
 
@@ -136,19 +145,20 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
     return rv == 0 ? run_job_score(job, split, scores, error) : rv;
 }
 
-int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error)
+/* Writes rows under a name of their own, which becomes the path when they are on the disk. format:
+ * NULL writes them as they are. */
+static int write_rows(const struct run_job *job, const struct tensor *rows,
+                      const enum predictions_format *format, const char *path, struct error *error)
 {
-    const uint64_t shape[] = { job->logits.rows, job->logits.cols };
-    enum predictions_format format;
+    const uint64_t shape[] = { rows->rows, rows->cols };
     char *aside = NULL;
     int rv;
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
-    if (predictions_find_format(path, &format))
-        rv = predictions_write(files_posix, aside, format, job->config->model.loss, &job->logits,
-                               error);
+    if (format != NULL)
+        rv = predictions_write(files_posix, aside, *format, job->config->model.loss, rows, error);
     else
-        rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
+        rv = npy_write(files_posix, aside, "<f4", 2, shape, rows->data, error);
     /* The file is on the disk before it has its name, which never stands for half of it. */
     if (rv == 0)
         rv = files_sync_tree(files_posix, aside, error);
@@ -158,4 +168,16 @@ int run_job_write_outputs(const struct run_job *job, const char *path, struct er
         (void)files_remove_tree(files_posix, aside, NULL);
     free(aside);
     return rv;
+}
+
+int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error)
+{
+    enum predictions_format format;
+    bool text = predictions_find_format(path, &format);
+    return write_rows(job, &job->logits, text ? &format : NULL, path, error);
+}
+
+int run_job_write_hidden(const struct run_job *job, const char *path, struct error *error)
+{
+    return write_rows(job, job->hidden, NULL, path, error);
 }

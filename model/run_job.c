@@ -182,6 +182,7 @@ void run_job_close(struct run_job *job)
      * that is gone. */
     exact_destroy(job->exact);
     tensor_fini(&job->logits);
+    tensor_fini(&job->sampled_hidden);
     model_destroy(job->model);
     crew_parallel_destroy(job->parallel);
     crew_parallel_destroy(job->wide);

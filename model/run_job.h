@@ -63,6 +63,9 @@ struct run_job {
     struct exact_graph whole;
     struct exact *exact; /* made with the first evaluation over the whole graph */
     struct tensor logits;
+    bool keep_hidden;            /* sampled inference keeps the rows below; exact does anyway */
+    const struct tensor *hidden; /* of the last hidden layer, as logits; NULL: not known */
+    struct tensor sampled_hidden;
 };
 
 /* Nodes of one part of the split, and their loader. */
@@ -119,5 +122,8 @@ int run_job_confusion(struct run_job *job, const struct run_job_split *split, ui
 /* Writes job->logits, a row a node by original ID: as a .npy file, or where the name ends with .csv
  * or .jsonl what they predict (predictions.h). The file appears whole or not at all. */
 int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error);
+
+/* Writes job->hidden, which is known, as a .npy file in the same way. */
+int run_job_write_hidden(const struct run_job *job, const char *path, struct error *error);
 
 #endif

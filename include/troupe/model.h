@@ -228,6 +228,10 @@ struct tr_infer_options {
     uint32_t loops, threads;
     bool map_files, verify_files;
     struct tr_log *log; /* of the session (troupe/log.h), open as long as the task; NULL: none */
+    /* Keep the rows of the last hidden layer, for tr_infer_get_embeddings(). The model has to have
+     * one: TR_EUNSUPPORTED is the task's outcome where it has one layer. */
+    bool embeddings;
+    unsigned char reserved[7];
 };
 
 TR_API void tr_infer_options_init_sized(struct tr_infer_options *options, size_t size);
@@ -242,6 +246,11 @@ TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task
  * functions fail alike. */
 TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                                 struct tr_error *error);
+
+/* The rows of the last hidden layer behind its activation, float32 [nodes][hidden], by original ID.
+ * TR_ENOENT: they were not asked for (options.embeddings). */
+TR_API int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *embeddings,
+                                   struct tr_error *error);
 
 enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 };
 
@@ -266,6 +275,10 @@ TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split spli
  * a node by original ID: its class and the probability of that, or with sigmoid a probability for
  * each output (troupe-infer(1) has the columns and keys). The file appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
+
+/* Writes the rows of tr_infer_get_embeddings() as a .npy file, in the same way. */
+TR_API int tr_infer_write_embeddings(const struct tr_task *task, const char *path,
+                                     struct tr_error *error);
 
 /*
  * The events of a task, which it reports beside its progress. Events are pulled in their order; one

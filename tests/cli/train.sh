@@ -33,6 +33,28 @@ sed 's/{"node":\([0-9]*\),"class":\([0-9]*\),"probability":\([0-9.]*\)}/\1,\2,\3
 sed 1d "$work/predictions.csv" >"$work/chosen"
 expect "JSON lines say the same" cmp -s "$work/lines" "$work/chosen"
 cp "$work/predictions.csv" "$work/chosen"
+# The last layer over hidden rows of all neighbours: sampling all of them gives the exact rows.
+"$TROUPE" train "$graph" --run "$work/whole" --epochs 5 --hidden 4 --batch-size 64 --fanout -1,-1,-1 --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+troupe infer "$graph" --run "$work/whole" --exact --embeddings "$work/exact.npy" --out "$work/outputs.npy" --quiet
+expect "embeddings are written" exited 0
+expect "600 rows of 4 float32 after a header" test "$(wc -c <"$work/exact.npy")" = $((600 * 4 * 4 + 256))
+troupe infer "$graph" --run "$work/whole" --embeddings "$work/sampled.npy" --quiet
+expect "of sampled inference too" cmp -s -n 256 "$work/exact.npy" "$work/sampled.npy"
+numbers() { tail -c $((600 * $2)) "$1" | od -An -v -t f4 -w"$2"; }
+numbers "$work/exact.npy" 16 >"$work/exact"
+numbers "$work/sampled.npy" 16 | paste "$work/exact" - >"$work/both"
+expect "which are the same where all neighbours are drawn" awk '
+    function near(a, b) { d = a - b; return d * d < 1e-8 * (1 + a * a) }
+    { for (i = 1; i <= 4; i++) { if (!near($i, $(i + 4)) || $i < 0) exit 1; sum += $i } }
+    END { if (NR != 600 || sum == 0) exit 1 }' "$work/both"
+expect "outputs may be written beside them" test "$(wc -c <"$work/outputs.npy")" = $((600 * 3 * 4 + 256))
+troupe infer "$graph" --run "$work/run" --embeddings "$work/nowhere/rows.npy" --quiet
+expect "a folder for them that is not there is named" fails_with "$work/nowhere/rows.npy"
+"$TROUPE" train "$graph" --run "$work/flat" --epochs 1 --fanout 5 --quiet >"$work/out" 2>"$work/err" || exit 99
+troupe infer "$work/nowhere.json" --run "$work/flat" --embeddings "$work/rows.npy" --quiet
+expect "a model of one layer has none, which is found at once" fails_with "$work/flat: its model has one layer"
+expect "and nothing is written" absent "$work/rows.npy"
 # Class 1's row of the matrix, of the test nodes, from the predictions and the raw graph.
 tail -c 600 "$work/raw/node_data/_N/test_mask.npy" | od -An -v -t u1 -w1 >"$work/tested"
 tail -c $((600 * 8)) "$work/raw/node_data/_N/label.npy" | od -An -v -t d8 -w8 >"$work/labels"

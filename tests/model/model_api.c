@@ -127,6 +127,9 @@ static void check_kinds(const char *graph, const char *run)
     CHECK(sum == scores.labelled && sum > 0);
     CHECK(fabs((double)right / (double)sum - scores.accuracy) < 1e-12);
     free(counts);
+    CHECK(tr_infer_get_embeddings(task, &rows, &error) == TR_ENOENT);
+    CHECK(strstr(error.message, "options.embeddings") != NULL);
+    CHECK(tr_infer_write_embeddings(task, "hidden.npy", &error) == TR_ENOENT);
     CHECK(tr_infer_write(task, "/nowhere/logits.npy", &error) == TR_ENOENT);
     CHECK(strstr(error.message, "/nowhere/logits.npy") != NULL);
     CHECK(tr_infer_write(task, "/nowhere/predictions.csv", &error) == TR_ENOENT);
@@ -138,6 +141,8 @@ static void check_kinds(const char *graph, const char *run)
     CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ENOENT);
     CHECK(strstr(error.message, "/nowhere/g.json") != NULL);
     CHECK(tr_infer_get_outputs(task, &rows, &error) == TR_EEND);
+    CHECK(tr_infer_get_embeddings(task, &rows, &error) == TR_EEND);
+    CHECK(tr_infer_write_embeddings(task, "hidden.npy", &error) == TR_EEND);
     CHECK(tr_infer_get_scores(task, TR_SPLIT_TEST, &scores, &error) == TR_EEND);
     CHECK(tr_infer_get_confusion(task, TR_SPLIT_TEST, NULL, 0, &error) == TR_EEND);
     tr_task_close(task);
