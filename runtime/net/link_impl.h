@@ -36,6 +36,9 @@ struct link;
 #define LINK_LEAVE_DELAY_NS UINT64_C(1000000)
 /* An acknowledgement alone in a record can wait this long for company. */
 #define LINK_ACK_DELAY_NS UINT64_C(2000000)
+/* Company of so many bytes or more takes it along: beside their copying it costs nothing. To a small
+ * call it would add 0.1 us. */
+#define LINK_ACK_COMPANY_BYTES 1024u
 /* Unacknowledged bytes that wait no longer: what the sender keeps for us. */
 #define LINK_ACK_BYTES (64u << 10)
 /* When memory is out, reading goes on after this. */

@@ -478,8 +478,8 @@ static void ack_later(struct actor *self, void *arg)
     link_mark(link);
 }
 
-/* Acknowledges all that came: at once when it is much, else a little later. To go with
- * each record instead would cost a small call 0.1 us. */
+/* Acknowledges all that came: at once when it is much, else a little later, or with what is sent
+ * before that and is large enough (send_fill). */
 static void plan_ack(struct link *link)
 {
     bool news = link->data_released != link->released_told;

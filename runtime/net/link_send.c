@@ -414,6 +414,11 @@ static void send_fill(struct link *link)
         stage_ack(link);
     while (has_room(wire) && send_choose(link, &lane))
         stage_next(link, lane);
+    /* An acknowledgement that waits for company has it. It comes behind the messages, whose bytes
+     * say whether they are enough. */
+    if (timer_is_started(&link->ack_timer) && wire->staged_bytes >= LINK_ACK_COMPANY_BYTES &&
+        has_room(wire))
+        stage_ack(link);
     /* Anything else says as well that this side lives. */
     if (link->ping_due && wire->num_parts == 0)
         stage_record(wire, &(struct wire_header){ .type = WIRE_PING }, 0, NULL, 0);

@@ -8,6 +8,7 @@
 
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
+#include "runtime/net/link_impl.h"
 
 #define CALLS 300u
 
@@ -425,6 +426,71 @@ static void what_is_released_during_a_greeting_is_told(void **state)
     }
 }
 
+/* Asks the sink once for its numbers, and counts them. */
+static void send_one(struct actor *self, void *arg)
+{
+    struct post_office *office = arg;
+    assert_int_equal(support_send(self, office->sink, KIND_NUMBER, 0), 0);
+}
+
+static void source_found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct post_office *office = arg;
+    if (status == TR_ECANCELED)
+        return;
+    assert_int_equal(status, 0);
+    office->sink = address;
+    timer_start(self, &office->timer, SEND_NS, send_one, office);
+}
+
+static int start_counter(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return directory_wait_at(self, 1, "sink", SEND_NS, source_found, (void *)(uintptr_t)arg);
+}
+
+static int answer_numbers(struct actor *self, struct message *message)
+{
+    struct address to = message->frame.from;
+    message_release(self, message);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        assert_int_equal(support_send(self, to, KIND_NUMBER, i), 0);
+    return 0;
+}
+
+static const struct actor_ops counter_ops = { .name = "counter",
+                                              .start = start_counter,
+                                              .receive = sink_number };
+static const struct actor_ops source_ops = { .name = "source",
+                                             .start = start_sink,
+                                             .receive = answer_numbers };
+
+/* The answer to a message is so large that the acknowledgement goes with it: nothing follows. */
+static void an_acknowledgement_goes_with_a_large_answer(void **state)
+{
+    (void)state;
+    _Static_assert(NUMBERS * sizeof(struct frame) >= LINK_ACK_COMPANY_BYTES, "they are company");
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct town town = { .env = NULL };
+        struct address address;
+        struct links_status before, after;
+        struct actor_options asking = { .ops = &counter_ops, .arg = &town.office };
+        struct actor_options source = { .ops = &source_ops, .arg = &town.office, .loop = seed % 2 };
+        assert_int_equal(env_sim_create(seed, NULL, &town.env), 0);
+        town.asker.answered = CALLS; /* asks nothing */
+        make(&town, 0, 1);
+        make(&town, 1, 1);
+        assert_int_equal(node_spawn(town.nodes[1], &source, &address), 0);
+        assert_int_equal(node_spawn(town.nodes[0], &asking, &address), 0);
+        await(&town, all_numbers_came);
+        assert_int_equal(links_status(town.nodes[1], &before, 1), 1);
+        run_until(&town, env_sim_now_ns(town.env) + LINK_ACK_DELAY_NS * 10);
+        assert_int_equal(links_status(town.nodes[1], &after, 1), 1);
+        assert_int_equal(after.bytes_sent, before.bytes_sent);
+        leave(&town);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -434,6 +500,7 @@ int main(void)
         cmocka_unit_test(after_a_cut_only_one_side_connects),
         cmocka_unit_test(a_peer_that_stood_still_before_is_named),
         cmocka_unit_test(what_is_released_during_a_greeting_is_told),
+        cmocka_unit_test(an_acknowledgement_goes_with_a_large_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
