@@ -113,11 +113,15 @@ static bool address_is_busy(void *arg, const struct error *error)
     return true;
 }
 
-/* Not TR_EEXIST, which says that a later attempt fails too. */
+/* TR_EEXIST says that a later attempt fails too: a past life of this process would have gone by
+ * ADDRESS_WAIT_NS. A caller who granted less time learns nothing of that. */
 static int fail_busy(const struct address_wait *wait, struct error *error)
 {
     const struct error why = *error;
-    return error_set(error, wait->interrupted ? TR_ECANCELED : TR_ETIMEDOUT, "%s", why.text);
+    int code = wait->interrupted                 ? TR_ECANCELED
+               : wait->most_ns < ADDRESS_WAIT_NS ? TR_ETIMEDOUT
+                                                 : TR_EEXIST;
+    return error_set(error, code, "%s", why.text);
 }
 
 /* The process that listens at our address may be a past life of this one, whose launcher was
@@ -166,6 +170,10 @@ int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
         rv = create_links(graph, &options, timeout_ns, error);
     }
     free(peers);
+    /* A key or a host's name that is not there was given by the cluster file, so it is that which
+     * is wrong; TR_ENOENT of a graph may be of a table or a name that is still to come. */
+    if (rv == TR_ENOENT)
+        rv = error->code = TR_EINVAL;
     return rv;
 }
 

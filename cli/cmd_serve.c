@@ -157,7 +157,7 @@ static int cmd_serve_serve(const struct invocation *invocation, const struct ser
     /* The process is closed last: until then, one that hangs in what stands above is ended when
      * its launcher has gone. */
     process_fini(&serving.process);
-    return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : process_fail(invocation, &serving.process, &error);
 }
 
 static int run_serve(const struct invocation *invocation, const void *values)

@@ -215,10 +215,9 @@ static int check_security(const struct cluster *cluster, struct error *error)
     if (cluster->hosts[0].unix_folder != NULL || tls || cluster->insecure_network)
         return 0;
     return error_set(error, TR_EINVAL,
-                     "%s: its hosts talk over TCP, and nothing says who they "
-                     "are; give \"tls\" (`troupe cluster keys` makes the keys), start it with "
-                     "`troupe launch`, or give \"insecure_network\": true where nobody else can "
-                     "reach them",
+                     "%s: the job uses TCP but no key is configured; set TROUPE_SHARED_KEY, add "
+                     "\"tls\" (`troupe cluster keys` makes the keys), or start it with `troupe "
+                     "launch`; \"insecure_network\": true goes without in a network of your own",
                      cluster->path);
 }
 

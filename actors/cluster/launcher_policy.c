@@ -149,8 +149,10 @@ static void policy_describe(char *text, size_t size, const struct launcher_polic
     else
         snprintf(how, sizeof how, "ended with exit code %d", code);
     if (code == 2 && signal == 0)
-        snprintf(text, size, "process %u (%s) %s: a restart does not mend what it was started with",
-                 process, role, how);
+        snprintf(
+            text, size,
+            "process %u (%s) %s: bad option or cluster file; restarting cannot help, job stopped",
+            process, role, how);
     else
         snprintf(text, size,
                  "process %u (%s) %s; processes of this role were started again %u times in %llu "

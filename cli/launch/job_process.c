@@ -9,10 +9,19 @@
 /* For the key, which a launcher writes before the process begins: one that takes longer hangs. */
 #define KEY_NS INT64_C(60000000000)
 
-int process_fail(const struct invocation *invocation, const struct tr_error *error)
+/* What a process is started with is wrong: its port is another's, its address is not of this
+ * machine, its key is missing. One that is started again had all that once, so it may pass. */
+static bool is_setup(const struct process *process, int code)
+{
+    return !process->ready && !tr_process_is_restarted() &&
+           (code == TR_EINVAL || code == TR_EEXIST || code == TR_EPERM);
+}
+
+int process_fail(const struct invocation *invocation, const struct process *process,
+                 const struct tr_error *error)
 {
     int code = fail(invocation, error);
-    return error->code == TR_EMISMATCH ? EXIT_USAGE : code;
+    return error->code == TR_EMISMATCH || is_setup(process, error->code) ? EXIT_USAGE : code;
 }
 
 bool process_in_cluster(const struct process_values *values)
@@ -132,5 +141,6 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
      * the process is ready last, since they may still be refused. */
     process->session = session;
     int rv = process_serve_metrics(process->values->metrics, graph, true, error);
+    process->ready = rv == 0;
     return rv == 0 ? tr_process_say_ready(process->own, TR_PROCESS_SAY_NS, error) : rv;
 }

@@ -25,35 +25,35 @@ struct process_values {
 };
 
 /* Rows of a command's option table; member is its struct process_values. */
-#define PROCESS_OPTION_ROWS(type, member)                                   \
-    { .name = "cluster",                                                    \
-      .field = "options.cluster",                                           \
-      .kind = OPTION_TEXT,                                                  \
-      .offset = offsetof(type, member.cluster),                             \
-      .metavar = "FILE",                                                    \
-      .help = "cluster file of a job of several processes; this is one" },  \
-        { .name = "process",                                                \
-          .field = "options.process",                                       \
-          .kind = OPTION_TEXT,                                              \
-          .offset = offsetof(type, member.process),                         \
-          .metavar = "N",                                                   \
-          .help = "which: its number, from 0 on" },                         \
-        { .name = "host",                                                   \
-          .field = "options.host",                                          \
-          .kind = OPTION_TEXT,                                              \
-          .offset = offsetof(type, member.host),                            \
-          .metavar = "NAME",                                                \
-          .help = "or the host's name in the cluster file" },               \
-        { .name = "index",                                                  \
-          .field = "options.index",                                         \
-          .kind = OPTION_TEXT,                                              \
-          .offset = offsetof(type, member.index),                           \
-          .metavar = "I",                                                   \
-          .help = "and which of its processes of this role, from 0 on" },   \
-    {                                                                       \
-        .name = "metrics", .field = "options.metrics", .kind = OPTION_TEXT, \
-        .offset = offsetof(type, member.metrics), .metavar = "ADDRESS",     \
-        .help = "serve OpenMetrics at [HOST:]PORT"                          \
+#define PROCESS_OPTION_ROWS(type, member)                                      \
+    { .name = "cluster",                                                       \
+      .field = "options.cluster",                                              \
+      .kind = OPTION_TEXT,                                                     \
+      .offset = offsetof(type, member.cluster),                                \
+      .metavar = "FILE",                                                       \
+      .help = "cluster file of a job of several processes; this is one" },     \
+        { .name = "process",                                                   \
+          .field = "options.process",                                          \
+          .kind = OPTION_TEXT,                                                 \
+          .offset = offsetof(type, member.process),                            \
+          .metavar = "N",                                                      \
+          .help = "number of this process in the cluster file, from 0" },      \
+        { .name = "host",                                                      \
+          .field = "options.host",                                             \
+          .kind = OPTION_TEXT,                                                 \
+          .offset = offsetof(type, member.host),                               \
+          .metavar = "NAME",                                                   \
+          .help = "name of this host in the cluster file" },                   \
+        { .name = "index",                                                     \
+          .field = "options.index",                                            \
+          .kind = OPTION_TEXT,                                                 \
+          .offset = offsetof(type, member.index),                              \
+          .metavar = "I",                                                      \
+          .help = "with --host: number of its process of this role, from 0" }, \
+    {                                                                          \
+        .name = "metrics", .field = "options.metrics", .kind = OPTION_TEXT,    \
+        .offset = offsetof(type, member.metrics), .metavar = "ADDRESS",        \
+        .help = "serve OpenMetrics at [HOST:]PORT"                             \
     }
 
 struct process {
@@ -62,6 +62,7 @@ struct process {
     struct tr_process_info info;
     struct signals signals;
     struct tr_session *session; /* for a dump */
+    bool ready;                 /* it joined: what it was started with is in order */
     /* Fired by signals of its own; NULL: nothing waits. */
     struct interrupter *interrupter;
 };
@@ -100,6 +101,7 @@ bool process_cancelled(const struct process *process);
 bool process_is_orphaned(const struct process *process);
 /* Says what failed, and returns the exit code. By that of wrong usage a launcher learns that
  * another start would end in the same way: what this process was started with is not the job's. */
-int process_fail(const struct invocation *invocation, const struct tr_error *error);
+int process_fail(const struct invocation *invocation, const struct process *process,
+                 const struct tr_error *error);
 
 #endif

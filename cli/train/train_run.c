@@ -126,6 +126,7 @@ static void say_ready(struct command_training *t, const char *kernels)
     if (!t->in_cluster)
         return;
     /* These go in either order: a launcher takes each notice by itself. */
+    t->process.ready = true;
     (void)tr_process_say_kernels(kernels, TR_PROCESS_SAY_NS, NULL);
     if (tr_process_say_ready(t->process.own, TR_PROCESS_SAY_NS, &error) != 0) {
         t->unreported = error;
@@ -286,7 +287,7 @@ static int fail_training(const struct command_training *t, const struct invocati
         fail(invocation, error);
         return EXIT_USAGE;
     }
-    return t->in_cluster ? process_fail(invocation, error) : fail(invocation, error);
+    return t->in_cluster ? process_fail(invocation, &t->process, error) : fail(invocation, error);
 }
 
 int train_run(const struct invocation *invocation, const void *values)

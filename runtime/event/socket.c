@@ -79,8 +79,9 @@ static int listen_tcp(const struct endpoint *endpoint, struct socket_listener *l
     hints.ai_flags = AI_NUMERICSERV | AI_PASSIVE;
     int rc = getaddrinfo(endpoint->host, port, &hints, &addresses);
     if (rc != 0)
-        return error_set(error, TR_ENOENT, "%s: cannot listen: %s has no address: %s", text,
-                         endpoint->host, gai_strerror(rc));
+        return error_set(error, rc == EAI_AGAIN || rc == EAI_SYSTEM ? TR_EIO : TR_ENOENT,
+                         "%s: cannot listen: %s has no address: %s", text, endpoint->host,
+                         gai_strerror(rc));
     /* The result of a list without addresses. The first of several that can be bound is enough. */
     rc = -EADDRNOTAVAIL;
     for (struct addrinfo *at = addresses; at != NULL && rc < 0; at = at->ai_next)
@@ -88,7 +89,11 @@ static int listen_tcp(const struct endpoint *endpoint, struct socket_listener *l
     freeaddrinfo(addresses);
     if (rc == -EADDRINUSE)
         return error_set(error, TR_EEXIST,
-                         "%s: somebody listens there; stop that process or choose another port",
+                         "%s: another process listens there; stop it or choose another port", text);
+    if (rc == -EADDRNOTAVAIL)
+        return error_set(error, TR_EINVAL,
+                         "%s: cannot listen: this machine does not have that address; is this the "
+                         "right host of the cluster file?",
                          text);
     if (rc < 0)
         return error_set_errno(error, -rc, "%s: cannot listen", text);

@@ -84,8 +84,7 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
                          path);
     if (is_answered(address))
         return error_set(error, TR_EEXIST,
-                         "unix:%s: somebody listens there; stop that process or choose another "
-                         "path",
+                         "unix:%s: another process listens there; stop it or choose another path",
                          path);
     if (unlink(path) < 0 && errno != ENOENT)
         return error_set_errno(error, errno, "unix:%s: cannot remove the stale socket", path);

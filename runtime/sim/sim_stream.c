@@ -201,7 +201,7 @@ static void end_connecting(struct sim_stream *self)
     /* The listener comes before the way, which lies between two nodes: the listener's node is the
      * other one. */
     if (listener == NULL || sim_stream_refuses(listener)) {
-        sim_stream_fail(self, TR_EPEERDOWN, "nobody listens there");
+        sim_stream_fail(self, TR_EPEERDOWN, "no process listens there");
         return;
     }
     /* Connecting takes a packet each way. */
@@ -251,7 +251,7 @@ static int listen_at(struct loop *loop, const struct endpoint *endpoint, struct 
     if (endpoint->kind == ENDPOINT_TCP && endpoint->port == 0)
         wanted.port = net->next_port++;
     if (sim_stream_find(net, &wanted) != NULL)
-        return error_set(error, TR_EEXIST, "%s: somebody listens there", text);
+        return error_set(error, TR_EEXIST, "%s: another process listens there", text);
     struct sim_stream *self = sim_stream_create(net, loop->node, SIM_LISTENING, &wanted);
     if (self == NULL)
         return error_set(error, TR_ENOMEM, "%s: cannot listen: out of memory", text);

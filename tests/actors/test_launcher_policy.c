@@ -671,8 +671,8 @@ static void how_a_process_ended_is_said(void **unused)
         const char *says;
     } ends_of[] = {
         { 2, 0, 0,
-          "process 1 (server) ended with exit code 2: a restart does not mend what it was "
-          "started with" },
+          "process 1 (server) ended with exit code 2: bad option or cluster file; restarting "
+          "cannot help, job stopped" },
         { 2, 9, 1,
           "process 1 (server) was ended by signal 9; processes of this role were started "
           "again 1 times in 600 seconds" },

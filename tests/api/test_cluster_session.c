@@ -475,7 +475,7 @@ static void await_warning(struct second_life *life)
     struct tr_log_line line = TR_LOG_LINE_INIT;
     do
         ok(tr_log_next(life->log, 60 * SECOND, &line, &failure));
-    while (strstr(line.text, "somebody listens there") == NULL);
+    while (strstr(line.text, "another process listens there") == NULL);
     assert_int_equal(line.level, TR_LOG_WARN);
     assert_non_null(strstr(line.text, "unix:"));
     assert_non_null(strstr(line.text, "/3.sock"));

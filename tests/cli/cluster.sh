@@ -55,7 +55,7 @@ sed 's/"name": "here"/"name": "not-this-host"/' "$work/1.json" >"$work/away.json
 for command in serve sample; do
     run env -u TROUPE_PROCESS -u TROUPE_HOST -u SLURM_PROCID -u RANK -u OMPI_COMM_WORLD_RANK -u PMI_RANK \
         "$TROUPE" $command --cluster "$work/away.json"
-    expect "$command: a process that nobody names is wrong usage" refuses_with "nothing says which"
+    expect "$command: a process that nobody names is wrong usage" refuses_with "cannot tell which"
     troupe $command --cluster "$work/1.json" --host nowhere
     expect "$command: so is a host that is not in the file" refuses_with '"nowhere"'
 done

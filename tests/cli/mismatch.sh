@@ -78,6 +78,22 @@ run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 
 expect "--replace trains anew" exited 0
 expect "and removes nothing but checkpoints" [ -e "$work/checkpoints/mine" ]
 
+# What a process is started with cannot be had: the job ends at once, and no process is started again.
+# hopeless NAME FIELDS ADDRESS TEXT
+hopeless() {
+    cat >"$work/$1.json" <<E2
+{"name": "$1", "graph": "g/toy.json", $2,
+ "hosts": [{"name": "a", "address": "127.0.0.1", "port": $port, "trainers": 0},
+           {"name": "b", "address": "$3", "port": $((port + 1)), "trainers": 1}]}
+E2
+    run timeout 100 "$TROUPE" launch "$work/$1.json" --launcher local --run "$work/$1" -- --epochs 2 --hidden 8 --quiet
+    expect "a job with $1 fails" fails_with "$4"
+    expect "saying that restarts cannot help" complains "exit code 2: bad option or cluster file"
+    expect "and starts each process once" [ "$(grep -c 'started, process number' "$work/err")" -le 2 ]
+}
+hopeless address '"insecure_network": true' 192.0.2.1 "192.0.2.1:.*this machine does not have that address"
+hopeless key '"tls": {"shared_key": "no-key"}' 127.0.0.1 "no-key"
+
 # Two ends with different keys: each says so.
 cat >"$work/tcp.json" <<E2
 {"name": "tcp", "graph": "g/toy.json", "tls": {"shared_key": "key"},
