@@ -277,9 +277,9 @@ int process_identity_find(const struct cluster_plan *plan,
         rv = from_surroundings(plan, wanted, process, error);
     if (rv != 0 || *process != PROCESS_IDENTITY_NONE)
         return rv;
-    return error_set(error, TR_EINVAL,
-                     "%s: cannot tell which of its processes this is, since no host of it is called "
-                     "%s: give options.process or options.host, or set TROUPE_PROCESS",
-                     plan->cluster->path,
-                     wanted->host_name != NULL ? wanted->host_name : "like this one");
+    return error_set(
+        error, TR_EINVAL,
+        "%s: cannot tell which of its processes this is, since no host of it is called "
+        "%s: give options.process or options.host, or set TROUPE_PROCESS",
+        plan->cluster->path, wanted->host_name != NULL ? wanted->host_name : "like this one");
 }

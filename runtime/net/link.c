@@ -25,9 +25,12 @@
 #include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
 
+/* A node that never started dials no peer while it is played to its end: its peers would take it for
+ * the next life of the one that still has its address, and end that. */
 static bool link_dials(const struct link *link)
 {
-    return link->peer != NULL && link->links->node->id > link->node &&
+    const struct node *node = link->links->node;
+    return link->peer != NULL && node->started && node->id > link->node &&
            link->peer->endpoint.kind != ENDPOINT_NONE;
 }
 
