@@ -48,6 +48,7 @@ struct fleet_process {
     uint32_t number;
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
+    uint32_t era;       /* the last one that this life knows of, by a trainer or the coordinator */
     bool ending;        /* it was asked to stop, */
     uint64_t ending_ns; /* then */
     struct files *files;

@@ -37,6 +37,24 @@ void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
                    t->rank, step);
 }
 
+/* Whether that era is known to a process that lives. Where the coordinator and all trainers died
+ * eras begin low again: one has the number of another, which nothing keeps in memory. */
+static bool is_era_known(const struct fleet *fleet, uint32_t era)
+{
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->processes[p].node != NULL && fleet->processes[p].era == era)
+            return true;
+    return false;
+}
+
+static void note_era(struct sim_trainer *t, uint64_t step, uint32_t era)
+{
+    struct fleet *fleet = t->fleet;
+    fleet->last_era = t->era = t->process->era = era;
+    fleet->last_era_step = step;
+    fleet->processes[fleet->plan.plan.coordinator].era = era;
+}
+
 /* Everybody goes back to the same step, and to none before what was committed. */
 static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
 {
@@ -47,15 +65,15 @@ static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
                    "trainer %" PRIu32 " was restored to step %" PRIu64 ", but %" PRIu64
                    " was committed",
                    t->rank, step, fleet->committed);
-    if (era != fleet->last_era)
+    bool same = era == fleet->last_era && is_era_known(fleet, era);
+    if (!same)
         fleet_checkpoints_restored(fleet, step);
-    if (era == fleet->last_era && step != fleet->last_era_step)
+    if (same && step != fleet->last_era_step)
         fleet_fail(fleet,
                    "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64
                    ", others at %" PRIu64,
                    era, t->rank, step, fleet->last_era_step);
-    t->era = fleet->last_era = era;
-    fleet->last_era_step = step;
+    note_era(t, step, era);
     if (step > t->plan->steps ||
         expected_run_hash(t->plan, t->weights) != fleet->expected.hashes[step])
         fleet_fail(fleet,

@@ -14,8 +14,10 @@
 
 #include "actors/job/checkpoint.h"
 #include "actors/job/checkpoint_paths.h"
+#include "runtime/core/message.h"
 #include "runtime/sim/env_sim.h"
 #include "sim/fleet_checkpoints.h"
+#include "sim/sim_trainer_state.h"
 
 #define HOSTS 3u
 #define RANKS 2u
@@ -180,11 +182,56 @@ static void no_more_checkpoints_are_kept_than_wanted(void **state)
     close_fleet(fleet);
 }
 
+static void restore(struct fleet *fleet, uint32_t rank, uint32_t era, uint64_t step)
+{
+    struct message *reply = calloc(1, sizeof *reply + sizeof(struct msg_group_reply));
+    struct sim_trainer trainer = {
+        .fleet = fleet, .plan = &fleet->plan, .process = &fleet->processes[rank], .rank = rank
+    };
+    assert_non_null(reply);
+    *(struct msg_group_reply *)message_head(reply) = (struct msg_group_reply){ .step = step,
+                                                                               .era = era };
+    sim_trainer_restored(&trainer, reply);
+    free(reply);
+}
+
+/* One step an era, as long as anybody knows of it: where the coordinator and all trainers died, the
+ * next one may have its number and begin elsewhere. */
+static void an_era_begins_at_one_step(void **state)
+{
+    uint64_t hashes[9] = { 0 };
+    struct fleet *fleet = open_fleet();
+    (void)state;
+    fleet->plan.steps = 8;
+    fleet->expected.hashes = hashes;
+    for (uint32_t p = 0; p < HOSTS; p++)
+        fleet->processes[p].node = (struct node *)(void *)fleet; /* it lives */
+    restore(fleet, 0, 3, 6);
+    restore(fleet, 1, 3, 6);
+    check(fleet, NULL);
+    restore(fleet, 1, 3, 5);
+    check(fleet, "in era 3 trainer 1 is at step 5, others at 6");
+    restore(fleet, 0, 4, 5);
+    restore(fleet, 1, 4, 5);
+    check(fleet, NULL);
+    fleet->processes[1].era = 0; /* of another life */
+    restore(fleet, 1, 4, 6);
+    check(fleet, "in era 4 trainer 1 is at step 6, others at 5");
+    for (uint32_t p = 0; p < HOSTS; p++)
+        fleet->processes[p].era = 0;
+    restore(fleet, 0, 4, 4);
+    check(fleet, NULL);
+    restore(fleet, 1, 4, 6);
+    check(fleet, "in era 4 trainer 1 is at step 6, others at 4");
+    close_fleet(fleet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_committed_is_on_two_hosts),
         cmocka_unit_test(an_older_checkpoint_is_no_newest),
+        cmocka_unit_test(an_era_begins_at_one_step),
         cmocka_unit_test(leftovers_are_noticed_where_nothing_went_wrong),
         cmocka_unit_test(no_more_checkpoints_are_kept_than_wanted),
     };
