@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <troupe/types.h>
 
@@ -74,6 +75,10 @@ const char *npy_descr(enum tr_dtype dtype);
 /* The number of rows is not known yet: npy_finish writes it. */
 #define NPY_ROWS_UNKNOWN UINT64_MAX
 
+/* Bytes that leave for the file together: so many that a system call costs little beside them, so
+ * few that hundreds of types have buffers. */
+#define NPY_BUFFER_BYTES ((size_t)256 << 10)
+
 struct npy_writer {
     struct file file;
     char descr[8];
@@ -82,7 +87,7 @@ struct npy_writer {
     uint64_t row_bytes;
     uint64_t bytes;    /* appended so far */
     uint32_t checksum; /* CRC-32C of the bytes that left the buffer; of the file when finished */
-    uint8_t *buffer;
+    uint8_t *buffer;   /* [NPY_BUFFER_BYTES] */
     size_t buffered;
 };
 
@@ -90,7 +95,21 @@ struct npy_writer {
  * NPY_ROWS_UNKNOWN. */
 int npy_create(struct npy_writer *writer, struct files *files, const char *path, const char *descr,
                uint32_t ndim, const uint64_t *shape, struct error *error);
-int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error);
+/* Appends what may not fit behind the buffered bytes; npy_append() is what others call. */
+int npy_append_any(struct npy_writer *writer, const void *data, size_t size, struct error *error);
+
+/* Inline: most calls append one number of a known size, which the compiler then stores. */
+static inline int npy_append(struct npy_writer *writer, const void *data, size_t size,
+                             struct error *error)
+{
+    if (size == 0 || size >= NPY_BUFFER_BYTES - writer->buffered)
+        return npy_append_any(writer, data, size, error);
+    memcpy(writer->buffer + writer->buffered, data, size);
+    writer->buffered += size;
+    writer->bytes += size;
+    return 0;
+}
+
 /* Writes what is buffered and the header, checks that as many bytes came as the shape says. Then
  * writer->checksum is that of the whole file. */
 int npy_finish(struct npy_writer *writer, struct error *error);

@@ -10,8 +10,6 @@
 
 #include "runtime/base/crc32c.h"
 
-/* Big enough that a system call costs little beside it, small enough for hundreds of types. */
-#define BUFFER_BYTES ((size_t)256 << 10)
 /* Room for the shape of NPY_NDIM_MAX extents of 20 digits; a multiple of NPY_ALIGN. */
 #define HEADER_BYTES 256
 
@@ -54,7 +52,7 @@ int npy_create(struct npy_writer *writer, struct files *files, const char *path,
         if (i > 0 && __builtin_mul_overflow(writer->row_bytes, shape[i], &writer->row_bytes))
             return error_set(error, TR_ETOOBIG, "%s: a row of more than 2^64 bytes", path);
     }
-    writer->buffer = malloc(BUFFER_BYTES);
+    writer->buffer = malloc(NPY_BUFFER_BYTES);
     if (writer->buffer == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
     /* A header is written at once, so that rows come behind it; npy_finish() writes the right
@@ -81,15 +79,15 @@ static int flush(struct npy_writer *writer, struct error *error)
     return rv;
 }
 
-int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error)
+int npy_append_any(struct npy_writer *writer, const void *data, size_t size, struct error *error)
 {
     writer->bytes += size;
     /* The buffered bytes go out before these, which came after them. */
-    if (size >= BUFFER_BYTES) {
+    if (size >= NPY_BUFFER_BYTES) {
         int rv = flush(writer, error);
         return rv != 0 ? rv : write_out(writer, data, size, error);
     }
-    if (size > BUFFER_BYTES - writer->buffered) {
+    if (size > NPY_BUFFER_BYTES - writer->buffered) {
         int rv = flush(writer, error);
         if (rv != 0)
             return rv;
