@@ -73,6 +73,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/self_pipe.h \
     cli/lib/signals.c \
     cli/lib/signals.h \
+    cli/lib/sparkline.c \
+    cli/lib/sparkline.h \
     cli/lib/tame.c \
     cli/lib/tame.h \
     cli/lib/tools_program.c \

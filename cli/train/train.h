@@ -68,6 +68,7 @@ struct train_values {
     bool map;
     bool verify;
     bool replace;
+    bool sparkline;
     bool json;
     bool quiet;
 };

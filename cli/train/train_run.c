@@ -21,6 +21,7 @@
 #include "cli/lib/log_printer.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
+#include "cli/lib/sparkline.h"
 #include "cli/train/stall.h"
 #include "cli/train/train.h"
 
@@ -50,6 +51,34 @@ static double value_of(const struct command_training *t, const struct tr_scores 
     return values[t->values->metric];
 }
 
+/* Epochs that a line of blocks is made of: several a block, and few beside any training. */
+#define SPARK_EPOCHS 200u
+
+/* Loss and score over the epochs, for a person who watches: "1.15 ▇▅▃▂▁ 0.2". */
+static void report_sparklines(const struct command_training *t, uint32_t epochs,
+                              struct report *report)
+{
+    double losses[SPARK_EPOCHS], scores[SPARK_EPOCHS];
+    char text[SPARKLINE_TEXT_MAX];
+    uint32_t taken = 0, wanted = epochs < SPARK_EPOCHS ? epochs : SPARK_EPOCHS;
+    bool utf8 = sparkline_has_utf8();
+    for (uint32_t i = 0; i < wanted; i++) {
+        struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+        struct tr_scores validation = TR_SCORES_INIT;
+        /* The first and the last are among them. */
+        uint32_t number = wanted < 2 ? 0 : (uint32_t)((uint64_t)i * (epochs - 1) / (wanted - 1));
+        /* Epochs of an earlier life of the process are not known here. */
+        if (tr_train_get_epoch(t->task, number, &epoch, &validation, NULL) != 0)
+            continue;
+        losses[taken] = epoch.train_loss;
+        scores[taken++] = epoch.evaluated ? value_of(t, &validation) : (double)NAN;
+    }
+    if (sparkline_write(text, losses, taken, utf8))
+        report_text(report, "loss_line", "loss", text);
+    if (sparkline_write(text, scores, taken, utf8))
+        report_text(report, "score_line", "score", text);
+}
+
 static int report_run(const struct command_training *t, struct tr_error *error)
 {
     struct report report;
@@ -72,6 +101,9 @@ static int report_run(const struct command_training *t, struct tr_error *error)
             report_real(&report, "test_roc_auc", "test ROC AUC", test.roc_auc);
     }
     report_text(&report, "run", "run", t->values->run);
+    /* A script reads metrics.jsonl. */
+    if (!t->values->json && (t->values->sparkline || isatty(STDOUT_FILENO)))
+        report_sparklines(t, result.epochs, &report);
     return report_print(&report, error);
 }
 

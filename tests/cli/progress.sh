@@ -13,6 +13,20 @@ silent() { [ ! -s "$work/err" ]; }
     >"$work/out" 2>"$work/err" || exit 99
 train="train $work/parts/toy.json --run $work/run --replace --hidden 128"
 
+# A line of blocks for loss and score closes a training on a terminal, or where it is asked for.
+# shellcheck disable=SC2086
+{
+    troupe $train --batch-size 2000 --epochs 3 --quiet
+    expect "without a terminal there is no line of blocks" eval '! says "^loss "'
+    LC_ALL=C troupe $train --batch-size 2000 --epochs 3 --quiet --sparkline
+    expect "asked for there is one, of the loss" says '^loss  *[0-9.]* [-_.,=+*#]\{3\} [0-9.]*$'
+    expect "and of the score" says '^score  *[0-9.]* [-_.,=+*#]\{3\} [0-9.]*$'
+    LC_ALL=C.UTF-8 troupe $train --batch-size 2000 --epochs 2 --quiet --sparkline
+    expect "in blocks where UTF-8 is shown" says '^loss .*\(▁\|█\)'
+    troupe $train --batch-size 2000 --epochs 2 --quiet --sparkline --json
+    expect "but never in JSON" eval '! says "_line"'
+}
+
 # shellcheck disable=SC2086 # words are meant to be split
 {
     troupe $train --batch-size 512 --epochs 2 --json
@@ -32,6 +46,7 @@ if script -qec true /dev/null >"$work/out" 2>"$work/err" </dev/null; then
         says "${return}${escape}\[Kepoch 2 \[#*\.*\] *[0-9]*% .*batches/s"
     expect "terminal: the bar says how long is left" says 'epoch 1 \[.*, .* left'
     expect "terminal: and the epoch's line follows" says '^epoch 2: loss '
+    expect "terminal: a line of blocks closes the training" says '^loss  *[0-9.]* [^ ]* [0-9.]*.$'
 else
     skip "bars on a terminal" "script(1) is not here or gets no pseudo-terminal"
 fi

@@ -85,3 +85,7 @@ tests_cli_test_html_SOURCES = tests/cli/test_html.c tests/short_memory.h
 tests_cli_test_html_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
 tests_cli_test_html_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+check_PROGRAMS += tests/cli/test_sparkline
+TESTS += tests/cli/test_sparkline
+tests_cli_test_sparkline_SOURCES = tests/cli/test_sparkline.c
+tests_cli_test_sparkline_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
