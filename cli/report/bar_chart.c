@@ -5,9 +5,11 @@
 
 #define WIDTH 420
 #define LEFT 40
-#define RIGHT 330 /* numbers stand behind the bars */
+#define RIGHT 296 /* numbers stand in a column behind the bars and the line of their mean */
 #define ROW 20
 #define THICK 13
+/* Larger numbers are shown by three digits: all of them would reach into the bars. */
+#define DIGITS_SHOWN_BELOW UINT64_C(1000000000000)
 
 void bar_chart_write_style(struct html *html)
 {
@@ -24,14 +26,17 @@ static void write_bar(struct html *html, const struct bar_chart *chart, size_t n
                       uint64_t largest)
 {
     char text[QUANTITY_TEXT_MAX];
+    uint64_t value = chart->values[number];
     size_t top = number * ROW + 4;
-    double length = bar_length(chart->values[number], largest);
+    double length = bar_length(value, largest);
     html_print(html,
                "<text class=\"axis\" x=\"%d\" y=\"%zu\" text-anchor=\"end\">%zu</text><rect "
                "class=\"f%zu\" x=\"%d\" y=\"%zu\" width=\"%.1f\" height=\"%d\"/>",
                LEFT - 6, top + 11, number, chart->colour, LEFT, top, length, THICK);
-    html_print(html, "<text class=\"axis\" x=\"%.1f\" y=\"%zu\">%s</text>\n", LEFT + length + 6,
-               top + 11, quantity_whole(text, chart->values[number]));
+    html_print(html, "<text class=\"axis\" x=\"%d\" y=\"%zu\" text-anchor=\"end\">%s</text>\n",
+               WIDTH - 4, top + 11,
+               value < DIGITS_SHOWN_BELOW ? quantity_whole(text, value)
+                                          : quantity_count(text, (double)value));
 }
 
 void bar_chart_write(struct html *html, const struct bar_chart *chart)

@@ -38,7 +38,8 @@ static void write_graph_table(struct html *html, const struct graph_facts *facts
     page_write_number(html, facts->node_balance);
     html_markup(html, "</tr><tr><th scope=\"row\">Edge balance (largest / mean)</th>");
     page_write_number(html, facts->edge_balance);
-    html_print(html, "</tr><tr><th scope=\"row\">Halo nodes (%u hops)</th>", facts->halo_hops);
+    html_print(html, "</tr><tr><th scope=\"row\">Halo nodes (%u %s)</th>", facts->halo_hops,
+               facts->halo_hops == 1 ? "hop" : "hops");
     page_write_count(html, halo);
     html_markup(html, "</tr><tr><th scope=\"row\">Edges cut</th>");
     if (facts->cut != NULL)

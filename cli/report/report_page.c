@@ -47,7 +47,7 @@ static const char STYLE[] =
 
 void page_begin_table(struct html *html, const char *title)
 {
-    html_markup(html, "<div class=\"box\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    html_markup(html, "<div class=\"box\" role=\"group\" tabindex=\"0\" aria-label=\"");
     html_text(html, title);
     html_markup(html, "\"><table><caption><span>");
     html_text(html, title);
