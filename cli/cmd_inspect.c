@@ -382,12 +382,14 @@ static int report_run_checkpoints(struct report *report, const struct run_record
     char *path;
     if (asprintf(&path, "%s/checkpoints", run->path) < 0)
         return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
-    /* Only a run that was told to save has the folder. */
+    /* Only a run that saves has the folder, which is empty until the first checkpoint. */
     bool there = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-    int rv = there ? tr_checkpoints_open(path, &list, error) : 0;
+    int rv = there ? tr_checkpoints_open(path, &list, error) : TR_ENOENT;
     free(path);
-    if (!there || rv != 0)
-        return rv;
+    if (rv == TR_ENOENT)
+        report_count(report, "checkpoints", "checkpoints", 0);
+    if (rv != 0)
+        return rv == TR_ENOENT ? 0 : rv;
     rv = tr_checkpoints_info(list, &info, error);
     if (rv == 0 && info.count > 0)
         rv = tr_checkpoints_get(list, 0, &newest, error);

@@ -57,9 +57,11 @@ mkdir "$work/early"
 cp "$work/run/config.json" "$work/early"
 head -n 2 "$work/run/metrics.jsonl" >"$work/early/metrics.jsonl"
 printf '{"epoch":3,"st' >>"$work/early/metrics.jsonl"
+mkdir "$work/early/checkpoints"
 troupe inspect "$work/early" --json
+expect "a run that has not saved yet has no checkpoint" says '"checkpoints":0,"epochs_done":2,'
 expect "a run that goes on has the epochs whose lines are whole" \
-    says '"complete":false.*"model":false,"epochs_done":2,.*"best_epoch":[12],'
+    says '"complete":false.*"model":false,.*"epochs_done":2,.*"best_epoch":[12],'
 cp "$work/run/model.safetensors" "$work/early"
 troupe inspect "$work/early" --json
 expect "the best model so far does not make it complete" says '"complete":false.*"model":true,'

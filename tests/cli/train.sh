@@ -36,7 +36,7 @@ cp "$work/predictions.csv" "$work/chosen"
 # The last layer over hidden rows of all neighbours: sampling all of them gives the exact rows.
 "$TROUPE" train "$graph" --run "$work/whole" --epochs 5 --hidden 4 --batch-size 64 --fanout -1,-1,-1 --quiet \
     >"$work/out" 2>"$work/err" || exit 99
-troupe infer "$graph" --run "$work/whole" --exact --embeddings "$work/exact.npy" --out "$work/outputs.npy" --quiet
+troupe infer "$graph" --run "$work/whole" --exact --embeddings "$work/exact.npy" --out "$work/beside.npy" --quiet
 expect "embeddings are written" exited 0
 expect "600 rows of 4 float32 after a header" test "$(wc -c <"$work/exact.npy")" = $((600 * 4 * 4 + 256))
 troupe infer "$graph" --run "$work/whole" --embeddings "$work/sampled.npy" --quiet
@@ -48,7 +48,7 @@ expect "which are the same where all neighbours are drawn" awk '
     function near(a, b) { d = a - b; return d * d < 1e-8 * (1 + a * a) }
     { for (i = 1; i <= 4; i++) { if (!near($i, $(i + 4)) || $i < 0) exit 1; sum += $i } }
     END { if (NR != 600 || sum == 0) exit 1 }' "$work/both"
-expect "outputs may be written beside them" test "$(wc -c <"$work/outputs.npy")" = $((600 * 3 * 4 + 256))
+expect "outputs may be written beside them" test "$(wc -c <"$work/beside.npy")" = $((600 * 3 * 4 + 256))
 troupe infer "$graph" --run "$work/run" --embeddings "$work/nowhere/rows.npy" --quiet
 expect "a folder for them that is not there is named" fails_with "$work/nowhere/rows.npy"
 "$TROUPE" train "$graph" --run "$work/flat" --epochs 1 --fanout 5 --quiet >"$work/out" 2>"$work/err" || exit 99
