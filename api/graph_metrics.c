@@ -39,6 +39,10 @@ static void take_listening(void *arg, const struct endpoint *endpoint, const str
         metrics->at = *endpoint;
     else
         metrics->error = *error;
+    /* The words of the address were checked before: what is wrong with it is this machine, which a
+     * process goes on in spite of. */
+    if (endpoint == NULL && error->code == TR_EINVAL)
+        metrics->error.code = TR_EIO;
     pthread_mutex_unlock(&metrics->mutex);
 }
 
