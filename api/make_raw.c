@@ -21,6 +21,7 @@
 #include "api/task_run.h"
 #include "partition/generate/generate.h"
 #include "partition/import/debian.h"
+#include "partition/import/npz_import.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
 
@@ -41,6 +42,8 @@ struct raw_making {
     enum tr_generate_kind kind;
     struct generate_options generate;
     struct raw_options read;
+    struct npz_import_options npz;
+    struct npz_facts npz_facts;
     struct cancel cancel;
 };
 
@@ -52,6 +55,7 @@ static void raw_task_destroy(void *arg)
     free(making->source);
     free(making->target);
     raw_edges_found_fini(&making->found);
+    npz_facts_fini(&making->npz_facts);
     free(making);
 }
 
@@ -237,6 +241,66 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.duplicates = found->duplicates;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
+}
+
+static int run_npz(struct tr_task *task, void *arg, struct error *error)
+{
+    struct raw_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(making, task);
+    return npz_import(making->from, &making->npz, making->out, &write, &making->npz_facts, error);
+}
+
+static const struct task_work IMPORT_NPZ_WORK = { "import npz", run_npz, NULL, raw_task_destroy,
+                                                  NULL };
+
+int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_task **out,
+                        struct tr_error *error)
+{
+    struct tr_import_npz_options options = TR_IMPORT_NPZ_OPTIONS_INIT;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_import_npz_options", error);
+    if (rv != 0)
+        return rv;
+    if (options.path == NULL)
+        return tr_error_set(error, TR_EINVAL, "path: the archive to import is not named");
+    if (options.loops > TR_LOOPS_ERROR || options.duplicates > TR_DUPLICATES_ERROR)
+        return tr_error_set(error, TR_EINVAL, "%s: there is no such rule as %u",
+                            options.loops > TR_LOOPS_ERROR ? "loops" : "duplicates",
+                            options.loops > TR_LOOPS_ERROR ? options.loops : options.duplicates);
+    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
+    if (making == NULL)
+        return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->npz = (struct npz_import_options){
+        .undirected = options.undirected,
+        .split = options.split,
+        .loops = (enum raw_loops)options.loops,
+        .duplicates = (enum raw_duplicates)options.duplicates
+    };
+    return task_start(&IMPORT_NPZ_WORK, making, out, error);
+}
+
+int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *report,
+                         struct tr_error *error)
+{
+    void *making;
+    int rv = task_enter_ended(task, &IMPORT_NPZ_WORK, "import of an archive", &making, error);
+    if (rv != 0)
+        return rv;
+    struct tr_import_npz_report known = TR_IMPORT_NPZ_REPORT_INIT;
+    const struct npz_facts *facts = &((const struct raw_making *)making)->npz_facts;
+    known.edges_name = facts->edges_name;
+    known.features_name = facts->features_name;
+    known.labels_name = facts->labels_name;
+    known.unread = facts->unread;
+    known.sparse_items = facts->sparse_items;
+    known.self_loops = facts->self_loops;
+    known.duplicates = facts->duplicates;
+    known.pairs_seen = facts->pairs_seen;
+    known.pairs_mutual = facts->pairs_mutual;
+    known.num_splits = facts->num_splits;
+    known.split = ((const struct raw_making *)making)->npz.split;
+    tr_task_leave(task);
+    return sized_write(report, &known, sizeof known, "tr_import_npz_report", error);
 }
 
 static int run_debian(struct tr_task *task, void *arg, struct error *error)

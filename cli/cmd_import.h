@@ -61,6 +61,17 @@ struct import_table_values {
     bool quiet;
 };
 
+struct import_npz_values {
+    const char *out;
+    uint64_t split;
+    bool undirected;
+    int loops;      /* of IMPORT_LOOPS */
+    int duplicates; /* of IMPORT_DUPLICATES */
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
 struct import_debian_values {
     const char *out;
     const char *from;
@@ -73,6 +84,7 @@ struct import_debian_values {
 char import_delimiter_of(int choice);
 
 int import_edges_run(const struct invocation *invocation, const void *values);
+int import_npz_run(const struct invocation *invocation, const void *values);
 int import_debian_run(const struct invocation *invocation, const void *values);
 int import_table_run(const struct invocation *invocation, const void *values);
 

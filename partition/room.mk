@@ -105,12 +105,15 @@ libtr_partition_la_SOURCES += \
     partition/table/table_write.c partition/table/table_write.h
 libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
-    partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c
+    partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c \
+    partition/import/npz_import.c partition/import/npz_import.h \
+    partition/import/reverse_pairs.c partition/import/reverse_pairs.h
 libtr_partition_la_SOURCES += \
     partition/raw/column_roles.c partition/raw/column_roles.h \
     partition/raw/csv.c partition/raw/csv.h \
     partition/raw/duplicates.c partition/raw/duplicates.h \
     partition/raw/file_kind.c partition/raw/file_kind.h \
+    partition/raw/npz.c partition/raw/npz.h \
     partition/raw/read_ahead.c partition/raw/read_ahead.h \
     partition/raw/text.c partition/raw/text.h \
     partition/raw/unpack.c partition/raw/unpack.h \

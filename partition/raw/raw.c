@@ -232,7 +232,7 @@ static uint64_t find_f64(const void *data, uint64_t count)
     return count;
 }
 
-static uint64_t find_not_finite(enum tr_dtype dtype, const void *data, uint64_t count)
+uint64_t raw_find_not_finite(enum tr_dtype dtype, const void *data, uint64_t count)
 {
     switch (dtype) {
     case TR_F32:
@@ -294,7 +294,7 @@ int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint6
     if (rv != 0 || holds_labels(facts))
         return rv;
     uint64_t items = count * facts->width;
-    uint64_t bad = find_not_finite(facts->dtype, rows, items);
+    uint64_t bad = raw_find_not_finite(facts->dtype, rows, items);
     if (bad == items)
         return 0;
     char place[RAW_PLACE_MAX];

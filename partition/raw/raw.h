@@ -138,6 +138,9 @@ int64_t raw_whole(enum tr_dtype dtype, const void *rows, uint64_t i);
 /* The table of this name on a node type or an edge type, or -1. */
 int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, const char *name);
 
+/* The position of the first number that is not finite, or count. */
+uint64_t raw_find_not_finite(enum tr_dtype dtype, const void *data, uint64_t count);
+
 /* Whether an edge type has a table at all. */
 bool raw_has_edge_rows(const struct raw_graph *graph, uint32_t etype);
 

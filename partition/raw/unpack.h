@@ -25,6 +25,10 @@ struct unpack {
  * input in messages and is borrowed. TR_EFORMAT, TR_ENOENT, TR_EINVAL, TR_ENOMEM. */
 int unpack_open(struct file *file, const struct file_kind *kind, const char *path,
                 const char *member, struct unpack **out, struct error *error);
+/* Calls visit with the name of each file of a zip archive; a visit that returns non-zero ends with
+ * that result. */
+int unpack_list(struct file *file, const char *path, int (*visit)(void *arg, const char *name),
+                void *arg, struct error *error);
 /* NULL is ignored. */
 void unpack_close(struct unpack *unpack);
 

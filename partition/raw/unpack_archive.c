@@ -245,12 +245,14 @@ static int open_stream(struct archive_unpack *unpack, struct error *error)
     return rv;
 }
 
-int unpack_open_archive(struct file *file, const struct file_kind *kind, const char *path,
-                        const char *member, struct unpack **out, struct error *error)
+static struct archive_unpack *new_unpack(struct file *file, const struct file_kind *kind,
+                                         const char *path, struct error *error)
 {
     struct archive_unpack *unpack = malloc(sizeof *unpack);
-    if (unpack == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory to unpack it", path);
+    if (unpack == NULL) {
+        error_set(error, TR_ENOMEM, "%s: no memory to unpack it", path);
+        return NULL;
+    }
     unpack->base = (struct unpack){ read_archive, close_archive };
     unpack->archive = NULL;
     unpack->file = file;
@@ -260,10 +262,38 @@ int unpack_open_archive(struct file *file, const struct file_kind *kind, const c
     unpack->ended = false;
     unpack->failed = 0;
     unpack->reason = (struct error){ 0 };
+    return unpack;
+}
+
+int unpack_open_archive(struct file *file, const struct file_kind *kind, const char *path,
+                        const char *member, struct unpack **out, struct error *error)
+{
+    struct archive_unpack *unpack = new_unpack(file, kind, path, error);
+    if (unpack == NULL)
+        return TR_ENOMEM;
     int rv = unpack->zip ? open_zip(unpack, member, error) : open_stream(unpack, error);
     if (rv != 0)
         close_archive(&unpack->base);
     else
         *out = &unpack->base;
+    return rv;
+}
+
+int unpack_list(struct file *file, const char *path, int (*visit)(void *arg, const char *name),
+                void *arg, struct error *error)
+{
+    static const struct file_kind ZIP = { "zip", PACKING_ZIP, NULL };
+    struct archive_entry *entry = NULL;
+    struct archive_unpack *unpack = new_unpack(file, &ZIP, path, error);
+    if (unpack == NULL)
+        return TR_ENOMEM;
+    int rv = open_archive(unpack, error);
+    do {
+        if (rv == 0)
+            rv = next_file(unpack, &entry, error);
+        if (rv == 0 && entry != NULL)
+            rv = visit(arg, name_of(entry));
+    } while (rv == 0 && entry != NULL);
+    close_archive(&unpack->base);
     return rv;
 }

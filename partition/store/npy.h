@@ -32,6 +32,7 @@
 struct npy_header {
     char kind;          /* 'i', 'u', 'f' or 'b', as in NumPy's dtype.kind */
     uint8_t item_bytes; /* 1, 2, 4 or 8 */
+    bool fortran;       /* the first dimension runs fastest; only npy_parse_head gives such */
     uint32_t ndim;
     uint64_t shape[NPY_NDIM_MAX];
     uint64_t num_items;   /* the product of shape */
@@ -68,6 +69,11 @@ int npy_read_ids(struct npy *npy, uint64_t begin, uint64_t count, uint64_t *ids,
 /* Parses the head of a file of file_bytes; size bytes of it are in data. For tests and npy_open. */
 int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_bytes,
               struct npy_header *header, struct error *error);
+
+/* As npy_parse, without the file's size, which the caller compares, and for arrays in Fortran's
+ * order too. */
+int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct npy_header *header,
+                   struct error *error);
 
 /* The descr of a type ("<f4"). */
 const char *npy_descr(enum tr_dtype dtype);

@@ -72,6 +72,11 @@ static int parse_descr(struct scan *scan, struct npy_header *header)
     int rv = take_word(scan, &word, &length);
     if (rv != 0)
         return rv;
+    if (length > 1 && word[1] == 'O')
+        return error_set(scan->error, TR_EUNSUPPORTED,
+                         "%s: holds Python objects (descr '|O'), a pickle, which is never read; "
+                         "save its numbers with .astype('int64') or .astype('float32')",
+                         scan->path);
     static const char *const known[] = { "i1", "i2", "i4", "i8", "u1", "u2",
                                          "u4", "u8", "f2", "f4", "f8", "b1" };
     for (size_t i = 0; length == 3 && i < sizeof known / sizeof *known; i++) {
@@ -142,7 +147,7 @@ static int parse_shape(struct scan *scan, struct npy_header *header)
 
 enum { KEY_DESCR = 1, KEY_ORDER = 2, KEY_SHAPE = 4, KEYS_ALL = 7 };
 
-static int parse_pair(struct scan *scan, struct npy_header *header, bool *fortran, int *seen)
+static int parse_pair(struct scan *scan, struct npy_header *header, int *seen)
 {
     const char *word;
     size_t length;
@@ -160,18 +165,17 @@ static int parse_pair(struct scan *scan, struct npy_header *header, bool *fortra
                          (int)(length < 32 ? length : 32), word, key == 0 ? "unknown" : "repeated");
     *seen |= key;
     return key == KEY_DESCR   ? parse_descr(scan, header)
-           : key == KEY_ORDER ? parse_order(scan, fortran)
+           : key == KEY_ORDER ? parse_order(scan, &header->fortran)
                               : parse_shape(scan, header);
 }
 
 static int parse_dictionary(struct scan *scan, struct npy_header *header)
 {
-    bool fortran = false;
     int seen = 0;
     if (!npy_take(scan, '{'))
         return npy_refuse(scan, "'{'");
     while (!npy_take(scan, '}')) {
-        int rv = parse_pair(scan, header, &fortran, &seen);
+        int rv = parse_pair(scan, header, &seen);
         if (rv != 0)
             return rv;
         if (!npy_take(scan, ',') && (skip_blanks(scan), scan->at < scan->end) && *scan->at != '}')
@@ -185,17 +189,14 @@ static int parse_dictionary(struct scan *scan, struct npy_header *header)
                          !(seen & KEY_DESCR)   ? "descr"
                          : !(seen & KEY_ORDER) ? "fortran_order"
                                                : "shape");
-    if (fortran && header->ndim > 1)
-        return error_set(scan->error, TR_EUNSUPPORTED,
-                         "%s: fortran_order is True; save numpy.ascontiguousarray of it",
-                         scan->path);
+    /* The elements of a row stand in one order only. */
+    header->fortran &= header->ndim > 1;
     return 0;
 }
 
-static int check_size(const char *path, uint64_t file_bytes, struct npy_header *header,
-                      struct error *error)
+static int count_items(const char *path, struct npy_header *header, struct error *error)
 {
-    uint64_t items = 1, bytes, end;
+    uint64_t items = 1, bytes;
     bool empty = false;
     for (uint32_t i = 0; i < header->ndim; i++)
         empty |= header->shape[i] == 0;
@@ -207,8 +208,17 @@ static int check_size(const char *path, uint64_t file_bytes, struct npy_header *
                              path);
     }
     header->num_items = empty ? 0 : items;
-    if (__builtin_mul_overflow(header->num_items, (uint64_t)header->item_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, header->data_offset, &end) || end != file_bytes)
+    if (__builtin_mul_overflow(header->num_items, (uint64_t)header->item_bytes, &bytes))
+        return error_set(error, TR_EFORMAT,
+                         "%s: shape asks for more than 2^64 bytes; the header is damaged", path);
+    return 0;
+}
+
+static int check_size(const char *path, uint64_t file_bytes, const struct npy_header *header,
+                      struct error *error)
+{
+    uint64_t bytes = header->num_items * header->item_bytes, end;
+    if (__builtin_add_overflow(bytes, header->data_offset, &end) || end != file_bytes)
         return error_set(error, TR_EFORMAT,
                          "%s: shape asks for %" PRIu64 " elements of %d bytes but the file holds "
                          "%" PRIu64 " bytes of data; it is truncated or damaged, copy it again",
@@ -217,8 +227,8 @@ static int check_size(const char *path, uint64_t file_bytes, struct npy_header *
     return 0;
 }
 
-int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_bytes,
-              struct npy_header *header, struct error *error)
+int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct npy_header *header,
+                   struct error *error)
 {
     memset(header, 0, sizeof *header);
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
@@ -247,5 +257,15 @@ int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_
                          error };
     header->data_offset = prefix + length;
     int rv = parse_dictionary(&scan, header);
+    return rv != 0 ? rv : count_items(path, header, error);
+}
+
+int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_bytes,
+              struct npy_header *header, struct error *error)
+{
+    int rv = npy_parse_head(path, data, size, header, error);
+    if (rv == 0 && header->fortran)
+        rv = error_set(error, TR_EUNSUPPORTED,
+                       "%s: fortran_order is True; save numpy.ascontiguousarray of it", path);
     return rv != 0 ? rv : check_size(path, file_bytes, header, error);
 }

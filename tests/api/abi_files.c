@@ -39,6 +39,15 @@ static void copy(const char *from, const char *out)
     ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
     ABI_FILLS(report, tr_import_edges_result(task, &report.it, &failure));
     tr_task_close(task);
+    ABI_IN(tr_import_npz_options, npz, TR_IMPORT_NPZ_OPTIONS_INIT);
+    ABI_OUT(tr_import_npz_report, npz_report, TR_IMPORT_NPZ_REPORT_INIT);
+    npz.it.out = out;
+    npz.it.path = "/nowhere/graph.npz";
+    ABI_REFUSES(npz, "tr_import_npz_options", tr_import_npz_start(&npz.it, &task, &failure));
+    ok(tr_import_npz_start(&npz.it, &task, &failure));
+    assert_true(tr_task_wait(task, TR_WAIT_FOREVER, &failure) < 0);
+    assert_true(tr_import_npz_result(task, &npz_report.it, &failure) < 0);
+    tr_task_close(task);
     ABI_IN(tr_import_debian_options, debian, TR_IMPORT_DEBIAN_OPTIONS_INIT);
     debian.it.out = out;
     debian.it.from = "/nowhere/packages";

@@ -25,6 +25,8 @@ expect "the checker refuses a line without an end" eval '! json_lines'
 printf 'Package: a\nSection: x\nDepends: b\n\nPackage: b\nSection: y\n' >"$work/available"
 reports 1 import debian --from "$work/available" --out "$work/debian"
 reports 1 import edges "${srcdir:-.}/tests/cli/data/edges.csv" --out "$work/edges"
+tests/cli/make_npz rings "$work/rings.npz" || exit 99
+reports 1 import npz "$work/rings.npz" --out "$work/npz"
 reports 1 generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --out "$work/raw"
 reports 1 generate rmat --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/rmat"
 reports 1 generate skew --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/skew"

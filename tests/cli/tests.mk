@@ -28,6 +28,7 @@ cli_shell_tests = \
     tests/cli/man.sh \
     tests/cli/memory.sh \
     tests/cli/mismatch.sh \
+    tests/cli/npz.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
@@ -48,6 +49,10 @@ EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/dat
 check_PROGRAMS += tests/cli/json_lines
 tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
 tests_cli_json_lines_LDADD = $(JANSSON_LIBS)
+# Not a test: what npz.sh reads is made by it.
+check_PROGRAMS += tests/cli/make_npz
+tests_cli_make_npz_SOURCES = tests/cli/make_npz.c tests/npz_files.h
+tests_cli_make_npz_LDADD = $(ARCHIVE_LIBS)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
 tests_cli_test_options_LDADD = libtr_cli_public.la $(api_libs) $(test_libs)
 tests_cli_test_report_SOURCES = tests/cli/test_report.c tests/cli/capture.c tests/cli/capture.h \

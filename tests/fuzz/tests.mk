@@ -6,7 +6,7 @@ fuzz_tests = \
     tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv \
     tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_exchange tests/fuzz/fuzz_folder \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
-    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition \
+    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_partition \
     tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status \
     tests/fuzz/fuzz_table
 check_PROGRAMS += $(fuzz_tests)
@@ -27,6 +27,7 @@ endif
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh
 
 fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_files.h
+fuzz_import = $(fuzz_memory) tests/fuzz/sink_files.c tests/fuzz/sink_files.h
 fuzz_json = tests/fuzz/json_mutator.c tests/json_spots.c tests/json_spots.h
 fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
 
@@ -91,6 +92,9 @@ tests_fuzz_fuzz_notices_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
 
 tests_fuzz_fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c $(fuzz_memory)
 tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_npz_SOURCES = tests/fuzz/fuzz_npz.c $(fuzz_import)
+tests_fuzz_fuzz_npz_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)

@@ -11,10 +11,12 @@
 
 #include "partition/build/verify.h"
 #include "partition/import/debian.h"
+#include "partition/import/npz_import.h"
 #include "partition/store/book_paths.h"
 #include "partition/store/npy.h"
 #include "partition/store/seed_split.h"
 #include "partition/table/table_import.h"
+#include "tests/npz_files.h"
 #include "tests/short_memory.h"
 
 #define ALLOCATIONS_MAX 100000
@@ -374,6 +376,47 @@ static int import_debian(const struct attempt *attempt, struct error *error)
     return rv;
 }
 
+static int import_npz(const struct attempt *attempt, struct error *error)
+{
+    static const struct npz_import_options options = { .undirected = true,
+                                                       .duplicates = RAW_DUPLICATES_COUNT };
+    char from[256], path[256];
+    struct npz_facts facts;
+    snprintf(from, sizeof from, "%s/a.npz", attempt->scratch->folder);
+    snprintf(path, sizeof path, "%s/n", attempt->scratch->folder);
+    struct files files = quick_files();
+    const struct raw_write_options write = { .files = &files };
+    int rv = npz_import(from, &options, path, &write, &facts, error);
+    int left = allocations_left;
+    allocations_left = -1;
+    if (rv == 0)
+        npz_facts_fini(&facts);
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static void arrays(void **state)
+{
+    static const int32_t indptr[] = { 0, 1, 2 }, indices[] = { 1, 0 };
+    static const int64_t shape[] = { 2, 2 };
+    static const float data[] = { 1, 2 }, turned[] = { 1, 2, 3, 4 };
+    static const uint8_t mask[] = { 1, 0 };
+    const struct attempt attempt = { .scratch = *state, .name = "the arrays" };
+    struct archive *npz = npz_begin(at(*state, "a.npz"));
+    npz_add(npz, "adj_data", "<f4", "False", "(2,)", data, sizeof data);
+    npz_add(npz, "adj_indices", "<i4", "False", "(2,)", indices, sizeof indices);
+    npz_add(npz, "adj_indptr", "<i4", "False", "(3,)", indptr, sizeof indptr);
+    npz_add(npz, "adj_shape", "<i8", "False", "(2,)", shape, sizeof shape);
+    npz_add(npz, "features", "<f4", "True", "(2, 2)", turned, sizeof turned);
+    npz_add(npz, "labels", "<i8", "False", "(2,)", shape, sizeof shape);
+    npz_add(npz, "train_mask", "|b1", "False", "(2,)", mask, sizeof mask);
+    npz_add(npz, "other", "|b1", "False", "(2,)", mask, sizeof mask);
+    npz_end(npz);
+    assert_true(fail_each(import_npz, &attempt, 1) > 50);
+}
+
 static void an_archive(void **state)
 {
     const struct attempt attempt = { .scratch = *state, .name = "the archive" };
@@ -427,6 +470,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(readers, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(partitions, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_deal, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(arrays, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(tables, scratch_setup, scratch_teardown),
     };

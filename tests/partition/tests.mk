@@ -100,7 +100,7 @@ tests_partition_test_raw_write_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--w
 check_PROGRAMS += tests/partition/test_memory_ends
 TESTS += tests/partition/test_memory_ends
 tests_partition_test_memory_ends_SOURCES = tests/partition/test_memory_ends.c \
-    tests/partition/graph_util.h tests/partition/raw_util.h tests/short_memory.h
+    tests/npz_files.h tests/partition/graph_util.h tests/partition/raw_util.h tests/short_memory.h
 tests_partition_test_memory_ends_LDADD = $(partition_libs) $(test_libs)
 tests_partition_test_memory_ends_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
@@ -139,3 +139,9 @@ check_PROGRAMS += tests/partition/test_table
 TESTS += tests/partition/test_table
 tests_partition_test_table_SOURCES = tests/partition/test_table.c tests/partition/raw_util.h
 tests_partition_test_table_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_npz
+TESTS += tests/partition/test_npz
+tests_partition_test_npz_SOURCES = tests/partition/test_npz.c tests/partition/raw_util.h \
+    tests/npz_files.h
+tests_partition_test_npz_LDADD = $(partition_libs) $(test_libs)

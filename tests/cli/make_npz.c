@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes an archive of NumPy arrays for npz.sh: `make_npz rings FILE` is four rings of 60 nodes, a
+ * class each, whose edges stand once, with ten splits; `make_npz sparse FILE` the same as
+ * compressed rows, and an array of Python objects beside them.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/npz_files.h"
+
+#define NODES 240
+#define RINGS 4
+#define SPLITS 10
+
+static int32_t labels[NODES];
+static float features[NODES][RINGS];
+static int32_t edges[NODES][2];
+static uint8_t masks[3][SPLITS][NODES];
+
+static void fill(void)
+{
+    for (int node = 0; node < NODES; node++) {
+        labels[node] = node % RINGS;
+        features[node][node % RINGS] = 1;
+        edges[node][0] = node;
+        edges[node][1] = (node + RINGS) % NODES;
+        for (int split = 0; split < SPLITS; split++) {
+            int of = (node / RINGS + split) % 10;
+            masks[of < 6 ? 0 : of < 8 ? 1 : 2][split][node] = 1;
+        }
+    }
+}
+
+static void put_rings(struct archive *npz)
+{
+    static const char *const names[] = { "train_masks", "val_masks", "test_masks" };
+    npz_add(npz, "node_features", "<f4", "False", "(240, 4)", features, sizeof features);
+    npz_add(npz, "node_labels", "<i4", "False", "(240,)", labels, sizeof labels);
+    npz_add(npz, "edges", "<i4", "False", "(240, 2)", edges, sizeof edges);
+    for (int i = 0; i < 3; i++)
+        npz_add(npz, names[i], "|b1", "False", "(10, 240)", masks[i], sizeof masks[i]);
+}
+
+static void put_rows(struct archive *npz, const char *prefix, const int32_t *indices,
+                     const char *shape)
+{
+    static int32_t indptr[NODES + 1];
+    static float ones[NODES];
+    const int64_t extents[] = { NODES, strcmp(prefix, "adj") == 0 ? NODES : RINGS };
+    char name[40];
+    for (int i = 0; i <= NODES; i++)
+        indptr[i] = i;
+    for (int i = 0; i < NODES; i++)
+        ones[i] = 1;
+    snprintf(name, sizeof name, "%s_data", prefix);
+    npz_add(npz, name, "<f4", "False", shape, ones, sizeof ones);
+    snprintf(name, sizeof name, "%s_indices", prefix);
+    npz_add(npz, name, "<i4", "False", shape, indices, sizeof ones);
+    snprintf(name, sizeof name, "%s_indptr", prefix);
+    npz_add(npz, name, "<i4", "False", "(241,)", indptr, sizeof indptr);
+    snprintf(name, sizeof name, "%s_shape", prefix);
+    npz_add(npz, name, "<i8", "False", "(2,)", extents, sizeof extents);
+}
+
+static void put_sparse(struct archive *npz)
+{
+    static int32_t ends[NODES];
+    for (int i = 0; i < NODES; i++)
+        ends[i] = edges[i][1];
+    put_rows(npz, "adj", ends, "(240,)");
+    put_rows(npz, "attr", labels, "(240,)");
+    npz_add(npz, "labels", "<i4", "False", "(240,)", labels, sizeof labels);
+    npz_add(npz, "node_names", "|O", "False", "(240,)", "pickle", 6);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    struct archive *npz = npz_begin(argv[2]);
+    fill();
+    if (strcmp(argv[1], "rings") == 0)
+        put_rings(npz);
+    else
+        put_sparse(npz);
+    npz_end(npz);
+    return 0;
+}

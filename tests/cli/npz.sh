@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Archives of NumPy arrays, as graphs of benchmarks are published, become raw graphs that train.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+tests/cli/make_npz rings "$work/rings.npz" || exit 99
+tests/cli/make_npz sparse "$work/sparse.npz" || exit 99
+
+troupe import npz "$work/rings.npz" --out "$work/raw" --quiet
+expect "an archive is imported" exited 0
+expect "the report says where edges come from" says '^edges from  *edges$'
+expect "and features" says '^features from  *node_features$'
+expect "and labels" says '^labels from  *node_labels$'
+expect "and which split the masks are of" says '^split of the masks  *0$'
+expect "of how many" says '^splits  *10$'
+expect "edges that stand once are hinted at" says 'where the graph is undirected, import with --undirected$'
+troupe import npz "$work/rings.npz" --out "$work/raw" --undirected --split 3 --replace --json --quiet
+expect "--undirected adds reverses, --split chooses the masks" \
+    says '"nodes":240,"edges":480,.*"features":5,.*"splits":10,"split":3'
+expect "and nothing is hinted at" sh -c "! grep -q hint '$work/out'"
+troupe partition "$work/raw" --parts 2 --method random --name rings --out "$work/parts" --quiet
+expect "what was imported is partitioned" exited 0
+troupe train "$work/parts/rings.json" --epochs 30 --run "$work/run" --quiet
+expect "and trained with the masks of the split" says '^test accuracy  *1'
+
+troupe import npz "$work/sparse.npz" --out "$work/sparse" --undirected --duplicates merge --quiet
+expect "compressed rows are imported" exited 0
+expect "sparse features are said to be stored with their zeroes" \
+    says '^sparse numbers, stored with their zeroes  *240$'
+expect "arrays that nothing reads are named" says '^arrays not read  *node_names$'
+run diff -r "$work/raw/edges" "$work/sparse/edges"
+expect "its edges are those of the list" exited 0
+run cmp "$work/raw/node_data/_N/feat.npy" "$work/sparse/node_data/_N/feat.npy"
+expect "and its features the dense ones" exited 0
+
+mkdir "$work/made"
+troupe import npz "$work/rings.npz" --split 10 --out "$work/made/raw" --quiet
+expect "a split that is not there is refused by the option's name" \
+    fails_with 'has 10 splits, numbered from 0; there is no --split 10'
+troupe import npz "$work/nowhere.npz" --out "$work/made/raw" --quiet
+expect "an archive that is not there is named" fails_with 'nowhere.npz'
+troupe import npz "${srcdir:-.}/tests/cli/data/edges.csv" --out "$work/made/raw" --quiet
+expect "a text is no archive" fails_with 'edges.csv: looks like no archive'
+head -c 1000 "$work/rings.npz" >"$work/cut.npz"
+troupe import npz "$work/cut.npz" --out "$work/made/raw" --quiet
+expect "an archive that was cut is refused" fails_with 'cut.npz: .*copy it again'
+expect "what was refused left nothing" empty_folder "$work/made"
+finish
