@@ -22,6 +22,7 @@
 #include "partition/generate/generate.h"
 #include "partition/import/debian.h"
 #include "partition/import/npz_import.h"
+#include "partition/import/ogb_import.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
 
@@ -44,6 +45,8 @@ struct raw_making {
     struct raw_options read;
     struct npz_import_options npz;
     struct npz_facts npz_facts;
+    struct ogb_import_options ogb; /* its split is `source` */
+    struct ogb_facts ogb_facts;
     struct cancel cancel;
 };
 
@@ -56,6 +59,7 @@ static void raw_task_destroy(void *arg)
     free(making->target);
     raw_edges_found_fini(&making->found);
     npz_facts_fini(&making->npz_facts);
+    ogb_facts_fini(&making->ogb_facts);
     free(making);
 }
 
@@ -301,6 +305,57 @@ int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *repo
     known.split = ((const struct raw_making *)making)->npz.split;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_npz_report", error);
+}
+
+static int run_ogb(struct tr_task *task, void *arg, struct error *error)
+{
+    struct raw_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(making, task);
+    return ogb_import(making->from, &making->ogb, making->out, &write, &making->ogb_facts, error);
+}
+
+static const struct task_work IMPORT_OGB_WORK = { "import ogb", run_ogb, NULL, raw_task_destroy,
+                                                  NULL };
+
+int tr_import_ogb_start(const struct tr_import_ogb_options *caller, struct tr_task **out,
+                        struct tr_error *error)
+{
+    struct tr_import_ogb_options options = TR_IMPORT_OGB_OPTIONS_INIT;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_import_ogb_options", error);
+    if (rv != 0)
+        return rv;
+    if (options.path == NULL)
+        return tr_error_set(error, TR_EINVAL, "path: the folder to import is not named");
+    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
+    if (making == NULL)
+        return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->source = options.split != NULL ? strdup(options.split) : NULL;
+    making->ogb = (struct ogb_import_options){ options.undirected, making->source };
+    if (options.split != NULL && making->source == NULL) {
+        raw_task_destroy(making);
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
+    }
+    return task_start(&IMPORT_OGB_WORK, making, out, error);
+}
+
+int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *report,
+                         struct tr_error *error)
+{
+    void *making;
+    int rv = task_enter_ended(task, &IMPORT_OGB_WORK, "import of a benchmark's folder", &making,
+                              error);
+    if (rv != 0)
+        return rv;
+    struct tr_import_ogb_report known = TR_IMPORT_OGB_REPORT_INIT;
+    const struct ogb_facts *facts = &((const struct raw_making *)making)->ogb_facts;
+    known.split = facts->split;
+    known.unread = facts->unread;
+    known.self_loops = facts->self_loops;
+    known.pairs_seen = facts->pairs_seen;
+    known.pairs_mutual = facts->pairs_mutual;
+    tr_task_leave(task);
+    return sized_write(report, &known, sizeof known, "tr_import_ogb_report", error);
 }
 
 static int run_debian(struct tr_task *task, void *arg, struct error *error)

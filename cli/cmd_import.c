@@ -286,6 +286,39 @@ static const char *const NPZ_EXAMPLES[] = {
     NULL,
 };
 
+static const struct option_spec OGB_OPTIONS[] = {
+    { .name = "out",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct import_ogb_values, out),
+      .metavar = "RAW",
+      .required = true,
+      .help = "the folder to make" },
+    { .name = "undirected",
+      .field = "\"undirected\"",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct import_ogb_values, undirected),
+      .help = "each edge also stands for its reverse" },
+    { .name = "split",
+      .field = "\"split\"",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct import_ogb_values, split),
+      .metavar = "NAME",
+      .help = "which of several folders of split/ gives the masks" },
+    { .name = "replace",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct import_ogb_values, replace),
+      .help = "replace RAW where it is there" },
+    OPTION_ROW_JSON(struct import_ogb_values),
+    OPTION_ROW_QUIET(struct import_ogb_values),
+    OPTION_ROW_END,
+};
+
+static const char *const OGB_EXAMPLES[] = {
+    "troupe import ogb dataset/ogbn_arxiv --undirected --out raw",
+    "troupe import ogb dataset/ogbn_mag --out raw",
+    NULL,
+};
+
 static const struct command KINDS[] = {
     { .name = "debian",
       .summary = "The packages of this machine's Debian archive and their dependencies",
@@ -319,6 +352,15 @@ static const struct command KINDS[] = {
       .values_size = sizeof(struct import_npz_values),
       .examples = NPZ_EXAMPLES,
       .run = import_npz_run },
+    { .name = "ogb",
+      .summary = "A folder of the Open Graph Benchmark",
+      .operands = "DIR",
+      .operands_min = 1,
+      .operands_max = 1,
+      .options = OGB_OPTIONS,
+      .values_size = sizeof(struct import_ogb_values),
+      .examples = OGB_EXAMPLES,
+      .run = import_ogb_run },
     { .name = NULL },
 };
 

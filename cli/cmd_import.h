@@ -72,6 +72,15 @@ struct import_npz_values {
     bool quiet;
 };
 
+struct import_ogb_values {
+    const char *out;
+    const char *split;
+    bool undirected;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
 struct import_debian_values {
     const char *out;
     const char *from;
@@ -85,6 +94,7 @@ char import_delimiter_of(int choice);
 
 int import_edges_run(const struct invocation *invocation, const void *values);
 int import_npz_run(const struct invocation *invocation, const void *values);
+int import_ogb_run(const struct invocation *invocation, const void *values);
 int import_debian_run(const struct invocation *invocation, const void *values);
 int import_table_run(const struct invocation *invocation, const void *values);
 

@@ -20,6 +20,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_import_debian.c \
     cli/cmd_import_edges.c \
     cli/cmd_import_npz.c \
+    cli/cmd_import_ogb.c \
     cli/cmd_import_table.c \
     cli/cmd_infer.c \
     cli/cmd_inspect.c \

@@ -107,6 +107,9 @@ libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c \
     partition/import/npz_import.c partition/import/npz_import.h \
+    partition/import/ogb_import.c partition/import/ogb_import.h \
+    partition/import/ogb_layout.c partition/import/ogb_layout.h \
+    partition/import/row_stream.c partition/import/row_stream.h \
     partition/import/reverse_pairs.c partition/import/reverse_pairs.h
 libtr_partition_la_SOURCES += \
     partition/raw/column_roles.c partition/raw/column_roles.h \

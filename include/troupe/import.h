@@ -248,6 +248,47 @@ struct tr_import_npz_report {
 TR_API int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *report,
                                 struct tr_error *error);
 
+/* A folder of the Open Graph Benchmark as it is downloaded and unpacked: a set for predicting nodes
+ * or links, of one type or several, in texts or arrays. troupe-import(1) says what of it is read.
+ * The raw graph has "feat", "label", "train_mask", "val_mask" and "test_mask", as far as the folder
+ * has them, and what else is known of nodes and edges. */
+struct tr_import_ogb_options {
+    size_t size;
+    const char *path;  /* the folder that has raw/ */
+    const char *out;   /* the folder to make */
+    const char *split; /* a folder of split/; NULL: the only one */
+    bool replace;      /* as above */
+    bool undirected;   /* each edge also stands for its reverse; of graphs of one type */
+    unsigned char reserved[6];
+};
+#define TR_IMPORT_OGB_OPTIONS_INIT                                               \
+    {                                                                            \
+        sizeof(struct tr_import_ogb_options), NULL, NULL, NULL, false, false, "" \
+    }
+
+/* As tr_import_edges_start(). TR_EUNSUPPORTED: what is needed holds many graphs or types that are
+ * not read; TR_EMISMATCH: a file has not as many rows as the folder says. */
+TR_API int tr_import_ogb_start(const struct tr_import_ogb_options *options, struct tr_task **out,
+                               struct tr_error *error);
+
+struct tr_import_ogb_report {
+    size_t size;
+    /* Texts stay until the task is closed. */
+    const char *split;     /* whose masks were written; NULL: there are none */
+    const char *unread;    /* what of the folder was not read, separated by ", "; NULL: nothing */
+    uint64_t self_loops;   /* of graphs of one type, as they lie in the folder; so below */
+    uint64_t pairs_seen;   /* pairs of nodes with an edge, at most 65536 of them */
+    uint64_t pairs_mutual; /* those of them with edges both ways */
+};
+#define TR_IMPORT_OGB_REPORT_INIT                                \
+    {                                                            \
+        sizeof(struct tr_import_ogb_report), NULL, NULL, 0, 0, 0 \
+    }
+
+/* As tr_import_edges_result(), of an import of such a folder. */
+TR_API int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *report,
+                                struct tr_error *error);
+
 /* The packages of a Debian archive and their dependencies; troupe-import(1) says what becomes of
  * them. */
 struct tr_import_debian_options {

@@ -48,6 +48,15 @@ static void copy(const char *from, const char *out)
     assert_true(tr_task_wait(task, TR_WAIT_FOREVER, &failure) < 0);
     assert_true(tr_import_npz_result(task, &npz_report.it, &failure) < 0);
     tr_task_close(task);
+    ABI_IN(tr_import_ogb_options, ogb, TR_IMPORT_OGB_OPTIONS_INIT);
+    ABI_OUT(tr_import_ogb_report, ogb_report, TR_IMPORT_OGB_REPORT_INIT);
+    ogb.it.out = out;
+    ogb.it.path = "/nowhere/ogbn_arxiv";
+    ABI_REFUSES(ogb, "tr_import_ogb_options", tr_import_ogb_start(&ogb.it, &task, &failure));
+    ok(tr_import_ogb_start(&ogb.it, &task, &failure));
+    assert_true(tr_task_wait(task, TR_WAIT_FOREVER, &failure) < 0);
+    assert_true(tr_import_ogb_result(task, &ogb_report.it, &failure) < 0);
+    tr_task_close(task);
     ABI_IN(tr_import_debian_options, debian, TR_IMPORT_DEBIAN_OPTIONS_INIT);
     debian.it.out = out;
     debian.it.from = "/nowhere/packages";

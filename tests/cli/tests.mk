@@ -29,6 +29,7 @@ cli_shell_tests = \
     tests/cli/memory.sh \
     tests/cli/mismatch.sh \
     tests/cli/npz.sh \
+    tests/cli/ogb.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \

@@ -6,7 +6,7 @@ fuzz_tests = \
     tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv \
     tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_exchange tests/fuzz/fuzz_folder \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
-    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_partition \
+    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_ogb tests/fuzz/fuzz_partition \
     tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status \
     tests/fuzz/fuzz_table
 check_PROGRAMS += $(fuzz_tests)
@@ -95,6 +95,9 @@ tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_npz_SOURCES = tests/fuzz/fuzz_npz.c $(fuzz_import)
 tests_fuzz_fuzz_npz_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_ogb_SOURCES = tests/fuzz/fuzz_ogb.c $(fuzz_import)
+tests_fuzz_fuzz_ogb_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)

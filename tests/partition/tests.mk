@@ -145,3 +145,9 @@ TESTS += tests/partition/test_npz
 tests_partition_test_npz_SOURCES = tests/partition/test_npz.c tests/partition/raw_util.h \
     tests/npz_files.h
 tests_partition_test_npz_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_ogb
+TESTS += tests/partition/test_ogb
+tests_partition_test_ogb_SOURCES = tests/partition/test_ogb.c tests/partition/raw_util.h \
+    tests/npz_files.h
+tests_partition_test_ogb_LDADD = $(partition_libs) $(test_libs)
