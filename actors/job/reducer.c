@@ -262,15 +262,16 @@ static bool is_save(const struct msg_group_request *head)
 }
 
 /* The same call again, for an operation that is under way or whose outcome nobody has had. A save
- * that timed out may be skipped at its repeat, or the other way round: the coordinator has this
- * rank's report of it, and as a save of its own the repeat would wait for ranks that do not
- * come. */
+ * that timed out may be skipped at its repeat, or the other way round, or be skipped for another
+ * reason: the coordinator has this rank's report of it, and as a save of its own the repeat would
+ * wait for ranks that do not come. */
 static bool is_repeat(const struct reducer_operation *op, const struct msg_group_request *head)
 {
     if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
         return false;
     const struct msg_group_request *asked = (const void *)op->request->head;
-    if (is_save(head) && is_save(asked) && head->operation != asked->operation)
+    bool skips = head->operation == MSG_GROUP_SKIP || asked->operation == MSG_GROUP_SKIP;
+    if (is_save(head) && is_save(asked) && skips)
         return head->value == asked->value;
     return head->operation == asked->operation && head->value == asked->value &&
            head->count == asked->count;

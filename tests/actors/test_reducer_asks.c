@@ -830,6 +830,26 @@ static void a_save_that_is_skipped_at_its_repeat_is_the_same(void **unused)
 
 /* A second host without room: the coordinator hears why before the trainer does, and what that host
  * has of the part is dropped. The next coordinator hears of the failure too. */
+/* The same of a save that is skipped for one reason, and at its repeat for another. */
+static void a_save_that_is_skipped_for_another_reason_is_the_same(void **unused)
+{
+    (void)unused;
+    static const struct answer answers[] = {
+        { 0 }, { .how = HELD }, { .how = ERROR_TEXT, .code = TR_ENOSPC, .text = "no part" }
+    };
+    struct stage s;
+    open_stage(&s, answers, sizeof answers / sizeof *answers, false);
+    ask_well(&s, MSG_GROUP_RESTORE, 0, 0);
+    assert_int_equal(ask(&s, MSG_GROUP_SKIP, 12, (uint64_t)(int64_t)TR_ENOSPC), TR_ETIMEDOUT);
+    restart_coordinator(&s);
+    /* The outcome is here, and nobody is asked for another. */
+    expect_questions(&s, 3);
+    assert_int_equal(ask(&s, MSG_GROUP_SKIP, 12, (uint64_t)(int64_t)TR_EPERM), 0);
+    expect_error(&s, TR_ENOSPC, "trainer 1 saves no part of the checkpoint of step 12: ");
+    expect_questions(&s, 3);
+    close_stage(&s);
+}
+
 /* While there is no memory for the trainer's answer the coordinator is asked again, for the same
  * save: by another number this rank would be ahead of the others from then on. */
 static void a_save_without_memory_for_its_answer_is_the_same(void **unused)
@@ -1039,6 +1059,7 @@ int main(void)
         cmocka_unit_test(a_part_is_copied_before_it_is_reported),
         cmocka_unit_test(a_part_that_travels_is_not_reported),
         cmocka_unit_test(a_save_that_is_skipped_at_its_repeat_is_the_same),
+        cmocka_unit_test(a_save_that_is_skipped_for_another_reason_is_the_same),
         cmocka_unit_test(a_save_without_memory_for_its_answer_is_the_same),
         cmocka_unit_test(a_want_of_memory_is_no_outcome_of_a_save),
         cmocka_unit_test(a_want_of_memory_is_not_kept_for_a_repeat),
