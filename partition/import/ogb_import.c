@@ -256,7 +256,8 @@ static int copy_rows(struct ogb_job *job, const struct ogb_item *item, struct ro
 {
     uint32_t table;
     const bool on_edges = item->part == OGB_EDGE_TABLE;
-    uint64_t most = stream->row_bytes == 0 ? 0 : PIECE_BYTES / stream->row_bytes, got = 1;
+    uint64_t most = stream->row_bytes == 0 ? PIECE_BYTES : PIECE_BYTES / stream->row_bytes;
+    uint64_t got = 1;
     most = most == 0 ? 1 : most;
     int rv = raw_writer_add_table(job->writer, item->name, on_edges, item->type, stream->dtype,
                                   stream->ndim, &stream->width, &table, job->error);

@@ -248,6 +248,21 @@ static int add_text(struct finder *finder, enum ogb_part part, uint32_t type, co
     return path != NULL ? add_item(finder, part, type, path, NULL, name) : finder->rv;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct ogb_item *one = a, *other = b;
+    int by_name = strcmp(one->name, other->name);
+    return by_name != 0 ? by_name : one->type < other->type ? -1 : one->type > other->type;
+}
+
+/* Folders list their names in any order, and a graph that is imported again has to be the same. */
+static void sort_tables(struct ogb_layout *layout, uint32_t first)
+{
+    if (layout->num_items > first)
+        qsort(layout->items + first, layout->num_items - first, sizeof *layout->items,
+              compare_names);
+}
+
 /* Features under their own names, and those that "node_" or "edge_" begins. */
 static int add_tables(struct finder *finder, enum ogb_part part, uint32_t type, const char *in)
 {
@@ -261,8 +276,10 @@ static int add_tables(struct finder *finder, enum ogb_part part, uint32_t type, 
     finder->in = in;
     finder->part = part;
     finder->type = type;
+    uint32_t first = finder->layout->num_items;
     /* A folder that cannot be listed fails where its files are opened. */
     (void)finder->files->list(finder->files, in, visit_table, finder);
+    sort_tables(finder->layout, first);
     return finder->rv;
 }
 
@@ -535,7 +552,9 @@ static int lay_out_typed_arrays(struct finder *finder, const char *raw)
     if (rv != 0)
         return rv;
     finder->in = raw;
+    uint32_t first = finder->layout->num_items;
     (void)finder->files->list(finder->files, raw, visit_archive, finder);
+    sort_tables(finder->layout, first);
     char *labels = finder->rv == 0 ? layout_join(finder, raw, "node-label.npz") : NULL;
     if (labels != NULL && files_exists(finder->files, labels))
         finder->rv = each_array(finder, raw, "node-label.npz", visit_node_table, "label");

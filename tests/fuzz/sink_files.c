@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* O_DIRECTORY */
 #include "tests/fuzz/sink_files.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 /* Above every number of an input's file. */
@@ -24,9 +26,24 @@ static bool is_input(const char *path)
     return strncmp(path, FUZZ_FOLDER, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
+/* Whether a file of the input lies below that path. */
+static bool is_input_folder(const struct memory_files *input, const char *path)
+{
+    size_t length = strlen(path) - (sizeof FUZZ_FOLDER - 1);
+    const char *below = path + sizeof FUZZ_FOLDER;
+    for (uint32_t i = 0; length > 1 && i < input->count; i++) {
+        const struct memory_file *file = &input->all[i];
+        if (file->name_length > length && memcmp(file->name, below, length - 1) == 0 &&
+            file->name[length - 1] == '/')
+            return true;
+    }
+    return false;
+}
+
 static int sink_open(struct files *self, const char *path, int flags, int mode)
 {
-    if (is_input(path))
+    /* A folder is opened to see that it is one. */
+    if (is_input(path) && !((flags & O_DIRECTORY) && is_input_folder(sink_of(self)->input, path)))
         return input_of(self)->open(input_of(self), path, flags, mode);
     sink_of(self)->num_open++;
     return SINK_FD;

@@ -215,10 +215,16 @@ static void numbers_as_they_are_written(void **state)
     }
     put_text(*state, "set/raw/node-feat.csv", text);
     put_text(*state, "set/raw/node_year.csv", "9007199254740993\n-4\n+5\n");
+    put_text(*state, "set/raw/node_age.csv", "1\n2\n3\n");
+    put_text(*state, "set/raw/node_zone.csv", "1\n2\n3\n");
     static const int64_t years[] = { 9007199254740993, -4, 5 };
     struct raw_graph *graph = made(*state, false, &facts);
     has_rows(graph, false, 0, "feat", TR_F32, sizeof rows, rows);
     has_rows(graph, false, 0, "year", TR_I64, sizeof years, years);
+    /* Whatever the order in which the folder lists its files. */
+    assert_int_equal(raw_find_table(graph, false, 0, "age"), 1);
+    assert_int_equal(raw_find_table(graph, false, 0, "year"), 2);
+    assert_int_equal(raw_find_table(graph, false, 0, "zone"), 3);
     ogb_facts_fini(&facts);
     raw_close(graph);
 }
