@@ -6,6 +6,7 @@
 
 #include <troupe/book.h>
 
+#include "api/open_book.h"
 #include "api/public_error.h"
 #include "api/schema.h"
 #include "api/sized.h"
@@ -18,6 +19,11 @@ struct tr_book {
     struct schema schema;
     struct numbering nodes, edges;
 };
+
+struct store *open_book_store(const struct tr_book *book)
+{
+    return book->store;
+}
 
 static int open_book(const char *path, struct tr_book *book, struct error *error)
 {

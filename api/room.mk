@@ -4,6 +4,8 @@ libtr_api_la_SOURCES = \
     api/apt_reader.c \
     api/apt_reader.h \
     api/batch.c \
+    api/book_names.c \
+    api/open_book.h \
     api/checkpoint_folder.c \
     api/checkpoints.c \
     api/deal.c \

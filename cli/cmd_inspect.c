@@ -150,6 +150,66 @@ static int book_table(const void *book, uint32_t table, struct tr_table_info *in
     return tr_book_table(book, table, info, error);
 }
 
+/* The first names of a list, with commas between them. */
+#define NAMES_SHOWN 3u
+#define NAMES_SHOWN_BYTES 96u
+
+static int report_first_names(struct report *report, const struct tr_book *book, uint32_t list,
+                              uint64_t count, struct tr_error *error)
+{
+    uint64_t offsets[NAMES_SHOWN + 1];
+    size_t some = count < NAMES_SHOWN ? (size_t)count : NAMES_SHOWN, used = 0;
+    char shown[NAMES_SHOWN_BYTES + 8] = "";
+    int rv = tr_book_read_names(book, list, 0, some, offsets, NULL, 0, error);
+    char *text = rv == 0 ? malloc((size_t)offsets[some] + 1) : NULL;
+    if (rv == 0 && text == NULL)
+        rv = tr_error_set(error, TR_ENOMEM, "no memory for names");
+    if (rv == 0)
+        rv = tr_book_read_names(book, list, 0, some, offsets, text, (size_t)offsets[some], error);
+    for (size_t i = 0; rv == 0 && i < some; i++) {
+        /* The name's line end is left out. */
+        size_t length = (size_t)(offsets[i + 1] - offsets[i]) - 1;
+        size_t room = NAMES_SHOWN_BYTES - used;
+        if (i > 0 && room > 2)
+            used += (size_t)sprintf(shown + used, ", ");
+        room = NAMES_SHOWN_BYTES - used;
+        /* A cut goes between characters. */
+        size_t kept = length < room ? length : room;
+        while (kept < length && kept > 0 && ((unsigned char)text[offsets[i] + kept] & 0xc0) == 0x80)
+            kept--;
+        memcpy(shown + used, text + offsets[i], kept);
+        used += kept;
+        shown[used] = '\0';
+    }
+    free(text);
+    if (rv == 0)
+        report_text(report, "first", "first of them", shown);
+    return rv;
+}
+
+static int report_names(struct report *report, const struct tr_book *book, struct tr_error *error)
+{
+    static const char *const OF[] = { "nodes", "values", "columns" };
+    int rv = 0;
+    for (uint32_t i = 0; rv == 0; i++) {
+        struct tr_names_info info = TR_NAMES_INFO_INIT;
+        struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
+        if (tr_book_names(book, i, &info, NULL) != 0)
+            break;
+        rv = tr_book_ntype(book, info.ntype, &type, error);
+        if (rv != 0)
+            break;
+        report_row(report, "names");
+        report_text(report, "of", "names of", OF[info.of]);
+        report_text(report, "type", "type", type.name);
+        report_text(report, "table", "feature", info.table != NULL ? info.table : "");
+        report_count(report, "count", "names", info.count);
+        rv = report_first_names(report, book, i, info.count, error);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
 static void report_part(struct report *report, uint32_t number, const struct tr_part_info *part)
 {
     report_row(report, "partitions");
@@ -190,6 +250,8 @@ static int report_book(struct report *report, const struct tr_book *book,
     int rv = report_types(report, &from, error);
     if (rv == 0)
         rv = report_tables(report, &from, error);
+    if (rv == 0)
+        rv = report_names(report, book, error);
     for (uint32_t p = 0; p < info->num_parts && rv == 0; p++)
         report_part(report, p, &parts[p]);
     report_rows_end(report);

@@ -323,7 +323,7 @@ int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error
     int rv = infer_task_enter(task, &inference, error);
     if (rv != 0)
         return rv;
-    rv = run_job_write_outputs(&inference->job, path, &why);
+    rv = run_job_write_outputs(&inference->job, inference->graph, path, &why);
     return infer_task_leave(task, inference, rv, &why, error);
 }
 

@@ -18,6 +18,7 @@ struct prediction_lines {
     struct file file;
     enum predictions_format format;
     const struct tensor *outputs;
+    struct name_reader *names; /* NULL: none */
     char *buffer;
     size_t used;
     int rv; /* the first failure; nothing is written behind it */
@@ -65,11 +66,71 @@ static void put_probability(struct prediction_lines *lines, double probability)
     put(lines, "%" PRIu64 ".%06" PRIu64, millionths / 1000000, millionths % 1000000);
 }
 
-/* The name by which the user knows a node: its number in the raw graph. A graph whose nodes have
- * names of their own gives them here. */
+static void put_bytes(struct prediction_lines *lines, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (lines->used == BUFFER_BYTES)
+            flush_lines(lines);
+        lines->buffer[lines->used++] = bytes[i];
+    }
+}
+
+static void put_csv_text(struct prediction_lines *lines, const char *text, size_t length)
+{
+    bool quote = length == 0 || text[0] == ' ' || text[length - 1] == ' ';
+    for (size_t i = 0; i < length; i++)
+        quote = quote || strchr(",;\"\r\n\t", text[i]) != NULL;
+    if (!quote) {
+        put_bytes(lines, text, length);
+        return;
+    }
+    put(lines, "\"");
+    for (size_t i = 0; i < length; i++)
+        put_bytes(lines, text[i] == '"' ? "\"\"" : &text[i], text[i] == '"' ? 2 : 1);
+    put(lines, "\"");
+}
+
+static void put_json_text(struct prediction_lines *lines, const char *text, size_t length)
+{
+    put(lines, "\"");
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20) {
+            put(lines, "\\u%04x", (unsigned)text[i]);
+            continue;
+        }
+        if (text[i] == '"' || text[i] == '\\')
+            put_bytes(lines, "\\", 1);
+        put_bytes(lines, &text[i], 1);
+    }
+    put(lines, "\"");
+}
+
+/* The name of a number where there is one, or else the number. */
+static void put_name(struct prediction_lines *lines, struct name_piece *piece, size_t number)
+{
+    const char *text;
+    size_t length;
+    int rv = 0;
+    bool named = piece != NULL && name_reader_find(lines->names, piece, number, &text, &length, &rv,
+                                                   lines->rv == 0 ? lines->error : NULL);
+    if (rv != 0 && lines->rv == 0)
+        lines->rv = rv;
+    if (!named)
+        put(lines, "%zu", number);
+    else if (lines->format == PREDICTIONS_CSV)
+        put_csv_text(lines, text, length);
+    else
+        put_json_text(lines, text, length);
+}
+
 static void put_node(struct prediction_lines *lines, size_t node)
 {
-    put(lines, "%zu", node);
+    put_name(lines, lines->names != NULL ? &lines->names->nodes : NULL, node);
+}
+
+static void put_class(struct prediction_lines *lines, size_t class)
+{
+    put_name(lines, lines->names != NULL ? &lines->names->classes : NULL, class);
 }
 
 /* The class's share of the exponentials; none overflows, since it is the largest. */
@@ -93,7 +154,9 @@ static void put_one_class(struct prediction_lines *lines, size_t node)
     bool csv = lines->format == PREDICTIONS_CSV;
     put(lines, "%s", csv ? "" : "{\"node\":");
     put_node(lines, node);
-    put(lines, csv ? ",%zu," : ",\"class\":%zu,\"probability\":", best);
+    put(lines, "%s", csv ? "," : ",\"class\":");
+    put_class(lines, best);
+    put(lines, "%s", csv ? "," : ",\"probability\":");
     put_probability(lines, softmax_share(z, classes, best));
     put(lines, "%s", csv ? "\n" : "}\n");
 }
@@ -141,9 +204,12 @@ static void put_header(struct prediction_lines *lines, enum model_loss loss)
 }
 
 int predictions_write(struct files *files, const char *path, enum predictions_format format,
-                      enum model_loss loss, const struct tensor *outputs, struct error *error)
+                      enum model_loss loss, const struct tensor *outputs, struct name_reader *names,
+                      struct error *error)
 {
-    struct prediction_lines lines = { .format = format, .outputs = outputs, .error = error };
+    struct prediction_lines lines = {
+        .format = format, .outputs = outputs, .names = names, .error = error
+    };
     lines.buffer = malloc(BUFFER_BYTES);
     if (lines.buffer == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);

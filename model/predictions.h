@@ -8,6 +8,9 @@
  *               more likely than not, and all probabilities:
  *               {"node":0,"classes":[1],"probabilities":[0.100000,0.900000]}.
  *
+ * Where the graph has names of its nodes or classes they stand in place of the numbers: in CSV in
+ * quotation marks where that is needed, as RFC 4180 has it, in JSON as texts.
+ *
  * The class is the largest output, the first of equals, as scores have it (scores.h). Probabilities
  * have six decimals whatever the locale; one that is no number is an empty field, or null.
  *
@@ -21,6 +24,7 @@
 #include <stdbool.h>
 
 #include "model/model_config.h"
+#include "model/name_reader.h"
 #include "model/tensor.h"
 #include "runtime/base/files.h"
 
@@ -29,9 +33,10 @@ enum predictions_format { PREDICTIONS_CSV, PREDICTIONS_JSONL };
 /* Whether the file's name says that it has such lines: it ends with .csv, or with .jsonl. */
 bool predictions_find_format(const char *path, enum predictions_format *format);
 
-/* Writes a new file at path, outputs [nodes][classes] before softmax or sigmoid. A failure may leave
- * a part of it. */
+/* Writes a new file at path, outputs [nodes][classes] before softmax or sigmoid. names: of the nodes
+ * and classes, where the graph has some; may be NULL. A failure may leave a part of it. */
 int predictions_write(struct files *files, const char *path, enum predictions_format format,
-                      enum model_loss loss, const struct tensor *outputs, struct error *error);
+                      enum model_loss loss, const struct tensor *outputs, struct name_reader *names,
+                      struct error *error);
 
 #endif

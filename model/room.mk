@@ -38,6 +38,8 @@ libtr_model_la_SOURCES = \
     model/model_file.h \
     model/node_map.c \
     model/node_map.h \
+    model/name_reader.c \
+    model/name_reader.h \
     model/optimiser.c \
     model/optimiser.h \
     model/params.c \

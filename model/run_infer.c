@@ -145,9 +145,23 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
     return rv == 0 ? run_job_score(job, split, scores, error) : rv;
 }
 
+/* Predictions with the names that the graph at `graph` has. */
+static int write_predictions(const struct run_job *job, const char *graph, const char *path,
+                             enum predictions_format format, struct error *error)
+{
+    struct name_reader names;
+    int rv = name_reader_open(&names, graph, 0, job->config->labels, error);
+    if (rv != 0)
+        return rv;
+    rv = predictions_write(files_posix, path, format, job->config->model.loss, &job->logits, &names,
+                           error);
+    name_reader_close(&names);
+    return rv;
+}
+
 /* Writes rows under a name of their own, which becomes the path when they are on the disk. format:
- * NULL writes them as they are. */
-static int write_rows(const struct run_job *job, const struct tensor *rows,
+ * of predictions of the graph at `graph`; NULL writes the rows as they are. */
+static int write_rows(const struct run_job *job, const struct tensor *rows, const char *graph,
                       const enum predictions_format *format, const char *path, struct error *error)
 {
     const uint64_t shape[] = { rows->rows, rows->cols };
@@ -156,7 +170,7 @@ static int write_rows(const struct run_job *job, const struct tensor *rows,
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     if (format != NULL)
-        rv = predictions_write(files_posix, aside, *format, job->config->model.loss, rows, error);
+        rv = write_predictions(job, graph, aside, *format, error);
     else
         rv = npy_write(files_posix, aside, "<f4", 2, shape, rows->data, error);
     /* The file is on the disk before it has its name, which never stands for half of it. */
@@ -170,14 +184,15 @@ static int write_rows(const struct run_job *job, const struct tensor *rows,
     return rv;
 }
 
-int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error)
+int run_job_write_outputs(const struct run_job *job, const char *graph, const char *path,
+                          struct error *error)
 {
     enum predictions_format format;
     bool text = predictions_find_format(path, &format);
-    return write_rows(job, &job->logits, text ? &format : NULL, path, error);
+    return write_rows(job, &job->logits, graph, text ? &format : NULL, path, error);
 }
 
 int run_job_write_hidden(const struct run_job *job, const char *path, struct error *error)
 {
-    return write_rows(job, job->hidden, NULL, path, error);
+    return write_rows(job, job->hidden, NULL, NULL, path, error);
 }

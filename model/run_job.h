@@ -120,8 +120,10 @@ int run_job_confusion(struct run_job *job, const struct run_job_split *split, ui
                       struct error *error);
 
 /* Writes job->logits, a row a node by original ID: as a .npy file, or where the name ends with .csv
- * or .jsonl what they predict (predictions.h). The file appears whole or not at all. */
-int run_job_write_outputs(const struct run_job *job, const char *path, struct error *error);
+ * or .jsonl what they predict (predictions.h), with the names of the graph whose NAME.json is at
+ * `graph`. The file appears whole or not at all. */
+int run_job_write_outputs(const struct run_job *job, const char *graph, const char *path,
+                          struct error *error);
 
 /* Writes job->hidden, which is known, as a .npy file in the same way. */
 int run_job_write_hidden(const struct run_job *job, const char *path, struct error *error);

@@ -46,6 +46,7 @@ libtr_partition_la_SOURCES = \
     partition/build/write_edge_runs.c \
     partition/build/write_edges.c \
     partition/build/write_halos.c \
+    partition/build/write_names.c \
     partition/build/write_nodes.c \
     partition/build/write_ranks.c \
     partition/build/write_rows.c \

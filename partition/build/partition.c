@@ -94,6 +94,8 @@ static int write_arrays(struct partition_job *job, const struct assignment *assi
         rv = write_halos(job, column_tables, error);
     if (rv == 0 && job->options->trainers > 0)
         rv = write_deal(job, assignment, error);
+    for (uint32_t i = 0; i < raw->num_names && rv == 0; i++)
+        rv = write_names(job, i, error);
     return rv;
 }
 
@@ -175,6 +177,8 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     }
     if (rv == 0)
         rv = list_tables(&file, job);
+    for (uint32_t i = 0; i < job->raw->num_names && rv == 0; i++)
+        rv = book_file_add_names(&file, &job->raw->names[i].key, job->raw->names[i].count);
     if (rv == 0)
         rv = asprintf(&path, "%s/%s.json", job->folder, name) < 0 ? TR_ENOMEM : 0;
     if (rv != 0) {

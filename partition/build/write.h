@@ -38,6 +38,9 @@ int write_halos(struct partition_job *job, const bool *column_tables, struct err
  * IDs are original IDs the ranks of all are not stored. */
 int write_ranks(struct partition_job *job, uint32_t ntype, struct error *error);
 
+/* A list of names, as the raw graph has it. */
+int write_names(struct partition_job *job, uint32_t number, struct error *error);
+
 /* The trainer of each training node, evened out, and the ranks of those that are dealt. */
 int write_deal(struct partition_job *job, const struct assignment *assignment, struct error *error);
 

@@ -38,6 +38,11 @@ void raw_close(struct raw_graph *graph)
         graph->source->close(graph->source);
     for (uint32_t i = 0; i < graph->num_tables; i++)
         free(graph->tables[i].name);
+    for (uint32_t i = 0; i < graph->num_names; i++) {
+        free(graph->names[i].key.table);
+        free(graph->names[i].stem);
+    }
+    free(graph->names);
     free(graph->tables);
     free(graph->num_nodes);
     free(graph->num_edges);

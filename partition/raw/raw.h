@@ -23,6 +23,7 @@
 #include <troupe/types.h>
 
 #include "graph/types.h"
+#include "partition/store/name_list.h"
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/files.h"
@@ -55,19 +56,11 @@ struct raw_edges_found {
     uint64_t duplicates;              /* edges, where they were looked for */
 };
 
-/* What a list of names is of. */
-enum names_of {
-    NAMES_NODES,   /* of a type, by original ID */
-    NAMES_VALUES,  /* the numbers that a table of a type has: classes, categories */
-    NAMES_COLUMNS, /* the elements of a row of a table of a type */
-};
-
-/* Names that the user's files had where the graph has numbers (partition/store/name_list.h). */
+/* A list of names in the files of a raw graph. */
 struct raw_names {
-    enum names_of of;
-    uint32_t ntype;
-    char *table; /* NULL of nodes */
-    char *stem;  /* the path of the list */
+    struct names_key key; /* its table is the graph's */
+    struct files *files;
+    char *stem; /* the list's path */
     uint64_t count;
 };
 

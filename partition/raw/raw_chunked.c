@@ -382,6 +382,83 @@ static int read_tables(struct chunked *source, const struct json_field *root, bo
     return 0;
 }
 
+/* A list whose table is there and as wide as it has columns; another one was of a table that is not
+ * there any more. */
+static bool names_belong(const struct raw_graph *graph, const struct raw_names *names)
+{
+    const struct names_key *key = &names->key;
+    if (key->of == NAMES_NODES)
+        return names->count == graph->num_nodes[key->ntype];
+    int table = raw_find_table(graph, false, key->ntype, key->table);
+    return table >= 0 && (key->of != NAMES_COLUMNS || graph->tables[table].width == names->count);
+}
+
+static int read_names_key(const struct raw_graph *graph, const struct json_field *entry,
+                          struct names_key *key, struct error *error)
+{
+    struct json_field of, type;
+    int rv = json_get(entry, "of", JSON_STRING, &of, error);
+    if (rv == 0 && !names_of_find(json_string_value(of.value), &key->of))
+        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is none of nodes, values and columns",
+                         json_string_value(of.value));
+    if (rv == 0)
+        rv = json_get(entry, "node_type", JSON_STRING, &type, error);
+    if (rv != 0)
+        return rv;
+    int ntype = graph_types_find_ntype(&graph->types, json_string_value(type.value));
+    if (ntype < 0)
+        return json_fail(&type, error, TR_EFORMAT, "no such node type; it must be in node_type");
+    key->ntype = (uint32_t)ntype;
+    rv = json_take_text(entry, "table", &key->table, error);
+    if (rv == 0 && (key->of == NAMES_NODES) != (key->table == NULL))
+        rv = json_fail(entry, error, TR_EFORMAT, "\"table\" says whose values or columns they are");
+    return rv;
+}
+
+static int add_names(struct chunked *source, const struct json_field *entry, struct error *error)
+{
+    struct raw_graph *graph = source->graph;
+    struct json_field count, data;
+    struct raw_names *grown = realloc(graph->names, (graph->num_names + 1) * sizeof *grown);
+    if (grown == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", entry->path);
+    graph->names = grown;
+    struct raw_names *names = &grown[graph->num_names];
+    *names = (struct raw_names){ .files = source->options->files };
+    int rv = read_names_key(graph, entry, &names->key, error);
+    if (rv == 0)
+        rv = json_get(entry, "count", JSON_INTEGER, &count, error);
+    if (rv == 0)
+        rv = json_count(&count, &names->count, error);
+    if (rv == 0)
+        rv = json_get(entry, "data", JSON_STRING, &data, error);
+    if (rv == 0) {
+        names->stem = files_join(source->folder, json_string_value(data.value));
+        if (names->stem == NULL)
+            rv = error_set(error, TR_ENOMEM, "%s: no memory", entry->path);
+    }
+    if (rv == 0 && names_belong(graph, names)) {
+        graph->num_names++;
+        return 0;
+    }
+    free(names->key.table);
+    free(names->stem);
+    return rv;
+}
+
+/* Names that stand for numbers; graphs of other programs have none. */
+static int read_names(struct chunked *source, const struct json_field *root, struct error *error)
+{
+    struct json_field list, entry;
+    int rv = json_get_optional(root, "names", JSON_ARRAY, &list, error);
+    for (size_t i = 0; rv == 0 && list.value != NULL && i < json_array_size(list.value); i++) {
+        rv = json_at(&list, i, JSON_OBJECT, &entry, error);
+        if (rv == 0)
+            rv = add_names(source, &entry, error);
+    }
+    return rv;
+}
+
 static int read_metadata(struct chunked *source, const struct json_field *root, struct error *error)
 {
     struct raw_graph *graph = source->graph;
@@ -401,6 +478,8 @@ static int read_metadata(struct chunked *source, const struct json_field *root, 
         rv = read_tables(source, root, false, error);
     if (rv == 0)
         rv = read_tables(source, root, true, error);
+    if (rv == 0)
+        rv = read_names(source, root, error);
     return rv;
 }
 

@@ -302,10 +302,10 @@ int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, c
 static int name_list_stem(const struct raw_writer *writer, const struct out_names *names,
                           char stem[FILE_NAME_MAX_BYTES], struct error *error)
 {
-    static const char *const OF[] = { "nodes", "values", "columns" };
-    int length = snprintf(
-        stem, FILE_NAME_MAX_BYTES, "names/%.940s/%s%s%s", writer->types.ntypes[names->ntype],
-        OF[names->of], names->table != NULL ? "~" : "", names->table != NULL ? names->table : "");
+    int length = snprintf(stem, FILE_NAME_MAX_BYTES, "names/%.940s/%s%s%s",
+                          writer->types.ntypes[names->ntype], names_of_word(names->of),
+                          names->table != NULL ? "~" : "",
+                          names->table != NULL ? names->table : "");
     if (length >= FILE_NAME_MAX_BYTES)
         return error_set(error, TR_EINVAL, "names of '%.40s': too long a name", names->table);
     return 0;
@@ -466,12 +466,11 @@ static int describe_counts(const struct raw_writer *writer, json_t *root)
 /* [{"of": "nodes", "node_type": ..., "count": ..., "data": the files' stem}, ...] */
 static int describe_names(const struct raw_writer *writer, json_t *root)
 {
-    static const char *const OF[] = { "nodes", "values", "columns" };
     json_t *list = json_array();
     int rv = json_object_set_new(root, "names", list);
     for (uint32_t i = 0; rv == 0 && i < writer->num_names; i++) {
         const struct out_names *names = &writer->names[i];
-        json_t *entry = json_pack("{s:s,s:s,s:I,s:s}", "of", OF[names->of], "node_type",
+        json_t *entry = json_pack("{s:s,s:s,s:I,s:s}", "of", names_of_word(names->of), "node_type",
                                   writer->types.ntypes[names->ntype], "count",
                                   (json_int_t)names->list.count, "data", names->stem);
         if (entry != NULL && names->table != NULL)

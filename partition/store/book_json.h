@@ -20,6 +20,7 @@
 #include "graph/part.h"
 #include "partition/store/book.h"
 #include "partition/store/checksums.h"
+#include "partition/store/name_list.h"
 #include "runtime/base/error.h"
 #include "runtime/base/files.h"
 
@@ -42,6 +43,15 @@ struct book_table {
     uint64_t shape[FEATURE_NDIM_MAX];
 };
 
+/* A list of names beside the file (name_list.h). */
+struct book_names {
+    struct names_key key; /* its table is the file's */
+    uint64_t count;
+};
+
+/* Lists of names: of the nodes of each type, and two of each table. */
+#define BOOK_NAMES_MAX (2 * BOOK_TABLES_MAX)
+
 struct book_file {
     struct book book;
     uint32_t num_tables;
@@ -49,8 +59,10 @@ struct book_file {
     bool original_edge_ids; /* stored */
     bool *column_tables;    /* [num_etypes]: columns are local IDs, see graph/part.h */
     uint64_t seed;
-    uint32_t num_trainers;      /* 0: no trainers were named, no deal is stored */
-    char *train_mask;           /* the table of nodes that are dealt; NULL: PARTITION_TRAIN_MASK */
+    uint32_t num_trainers; /* 0: no trainers were named, no deal is stored */
+    char *train_mask;      /* the table of nodes that are dealt; NULL: PARTITION_TRAIN_MASK */
+    uint32_t num_names;
+    struct book_names *names;
     char **part_folders;        /* [num_parts], relative to the file's folder */
     struct checksums checksums; /* of the arrays; none in folders of older versions */
 };
@@ -62,6 +74,8 @@ int book_file_read(struct book_file *file, struct files *files, const char *path
                    struct error *error);
 int book_file_write(const struct book_file *file, struct files *files, const char *path,
                     struct error *error);
+/* Appends a list; the key's table is copied. TR_ENOMEM. */
+int book_file_add_names(struct book_file *file, const struct names_key *key, uint64_t count);
 void book_file_fini(struct book_file *file);
 
 #endif

@@ -31,6 +31,9 @@ void book_file_fini(struct book_file *file)
         free(file->tables[i].name);
     for (uint32_t i = 0; file->part_folders != NULL && i < file->book.num_parts; i++)
         free(file->part_folders[i]);
+    for (uint32_t i = 0; i < file->num_names; i++)
+        free(file->names[i].key.table);
+    free(file->names);
     free(file->tables);
     free(file->part_folders);
     free(file->column_tables);
@@ -38,6 +41,21 @@ void book_file_fini(struct book_file *file)
     checksums_fini(&file->checksums);
     book_fini(&file->book);
     *file = (struct book_file){ 0 };
+}
+
+int book_file_add_names(struct book_file *file, const struct names_key *key, uint64_t count)
+{
+    struct book_names *grown = realloc(file->names, (file->num_names + 1) * sizeof *grown);
+    if (grown == NULL)
+        return TR_ENOMEM;
+    file->names = grown;
+    struct book_names *added = &grown[file->num_names];
+    *added = (struct book_names){ .key = *key, .count = count };
+    added->key.table = key->table != NULL ? strdup(key->table) : NULL;
+    if (key->table != NULL && added->key.table == NULL)
+        return TR_ENOMEM;
+    file->num_names++;
+    return 0;
 }
 
 /* The values that are read before the book can be made of them. */
@@ -448,6 +466,58 @@ static int read_ranks(const struct json_field *own, struct book *book, struct er
     return rv;
 }
 
+static int read_names_entry(const struct json_field *object, struct book_file *file,
+                            struct error *error)
+{
+    struct json_field of, type, count;
+    struct names_key key = { NAMES_NODES, 0, NULL };
+    uint64_t names = 0;
+    int rv = json_get(object, "of", JSON_STRING, &of, error);
+    if (rv == 0 && !names_of_find(json_string_value(of.value), &key.of))
+        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is none of nodes, values and columns",
+                         json_string_value(of.value));
+    if (rv == 0)
+        rv = json_get(object, "ntype", JSON_STRING, &type, error);
+    if (rv != 0)
+        return rv;
+    int ntype = graph_types_find_ntype(&file->book.types, json_string_value(type.value));
+    if (ntype < 0)
+        return json_fail(&type, error, TR_EFORMAT, "the type is not listed in this file");
+    key.ntype = (uint32_t)ntype;
+    rv = json_get(object, "count", JSON_INTEGER, &count, error);
+    if (rv == 0)
+        rv = json_count(&count, &names, error);
+    if (rv == 0 && key.of == NAMES_NODES && names != file->book.num_nodes[ntype])
+        rv = json_fail(&count, error, TR_EFORMAT,
+                       "%" PRIu64 " names of a type that has %" PRIu64 " nodes", names,
+                       file->book.num_nodes[ntype]);
+    if (rv == 0)
+        rv = json_take_text(object, "table", &key.table, error);
+    if (rv == 0 && (key.of == NAMES_NODES) != (key.table == NULL))
+        rv = json_fail(object, error, TR_EFORMAT,
+                       "\"table\" says whose values or columns they are");
+    if (rv == 0 && book_file_add_names(file, &key, names) != 0)
+        rv = json_fail(object, error, TR_ENOMEM, "no memory for the lists of names");
+    free(key.table);
+    return rv;
+}
+
+/* Graphs whose nodes were numbers have none. */
+static int read_names(const struct json_field *own, struct book_file *file, struct error *error)
+{
+    struct json_field list, object;
+    int rv = json_get_optional(own, "names", JSON_ARRAY, &list, error);
+    size_t count = rv == 0 && list.value != NULL ? json_array_size(list.value) : 0;
+    if (count > BOOK_NAMES_MAX)
+        return json_fail(&list, error, TR_ETOOBIG, "more than %d lists of names", BOOK_NAMES_MAX);
+    for (size_t i = 0; i < count && rv == 0; i++) {
+        rv = json_at(&list, i, JSON_OBJECT, &object, error);
+        if (rv == 0)
+            rv = read_names_entry(&object, file, error);
+    }
+    return rv;
+}
+
 /* Folders of older versions do not say it. */
 static int read_edge_runs(const struct json_field *own, struct book *book, struct error *error)
 {
@@ -500,6 +570,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_ranks(&own, &file->book, error);
     if (rv == 0)
         rv = read_edge_runs(&own, &file->book, error);
+    if (rv == 0)
+        rv = read_names(&own, file, error);
     if (rv == 0)
         rv = checksums_take(&file->checksums, &own, file->book.num_parts, error);
     return rv;

@@ -134,6 +134,23 @@ static json_t *make_ranks(struct making *making)
     return list;
 }
 
+/* [{"of": ..., "ntype": ..., "count": ..., "table": ...}, ...] */
+static json_t *make_names(struct making *making)
+{
+    const struct book_file *file = making->file;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < file->num_names; i++) {
+        const struct book_names *names = &file->names[i];
+        json_t *entry = json_pack("{s:s,s:s,s:I}", "of", names_of_word(names->key.of), "ntype",
+                                  file->book.types.ntypes[names->key.ntype], "count",
+                                  (json_int_t)names->count);
+        if (names->key.table != NULL)
+            book_put(making, entry, "table", json_string(names->key.table));
+        book_append(making, list, entry);
+    }
+    return list;
+}
+
 static json_t *make_own(struct making *making)
 {
     const struct book_file *file = making->file;
@@ -157,6 +174,8 @@ static json_t *make_own(struct making *making)
     book_put(making, own, "column_tables", columns);
     book_put(making, own, "node_data", make_tables(making, false));
     book_put(making, own, "edge_data", make_tables(making, true));
+    if (file->num_names > 0)
+        book_put(making, own, "names", make_names(making));
     if (file->book.num_ranks > 0)
         book_put(making, own, "ranks", make_ranks(making));
     if (file->book.edge_runs)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The paths that make up a graph at rest, and which of them a host needs that serves some of its
- * partitions: the book, the deals, which every trainer reads, and the folders of those partitions.
+ * partitions: the book, the deals, which every trainer reads, the lists of names, with which any of
+ * them writes predictions, and the folders of those partitions.
  *
  * Everything that carries a graph elsewhere takes its list from here. A test compares the list with
  * what partitioning writes, so a new kind of file cannot be left behind.

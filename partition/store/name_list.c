@@ -6,6 +6,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const char *const WORDS[NAMES_OF_MAX] = { "nodes", "values", "columns" };
+
+const char *names_of_word(enum names_of of)
+{
+    return WORDS[of];
+}
+
+bool names_of_find(const char *word, enum names_of *of)
+{
+    for (int i = 0; i < NAMES_OF_MAX; i++) {
+        if (strcmp(word, WORDS[i]) == 0) {
+            *of = (enum names_of)i;
+            return true;
+        }
+    }
+    return false;
+}
 
 static char *path_of(const char *stem, const char *end)
 {

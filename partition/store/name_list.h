@@ -19,6 +19,26 @@
 /* A name that a file claims to be longer is none. */
 #define NAME_LIST_BYTES_MAX 65536u
 
+/* What a list of names is of. */
+enum names_of {
+    NAMES_NODES,   /* of a type, by original ID */
+    NAMES_VALUES,  /* the numbers that a table of a type has: classes, categories */
+    NAMES_COLUMNS, /* the elements of a row of a table of a type */
+};
+#define NAMES_OF_MAX 3
+
+/* Which names they are. */
+struct names_key {
+    enum names_of of;
+    uint32_t ntype;
+    char *table; /* NULL of nodes */
+};
+
+/* "nodes", "values", "columns": as files and their names have it. */
+const char *names_of_word(enum names_of of);
+/* And back; false: it is none of them. */
+bool names_of_find(const char *word, enum names_of *of);
+
 struct name_list_writer {
     struct npy_writer text, offsets;
     uint64_t count, bytes;

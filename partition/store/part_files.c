@@ -75,3 +75,16 @@ char *part_file_deal(const struct graph_types *types, uint32_t ntype)
     char *name = NULL;
     return asprintf(&name, "deal~%s.npy", types->ntypes[ntype]) < 0 ? NULL : name;
 }
+
+char *part_file_names(const struct graph_types *types, const struct names_key *names)
+{
+    const char *table = names->table != NULL ? names->table : "";
+    char *escaped = malloc(3 * strlen(table) + 1), *name = NULL;
+    if (escaped == NULL)
+        return NULL;
+    escape(escaped, table);
+    int length = asprintf(&name, "dict~%s~%s%s%s", types->ntypes[names->ntype],
+                          names_of_word(names->of), names->table != NULL ? "~" : "", escaped);
+    free(escaped);
+    return length < 0 ? NULL : name;
+}

@@ -17,6 +17,7 @@
 
 #include "graph/types.h"
 #include "partition/store/book.h"
+#include "partition/store/name_list.h"
 
 #define PART_ORIGINAL_IDS "original_ids"
 #define PART_IN_DEGREES "in_degrees"
@@ -38,5 +39,7 @@ char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t
 char *part_file_ranks(const struct graph_types *types, const struct rank_table *table);
 /* A file of the graph, beside NAME.json: the trainer of each training node of a type. */
 char *part_file_deal(const struct graph_types *types, uint32_t ntype);
+/* The stem of two of them, a list of names: "dict~TYPE~nodes", "dict~TYPE~values~TABLE". */
+char *part_file_names(const struct graph_types *types, const struct names_key *names);
 
 #endif

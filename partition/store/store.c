@@ -525,6 +525,19 @@ int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t
     return rv;
 }
 
+int store_open_names(struct store *store, uint32_t number, struct name_list *list,
+                     struct error *error)
+{
+    const struct book_names *names = &store->file.names[number];
+    char *stem = store_path(store, UINT32_MAX,
+                            part_file_names(&store->file.book.types, &names->key));
+    int rv = stem == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory for a file's name", store->path)
+                 : name_list_open(list, store->files, stem, names->count, error);
+    free(stem);
+    return rv;
+}
+
 char *store_deal_path(const struct store *store, uint32_t ntype)
 {
     return store_path(store, UINT32_MAX, part_file_deal(&store->file.book.types, ntype));

@@ -78,6 +78,10 @@ struct store_checked {
     uint32_t elsewhere; /* partitions whose folder is not here */
 };
 
+/* Opens a list of names of the book file, by its number below num_names. */
+int store_open_names(struct store *store, uint32_t number, struct name_list *list,
+                     struct error *error);
+
 /* Compares every array that NAME.json has a checksum of with it, the lists of halos and the deals
  * too. some: a partition without a folder is on another host. step may be NULL; what it returns
  * ends the work. cancel is asked while files are read, or NULL. TR_ENOENT without checksums. */

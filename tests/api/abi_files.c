@@ -92,6 +92,39 @@ static void import_tables(const char *out)
     tr_task_close(task);
 }
 
+static void read_names(const char *raw, const char *out)
+{
+    struct tr_task *task;
+    struct tr_book *book;
+    ABI_OPTIONS(tr_partition_options, options);
+    ABI_OUT(tr_names_info, names, TR_NAMES_INFO_INIT);
+    char path[300], text[64];
+    uint64_t offsets[3];
+    uint32_t list;
+    options.it.raw = raw;
+    options.it.out = out;
+    options.it.name = "g";
+    options.it.method = "random";
+    options.it.num_parts = 1;
+    ok(tr_partition_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    tr_task_close(task);
+    snprintf(path, sizeof path, "%s/g.json", out);
+    ok(tr_book_open(path, &book, &failure));
+    ok(tr_book_find_names(book, TR_NAMES_NODES, 0, NULL, &list, &failure));
+    ABI_FILLS(names, tr_book_names(book, list, &names.it, &failure));
+    assert_true(names.it.of == TR_NAMES_NODES && names.it.count == 3);
+    ok(tr_book_read_names(book, list, 1, 2, offsets, text, sizeof text, &failure));
+    assert_memory_equal(text, "b\nc\n", 4);
+    assert_true(offsets[0] == 0 && offsets[1] == 2 && offsets[2] == 4);
+    assert_int_equal(tr_book_read_names(book, list, 1, 2, offsets, text, 3, &failure), TR_ETOOBIG);
+    assert_int_equal(tr_book_read_names(book, list, 2, 2, offsets, NULL, 0, &failure), TR_ERANGE);
+    assert_int_equal(tr_book_names(book, 1, &names.it, &failure), TR_ERANGE);
+    assert_int_equal(tr_book_find_names(book, TR_NAMES_VALUES, 0, "label", &list, &failure),
+                     TR_ENOENT);
+    tr_book_close(book);
+}
+
 static void split(const char *raw)
 {
     struct tr_task *task;
@@ -169,6 +202,7 @@ void graphs_are_made_ready(void **state)
     generate(abi_path(raw, "abi-raw"));
     copy(raw, abi_path(copied, "abi-copy"));
     import_tables(abi_path(parts, "abi-tables"));
+    read_names(parts, abi_path(book, "abi-named"));
     split(copied);
     make_features(copied);
     partition(copied, abi_path(parts, "abi-parts"));

@@ -37,6 +37,7 @@ cli_shell_tests = \
     tests/cli/report.sh \
     tests/cli/simulate.sh \
     tests/cli/split.sh \
+    tests/cli/readme_tables.sh \
     tests/cli/table.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \

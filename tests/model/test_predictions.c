@@ -37,7 +37,7 @@ static char *write_text(enum predictions_format format, enum model_loss loss, fl
     char *path = files_join(folder, "out"), *text;
     size_t size;
     assert_int_equal(files_remove_tree(files_posix, path, NULL), 0);
-    assert_int_equal(predictions_write(files_posix, path, format, loss, &outputs, &error), 0);
+    assert_int_equal(predictions_write(files_posix, path, format, loss, &outputs, NULL, &error), 0);
     assert_int_equal(files_read_all(files_posix, path, 1 << 28, &text, &size, &error), 0);
     assert_int_equal(strlen(text), size);
     free(path);
@@ -127,12 +127,12 @@ static void a_full_disk_is_an_error(void **state)
     struct error error = { 0 };
     char *path = files_join(folder, "full");
     assert_int_equal(
-        predictions_write(&full, path, PREDICTIONS_CSV, MODEL_SOFTMAX, &outputs, &error),
+        predictions_write(&full, path, PREDICTIONS_CSV, MODEL_SOFTMAX, &outputs, NULL, &error),
         TR_ENOSPC);
     assert_non_null(strstr(error.text, "full"));
-    assert_int_equal(
-        predictions_write(files_posix, path, PREDICTIONS_CSV, MODEL_SOFTMAX, &outputs, &error),
-        TR_EEXIST);
+    assert_int_equal(predictions_write(files_posix, path, PREDICTIONS_CSV, MODEL_SOFTMAX, &outputs,
+                                       NULL, &error),
+                     TR_EEXIST);
     free(path);
     free(data);
 }

@@ -13,7 +13,7 @@ tests_model_test_exact_LDADD = $(model_test_libs)
 check_PROGRAMS += tests/model/test_predictions
 TESTS += tests/model/test_predictions
 tests_model_test_predictions_SOURCES = tests/model/test_predictions.c
-tests_model_test_predictions_LDADD = $(model_test_libs)
+tests_model_test_predictions_LDADD = $(model_libs) $(test_libs)
 
 check_PROGRAMS += tests/model/test_scores
 TESTS += tests/model/test_scores

@@ -454,14 +454,31 @@ static void tables(void **state)
     put_text(*state, "edges.jsonl", "{\"src\":\"a\",\"dst\":\"b\",\"w\":1,\"t\":7}\n");
     put_text(*state, "edges.csv", "src,dst,w,t\na,b,1,2\nb,c,2,3\na,b,2,2\n\"e\"\"\",a,1,1\n");
     char nodes[4096];
-    int at = sprintf(nodes, "id,x,c,k,label,split\na,1,u,v0,cat,train\nb,,w,v1,dog,val\n"
-                            "c,300,u,v2,cat,test\n\"e\"\"\",4,u,v3,-1,\n");
+    int end = sprintf(nodes, "id,x,c,k,label,split\na,1,u,v0,cat,train\nb,,w,v1,dog,val\n"
+                             "c,300,u,v2,cat,test\n\"e\"\"\",4,u,v3,-1,\n");
     for (int i = 4; i < 70; i++)
-        at += sprintf(nodes + at, "n%d,%d,u,v%d,cat,train\n", i, i, i);
+        end += sprintf(nodes + end, "n%d,%d,u,v%d,cat,train\n", i, i, i);
     put_text(*state, "nodes.csv", nodes);
     assert_true(fail_each(import_tables, &attempt, 1) > 40);
     attempt.name = "edges.jsonl";
     assert_true(fail_each(import_tables, &attempt, 1) > 40);
+    /* Names are read with the graph, and copied to its partitions. */
+    struct table_found found;
+    char edges[256], nodes_path[256], path[256];
+    put_text(*state, "sample.csv", "src,dst\na,b\nb,c\nc,a\n");
+    strcpy(edges, at(*state, "sample.csv"));
+    strcpy(nodes_path, at(*state, "nodes.csv"));
+    strcpy(path, at(*state, "named"));
+    const struct table_options options = { .edges = edges,
+                                           .nodes = nodes_path,
+                                           .missing = TABLE_MISSING_ZERO };
+    assert_int_equal(table_import(&options, path, NULL, &found, NULL), 0);
+    table_found_fini(&found);
+    attempt.name = "named";
+    assert_true(fail_each(open_raw, &attempt, 1) > 20);
+    assert_int_equal(raw_open(path, NULL, &attempt.raw, NULL), 0);
+    assert_true(fail_each(make_parts, &attempt, 3) > 50);
+    raw_close(attempt.raw);
 }
 
 int main(void)

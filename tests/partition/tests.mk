@@ -151,3 +151,8 @@ TESTS += tests/partition/test_ogb
 tests_partition_test_ogb_SOURCES = tests/partition/test_ogb.c tests/partition/raw_util.h \
     tests/npz_files.h
 tests_partition_test_ogb_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_name_list
+TESTS += tests/partition/test_name_list
+tests_partition_test_name_list_SOURCES = tests/partition/test_name_list.c tests/partition/raw_util.h
+tests_partition_test_name_list_LDADD = $(partition_libs) $(test_libs)

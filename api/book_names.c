@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names that a book keeps of nodes, values and columns. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/book.h>
+
+#include "api/open_book.h"
+#include "api/public_error.h"
+#include "api/schema.h"
+#include "api/sized.h"
+#include "partition/store/store.h"
+
+_Static_assert((int)TR_NAMES_NODES == (int)NAMES_NODES &&
+                   (int)TR_NAMES_COLUMNS == (int)NAMES_COLUMNS,
+               "callers and files mean the same lists");
+
+int tr_book_names(const struct tr_book *book, uint32_t list, struct tr_names_info *info,
+                  struct tr_error *error)
+{
+    const struct book_file *file = store_book_file(open_book_store(book));
+    if (list >= file->num_names)
+        return schema_refuse("list of names", list, file->num_names, error);
+    const struct book_names *names = &file->names[list];
+    const struct tr_names_info known = { .of = (uint32_t)names->key.of,
+                                         .ntype = names->key.ntype,
+                                         .table = names->key.table,
+                                         .count = names->count };
+    return sized_write(info, &known, sizeof known, "tr_names_info", error);
+}
+
+int tr_book_find_names(const struct tr_book *book, uint32_t of, uint32_t ntype, const char *table,
+                       uint32_t *list, struct tr_error *error)
+{
+    const struct book_file *file = store_book_file(open_book_store(book));
+    for (uint32_t i = 0; i < file->num_names; i++) {
+        const struct names_key *key = &file->names[i].key;
+        if ((uint32_t)key->of != of || key->ntype != ntype ||
+            (key->table == NULL) != (table == NULL))
+            continue;
+        if (table == NULL || strcmp(key->table, table) == 0) {
+            *list = i;
+            return 0;
+        }
+    }
+    return tr_error_set(error, TR_ENOENT, "the graph has no such names");
+}
+
+int tr_book_read_names(const struct tr_book *book, uint32_t list, uint64_t first, size_t count,
+                       uint64_t *offsets, char *text, size_t text_bytes, struct tr_error *error)
+{
+    struct store *store = open_book_store(book);
+    const struct book_file *file = store_book_file(store);
+    struct name_list names;
+    struct error inner = { 0 };
+    if (list >= file->num_names)
+        return schema_refuse("list of names", list, file->num_names, error);
+    if (first > file->names[list].count || count > file->names[list].count - first)
+        return tr_error_set(error, TR_ERANGE,
+                            "names %" PRIu64 " to %" PRIu64 ": there are %" PRIu64, first,
+                            first + count, file->names[list].count);
+    int rv = store_open_names(store, list, &names, &inner);
+    if (rv != 0)
+        return error_give(&inner, error);
+    rv = name_list_offsets(&names, first, count, offsets, &inner);
+    if (rv == 0 && text != NULL && offsets[count] - offsets[0] > text_bytes)
+        rv = error_set(&inner, TR_ETOOBIG, "the names take %" PRIu64 " bytes, not %zu",
+                       offsets[count] - offsets[0], text_bytes);
+    else if (rv == 0 && text != NULL)
+        rv = name_list_text(&names, offsets, count, text, &inner);
+    /* From the file's begin to the text's. */
+    uint64_t begin = offsets[0];
+    for (size_t i = 0; (rv == 0 || rv == TR_ETOOBIG) && i <= count; i++)
+        offsets[i] -= begin;
+    name_list_close(&names);
+    return rv == 0 ? 0 : error_give(&inner, error);
+}
