@@ -5,6 +5,8 @@
 #include "partition/raw/raw_write.h"
 
 #define EDGES_AT_ONCE ((uint64_t)1 << 16)
+/* Names copied at a time, whose places are on the stack. */
+#define NAMES_AT_ONCE ((uint64_t)512)
 /* Rows at a time fill about this many bytes. */
 #define ROWS_BYTES ((size_t)4 << 20)
 
@@ -60,6 +62,36 @@ static int copy_table(struct raw_graph *graph, uint32_t index, struct raw_writer
     return rv;
 }
 
+static int copy_names(const struct raw_names *names, struct raw_writer *writer, struct error *error)
+{
+    struct name_list list;
+    uint32_t out;
+    uint64_t offsets[NAMES_AT_ONCE + 1];
+    char *text = NULL;
+    int rv = name_list_open(&list, names->files, names->stem, names->count, error);
+    if (rv != 0)
+        return rv;
+    rv = raw_writer_add_names(writer, names->key.of, names->key.ntype, names->key.table, &out,
+                              error);
+    for (uint64_t done = 0; rv == 0 && done < names->count;) {
+        uint64_t some = smaller(names->count - done, NAMES_AT_ONCE);
+        rv = name_list_offsets(&list, done, some, offsets, error);
+        if (rv != 0)
+            break;
+        free(text);
+        text = malloc((size_t)(offsets[some] - offsets[0]) + 1);
+        rv = text == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to copy it", names->stem)
+                          : name_list_text(&list, offsets, some, text, error);
+        for (uint64_t i = 0; rv == 0 && i < some; i++)
+            rv = raw_writer_name(writer, out, text + (offsets[i] - offsets[0]),
+                                 (size_t)(offsets[i + 1] - offsets[i] - 1), error);
+        done += some;
+    }
+    free(text);
+    name_list_close(&list);
+    return rv;
+}
+
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error)
 {
@@ -71,6 +103,8 @@ int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_o
     rv = copy_edges(graph, writer, error);
     for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++)
         rv = copy_table(graph, i, writer, error);
+    for (uint32_t i = 0; rv == 0 && i < graph->num_names; i++)
+        rv = copy_names(&graph->names[i], writer, error);
     if (rv == 0)
         return raw_writer_commit(writer, error);
     raw_writer_abort(writer);

@@ -391,9 +391,10 @@ static int take_masks(struct table_nodes *nodes, struct table_reader *reader, ui
         bool set = false;
         nodes->has_masks[i] = true;
         if (!value_is_missing(field) && !value_is_flag(field, &set))
-            return table_reader_fail(reader, TR_EFORMAT,
-                                     "'%s' says not whether the node is in the mask; write 0 or 1",
-                                     value_show(field, shown));
+            return table_reader_fail(
+                reader, TR_EFORMAT,
+                "'%s' does not say whether the node is in the mask; write 0 or 1",
+                value_show(field, shown));
         nodes->masks[row_number] |= (uint8_t)((unsigned)set << i);
     }
     return 0;

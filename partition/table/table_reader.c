@@ -235,7 +235,7 @@ static int split_object(struct table_reader *reader, const char *line, size_t le
         rv = json_field_of(reader, i, value, &out);
     }
     if (rv == 0 && known != json_object_size(reader->object))
-        rv = table_reader_fail(reader, TR_EFORMAT, "has a key that the first line has not");
+        rv = table_reader_fail(reader, TR_EFORMAT, "has a key that the first line lacks");
     return rv;
 }
 

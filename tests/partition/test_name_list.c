@@ -173,6 +173,11 @@ static void partitions_keep_the_names(void **state)
     const struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3 };
     struct raw_graph *raw = make_named(at(scratch, "raw"));
     assert_int_equal(raw->num_names, 2);
+    /* A copy has them too, and the partitions are made of it. */
+    assert_int_equal(raw_copy(raw, at(scratch, "copy"), NULL, &error), 0);
+    raw_close(raw);
+    assert_int_equal(raw_open(at(scratch, "copy"), NULL, &raw, &error), 0);
+    assert_int_equal(raw->num_names, 2);
     strcpy(out, at(scratch, "parts"));
     assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), 0);
     raw_close(raw);
