@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/gcn.h"
+#include "model/layer_norm.h"
 #include "model/matmul.h"
 #include "model/sage.h"
 
@@ -73,8 +74,15 @@ static void finish_row(const struct exact_layer *layer, uint32_t original)
     struct dropout none = dropout_make(0, 0);
     const struct layer_params *p = layer->params;
     const struct kernels *kernels = model_kernels(layer->model);
-    const float *bias = model_weights(layer->model) + p->bias;
+    const float *weights = model_weights(layer->model);
+    const float *bias = weights + p->bias;
     float *out = tensor_row(layer->out, original);
+    if (p->residual)
+        kernels->axpy(out, exact_row(&layer->in, original), 1.0f, p->out);
+    if (p->normed) {
+        (void)layer_norm(out, p->out);
+        layer_norm_scale(out, weights + p->scale, p->out);
+    }
     if (layer->last)
         kernels->axpy(out, bias, 1.0f, p->out);
     else

@@ -3,7 +3,8 @@
  * One layer over one block: forward, and backward to its weights and its input.
  *
  *     forward    aggregate = propagate(rows);  out = aggregate W_neigh^T + rows W_self^T
- *                then bias, relu and dropout, except in the last layer
+ *                (residual: + rows; normed: normalised and scaled), then bias, and relu and
+ *                dropout, except in the last layer
  *     backward   out's gradient comes from the layer above, block of rows by block of rows,
  *                and is used at once while it is in the cache: it is never stored whole
  *
@@ -26,7 +27,9 @@ struct layer {
     struct tensor aggregate;       /* [num_dst][in] */
     struct tensor out;             /* [num_dst][out] */
     struct tensor aggregate_grads; /* [num_dst][in]; not in the input layer */
-    struct tensor self_grads;      /* [num_dst][in]; where there is a W_self */
+    struct tensor self_grads;      /* [num_dst][in]; where there is a W_self, or it is residual */
+    struct tensor normed;          /* [num_dst][out]; where it is normed */
+    struct tensor inverses;        /* [num_dst][1], of the rows' deviations; where it is normed */
 };
 
 /* All layers of a model share these. */

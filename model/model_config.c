@@ -10,6 +10,7 @@
 static const char *const kind_names[] = { "sage", "gcn", NULL };
 static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
 static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
+static const char *const norm_names[] = { "none", "layer", NULL };
 static const char *const optimiser_names[] = { "adam", "sgd", NULL };
 static const char *const schedule_names[] = { "constant", "step", "cosine", NULL };
 
@@ -37,6 +38,11 @@ const char *model_metric_name(enum model_metric metric)
     return metric_names[metric];
 }
 
+const char *model_norm_name(enum model_norm norm)
+{
+    return norm_names[norm];
+}
+
 const char *model_optimiser_name(enum model_optimiser optimiser)
 {
     return optimiser_names[optimiser];
@@ -60,6 +66,11 @@ int model_loss_parse(const char *name)
 int model_metric_parse(const char *name)
 {
     return parse(metric_names, name);
+}
+
+int model_norm_parse(const char *name)
+{
+    return parse(norm_names, name);
 }
 
 int model_optimiser_parse(const char *name)
@@ -132,6 +143,7 @@ int model_config_check(const struct model_config *config, struct error *error)
         { "dropout", (double)config->dropout, 0, 1, true },
         { "input_dropout", (double)config->input_dropout, 0, 1, true },
         { "loss", config->loss, MODEL_SOFTMAX, MODEL_SIGMOID, false },
+        { "norm", config->norm, MODEL_NORM_NONE, MODEL_NORM_LAYER, false },
         { "metric", config->metric, MODEL_ACCURACY, MODEL_LOSS, false },
         { "optimiser", config->optimiser, MODEL_ADAM, MODEL_SGD, false },
         { "lr", (double)config->lr, 0, 1e6, false },
@@ -151,6 +163,11 @@ int model_config_check(const struct model_config *config, struct error *error)
         if (rc != 0)
             return rc;
     }
+    if (config->residual && config->layers < MODEL_RESIDUAL_LAYERS)
+        return error_set(error, TR_ERANGE,
+                         "model: residual is of %u layers; it needs at least %u, for it is of the "
+                         "hidden layers behind the first",
+                         config->layers, MODEL_RESIDUAL_LAYERS);
     return check_class_weights(config, error);
 }
 

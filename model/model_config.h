@@ -16,9 +16,13 @@
 #define MODEL_WIDTH_MAX (1u << 20)
 #define MODEL_CLASSES_MAX (1u << 20)
 
+/* The least layers of which one reads rows as wide as it writes. */
+#define MODEL_RESIDUAL_LAYERS 3u
+
 enum model_kind { MODEL_SAGE, MODEL_GCN };
 enum model_loss { MODEL_SOFTMAX, MODEL_SIGMOID };
 enum model_metric { MODEL_ACCURACY, MODEL_MACRO_F1, MODEL_ROC_AUC, MODEL_LOSS };
+enum model_norm { MODEL_NORM_NONE, MODEL_NORM_LAYER };
 enum model_optimiser { MODEL_ADAM, MODEL_SGD };
 enum model_schedule { MODEL_CONSTANT, MODEL_STEPS, MODEL_COSINE };
 
@@ -32,6 +36,8 @@ struct model_config {
     float input_dropout; /* of the features, in [0, 1); the Planetoid recipes drop 0.5 of them */
     bool normalise;      /* divide each feature row by the sum of its magnitudes */
     uint64_t seed;
+    bool residual;        /* hidden layers behind the first add their input to their products */
+    enum model_norm norm; /* of hidden layers, before their relu */
 
     enum model_loss loss;
     enum model_metric metric;   /* what the best epoch is chosen by */
@@ -63,6 +69,7 @@ int model_config_check(const struct model_config *config, struct error *error);
 const char *model_kind_name(enum model_kind kind);
 const char *model_loss_name(enum model_loss loss);
 const char *model_metric_name(enum model_metric metric);
+const char *model_norm_name(enum model_norm norm);
 const char *model_optimiser_name(enum model_optimiser optimiser);
 const char *model_schedule_name(enum model_schedule schedule);
 
@@ -70,6 +77,7 @@ const char *model_schedule_name(enum model_schedule schedule);
 int model_kind_parse(const char *name);
 int model_loss_parse(const char *name);
 int model_metric_parse(const char *name);
+int model_norm_parse(const char *name);
 int model_optimiser_parse(const char *name);
 int model_schedule_parse(const char *name);
 

@@ -21,7 +21,11 @@ void params_layout(struct params *params, const struct model_config *config)
         layer->self = next;
         layer->neigh = next + (layer->has_self ? matrix : 0);
         layer->bias = layer->neigh + matrix;
-        layer->end = next = layer->bias + layer->out;
+        bool hidden = l + 1 < config->layers;
+        layer->residual = config->residual && l > 0 && hidden;
+        layer->normed = config->norm == MODEL_NORM_LAYER && hidden;
+        layer->scale = layer->bias + layer->out;
+        layer->end = next = layer->scale + (layer->normed ? layer->out : 0);
     }
     params->count = next;
 }
@@ -44,6 +48,8 @@ void params_draw(const struct params *params, uint64_t seed, float *values)
         if (layer->has_self)
             draw_matrix(values + layer->self, layer->in, layer->out, seed, l, 0);
         draw_matrix(values + layer->neigh, layer->in, layer->out, seed, l, 1);
+        for (size_t i = layer->scale; i < layer->end; i++)
+            values[i] = 1;
     }
 }
 
@@ -71,6 +77,8 @@ size_t params_views(const struct params *params, struct param_view views[PARAM_V
         add_matrix(&views[count++], l, layer->has_self ? "neigh.weight" : "weight", layer->neigh,
                    layer);
         add_view(&views[count++], l, "bias", layer->bias, layer->out, 0);
+        if (layer->normed)
+            add_view(&views[count++], l, "norm.weight", layer->scale, layer->out, 0);
     }
     return count;
 }

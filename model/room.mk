@@ -23,6 +23,8 @@ libtr_model_la_SOURCES = \
     model/labels.h \
     model/layer.c \
     model/layer.h \
+    model/layer_norm.c \
+    model/layer_norm.h \
     model/live_session.h \
     model/loader_source.c \
     model/loader_source.h \

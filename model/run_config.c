@@ -68,11 +68,26 @@ static json_t *model_to_json(const struct model_config *model)
         "cosine_floor", (double)model->cosine_floor, "epochs", (json_int_t)model->epochs);
 }
 
+/* What the model has beyond plain layers; a run without has no word of it, as in versions before. */
+static json_t *whole_model_to_json(const struct model_config *model)
+{
+    json_t *object = model_to_json(model);
+    int rv = 0;
+    if (model->residual)
+        rv |= json_object_set_new(object, "residual", json_true());
+    if (model->norm != MODEL_NORM_NONE)
+        rv |= json_object_set_new(object, "norm", json_string(model_norm_name(model->norm)));
+    if (rv == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *run_config_to_json(const struct run_config *config)
 {
     /* 'o' takes a NULL as the failure of the whole. */
     return json_pack("{s:o, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s}",
-                     "model", model_to_json(&config->model), "fanout", fanout_to_json(config),
+                     "model", whole_model_to_json(&config->model), "fanout", fanout_to_json(config),
                      "batch_size", (json_int_t)config->batch_size, "replace", config->replace,
                      "drop_last", config->drop_last, "balanced_weights", config->balanced_weights,
                      "evaluation", EVALUATION_NAMES[config->evaluation], "evaluate_every",
@@ -93,24 +108,27 @@ static int find_name(const char *name, const char *const *names, int count)
 }
 
 struct read_names {
-    const char *kind, *loss, *metric, *optimiser, *schedule, *evaluation;
+    const char *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation;
 };
 
 static int resolve_names(const char *path, const struct read_names *names,
                          struct run_config *config, struct error *error)
 {
     int kind = model_kind_parse(names->kind), loss = model_loss_parse(names->loss);
-    int metric = model_metric_parse(names->metric);
+    int metric = model_metric_parse(names->metric), norm = model_norm_parse(names->norm);
     int optimiser = model_optimiser_parse(names->optimiser);
     int schedule = model_schedule_parse(names->schedule);
     int evaluation = find_name(names->evaluation, EVALUATION_NAMES, 3);
-    if (kind < 0 || loss < 0 || metric < 0 || optimiser < 0 || schedule < 0 || evaluation < 0)
-        return error_set(error, TR_EFORMAT,
-                         "%s: one of kind '%s', loss '%s', metric '%s', optimiser '%s', schedule "
-                         "'%s', evaluation '%s' is unknown; was it written by a later version?",
-                         path, names->kind, names->loss, names->metric, names->optimiser,
-                         names->schedule, names->evaluation);
+    if (kind < 0 || norm < 0 || loss < 0 || metric < 0 || optimiser < 0 || schedule < 0 ||
+        evaluation < 0)
+        return error_set(
+            error, TR_EFORMAT,
+            "%s: one of kind '%s', norm '%s', loss '%s', metric '%s', optimiser '%s', schedule "
+            "'%s', evaluation '%s' is unknown; was it written by a later version?",
+            path, names->kind, names->norm, names->loss, names->metric, names->optimiser,
+            names->schedule, names->evaluation);
     config->model.kind = (enum model_kind)kind;
+    config->model.norm = (enum model_norm)norm;
     config->model.loss = (enum model_loss)loss;
     config->model.metric = (enum model_metric)metric;
     config->model.optimiser = (enum model_optimiser)optimiser;
@@ -169,16 +187,17 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
                        struct error *error)
 {
     struct read_counts n = { 0 };
-    struct read_names names = { 0 };
+    struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
     const char *features, *labels, *train_mask, *val_mask, *test_mask;
     double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
-    int normalise, replace, drop_last, balanced;
+    int residual = 0, normalise, replace, drop_last, balanced;
     json_t *fanout;
     json_error_t why;
     int rv = json_unpack_ex(
         object, &why, 0,
         "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
-        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s,"
+        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I, s?b, s?s}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, "
+        "s:I, s:s,"
         " s:s, s:s, s:s, s:s}",
         "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden", &n.hidden,
         "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout, "normalise",
@@ -186,11 +205,11 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
         &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum", &momentum,
         "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule, "warmup_epochs",
         &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma, "cosine_floor",
-        &cosine_floor, "epochs", &n.epochs, "fanout", &fanout, "batch_size", &n.batch_size,
-        "replace", &replace, "drop_last", &drop_last, "balanced_weights", &balanced, "evaluation",
-        &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience, "features",
-        &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask, "test_mask",
-        &test_mask);
+        &cosine_floor, "epochs", &n.epochs, "residual", &residual, "norm", &names.norm, "fanout",
+        &fanout, "batch_size", &n.batch_size, "replace", &replace, "drop_last", &drop_last,
+        "balanced_weights", &balanced, "evaluation", &names.evaluation, "evaluate_every", &n.every,
+        "patience", &n.patience, "features", &features, "labels", &labels, "train_mask",
+        &train_mask, "val_mask", &val_mask, "test_mask", &test_mask);
     if (rv != 0)
         return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
     rv = resolve_names(path, &names, config, error);
@@ -204,6 +223,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     model->dropout = (float)dropout;
     model->input_dropout = (float)input_dropout;
     model->normalise = normalise;
+    model->residual = residual;
     model->lr = (float)lr;
     model->l2 = (float)l2;
     model->weight_decay = (float)decay;

@@ -76,7 +76,9 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .normalise = config->normalise,
                                          .features = model->config.features,
                                          .labels = model->config.labels,
-                                         .num_tensors = model->tensors.count };
+                                         .num_tensors = model->tensors.count,
+                                         .norm = model_norm_name(config->norm),
+                                         .residual = config->residual };
     return sized_write(info, &known, sizeof known, "tr_model_info", error);
 }
 

@@ -32,6 +32,7 @@ struct tr_train_options training_defaults(void)
         .step_epochs = 30,
         .step_gamma = 0.1f,
         .loss = "softmax",
+        .norm = "none",
         .evaluation = "exact",
         .evaluate_every = TR_TRAIN_COUNT_CHOSEN,
         .features = "feat",
@@ -83,8 +84,14 @@ static int parse_schedule(const char *name)
 static int read_names(struct run_config *config, const struct tr_train_options *from,
                       struct tr_error *error)
 {
-    int kind, loss, metric, optimiser, schedule, evaluation;
+    int kind, norm, loss, metric, optimiser, schedule, evaluation;
     int rv = training_options_parse("model", from->model, model_kind_parse, &kind, error);
+    if (rv == 0 && from->norm != NULL && strcmp(from->norm, "batch") == 0)
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "tr_train_options: norm 'batch' is not there: statistics of a batch "
+                            "would depend on how trainers share it; give 'layer'");
+    if (rv == 0)
+        rv = training_options_parse("norm", from->norm, model_norm_parse, &norm, error);
     if (rv == 0)
         rv = training_options_parse("loss", from->loss, model_loss_parse, &loss, error);
     config->choose_metric = from->metric == NULL;
@@ -102,6 +109,7 @@ static int read_names(struct run_config *config, const struct tr_train_options *
     if (rv != 0)
         return rv;
     config->model.kind = (enum model_kind)kind;
+    config->model.norm = (enum model_norm)norm;
     config->model.loss = (enum model_loss)loss;
     config->model.metric = (enum model_metric)metric;
     config->model.optimiser = (enum model_optimiser)optimiser;
@@ -124,7 +132,13 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     if (from->normalise && from->no_normalise)
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: normalise and no_normalise are opposites");
+    if (from->residual && from->num_layers < MODEL_RESIDUAL_LAYERS)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: residual is of the hidden layers behind the first; "
+                            "give at least %u num_layers",
+                            MODEL_RESIDUAL_LAYERS);
     model->layers = from->num_layers;
+    model->residual = from->residual;
     model->hidden = from->hidden;
     model->dropout = from->dropout;
     config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
@@ -197,6 +211,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
 {
     *to = *from;
     to->model = to->optimiser = to->schedule = to->loss = to->metric = to->evaluation = NULL;
+    to->norm = NULL;
     to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
     int rv = copy_text(&to->graph);
     rv |= copy_text(&to->run);

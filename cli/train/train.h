@@ -17,6 +17,8 @@ struct train_values {
     int model;
     uint64_t layers;
     uint64_t hidden;
+    bool residual;
+    int norm;
     struct count_list fanout;
     uint64_t batch_size;
     uint64_t epochs;

@@ -6,6 +6,9 @@
 
 #include "cli/train/train.h"
 
+/* Two hidden layers, and the last one. */
+#define RESIDUAL_LAYERS 3
+
 #define AT(field) offsetof(struct train_values, field)
 
 const struct option_spec train_options[] = {
@@ -37,6 +40,18 @@ const struct option_spec train_options[] = {
       .min = 1,
       .max = TR_MODEL_WIDTH_MAX,
       .help = "width of hidden layers" },
+    { .name = "residual",
+      .field = "options.residual",
+      .kind = OPTION_FLAG,
+      .offset = AT(residual),
+      .help = "hidden layers behind the first add their input to their result" },
+    { .name = "norm",
+      .field = "options.norm",
+      .kind = OPTION_CHOICE,
+      .offset = AT(norm),
+      .choices = "none|layer",
+      .fallback = "none",
+      .help = "normalise the rows of hidden layers" },
     { .name = "fanout",
       .kind = OPTION_COUNTS,
       .offset = AT(fanout),
@@ -380,6 +395,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 
 /* The names behind numbers of choices, in the order of the options' table. */
 static const char *const MODELS[] = { "sage", "gcn" };
+static const char *const NORMS[] = { "none", "layer" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };
@@ -400,6 +416,8 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
 {
     options->model = MODELS[values->model];
     options->hidden = (uint32_t)values->hidden;
+    options->residual = values->residual;
+    options->norm = NORMS[values->norm];
     options->batch_size = (uint32_t)values->batch_size;
     options->epochs = values->epochs == OPTION_NOT_GIVEN ? TR_TRAIN_EPOCHS_CHOSEN
                                                          : (uint32_t)values->epochs;
@@ -478,6 +496,11 @@ int train_configure(const struct train_values *values, struct tr_train_options *
         rv = tr_error_set(error, TR_EINVAL,
                           "--resume goes on with the run that --replace would "
                           "remove; give one of them");
+    if (rv == 0 && values->residual && options->num_layers < RESIDUAL_LAYERS)
+        rv = tr_error_set(error, TR_EINVAL,
+                          "--residual is of the hidden layers behind the first; give --fanout a "
+                          "number for each of at least %d layers",
+                          RESIDUAL_LAYERS);
     if (rv == 0 && values->normalise && values->no_normalise)
         rv = tr_error_set(error, TR_EINVAL,
                           "--normalise and --no-normalise are opposites; give one of them");

@@ -142,7 +142,11 @@ struct tr_train_options {
      * (for at most TR_TRAIN_LEAVE_NS), from which resume goes on; where checkpoint_every is 0 too.
      * Of a process of a cluster nothing is changed by it. */
     bool checkpoint_at_cancel;
-    unsigned char reserved_end[7];
+    /* Hidden layers behind the first add their input to their products, before relu: of at least
+     * three layers. */
+    bool residual;
+    unsigned char reserved_end[6];
+    const char *norm; /* of hidden layers, before relu: "none" or "layer" */
 };
 
 /* Less than the 30 s that Slurm leaves a job between SIGTERM and SIGKILL (KillWait). */
@@ -363,11 +367,15 @@ struct tr_model_info {
     bool normalise;
     const char *features, *labels; /* node features */
     size_t num_tensors;
+    const char *norm; /* "none" or "layer" */
+    bool residual;
+    unsigned char reserved[7];
 };
 
-#define TR_MODEL_INFO_INIT                                                               \
-    {                                                                                    \
-        sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0 \
+#define TR_MODEL_INFO_INIT                                                                      \
+    {                                                                                           \
+        sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
+            false, ""                                                                           \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

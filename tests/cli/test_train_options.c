@@ -98,6 +98,7 @@ static void every_option_reaches_its_field(void **unused)
         "--model=gcn",
         "--layers=3",
         "--hidden=11",
+        "--norm=layer",
         "--fanout=1,-1,12",
         "--batch-size=13",
         "--epochs=14",
@@ -146,6 +147,7 @@ static void every_option_reaches_its_field(void **unused)
     assert_int_equal(o.num_layers, 3);
     assert_true(o.fanout[0] == 1 && o.fanout[1] == TR_FANOUT_ALL && o.fanout[2] == 12);
     assert_int_equal(o.hidden, 11);
+    assert_string_equal(o.norm, "layer");
     assert_int_equal(o.batch_size, 13);
     assert_int_equal(o.epochs, 14);
     assert_int_equal(o.seed, 15);
@@ -196,6 +198,7 @@ static void every_flag_reaches_its_field(void **unused)
 #define FLAG(word, field) { "--" word, offsetof(struct tr_train_options, field) }
         FLAG("balanced-weights", balanced_weights),
         FLAG("normalise", normalise),
+        FLAG("residual", residual),
         FLAG("no-normalise", no_normalise),
         FLAG("with-replacement", with_replacement),
         FLAG("drop-last", drop_last),
@@ -211,9 +214,10 @@ static void every_flag_reaches_its_field(void **unused)
     enum { COUNT = sizeof FLAGS / sizeof *FLAGS };
     (void)unused;
     for (size_t given = 0; given <= COUNT; given++) { /* the last: none */
-        const char *const words[] = { "--run=r", given < COUNT ? FLAGS[given].word : NULL };
+        const char *const words[] = { "--run=r", "--fanout=5,6,7",
+                                      given < COUNT ? FLAGS[given].word : NULL };
         struct tr_train_options options;
-        assert_int_equal(configure(words, given < COUNT ? 2 : 1, &options, NULL), 0);
+        assert_int_equal(configure(words, given < COUNT ? 3 : 2, &options, NULL), 0);
         for (size_t i = 0; i < COUNT; i++)
             assert_int_equal(*(const bool *)((const char *)&options + FLAGS[i].at), i == given);
     }

@@ -160,6 +160,16 @@ expect "several labels a node, weighted: macro-F1" more "$(result test_macro_f1)
 learn --labels tags --epochs 1
 expect "several labels a node need their loss" fails_with "'tags' is not one number a node but 3; .* give --loss sigmoid"
 
+learn --epochs 10 --layers 4 --fanout 5,5,5,5 --residual --norm layer
+expect "deep models with residual and normed layers learn" more "$(result test_accuracy)" 0.8
+sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
+troupe infer "$graph" --run "$work/run" --exact --json --quiet
+expect "and inference has what they have" says "\"accuracy\":$(cat "$work/accuracy")"
+troupe train "$graph" --run "$work/none" --residual --quiet
+expect "two layers have none that is residual" refuses_with "--residual is of the hidden layers behind the first; give --fanout a number for each of at least 3 layers"
+troupe train "$graph" --run "$work/none" --norm batch --quiet
+expect "batch normalisation is refused by its name" complains '--norm batch: .*none|layer'
+
 learn --labels rare --epochs 20 --l2 0.02 --metric loss
 plain=$(result test_macro_f1)
 learn --labels rare --epochs 20 --l2 0.02 --metric loss --balanced-weights

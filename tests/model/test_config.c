@@ -91,6 +91,8 @@ static void bounds_of_a_model_are_as_stated(void **state)
         COUNT(loss, MODEL_SIGMOID + 1, TR_ERANGE),
         COUNT(metric, MODEL_LOSS, 0),
         COUNT(metric, MODEL_LOSS + 1, TR_ERANGE),
+        COUNT(norm, MODEL_NORM_LAYER, 0),
+        COUNT(norm, MODEL_NORM_LAYER + 1, TR_ERANGE),
         COUNT(optimiser, MODEL_SGD, 0),
         COUNT(optimiser, MODEL_SGD + 1, TR_ERANGE),
         REAL(lr, 0, 0),
@@ -189,6 +191,7 @@ static void names_lead_back_to_their_numbers(void **state)
     static const char *const kinds[] = { "sage", "gcn" }, *const losses[] = { "softmax",
                                                                               "sigmoid" };
     static const char *const metrics[] = { "accuracy", "macro-f1", "roc-auc", "loss" };
+    static const char *const norms[] = { "none", "layer" };
     static const char *const optimisers[] = { "adam", "sgd" };
     static const char *const schedules[] = { "constant", "step", "cosine" };
 #define SAME(what, names)                                                         \
@@ -200,6 +203,7 @@ static void names_lead_back_to_their_numbers(void **state)
     SAME(kind, kinds)
     SAME(loss, losses)
     SAME(metric, metrics)
+    SAME(norm, norms)
     SAME(optimiser, optimisers)
     SAME(schedule, schedules)
 #undef SAME
@@ -305,6 +309,8 @@ static void assert_same_model(const struct model_config *a, const struct model_c
     assert_int_equal(a->classes, b->classes);
     assert_true(a->dropout == b->dropout && a->input_dropout == b->input_dropout);
     assert_int_equal(a->normalise, b->normalise);
+    assert_int_equal(a->residual, b->residual);
+    assert_int_equal(a->norm, b->norm);
     assert_int_equal(a->seed, b->seed);
     assert_int_equal(a->loss, b->loss);
     assert_int_equal(a->metric, b->metric);
@@ -322,7 +328,7 @@ static void assert_same_model(const struct model_config *a, const struct model_c
 static void a_configuration_comes_back_as_it_was_written(void **state)
 {
     (void)state;
-    for (int way = 0; way < 6; way++) { /* each flag and each evaluation by itself */
+    for (int way = 0; way < 8; way++) { /* each flag and each evaluation by itself */
         struct run_config config = make_run(), read;
         struct error error;
         if (way == 5) { /* the first of each name */
@@ -336,6 +342,8 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
         config.drop_last = way == 2;
         config.balanced_weights = way == 3;
         config.model.normalise = way == 4;
+        config.model.residual = way == 6;
+        config.model.norm = way == 7 ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
         config.evaluation = (enum run_evaluation)(way % 3);
         json_t *document = run_config_describe(&config, &around);
         assert_non_null(document);
@@ -441,6 +449,8 @@ static void a_field_beyond_its_bounds_is_refused(void **state)
         { "model", "kind", "\"x\"", TR_EFORMAT, "kind 'x'" },
         { "model", "loss", "\"x\"", TR_EFORMAT, "loss 'x'" },
         { "model", "metric", "\"x\"", TR_EFORMAT, "metric 'x'" },
+        { "model", "norm", "\"x\"", TR_EFORMAT, "norm 'x'" },
+        { "model", "residual", "3", TR_EFORMAT, "" },
         { "model", "optimiser", "\"x\"", TR_EFORMAT, "optimiser 'x'" },
         { "model", "schedule", "\"x\"", TR_EFORMAT, "schedule 'x'" },
         { "run", "evaluation", "\"x\"", TR_EFORMAT, "evaluation 'x'" },

@@ -353,6 +353,46 @@ static void test_a_pass_can_be_interrupted(void **state)
     made_graph_destroy(graph);
 }
 
+/* Residual and normed layers are the same over whole graphs as over batches that have all. */
+static void test_residual_and_normed_layers(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 3, 5, TR_F32);
+    uint32_t seeds[NODES];
+    for (uint32_t v = 0; v < NODES; v++)
+        seeds[v] = v;
+    struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 4, 0, 1);
+    for (int way = 0; way < 4; way++) {
+        struct model_config config = model_config_default();
+        struct model *model;
+        struct tensor outputs = { 0 };
+        const float *logits;
+        config.kind = way % 2 == 0 ? MODEL_SAGE : MODEL_GCN;
+        config.layers = 4;
+        config.inputs = WIDTH;
+        config.hidden = way / 2 == 0 ? WIDE : NARROW;
+        config.classes = CLASSES;
+        config.residual = true;
+        config.norm = MODEL_NORM_LAYER;
+        assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+        for (size_t i = 0; i < model_params(model)->count; i++)
+            model_weights(model)[i] += 0.02f * (float)(i % 5) - 0.04f;
+        struct exact *exact = open_exact(model, parts);
+        assert_int_equal(exact_infer(exact, &outputs, NULL), 0);
+        assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
+        for (uint32_t i = 0; i < NODES * CLASSES; i++)
+            assert_true(fabsf(logits[i] - outputs.data[i]) < 1e-3f);
+        assert_true(outputs.data[0] != outputs.data[CLASSES]);
+        tensor_fini(&outputs);
+        exact_destroy(exact);
+        model_destroy(model);
+    }
+    made_batch_destroy(batch);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
 /* Scores of chosen nodes against counting by hand. */
 static void test_scores_count_right_answers(void **state)
 {
@@ -437,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_passes_are_independent),
         cmocka_unit_test(test_features_of_no_width),
         cmocka_unit_test(test_sampled_gcn_is_unbiased),
+        cmocka_unit_test(test_residual_and_normed_layers),
         cmocka_unit_test(test_scores_count_right_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

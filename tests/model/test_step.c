@@ -98,6 +98,52 @@ static void test_slopes(void **state)
     }
 }
 
+/* Deep enough for layers from hidden rows to hidden rows, which alone are residual. */
+static void test_slopes_of_residual_and_normed_layers(void **state)
+{
+    (void)state;
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        for (int extra = 1; extra < 4; extra++) {
+            struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 4);
+            config.residual = extra & 1;
+            config.norm = extra & 2 ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
+            config.dropout = extra == 3 ? 0.3f : 0;
+            struct made_shape shape = small_shape;
+            shape.layers = 4;
+            check_slopes(&config, &shape);
+        }
+    }
+}
+
+/* A residual layer whose weights are zero passes its rows on, through relu alone. */
+static void test_a_residual_layer_adds_its_input(void **state)
+{
+    (void)state;
+    struct made_shape shape = small_shape;
+    shape.layers = 3;
+    struct mini_batch *batch = made_batch_create(&shape);
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 3);
+        struct model *models[2];
+        float sums[2] = { 0, 0 };
+        for (int residual = 0; residual < 2; residual++) {
+            const float *logits;
+            config.residual = residual;
+            assert_int_equal(model_create(&models[residual], &config, parallel_serial, NULL), 0);
+            const struct layer_params *middle = &model_params(models[residual])->layers[1];
+            memset(model_weights(models[residual]) + middle->self, 0,
+                   (middle->end - middle->self) * sizeof(float));
+            assert_int_equal(model_forward(models[residual], batch, &logits, NULL), 0);
+            for (uint32_t i = 0; i < shape.seeds * 3; i++)
+                sums[residual] += fabsf(logits[i]);
+            model_destroy(models[residual]);
+        }
+        assert_true(sums[0] == 0); /* nothing came through, and biases are zero */
+        assert_true(sums[1] > 0.01f);
+    }
+    made_batch_destroy(batch);
+}
+
 static void test_slopes_with_dropout_and_class_weights(void **state)
 {
     (void)state;
@@ -161,6 +207,7 @@ static void test_threads_and_variants_change_nothing(void **state)
         config.classes = large_shape.classes;
         config.dropout = 0.5f;
         config.input_dropout = 0.1f;
+        config.norm = kind == MODEL_SAGE ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
         struct outcome first = train(&config, batch, parallel_serial, kernels_variant(0));
         for (size_t i = 1; kernels_variant(i) != NULL; i++) {
             struct outcome other = train(&config, batch, parallel_serial, kernels_variant(i));
@@ -412,6 +459,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_misfits_are_refused),
         cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_slopes_of_residual_and_normed_layers),
+        cmocka_unit_test(test_a_residual_layer_adds_its_input),
         cmocka_unit_test(test_slopes_with_dropout_and_class_weights),
         cmocka_unit_test(test_threads_and_variants_change_nothing),
         cmocka_unit_test(test_no_seeds_give_zero_gradients),

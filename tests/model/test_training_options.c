@@ -153,7 +153,8 @@ static void unknown_names_are_refused(void **state)
         const char *name;
     } NAMES[] = {
 #define NAME(field) { offsetof(struct tr_train_options, field), #field }
-        NAME(model), NAME(loss), NAME(metric), NAME(optimiser), NAME(schedule), NAME(evaluation),
+        NAME(model),     NAME(norm),     NAME(loss),       NAME(metric),
+        NAME(optimiser), NAME(schedule), NAME(evaluation),
 #undef NAME
     };
     (void)state;
@@ -265,6 +266,17 @@ static void what_a_run_needs_is_asked_for(void **state)
         assert_int_equal(t.config.model.layers, layers);
         training_free_options(&t);
     }
+    options = options_of(NULL);
+    options.norm = "batch";
+    refuse(&options, TR_EUNSUPPORTED, "norm 'batch' is not there");
+    options = options_of(NULL);
+    options.residual = true;
+    refuse(&options, TR_EINVAL, "give at least 3 num_layers");
+    options.num_layers = 3;
+    options.norm = "layer";
+    read_options(&options, &t);
+    assert_true(t.config.model.residual && t.config.model.norm == MODEL_NORM_LAYER);
+    training_free_options(&t);
     options = options_of(NULL);
     options.resume = true;
     read_options(&options, &t);
