@@ -102,6 +102,8 @@ libtr_cli_public_la_SOURCES = \
     cli/train/stall.c \
     cli/train/stall.h \
     cli/train/train.h \
+    cli/train/train_many.c \
+    cli/train/train_many.h \
     cli/train/train_options.c \
     cli/train/train_run.c
 # Everything but main() and the list of commands is a library, so that tests can link it.

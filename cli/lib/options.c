@@ -8,8 +8,8 @@
 
 #include "cli/lib/option_value.h"
 
-/* Options of one command; a 64-bit set says which were given. */
-#define OPTIONS_MAX 64
+/* Options of one command: twice as many as the longest table has. */
+#define OPTIONS_MAX 128
 
 /* Where help texts start; a longer option has its text on the next line. */
 #define HELP_COLUMN 28
@@ -62,7 +62,7 @@ static int set_defaults(const struct option_spec *specs, void *values, struct tr
 
 /* argv[*at] is "--name", "--name=value" or "--name" before "value"; *at ends on its last word. */
 static int read_option(const struct option_spec *specs, void *values, int argc, char **argv,
-                       int *at, uint64_t *given, struct tr_error *error)
+                       int *at, bool *given, struct tr_error *error)
 {
     const char *word = argv[*at];
     size_t length = strcspn(word + 2, "=");
@@ -73,7 +73,7 @@ static int read_option(const struct option_spec *specs, void *values, int argc, 
     const struct option_spec *spec = &specs[found];
     if (spec->kind == OPTION_FLAG && value != NULL)
         return tr_error_set(error, TR_EINVAL, "--%s=%s: takes no value", spec->name, value);
-    if (spec->kind != OPTION_TEXTS && (*given >> found & 1))
+    if (spec->kind != OPTION_TEXTS && given[found])
         return tr_error_set(error, TR_EINVAL, "--%s: given twice", spec->name);
     if (spec->kind != OPTION_FLAG && value == NULL) {
         if (*at + 1 >= argc)
@@ -81,7 +81,7 @@ static int read_option(const struct option_spec *specs, void *values, int argc, 
                                 spec->name, spec->metavar);
         value = argv[++*at];
     }
-    *given |= UINT64_C(1) << found;
+    given[found] = true;
     return option_value_set(spec, values, value, error);
 }
 
@@ -93,10 +93,11 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-static int check_required(const struct option_spec *specs, uint64_t given, struct tr_error *error)
+static int check_required(const struct option_spec *specs, const bool *given,
+                          struct tr_error *error)
 {
     for (int i = 0; specs[i].name != NULL; i++)
-        if (specs[i].required && !(given >> i & 1))
+        if (specs[i].required && !given[i])
             return tr_error_set(error, TR_EINVAL, "--%s is missing: add --%s %s", specs[i].name,
                                 specs[i].name, specs[i].metavar);
     return 0;
@@ -110,7 +111,8 @@ int options_parse(const struct option_spec *specs, void *values, size_t values_s
     int rc = set_defaults(specs, values, error);
     if (*help || rc < 0)
         return rc;
-    uint64_t given = 0;
+    bool given[OPTIONS_MAX] = { false };
+    (void)count_specs(specs); /* all have their place */
     int operands = 0;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
@@ -121,7 +123,7 @@ int options_parse(const struct option_spec *specs, void *values, size_t values_s
         } else if (argv[i][1] != '-') {
             return tr_error_set(error, TR_EINVAL, "%s: no such option; --help lists them", argv[i]);
         } else {
-            rc = read_option(specs, values, argc, argv, &i, &given, error);
+            rc = read_option(specs, values, argc, argv, &i, given, error);
             if (rc < 0)
                 return rc;
         }

@@ -166,9 +166,19 @@ void report_rows_end(struct report *report)
     report->row = NULL;
 }
 
+/* In characters, which UTF-8 has of up to four bytes. */
 static int report_width(const char *text)
 {
-    return (int)strlen(text);
+    int width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+/* The bytes of a text beyond its characters, which printf() counts where it pads. */
+static int report_surplus(const char *text)
+{
+    return (int)strlen(text) - report_width(text);
 }
 
 static void print_lines(const struct report_field *fields, uint32_t count)
@@ -178,7 +188,8 @@ static void print_lines(const struct report_field *fields, uint32_t count)
         if (report_width(fields[i].label) > label_width)
             label_width = report_width(fields[i].label);
     for (uint32_t i = 0; i < count; i++)
-        printf("%-*s  %s\n", label_width, fields[i].label, fields[i].text);
+        printf("%-*s  %s\n", label_width + report_surplus(fields[i].label), fields[i].label,
+               fields[i].text);
 }
 
 static uint32_t row_length(const struct report_field *fields, uint32_t count)
@@ -194,7 +205,8 @@ static void print_cells(const struct report_field *fields, const int *widths, ui
 {
     for (uint32_t c = 0; c < columns; c++) {
         const char *text = labels ? fields[c].label : fields[c].text;
-        int cell = fields[c].number ? widths[c] : c + 1 < columns ? -widths[c] : 0;
+        int cell = widths[c] + report_surplus(text);
+        cell = fields[c].number ? cell : c + 1 < columns ? -cell : 0;
         printf("%s%*s", c == 0 ? "" : "  ", cell, text);
     }
     putchar('\n');

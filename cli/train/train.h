@@ -23,6 +23,8 @@ struct train_values {
     uint64_t batch_size;
     uint64_t epochs;
     uint64_t seed;
+    const char *seeds;
+    struct text_list sweep;
     double lr;
     int optimiser;
     double momentum;
@@ -82,5 +84,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
                     struct tr_error *error);
 
 int train_run(const struct invocation *invocation, const void *values);
+
+/* Trains in this process alone, and neither prints a report nor shows epochs. */
+int train_run_alone(const struct train_values *values, const char *graph, struct tr_error *error);
 
 #endif

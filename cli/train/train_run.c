@@ -23,7 +23,7 @@
 #include "cli/lib/report.h"
 #include "cli/lib/sparkline.h"
 #include "cli/train/stall.h"
-#include "cli/train/train.h"
+#include "cli/train/train_many.h"
 
 /* How often progress is pulled: as often as a bar is redrawn. */
 #define LOOK_NS INT64_C(50000000)
@@ -33,6 +33,7 @@ struct command_training {
     struct tr_train_options options;
     struct process process; /* of a cluster */
     bool in_cluster;
+    bool one_of_many; /* what came of it is reported with the others */
     struct log_printer printer;
     struct canceller canceller;
     struct progress progress;
@@ -110,7 +111,7 @@ static int report_run(const struct command_training *t, struct tr_error *error)
 static void end_epoch(struct command_training *t, const char *text)
 {
     progress_end(&t->progress);
-    if (!t->values->quiet)
+    if (!t->values->quiet && !t->one_of_many)
         fprintf(t->progress.out, "%s\n", text);
 }
 
@@ -127,7 +128,7 @@ static void train_run_warn(const struct command_training *t, const char *text)
 static void print_advice(struct command_training *t, const char *text)
 {
     progress_end(&t->progress);
-    if (!t->values->quiet)
+    if (!t->values->quiet && !t->one_of_many)
         train_run_warn(t, text);
 }
 
@@ -172,7 +173,8 @@ static void end_training(struct command_training *t)
     const struct tr_error none = TR_ERROR_INIT;
     progress_end(&t->progress);
     t->unreported = none;
-    (void)report_run(t, &t->unreported);
+    if (!t->one_of_many)
+        (void)report_run(t, &t->unreported);
     (void)tr_train_confirm(t->task, NULL);
 }
 
@@ -322,8 +324,36 @@ static int fail_training(const struct command_training *t, const struct invocati
     return t->in_cluster ? process_fail(invocation, &t->process, error) : fail(invocation, error);
 }
 
+int train_run_alone(const struct train_values *values, const char *graph, struct tr_error *error)
+{
+    struct command_training t = { .values = values, .one_of_many = true };
+    int rv = train_configure(values, &t.options, error);
+    t.options.graph = graph;
+    return rv == 0 ? train_with_signals(&t, error) : rv;
+}
+
+/* The options of one job do not go with those of many. */
+static int train_run_many(const struct invocation *invocation, const struct train_values *values)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_train_options options;
+    char *graph = NULL;
+    int rv = train_configure(values, &options, &error);
+    if (rv == 0 && (process_in_cluster(&values->process) || invocation->num_operands == 0))
+        rv = tr_error_set(&error, TR_EINVAL,
+                          "--seeds and --sweep train in this process: give DIR/NAME.json, and no "
+                          "cluster");
+    if (rv == 0)
+        rv = graph_path_find(invocation->operands[0], &graph, &error);
+    int code = rv == 0 ? train_many(invocation, values, graph) : fail_usage(invocation, &error);
+    free(graph);
+    return code;
+}
+
 int train_run(const struct invocation *invocation, const void *values)
 {
+    if (train_is_many(values))
+        return train_run_many(invocation, values);
     struct command_training t = { .values = values };
     struct tr_error error = TR_ERROR_INIT;
     char *graph = NULL;

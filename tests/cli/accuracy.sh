@@ -3,7 +3,7 @@
 # reaches what the models reach elsewhere. Needs the data folder (TROUPE_DATA).
 . "${srcdir:-.}/tests/cli/tap.sh"
 
-# Seventy runs take minutes: once a ./check is enough, in the build that people use.
+# Ninety runs take minutes: once a ./check is enough, in the build that people use.
 if [ -z "${TROUPE_LONG_TESTS-}" ]; then
     skip accuracy "a long test; ./check runs it in its stages plain and dist, TROUPE_LONG_TESTS=1 make check anywhere"
     finish
@@ -61,6 +61,20 @@ tolokers() {
     expect "tolokers, sage: mean ROC AUC of 10 splits $got, at least 0.80" at_least "$got" 0.80
 }
 
+# defaults DATASET KEY GOAL: with no option but the paths, the mean of five seeds.
+defaults() {
+    have "$1" || return
+    [ -d "$work/$1" ] || cut "$1" || { expect "$1 partitions" exited 0; return; }
+    troupe train "$work/$1" --run "$work/defaults-$1" --seeds 0-4 --json --quiet
+    got=$(sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$work/out")
+    expect "$1 without options: mean $2 of 5 seeds ${got:-none}, at least $3" \
+        awk -v a="${got:-0}" -v b="$3" 'BEGIN { exit !(a >= b) }'
+}
+
+defaults cora test_accuracy 0.78
+defaults citeseer test_accuracy 0.67
+defaults pubmed test_accuracy 0.75
+defaults tolokers test_roc_auc 0.79
 planetoid cora 0.79 0.80
 planetoid citeseer 0.68 0.69
 planetoid pubmed 0.76 0.78

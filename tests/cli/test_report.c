@@ -111,6 +111,28 @@ static void fill_columns(struct report *report)
     report_rows_end(report);
 }
 
+/* Characters of several bytes are as wide as others. */
+static void fill_wide(struct report *report)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        report_row(report, "tables");
+        report_text(report, "mean", "mean", i == 0 ? "0.5 \u00b1 0.1" : "0.5");
+        report_text(report, "name", "name", "a");
+    }
+    report_rows_end(report);
+    report_text(report, "m\u00fc", "m\u00fc", "b");
+    report_text(report, "and", "and", "c");
+}
+
+static void columns_are_counted_in_characters(void **state)
+{
+    (void)state;
+    char text[2048];
+    capture_of(fill_wide, false, text, sizeof text);
+    assert_non_null(strstr(text, "mean       name\n0.5 \u00b1 0.1  a\n0.5        a\n"));
+    assert_non_null(strstr(text, "m\u00fc   b\nand  c\n"));
+}
+
 static void columns_are_aligned_by_what_they_hold(void **state)
 {
     (void)state;
@@ -242,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_one_object_on_one_line),
+        cmocka_unit_test(columns_are_counted_in_characters),
         cmocka_unit_test(people_get_aligned_lines_and_tables),
         cmocka_unit_test(columns_are_aligned_by_what_they_hold),
         cmocka_unit_test(quiet_progress_writes_nothing),

@@ -6,10 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Before cmocka.h, which has a macro named as a function of the commands. */
-#include "cli/train/train.h"
+#include "cli/train/train_many.h"
 
 #include <cmocka.h>
 
@@ -223,6 +224,48 @@ static void every_flag_reaches_its_field(void **unused)
     }
 }
 
+/* A list of seeds is read as a person means it, or refused. */
+static void seeds_are_numbers_and_ranges(void **unused)
+{
+    static const struct {
+        const char *text;
+        uint32_t count; /* 0: refused */
+        uint64_t first, last;
+    } CASES[] = {
+        { "0-9", 10, 0, 9 },
+        { "5", 1, 5, 5 },
+        { "1,3,5-6", 4, 1, 6 },
+        { "7-7", 1, 7, 7 },
+        { "0-9999", 10000, 0, 9999 },
+        { "0-10000", 0, 0, 0 },
+        { "0-9998,1,2", 0, 0, 0 },
+        { "", 0, 0, 0 },
+        { "3-1", 0, 0, 0 },
+        { "1,", 0, 0, 0 },
+        { ",1", 0, 0, 0 },
+        { "-1", 0, 0, 0 },
+        { "1-", 0, 0, 0 },
+        { "1 2", 0, 0, 0 },
+        { "18446744073709551616", 0, 0, 0 },
+        { "x", 0, 0, 0 },
+        { "18446744073709551615", 1, UINT64_MAX, UINT64_MAX },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct tr_error error = TR_ERROR_INIT;
+        uint64_t *seeds;
+        uint32_t count;
+        int rv = train_many_read_seeds(CASES[i].text, &seeds, &count, &error);
+        assert_int_equal(rv, CASES[i].count > 0 ? 0 : TR_EINVAL);
+        if (rv != 0)
+            continue;
+        assert_int_equal(count, CASES[i].count);
+        assert_int_equal(seeds[0], CASES[i].first);
+        assert_int_equal(seeds[count - 1], CASES[i].last);
+        free(seeds);
+    }
+}
+
 static void fanouts_are_one_a_layer(void **unused)
 {
     static const struct {
@@ -262,6 +305,7 @@ int main(void)
         cmocka_unit_test(every_option_reaches_its_field),
         cmocka_unit_test(every_flag_reaches_its_field),
         cmocka_unit_test(fanouts_are_one_a_layer),
+        cmocka_unit_test(seeds_are_numbers_and_ranges),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("train_options", tests, NULL, NULL);

@@ -35,6 +35,7 @@ cli_shell_tests = \
     tests/cli/progress.sh \
     tests/cli/public.sh \
     tests/cli/report.sh \
+    tests/cli/seeds.sh \
     tests/cli/simulate.sh \
     tests/cli/split.sh \
     tests/cli/readme_tables.sh \

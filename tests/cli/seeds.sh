@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# Several runs by one command: each is the run that it would be alone, what came of all is their mean and deviation,
+# and what is complete is not trained again.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+"$TROUPE" generate sbm --nodes 400 --edges 3000 --features 8 --classes 3 --signal 0.5 --out "$work/raw" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/parts" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+graph=$work/parts/toy.json
+
+many() { troupe train "$graph" --run "$work/many" --hidden 8 --batch-size 64 --epochs 3 --threads 1 --loops 1 "$@"; }
+
+# result KEY: a number of the last report.
+result() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p" "$work/out"; }
+
+# places FOLDER...: the models, by what changes when they are written anew.
+places() { for run in "$@"; do stat -c '%i %Y' "$run/model.safetensors"; done; }
+
+for seed in 4 5 7; do
+    troupe train "$graph" --run "$work/alone-$seed" --hidden 8 --batch-size 64 --epochs 3 --threads 1 --loops 1 \
+        --seed $seed --json --quiet
+    result test_accuracy
+done >"$work/figures"
+many --seeds 4-5,7 --json --quiet
+expect "three seeds train" exited 0
+for seed in 4 5 7; do
+    expect "seed $seed is the run that it is alone" \
+        cmp "$work/alone-$seed/model.safetensors" "$work/many/seed-$seed/model.safetensors"
+done
+expect "the mean is theirs, and the deviation" awk -v mean="$(result test_accuracy)" \
+    -v deviation="$(result test_accuracy_deviation)" '
+    { x[NR] = $1; sum += $1 }
+    END {
+        for (i in x) squares += (x[i] - sum / NR) ^ 2
+        off = mean - sum / NR; other = deviation - sqrt(squares / (NR - 1))
+        exit !(NR == 3 && off * off < 1e-12 && other * other < 1e-12)
+    }' "$work/figures"
+places "$work/many/seed-4" "$work/many/seed-7" >"$work/before"
+# As a run is left that was stopped before its first epoch ended.
+rm "$work/many/seed-5/model.safetensors"
+: >"$work/many/seed-5/metrics.jsonl"
+many --seeds 4-5,7
+expect "what is complete is not trained again" complains 'seed-4: validation .*(it was complete)'
+places "$work/many/seed-4" "$work/many/seed-7" >"$work/after"
+expect "nor written" cmp "$work/before" "$work/after"
+expect "what was stopped goes on" cmp "$work/alone-5/model.safetensors" "$work/many/seed-5/model.safetensors"
+expect "people read mean and deviation" says '^test accuracy  0\.[0-9]* ± 0\.[0-9]*$'
+many --seeds 4,5,7 --dropout 0.1
+expect "a run of other options is refused, which are named" fails_with "model.dropout (it was 0.5, now 0.1)"
+many --seeds 4,7 --replace --dropout 0.1 --quiet
+expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
+
+sweep() {
+    troupe train "$graph" --run "$work/sweep" --hidden 8 --batch-size 64 --epochs 3 --threads 1 --loops 1 --quiet "$@"
+}
+sweep --sweep lr=0.00001,0.03 --sweep model=sage,gcn --seeds 0-1
+expect "a table has a row a point" test "$(grep -c '^0\.[0-9]*  *\(sage\|gcn\)' "$work/out")" = 4
+expect "the best by validation is named" says '^best by validation  .*/sweep/lr=0\.03,model='
+expect "each run has its folder" test -s "$work/sweep/lr=0.00001,model=gcn/seed-1/model.safetensors"
+expect "with its options" grep -q '"kind": "gcn"' "$work/sweep/lr=0.00001,model=gcn/seed-1/config.json"
+sweep --sweep fanout=5:5,3:3 --json
+expect "without seeds a point is a run" test -s "$work/sweep/fanout=3:3/model.safetensors"
+expect "scripts read the points" says '"points":\[{"fanout":"5:5","val":[0-9.]*,"test_accuracy"'
+sweep --sweep lr=fast
+expect "a value that is none is refused" refuses_with "--lr fast: not a number"
+sweep --sweep run=a,b
+expect "so is an option that is no number or choice" refuses_with "--sweep run=a,b: give an option"
+sweep --seeds 5-3
+expect "and a range that goes down" refuses_with "--seeds 5-3: give numbers and ranges"
+sweep --seeds 0-1 --cluster "$work/none.json"
+expect "a cluster trains one run" refuses_with "--seeds and --sweep train in this process"
+
+# A signal ends all of it.
+"$TROUPE" train "$graph" --run "$work/stopped" --seeds 0-1 --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
+child=$!
+tries=0
+while [ ! -s "$work/stopped/seed-0/metrics.jsonl" ] && [ $tries -lt 600 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+kill -TERM $child
+wait $child
+code=$?
+expect "a signal ends a command of several runs" exited 1
+expect "which leaves a checkpoint of the one under way" test -n "$(ls "$work/stopped/seed-0/checkpoints")"
+expect "and begins no other" absent "$work/stopped/seed-1"
+finish
