@@ -24,8 +24,9 @@ have() {
     return 1
 }
 
-# cut DATASET: partitions it.
+# cut DATASET: partitions it, once.
 cut() {
+    [ -d "$work/$1" ] && return 0
     troupe partition "$TROUPE_DATA/$1" --parts 2 --method metis --name "$1" --out "$work/$1" --quiet
     [ "$code" = 0 ]
 }
@@ -64,7 +65,7 @@ tolokers() {
 # defaults DATASET KEY GOAL: with no option but the paths, the mean of five seeds.
 defaults() {
     have "$1" || return
-    [ -d "$work/$1" ] || cut "$1" || { expect "$1 partitions" exited 0; return; }
+    cut "$1" || { expect "$1 partitions" exited 0; return; }
     troupe train "$work/$1" --run "$work/defaults-$1" --seeds 0-4 --json --quiet
     got=$(sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$work/out")
     expect "$1 without options: mean $2 of 5 seeds ${got:-none}, at least $3" \
