@@ -145,7 +145,7 @@ static const struct option_spec *find_swept(const char *name)
     return NULL;
 }
 
-/* A value of a list stands for commas by colons: fanout=5:10,10:25. */
+/* Commas part the values of an axis, so colons stand for those within one: fanout=5:10,10:25. */
 static int set_value(const struct option_spec *spec, struct train_values *values, const char *text,
                      struct tr_error *error)
 {

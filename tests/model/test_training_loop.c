@@ -262,7 +262,7 @@ static void patience_with_scores_ends_it_early(void **state)
 
 /* A run that leaves saves where it stands, behind a step or an epoch's steps, and ends; also where
  * the disk does not take it. Another era knows nothing of that. */
-static void who_leaves_saves_first(void **state)
+static void a_run_that_leaves_saves_first(void **state)
 {
     static const enum training_operation places[] = { TRAINING_REDUCE, TRAINING_SUM };
     static const int codes[] = { 0, TR_ENOSPC, TR_EROLLBACK };
@@ -304,7 +304,7 @@ int main(void)
         cmocka_unit_test(other_failures_are_the_end),
         cmocka_unit_test(a_restored_run_goes_on_where_it_was),
         cmocka_unit_test(patience_with_scores_ends_it_early),
-        cmocka_unit_test(who_leaves_saves_first),
+        cmocka_unit_test(a_run_that_leaves_saves_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
