@@ -103,6 +103,7 @@ struct fleet {
     bool launched;          /* all is over */
     uint64_t furthest;      /* steps that some trainer did; past the last: it finished */
     uint64_t committed;     /* the newest checkpoint that a trainer was notified of */
+    bool *made;             /* [steps + 1]: those whose checkpoints trainers were notified of */
     uint64_t offered;       /* the newest step that a trainer had a part of */
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */

@@ -141,13 +141,15 @@ static void find_newest_here(struct folder_visit *looking)
 }
 
 /* With a manifest goes all that was being made before it. What failed since was dropped at once, if
- * nothing but disks was at fault; of the last save that may be under way at the end. */
+ * nothing but disks was at fault; of the last save that may be under way at the end, and so may the
+ * notice of one that was made, to a host that is neither the coordinator's nor the next. */
 static bool may_be_aside(const struct folder_visit *looking, uint64_t step, uint32_t era)
 {
     const struct fleet *fleet = looking->fleet;
     if (era < looking->newest_era || (era == looking->newest_era && step < looking->newest_step))
         return false;
-    return !fleet_plan_is_of_disks(&fleet->plan) || step == fleet->offered;
+    return !fleet_plan_is_of_disks(&fleet->plan) || step == fleet->offered ||
+           (step <= fleet->plan.steps && fleet->made[step]);
 }
 
 /* A manifest alone takes no room: a notice that came late makes one again that was removed. */

@@ -43,6 +43,8 @@ static void open_world(struct fleet *fleet)
         rv = env_sim_create(plan->seed, &plan->env, &fleet->env);
     assert(rv == 0);
     fleet_disks_init(fleet);
+    fleet->made = calloc(plan->steps + 1, sizeof *fleet->made);
+    assert(fleet->made != NULL);
     env_sim_net_delay(fleet->env, plan->net_delay_ns);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
         struct endpoint *endpoint = &fleet->endpoints[p];
@@ -55,6 +57,7 @@ static void open_world(struct fleet *fleet)
 
 static void close_world(struct fleet *fleet)
 {
+    free(fleet->made);
     fleet_disks_fini(fleet);
     env_destroy(fleet->env);
     expected_run_fini(&fleet->expected);

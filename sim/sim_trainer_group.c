@@ -62,6 +62,7 @@ static void group_succeed(struct sim_trainer *t, const struct message *reply)
     case TRAINING_SAVE:
         check_saved(t);
         fleet->tally.saves++;
+        fleet->made[sim_trainer_step(t)] = true;
         fleet->committed = sim_trainer_step(t) > fleet->committed ? sim_trainer_step(t)
                                                                   : fleet->committed;
         if (t->rank == 0)

@@ -149,7 +149,10 @@ static void an_older_checkpoint_is_no_newest(void **state)
 
 static void leftovers_are_noticed_where_nothing_went_wrong(void **state)
 {
+    bool made[13] = { false };
     struct fleet *fleet = open_fleet();
+    fleet->plan.steps = 12;
+    fleet->made = made;
     (void)state;
     save(fleet, 4, HOSTS, KEEP);
     fleet->offered = 12;
@@ -162,6 +165,10 @@ static void leftovers_are_noticed_where_nothing_went_wrong(void **state)
     check_end(fleet, NULL);
     (void)write_part(fleet, 1, 8, 0);
     check_end(fleet, "disk 1: checkpoints/8-1.tmp was left");
+    /* It was made, and this host did not hear of it before the end. */
+    fleet->made[8] = true;
+    check_end(fleet, NULL);
+    fleet->made[8] = false;
     fleet->plan.num_failpoints = 1; /* whoever was to drop it died */
     check_end(fleet, NULL);
     close_fleet(fleet);
