@@ -153,9 +153,6 @@ int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t 
         return error_give(&inner, error);
     }
     rv = serve(graph, port->port, metrics, timeout_ns, &inner);
-    /* The address of another machine is one, unlike what is refused above. */
-    if (rv == TR_EINVAL)
-        rv = inner.code = TR_EIO;
     if (rv == 0) {
         /* The address is read before the port is given back: the graph may free it then. */
         endpoint_format(&metrics->at, text, sizeof text);
