@@ -103,6 +103,7 @@ static int print_feature(const char *path, const struct feature_values *values,
     report_count(&report, "width", "columns", made->width);
     if (values->pagerank)
         report_count(&report, "rounds", "rounds", made->rounds);
+    raw_report_next(&report, path, made->num_nodes);
     return report_print(&report, error);
 }
 

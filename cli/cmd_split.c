@@ -134,6 +134,7 @@ static int print_split(const char *path, const struct split_values *values,
         report_count(&report, "classes_without_training", "classes without a training node",
                      made->num_without_train);
     }
+    raw_report_next(&report, path, made->num_nodes);
     return report_print(&report, error);
 }
 

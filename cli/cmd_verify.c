@@ -26,6 +26,7 @@ struct verify_values {
 
 static const struct option_spec OPTIONS[] = {
     { .name = "undirected",
+      .field = "\"undirected\"",
       .kind = OPTION_FLAG,
       .offset = AT(undirected),
       .help = "of an edge list: as it was partitioned" },

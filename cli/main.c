@@ -85,6 +85,18 @@ static int run(int argc, char **argv)
     return refuse_word("", "command", names, count, argv[1]);
 }
 
+/* `troupe help COMMAND` is `troupe COMMAND --help`, with a kind where there is one. */
+static int run_help(int argc, char **argv)
+{
+    static char help[] = "--help";
+    char *words[] = { argv[0], argv[2], argc > 3 ? argv[3] : help, help, NULL };
+    if (argc > 4) {
+        fprintf(stderr, "troupe help: %s: one word too many\n", argv[4]);
+        return EXIT_USAGE;
+    }
+    return run(argc, words);
+}
+
 int main(int argc, char **argv)
 {
     /* A file above the limit (ulimit -f) is an error of write(2), which cleans up behind itself. */
@@ -93,10 +105,13 @@ int main(int argc, char **argv)
         help_print_all(command_list(), stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    bool help = strcmp(argv[1], "help") == 0;
+    if ((help && argc == 2) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help_print_all(command_list(), stdout);
         return EXIT_DONE;
     }
+    if (help)
+        return run_help(argc, argv);
     if (strcmp(argv[1], "--version") == 0) {
         puts(PACKAGE_STRING);
         return EXIT_DONE;

@@ -2,6 +2,7 @@
 dist_man1_MANS += \
     man/troupe-bench.1 \
     man/troupe-cluster.1 \
+    man/troupe-completion.1 \
     man/troupe-feature.1 \
     man/troupe-generate.1 \
     man/troupe-import.1 \

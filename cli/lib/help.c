@@ -15,7 +15,12 @@ void help_print_all(const struct command *const *commands, FILE *out)
     for (const struct command *const *at = commands; *at != NULL; at++)
         if ((*at)->summary != NULL)
             print_summaries(*at, out);
-    fputs("\n\"troupe COMMAND --help\" and \"man troupe-COMMAND\" say more.\n", out);
+    fputs("\nOptions:\n"
+          "  --help      show this; also \"troupe help\"\n"
+          "  --version   show the version\n"
+          "\n\"troupe help COMMAND\", \"troupe COMMAND --help\" and \"man troupe-COMMAND\" say "
+          "more.\n",
+          out);
 }
 
 static void print_kinds(const char *name, const struct command *command, FILE *out)

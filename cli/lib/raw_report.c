@@ -11,7 +11,7 @@
 #include "cli/lib/next_step.h"
 
 /* Two partitions are enough to look at, and one node cannot be in two. */
-static void report_next(struct report *report, const char *path, uint64_t num_nodes)
+void raw_report_next(struct report *report, const char *path, uint64_t num_nodes)
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -52,7 +52,7 @@ static int print(const struct raw_report *made, struct tr_task *task, struct tr_
         report_fini(&report);
         return rv;
     }
-    report_next(&report, made->out, info.num_nodes);
+    raw_report_next(&report, made->out, info.num_nodes);
     return report_print(&report, error);
 }
 

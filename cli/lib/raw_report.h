@@ -30,6 +30,9 @@ struct raw_report {
  * returns the exit code. */
 int raw_report_make(const struct invocation *invocation, const struct raw_report *made);
 
+/* Ends a report with the command that partitions the raw graph at `path`. */
+void raw_report_next(struct report *report, const char *path, uint64_t num_nodes);
+
 /* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
  * type `ntype`. */
 int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,

@@ -61,6 +61,7 @@ static int refuse_options(const char *path, const struct raw_options *options, s
 {
     const char *given = options->source != NULL                      ? "\"source\""
                         : options->target != NULL                    ? "\"target\""
+                        : options->undirected                        ? "\"undirected\""
                         : options->first_id != 0                     ? "first_id"
                         : options->loops != RAW_LOOPS_KEEP           ? "\"loops\""
                         : options->duplicates != RAW_DUPLICATES_KEEP ? "\"duplicates\""

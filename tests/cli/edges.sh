@@ -122,4 +122,9 @@ expect "a truncated gzip is named" fails_with "cut.csv.gz"
 troupe import edges "$edges" --out "$work/edges.txt/raw" --quiet
 expect "a folder that cannot be made is named" fails_with "$work/edges.txt"
 expect "what was refused left nothing" empty_folder "$work/made"
+
+# An option of edge lists is not passed over where a file says by itself which edges there are.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >"$work/m.mtx"
+troupe partition "$work/m.mtx" --parts 1 --out "$work/m" --undirected --quiet
+expect "--undirected of a matrix is refused" fails_with 'm.mtx: --undirected is for edge lists'
 finish

@@ -47,4 +47,6 @@ troupe feature "$work/many" --one-hot
 expect "one column a node is refused for too many" fails_with 'has 16385 nodes; one column a node is made for 16384 at most'
 expect "what was refused changed nothing" cmp -s "$raw/metadata.json" "$work/before"
 expect "nothing is left of it" [ -z "$(find "$raw" "$work/many" -name '.*.adding')" ]
+troupe feature "$raw" --degree --replace
+expect "the next command is named" says "^next  *troupe partition $raw --parts 2 --out $raw-parts"
 finish

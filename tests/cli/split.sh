@@ -48,4 +48,6 @@ troupe split "$work/nowhere"
 expect "and so is a folder that is not there" fails_with "$work/nowhere: no such folder"
 expect "what was refused changed nothing" cmp -s "$raw/metadata.json" "$work/before"
 expect "nothing hidden is left" [ -z "$(find "$raw" -name '.*')" ]
+troupe split "$raw" --replace
+expect "the next command is named" says "^next  *troupe partition $raw --parts 2 --out $raw-parts"
 finish

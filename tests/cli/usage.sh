@@ -31,7 +31,17 @@ while read -r command; do
 done <"$work/commands"
 expect "there are commands" [ -s "$work/commands" ]
 
-"$TROUPE" completion >"$work/completion"
+troupe help
+expect "help lists the commands" says '^  completion'
+expect "and the version" says '^  --version'
+troupe help import edges
+expect "help COMMAND is COMMAND --help" says '^Usage: troupe import edges'
+troupe help imprt
+expect "of a command that there is" refuses_with '^troupe: imprt: no such command; did you mean import?'
+troupe completion tcsh
+expect "a shell without a completion is refused" refuses_with 'tcsh: no such shell; give bash, zsh or fish'
+
+"$TROUPE" completion bash >"$work/completion"
 expect "the completion in the tree is what the tables give" \
     cmp -s "$work/completion" "${srcdir:-.}/cli/completions/troupe"
 if command -v bash >/dev/null; then
@@ -44,7 +54,28 @@ if command -v bash >/dev/null; then
     run bash -c '. "$1"; COMP_WORDS=(troupe import edges --o); COMP_CWORD=3; _troupe; echo "${COMPREPLY[@]}"' \
         - "$work/completion"
     expect "it completes an option" says '^--out$'
+    # shellcheck disable=SC2016
+    run bash -c '. "$1"; COMP_WORDS=(troupe partition --method ""); COMP_CWORD=3; _troupe; echo "${COMPREPLY[@]}"' \
+        - "$work/completion"
+    expect "it completes the values of an option" says '^metis random$'
 else
     skip "the completion works" "bash is not here"
 fi
+
+# has FILE TEXT: as a line of its own
+has() { grep -qxF -e "$2" "$1"; }
+"$TROUPE" completion zsh >"$work/zsh"
+expect "zsh finds whose completion it is" [ "$(head -n 1 "$work/zsh")" = "#compdef troupe" ]
+expect "zsh has the values of an option" has "$work/zsh" "    \"partition --method\") found='metis random' ;;"
+expect "and the options of each kind" grep -q "^    \"import edges \"\*) found='--out .*--help' ;;" "$work/zsh"
+"$TROUPE" completion fish >"$work/fish"
+expect "fish has the commands with what they do" has "$work/fish" \
+    "complete -c troupe -n __fish_use_subcommand -f -a partition -d 'Split a raw graph into partitions'"
+expect "and the values of an option" has "$work/fish" \
+    "complete -c troupe -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from keys' -l replace -d 'make the hosts\\' keys anew; the authority stays'"
+for shell in zsh fish; do
+    command -v $shell >/dev/null || continue
+    run $shell -n "$work/$shell"
+    expect "$shell takes the completion" exited 0
+done
 finish
