@@ -16,6 +16,7 @@
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
+#include "cli/lib/regular_file.h"
 #include "cli/lib/report.h"
 #include "cli/report/report_page.h"
 
@@ -113,6 +114,24 @@ static void close_sources(struct report_sources *sources)
     free(sources);
 }
 
+/* A page takes the place of an older page, and of no other file: a run's own metrics.jsonl is soon
+ * named by mistake. */
+static int check_out(const char *path, struct tr_error *error)
+{
+    char head[sizeof REPORT_PAGE_HEAD] = "";
+    FILE *file;
+    int rv = regular_file_open(path, &file, error);
+    if (rv != 0)
+        return rv == TR_ENOENT ? 0 : rv;
+    bool is_page = fgets(head, sizeof head, file) != NULL && strcmp(head, REPORT_PAGE_HEAD) == 0;
+    fclose(file);
+    return is_page ? 0
+                   : tr_error_set(error, TR_EEXIST,
+                                  "%s: there is another file of that name; remove it, or name "
+                                  "another one by --out",
+                                  path);
+}
+
 static int write_page(const struct report_sources *sources, const char *path,
                       struct tr_error *error)
 {
@@ -156,7 +175,9 @@ static int cmd_report_run(const struct invocation *invocation, const void *opaqu
     int rv = sources == NULL ? tr_error_set(&error, TR_ENOMEM, "no memory for a report") : 0;
     if (rv != 0)
         return fail(invocation, &error);
-    rv = read_sources(sources, invocation, values, &error);
+    rv = check_out(values->out, &error);
+    if (rv == 0)
+        rv = read_sources(sources, invocation, values, &error);
     if (rv == 0)
         rv = write_page(sources, values->out, &error);
     if (rv == 0)

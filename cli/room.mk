@@ -69,6 +69,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/report.h \
     cli/lib/run_command.c \
     cli/lib/run_command.h \
+    cli/lib/regular_file.c \
+    cli/lib/regular_file.h \
     cli/lib/run_record.c \
     cli/lib/run_record.h \
     cli/lib/self_pipe.c \

@@ -42,6 +42,20 @@ static bool report_reserve(struct report *report)
 }
 
 /* Takes value, whatever the result. */
+/* Control characters of a name would reach the terminal: those of ASCII, and those of U+0080 to
+ * U+009F, in UTF-8 a byte 0xc2 and one below 0xa0. */
+static void field_make_printable(struct report_field *field)
+{
+    unsigned char *at = (unsigned char *)field->text;
+    for (; at != NULL && *at != '\0'; at++) {
+        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            *at++ = '?';
+        else if (*at >= ' ' && *at != 0x7f)
+            continue;
+        *at = '?';
+    }
+}
+
 static void report_add(struct report *report, const char *key, const char *label, const char *text,
                        bool number, json_t *value)
 {
@@ -54,6 +68,7 @@ static void report_add(struct report *report, const char *key, const char *label
     struct report_field *field = &report->fields[report->num_fields++];
     field->label = strdup(label);
     field->text = strdup(text);
+    field_make_printable(field);
     field->row = report->row != NULL ? report->rows : 0;
     field->number = number;
     report->failed |= field->label == NULL || field->text == NULL;

@@ -31,7 +31,8 @@ int run_command(const char *name, const struct command *command, int argc, char 
         tr_error_set(&error, TR_EINVAL, "something is missing: give %s", command->operands);
         code = fail_usage(&invocation, &error);
     } else if (rc > command->operands_max) {
-        tr_error_set(&error, TR_EINVAL, "%s: one word too many", argv[command->operands_max]);
+        tr_error_set(&error, TR_EINVAL, "%s: one word too many; troupe %s takes %d at most",
+                     argv[command->operands_max], command->name, command->operands_max);
         code = fail_usage(&invocation, &error);
     } else {
         code = command->run(&invocation, values);

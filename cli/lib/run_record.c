@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/lib/regular_file.h"
+
 /* A configuration has a kilobyte; a larger file is not one. */
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)
 /* A line of an epoch has some hundred bytes. */
@@ -42,13 +44,11 @@ static int open_in(const struct run_record *run, const char *name, FILE **file, 
         *path = NULL;
         return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
     }
-    *file = fopen(*path, "re");
-    if (*file != NULL)
-        return 0;
-    return errno == ENOENT
+    int rv = regular_file_open(*path, file, error);
+    return rv == TR_ENOENT
                ? tr_error_set(error, TR_ENOENT, "%s is missing; is %s the folder of a training?",
                               *path, run->path)
-               : tr_error_set(error, TR_EIO, "%s: %s", *path, strerror(errno));
+               : rv;
 }
 
 /* The fewest digits from which a float32 is read back, as somebody typed it. */

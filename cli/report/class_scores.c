@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lib/regular_file.h"
+
 static uint64_t class_count(const json_t *value)
 {
     json_int_t count = json_integer_value(value);
@@ -73,12 +75,11 @@ int class_scores_read(struct class_scores *scores, const char *path, struct tr_e
 {
     json_error_t why;
     json_t *root = NULL;
-    int rv = 0;
+    FILE *file;
     *scores = (struct class_scores){ 0 };
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return tr_error_set(error, errno == ENOENT ? TR_ENOENT : TR_EIO, "%s: %s", path,
-                            strerror(errno));
+    int rv = regular_file_open(path, &file, error);
+    if (rv != 0)
+        return rv;
     /* The length comes first: a file is parsed whole, in several times its size of memory. */
     if (fseeko(file, 0, SEEK_END) != 0 || ftello(file) < 0) {
         rv = tr_error_set(error, TR_EIO, "%s: %s", path, strerror(errno));

@@ -262,9 +262,10 @@ static void write_commands(struct html *html, const struct report_page *page)
 
 static void write_head(struct html *html, const struct report_page *page)
 {
-    html_markup(html, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                      "<meta name=\"generator\" content=\"troupe report\">\n<title>Report of ");
+    html_markup(html, REPORT_PAGE_HEAD
+                "<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                "<meta name=\"generator\" content=\"troupe report\">\n<title>Report of ");
     html_text(html, page->runs[0].path);
     if (page->num_runs > 1)
         html_print(html, " and %zu more", page->num_runs - 1);

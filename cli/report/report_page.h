@@ -25,6 +25,9 @@ struct page_graph {
     struct tr_error why; /* its code: 0 where the graph could be read */
 };
 
+/* The first line of a page. */
+#define REPORT_PAGE_HEAD "<!DOCTYPE html>\n"
+
 struct report_page {
     const struct run_record *runs;
     size_t num_runs; /* 1 to LINES_MAX */

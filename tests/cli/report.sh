@@ -95,6 +95,27 @@ expect "or that is none" fails_with 'none.json: not what troupe infer'
 expect "a failure leaves the page that was there" cmp -s "$page" "$work/kept"
 troupe report "$work/one" --out "$work/nowhere/page.html"
 expect "a folder that is not there is named" fails_with "$work/nowhere/.*page.html"
+cp "$work/one/metrics.jsonl" "$work/kept"
+troupe report "$work/one" --out "$work/one/metrics.jsonl"
+expect "no other file is written over" fails_with "$work/one/metrics.jsonl: there is another file of that name"
+expect "which stays as it was" cmp -s "$work/one/metrics.jsonl" "$work/kept"
+mkfifo "$work/pipe"
+troupe report "$work/one" --out "$work/pipe"
+expect "nor a pipe" fails_with "$work/pipe: not a regular file"
+cp -r "$work/one" "$work/piped"
+rm "$work/piped/metrics.jsonl"
+mkfifo "$work/piped/metrics.jsonl"
+troupe report "$work/piped" --out "$page"
+expect "nothing is read from a pipe" fails_with "metrics.jsonl: not a regular file"
+troupe inspect "$work/piped"
+expect "nor shown" fails_with "metrics.jsonl: not a regular file"
+sed "s/^\\( *\"graph\": \"\\).*\"/\\1x\\\\u001b[31m\\\\u0007\\\\u0085y\"/" "$work/one/config.json" >"$work/early/config.json"
+troupe inspect "$work/early"
+expect "no control character reaches the terminal" \
+    [ "$(LC_ALL=C tr -d '\n' <"$work/out" | LC_ALL=C tr -cd '\000-\037\177\200-\377' | wc -c)" = 0 ]
+expect "a question mark stands for it" says 'x?\[31m??*y'
+troupe report $(for i in $(seq 33); do echo "$work/one"; done) --out "$page"
+expect "the most runs of a page are said" refuses_with "troupe report takes 32 at most"
 troupe report "$work/one"
 expect "the page has to be named" refuses_with "out"
 finish
