@@ -86,7 +86,7 @@ enum tr_table_header {
 enum tr_table_missing {
     TR_TABLE_MISSING_ERROR = 0, /* the first is refused */
     TR_TABLE_MISSING_MEAN = 1,  /* of numbers: the mean of the others; of texts: none of them */
-    TR_TABLE_MISSING_ZERO = 2,  /* of numbers: 0 */
+    TR_TABLE_MISSING_ZERO = 2,  /* of numbers: 0, the mean of a column that is scaled */
 };
 
 /* A node that edges have and the nodes table has not. */

@@ -36,7 +36,8 @@
 enum table_missing {
     TABLE_MISSING_ERROR,
     TABLE_MISSING_MEAN, /* the mean of the others; none of the values of a text */
-    TABLE_MISSING_ZERO, /* 0; none of the values of a text */
+    /* 0, which is the mean of a column that is scaled; none of the values of a text. */
+    TABLE_MISSING_ZERO,
 };
 
 /* A name that edges have and the nodes table has not. */

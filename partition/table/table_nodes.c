@@ -167,6 +167,15 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
     return rv == TR_EEND ? names_flush(waiting, reader) : rv;
 }
 
+static void decide_scale(struct node_column *column)
+{
+    column->scaled = column->most > TABLE_SCALED_FROM;
+    column->deviation = sqrt(column->squares / (double)column->present);
+    /* A column of one value has nothing to divide. */
+    if (column->deviation == 0)
+        column->deviation = 1;
+}
+
 /* What each column holds is known now. */
 static int nodes_decide(struct table_nodes *nodes, struct table_reader *reader)
 {
@@ -188,6 +197,8 @@ static int nodes_decide(struct table_nodes *nodes, struct table_reader *reader)
         } else if (column->role == TABLE_NUMBERS && !column->numbers) {
             column->role = column->prose ? TABLE_DROPPED : TABLE_CATEGORIES;
         }
+        if (column->role == TABLE_NUMBERS)
+            decide_scale(column);
     }
     return 0;
 }
@@ -353,14 +364,29 @@ static int take_texts(struct table_nodes *nodes, struct table_reader *reader, ui
     return rv == 0 ? 0 : table_reader_fail(reader, rv, "no memory for the values of its columns");
 }
 
+/* What stands for a number that a row lacks: in a column that is scaled, 0 and the mean are one. */
+static double missing_number(const struct table_nodes *nodes, const struct node_column *column)
+{
+    return nodes->options->missing == TABLE_MISSING_MEAN && !column->scaled ? column->mean : 0;
+}
+
+/* Numbers are scaled as doubles: floats of large numbers have lost their differences. */
 static int take_number(const struct table_nodes *nodes, struct table_reader *reader,
                        struct node_column *column, const struct table_field *field,
                        uint64_t row_number)
 {
-    double number = NAN;
-    if (!value_is_missing(field) && !value_is_number(&nodes->values, field, &number))
+    double number;
+    if (value_is_missing(field)) {
+        column->values[row_number] = (float)missing_number(nodes, column);
+        return 0;
+    }
+    if (!value_is_number(&nodes->values, field, &number))
         return table_reader_fail(reader, TR_EMISMATCH, "changed while it was read");
-    if (!isnan(number) && !isfinite((float)number))
+    /* Where squares are too large for doubles, the largest number is the one to name. */
+    bool too_large = column->scaled && !isfinite(column->deviation) && fabs(number) == column->most;
+    if (column->scaled)
+        number = (number - column->mean) / column->deviation;
+    if (too_large || (isfinite(column->deviation) && !isfinite((float)number)))
         return table_reader_fail(reader, TR_ERANGE,
                                  "a number is too large for a feature; leave the column out, or "
                                  "write its logarithm");
@@ -536,7 +562,7 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         told[i].role = column->role;
         told[i].missing = column->missing;
         told[i].values = column->num_values;
-        told[i].scaled = column->role == TABLE_NUMBERS && column->most > TABLE_SCALED_FROM;
+        told[i].scaled = column->role == TABLE_NUMBERS && column->scaled;
         if (column->role == TABLE_LABELS)
             found->num_classes = column->num_values;
     }

@@ -19,6 +19,7 @@
 struct node_column {
     enum table_role role;
     bool numbers; /* every value is one */
+    bool scaled;  /* numbers, brought to mean 0 and deviation 1 */
     bool fractions;
     bool prose; /* values are too long or too many for categories */
     uint64_t present, missing;
@@ -26,8 +27,9 @@ struct node_column {
     uint64_t fraction_line; /* of the first value with a fraction */
     double mean, squares;   /* of numbers; the sum of squared distances from the mean */
     double most;            /* the largest absolute value */
-    float *values;          /* [rows] of numbers; NaN: none */
-    int32_t *codes;         /* [rows] of texts: the value's place in names */
+    double deviation;       /* what numbers are divided by where they are scaled */
+    float *values;  /* [rows] of features, scaled; of rows without one, what stands for it */
+    int32_t *codes; /* [rows] of texts: the value's place in names */
     uint32_t num_values;
     uint64_t *names;  /* [num_values]: numbers in table_nodes.texts, in the order of the values */
     bool is_counting; /* labels that are the numbers 0, 1, 2 ... */

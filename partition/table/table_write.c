@@ -2,7 +2,6 @@
 #include "partition/table/table_write.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,34 +74,11 @@ static uint64_t width_of(const struct node_column *column)
                                               : 0;
 }
 
-/* The mean and what numbers are divided by. */
-static void find_scale(const struct table_nodes *nodes, const struct node_column *column,
-                       double *mean, double *deviation)
-{
-    *mean = 0;
-    *deviation = 1;
-    (void)nodes;
-    if (column->most <= TABLE_SCALED_FROM)
-        return;
-    *mean = column->mean;
-    *deviation = sqrt(column->squares / (double)column->present);
-    /* A column of one value has nothing to divide. */
-    if (!(*deviation > 0))
-        *deviation = 1;
-}
-
 static void fill_numbers(const struct table_writing *writing, const struct node_column *column,
                          uint64_t first, uint64_t count, float *to)
 {
-    const struct table_nodes *nodes = writing->nodes;
-    double mean, deviation;
-    find_scale(nodes, column, &mean, &deviation);
-    double missing = nodes->options->missing == TABLE_MISSING_MEAN ? column->mean : 0;
-    for (uint64_t i = 0; i < count && first + i < nodes->rows; i++) {
-        double value = (double)column->values[first + i];
-        value = isnan(value) ? missing : value;
-        to[i * writing->width] = (float)((value - mean) / deviation);
-    }
+    for (uint64_t i = 0; i < count && first + i < writing->nodes->rows; i++)
+        to[i * writing->width] = column->values[first + i];
 }
 
 static void fill_categories(const struct table_writing *writing, const struct node_column *column,

@@ -282,6 +282,24 @@ static void missing_numbers_may_be_zero(void **state)
     table_found_fini(&found);
 }
 
+/* Times of this century differ by less than floats of them do. */
+static void large_numbers_keep_their_differences(void **state)
+{
+    static const enum table_missing RULES[] = { TABLE_MISSING_MEAN, TABLE_MISSING_ZERO };
+    const float feat[] = { -1, 0, 1, 0, 0, 0 };
+    for (int i = 0; i < 2; i++) {
+        struct table_found found;
+        struct raw_graph *raw = import_well(*state, "src,dst\na,b\nb,c\n",
+                                            "id,t,one\na,1700000000,1e39\nb,1700000001,1e39\n"
+                                            "c,,1e39\n",
+                                            (struct table_options){ .missing = RULES[i] }, &found);
+        EXPECT_ROWS(raw, false, "feat", 3, feat);
+        assert_true(found.columns[3].scaled && found.columns[4].scaled);
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+}
+
 static void labels_that_count_stay(void **state)
 {
     struct table_found found;
@@ -426,7 +444,7 @@ static const struct refusal {
       "id,x\na,1\n",
       "column 2 is asked for twice",
       { .node_names = { .labels = "x", .features = "x" } } },
-    { "src,dst\na,b\n", "id,x\na,1e300\n", "line 2: a number is too large", { 0 } },
+    { "src,dst\na,b\n", "id,x\na,1e300\nb,-1e300\n", "line 2: a number is too large", { 0 } },
 };
 
 static void what_nobody_means_is_refused(void **state)
@@ -453,6 +471,7 @@ int main(void)
         TEST(many_names_are_numbered_as_one_by_one),
         TEST(columns_become_features_labels_and_masks),
         TEST(missing_numbers_may_be_zero),
+        TEST(large_numbers_keep_their_differences),
         TEST(labels_that_count_stay),
         TEST(many_values_become_codes),
         TEST(json_lines_are_tables_too),
