@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/crc32c.h"
+
 #define NAMES_AT_ONCE 64u
 /* Doubles hold whole numbers exactly below. */
 #define WHOLE_MAX 9007199254740992.0
+/* The text of such a number: a sign and 16 digits. */
+#define WHOLE_TEXT 24u
 
 void table_nodes_fini(struct table_nodes *nodes)
 {
@@ -84,6 +88,11 @@ static int names_take(struct waiting *waiting, struct table_reader *reader,
     return waiting->count == NAMES_AT_ONCE ? names_flush(waiting, reader) : 0;
 }
 
+static bool is_whole(double number)
+{
+    return number == trunc(number) && fabs(number) <= WHOLE_MAX;
+}
+
 /* Welford's method, in the order of rows: "Note on a Method for Calculating Corrected Sums of
  * Squares and Products", Technometrics 4 (1962). */
 static void survey_number(struct node_column *column, double number, uint64_t line)
@@ -92,7 +101,7 @@ static void survey_number(struct node_column *column, double number, uint64_t li
     column->mean += before / (double)column->present;
     column->squares += before * (number - column->mean);
     column->most = fabs(number) > column->most ? fabs(number) : column->most;
-    if (!column->fractions && (number != trunc(number) || fabs(number) > WHOLE_MAX)) {
+    if (!column->fractions && !is_whole(number)) {
         column->fractions = true;
         column->fraction_line = line;
     }
@@ -114,6 +123,34 @@ static void survey_value(const struct table_nodes *nodes, struct node_column *co
         column->numbers = false;
     if (!value_is_name(field) || field->length > ID_TEXT_MAX - TEXT_PREFIX)
         column->prose = true;
+}
+
+static int nodes_changed(struct table_reader *reader)
+{
+    return table_reader_fail(reader, TR_EMISMATCH,
+                             "changed while it was read; import it again when nothing writes it");
+}
+
+static uint32_t checksum_text(uint32_t checksum, const char *at, uint32_t length)
+{
+    return crc32c(crc32c(checksum, &length, sizeof length), at, length);
+}
+
+static uint32_t checksum_header(const struct table_reader *reader)
+{
+    uint32_t checksum = 0;
+    for (uint32_t i = 0; i < reader->names.count; i++) {
+        const char *name = reader->names.names[i];
+        checksum = checksum_text(checksum, name, (uint32_t)strlen(name));
+    }
+    return checksum;
+}
+
+static uint32_t checksum_row(uint32_t checksum, const struct table_reader *reader)
+{
+    for (uint32_t i = 0; i < reader->names.count; i++)
+        checksum = checksum_text(checksum, reader->fields[i].at, reader->fields[i].length);
+    return checksum;
 }
 
 static int nodes_open(struct table_nodes *nodes, struct table_reader *reader, struct error *error)
@@ -153,7 +190,9 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
                        struct waiting *waiting)
 {
     int rv;
+    nodes->checksum = checksum_header(reader);
     while ((rv = table_reader_next(reader)) == 0) {
+        nodes->checksum = checksum_row(nodes->checksum, reader);
         rv = names_take(waiting, reader, &reader->fields[nodes->roles.id - 1]);
         if (rv != 0)
             return rv;
@@ -280,21 +319,27 @@ static int texts_make_room(struct row_texts *row, size_t room)
     return 0;
 }
 
-/* Labels that are numbers are the same class however they are written. */
-static struct id_text put_text(const struct table_nodes *nodes, uint32_t i,
-                               const struct table_field *field, char *to)
+/* Labels that are numbers are the same class however they are written. false: the field is nothing
+ * that the first pass let through. */
+static bool put_text(const struct table_nodes *nodes, uint32_t i, const struct table_field *field,
+                     char *to, struct id_text *text)
 {
     const struct node_column *column = &nodes->columns[i];
-    double number;
     uint32_t length = field->length;
+    double number;
+    if (!value_is_name(field) || length > ID_TEXT_MAX - TEXT_PREFIX)
+        return false;
     for (uint32_t p = 0; p < TEXT_PREFIX; p++)
         to[p] = (char)('0' + (i >> 6 * p & 63));
-    if (column->role == TABLE_LABELS && column->numbers &&
-        value_is_number(&nodes->values, field, &number))
-        length = (uint32_t)snprintf(to + TEXT_PREFIX, 24, "%.0f", number + 0.0);
-    else
+    if (column->role == TABLE_LABELS && column->numbers) {
+        if (!value_is_number(&nodes->values, field, &number) || !is_whole(number))
+            return false;
+        length = (uint32_t)snprintf(to + TEXT_PREFIX, WHOLE_TEXT, "%.0f", number + 0.0);
+    } else {
         memcpy(to + TEXT_PREFIX, field->at, length);
-    return (struct id_text){ to, TEXT_PREFIX + length };
+    }
+    *text = (struct id_text){ to, TEXT_PREFIX + length };
+    return true;
 }
 
 /* -1 is what other programs write for a node without a label. */
@@ -327,7 +372,7 @@ static int take_texts(struct table_nodes *nodes, struct table_reader *reader, ui
     size_t room = 0, used = 0;
     row->count = 0;
     for (uint32_t i = 0; i < nodes->count; i++)
-        room += TEXT_PREFIX + 24 + reader->fields[i].length;
+        room += TEXT_PREFIX + WHOLE_TEXT + reader->fields[i].length;
     int rv = texts_make_room(row, room);
     for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
         struct node_column *column = &nodes->columns[i];
@@ -337,9 +382,8 @@ static int take_texts(struct table_nodes *nodes, struct table_reader *reader, ui
         column->codes[row_number] = NODE_NO_CODE;
         if (value_is_missing(field) || is_no_label(nodes, column, field))
             continue;
-        if (!value_is_name(field) || field->length > ID_TEXT_MAX - TEXT_PREFIX)
-            return table_reader_fail(reader, TR_EMISMATCH, "changed while it was read");
-        row->texts[row->count] = put_text(nodes, i, field, row->arena + used);
+        if (!put_text(nodes, i, field, row->arena + used, &row->texts[row->count]))
+            return nodes_changed(reader);
         used += row->texts[row->count].length;
         row->columns[row->count++] = i;
     }
@@ -381,7 +425,7 @@ static int take_number(const struct table_nodes *nodes, struct table_reader *rea
         return 0;
     }
     if (!value_is_number(&nodes->values, field, &number))
-        return table_reader_fail(reader, TR_EMISMATCH, "changed while it was read");
+        return nodes_changed(reader);
     /* Where squares are too large for doubles, the largest number is the one to name. */
     bool too_large = column->scaled && !isfinite(column->deviation) && fabs(number) == column->most;
     if (column->scaled)
@@ -428,11 +472,13 @@ static int take_masks(struct table_nodes *nodes, struct table_reader *reader, ui
 
 static int take_rows(struct table_nodes *nodes, struct table_reader *reader, struct row_texts *row)
 {
+    uint32_t checksum = checksum_header(reader);
     uint64_t at = 0;
     int rv;
     while ((rv = table_reader_next(reader)) == 0) {
         if (at == nodes->rows)
-            break;
+            return nodes_changed(reader);
+        checksum = checksum_row(checksum, reader);
         for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
             if (nodes->columns[i].role == TABLE_NUMBERS)
                 rv = take_number(nodes, reader, &nodes->columns[i], &reader->fields[i], at);
@@ -445,11 +491,9 @@ static int take_rows(struct table_nodes *nodes, struct table_reader *reader, str
             return rv;
         at++;
     }
-    if (rv != TR_EEND || at != nodes->rows)
-        return rv != 0 && rv != TR_EEND
-                   ? rv
-                   : table_reader_fail(reader, TR_EMISMATCH, "changed while it was read");
-    return 0;
+    if (rv != TR_EEND)
+        return rv;
+    return at == nodes->rows && checksum == nodes->checksum ? 0 : nodes_changed(reader);
 }
 
 static int nodes_take(struct table_nodes *nodes, struct error *error)
@@ -464,7 +508,7 @@ static int nodes_take(struct table_nodes *nodes, struct error *error)
                  : nodes_open(nodes, &reader, error);
     if (rv == 0) {
         if (reader.names.count != nodes->count)
-            rv = table_reader_fail(&reader, TR_EMISMATCH, "changed while it was read");
+            rv = nodes_changed(&reader);
         if (rv == 0 && nodes->roles.header)
             rv = table_reader_skip_header(&reader);
         if (rv == 0)

@@ -2,7 +2,10 @@
 /*
  * The nodes table: its names, and columns of numbers, of texts, of labels and of masks.
  *
- * A first pass finds what each column holds, a second one keeps its values, 4 bytes each.
+ * A first pass finds what each column holds, a second one keeps its values, 4 bytes each. A table
+ * that changes between them, or is replaced, is refused: nodes would get the values of others. The
+ * second pass takes nothing for granted that the first one found, since it learns of a change
+ * behind the last row.
  *
  * Ownership: table_nodes_fini frees all; options are borrowed. Thread rules: one thread.
  */
@@ -42,6 +45,7 @@ struct table_nodes {
     struct value_reader values;
     uint64_t rows;
     uint32_t count;
+    uint32_t checksum; /* of the header and all rows, as the first pass read them */
     struct node_column *columns;
     uint8_t *masks; /* [rows]: bit i of mask i; NULL: none */
     bool has_masks[VALUE_MASKS];

@@ -462,6 +462,59 @@ static void what_nobody_means_is_refused(void **state)
     }
 }
 
+/* Writes a table anew before it is opened for the second time. */
+struct changing_files {
+    struct files files;
+    const char *text;
+    int opened;
+};
+
+static int open_changing(struct files *self, const char *path, int flags, int mode)
+{
+    struct changing_files *changing = (struct changing_files *)self;
+    const char *end = strstr(path, "/nodes.csv");
+    if (end != NULL && ++changing->opened == 2) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        assert_true(fputs(changing->text, file) >= 0);
+        assert_int_equal(fclose(file), 0);
+    }
+    return files_posix->open(files_posix, path, flags, mode);
+}
+
+/* Its second pass takes no row for another one, and no value for one that the first pass saw. */
+static void a_table_that_changes_while_it_is_read_is_refused(void **state)
+{
+    static const char *const CHANGES[][2] = {
+        { "id,x\na,1\nb,2\n", "id,x\nb,2\na,1\n" },
+        { "id,x,y\na,1,2\nb,2,1\n", "id,y,x\na,1,2\nb,2,1\n" },
+        { "id,x\na,1\nb,2\n", "id,x\na,1\nb,3\n" },
+        { "id,x\na,1\nb,2\n", "id,x\na,1\nb,z\n" },
+        { "id,x\na,1\nb,2\n", "id,x\na,1\n" },
+        { "id,x\na,1\nb,2\n", "id,x\na,1\nb,2\nc,3\n" },
+        { "id,x\na,1\nb,2\n", "id,x,y\na,1,2\nb,2,1\n" },
+        { "id,label\na,1\nb,0\n", "id,label\na,1\nb,1e300\n" },
+        { "id,label\na,1\nb,0\n", "id,label\na,1\nb,0.5\n" },
+        { "id,label\na,1\nb,0\n", "id,label\na,1\nb,no\n" },
+        { "id,split\na,val\nb,val\n", "id,split\na,val\nb,train\n" },
+        { "{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\"}\n", "{\"id\":\"a\",\"y\":1}\n{\"id\":\"b\"}\n" },
+    };
+    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
+        struct changing_files changing = { .files = *files_posix, .text = CHANGES[i][1] };
+        struct table_found found;
+        struct error error = { 0 };
+        changing.files.open = open_changing;
+        int rv = import_texts(
+            *state, "src,dst\na,b\n", CHANGES[i][0],
+            (struct table_options){ .files = &changing.files, .missing = TABLE_MISSING_ZERO },
+            &found, &error);
+        if (rv != TR_EMISMATCH || strstr(error.text, "changed while it was read") == NULL)
+            fail_msg("change %zu: '%s'", i, error.text);
+        assert_int_equal(changing.opened, 2);
+        assert_false(files_exists(files_posix, at(*state, "raw")));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -477,6 +530,7 @@ int main(void)
         TEST(json_lines_are_tables_too),
         TEST(rules_of_edges_hold),
         TEST(what_nobody_means_is_refused),
+        TEST(a_table_that_changes_while_it_is_read_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
