@@ -183,23 +183,68 @@ static int write_codes(struct table_writing *writing, const char *name, bool wid
     return rv == 0 && !column->is_counting ? write_value_names(writing, name, column) : rv;
 }
 
-/* A column's name becomes that of a file. */
-static void name_table(const struct table_writing *writing, uint32_t i, char *text, size_t size)
+/* is_new: no table had the name. */
+static int take_table_name(struct id_map *taken, const char *name, bool *is_new)
 {
-    static const char *const TAKEN[] = { "feat", "label", "train_mask", "val_mask", "test_mask" };
+    const struct id_text text = { name, (uint32_t)strlen(name) };
+    uint64_t number, known = taken->count;
+    int rv = id_map_add(taken, &text, 1, &number);
+    *is_new = rv == 0 && number == known;
+    return rv;
+}
+
+static int take_own_names(struct id_map *taken)
+{
+    static const char *const OWN[] = { "feat", "label", "train_mask", "val_mask", "test_mask" };
+    bool is_new;
+    int rv = 0;
+    for (size_t i = 0; rv == 0 && i < sizeof OWN / sizeof *OWN; i++)
+        rv = take_table_name(taken, OWN[i], &is_new);
+    return rv;
+}
+
+/* A column's name becomes that of a file. Where another table has it, the column's number is its
+ * name, with a number behind it where a column is called so too. */
+static int name_table(const struct table_writing *writing, uint32_t i, struct id_map *taken,
+                      char *text, size_t size)
+{
+    bool is_new;
     name_column(writing, i, text, size);
     for (char *c = text; *c != '\0'; c++)
         *c = *c == '/' || *c == '~' || (*c == '.' && c == text) ? '_' : *c;
-    bool taken = false;
-    for (size_t t = 0; t < sizeof TAKEN / sizeof *TAKEN; t++)
-        taken = taken || strcmp(text, TAKEN[t]) == 0;
-    for (uint32_t other = 0; other < i && !taken; other++) {
-        char before[TABLE_NAME_MAX + 8];
-        name_column(writing, other, before, sizeof before);
-        taken = strcmp(text, before) == 0;
+    int rv = take_table_name(taken, text, &is_new);
+    /* Each round finds another name taken, and there are fewer than columns. */
+    for (uint32_t round = 1; rv == 0 && !is_new; round++) {
+        if (round == 1)
+            snprintf(text, size, "column%u", i + 1);
+        else
+            snprintf(text, size, "column%u_%u", i + 1, round);
+        rv = take_table_name(taken, text, &is_new);
     }
-    if (taken)
-        snprintf(text, size, "column%u", i + 1);
+    return rv;
+}
+
+/* Columns of labels and of codes are tables of their own. */
+static int write_value_tables(struct table_writing *writing)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    struct id_map taken = { 0 };
+    char name[TABLE_NAME_MAX + 8];
+    int rv = 0;
+    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
+        const struct node_column *column = &nodes->columns[i];
+        if (column->role == TABLE_LABELS)
+            rv = write_codes(writing, "label", true, column);
+        if (column->role != TABLE_CODES)
+            continue;
+        rv = taken.count == 0 ? take_own_names(&taken) : 0;
+        if (rv == 0)
+            rv = name_table(writing, i, &taken, name, sizeof name);
+        rv = rv == 0 ? write_codes(writing, name, false, column)
+                     : error_set(writing->error, rv, "no memory for the names of tables");
+    }
+    id_map_fini(&taken);
+    return rv;
 }
 
 static int write_masks(struct table_writing *writing)
@@ -243,15 +288,8 @@ static int write_nodes(struct table_writing *writing)
         if (rv == 0)
             rv = write_feature_names(writing);
     }
-    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
-        const struct node_column *column = &nodes->columns[i];
-        char name[TABLE_NAME_MAX + 8];
-        name_table(writing, i, name, sizeof name);
-        if (column->role == TABLE_LABELS)
-            rv = write_codes(writing, "label", true, column);
-        else if (column->role == TABLE_CODES)
-            rv = write_codes(writing, name, false, column);
-    }
+    if (rv == 0)
+        rv = write_value_tables(writing);
     return rv == 0 ? write_masks(writing) : rv;
 }
 

@@ -336,6 +336,34 @@ static void many_values_become_codes(void **state)
     table_found_fini(&found);
 }
 
+/* Whatever columns are called, each table of codes has a name of its own. */
+static void codes_have_names_of_their_own(void **state)
+{
+    static const char *const TABLES[] = { "a_b", "column3", "column5", "column5_2", "_k" };
+    enum { TABLES_COUNT = sizeof TABLES / sizeof *TABLES, VALUES = TABLE_ONE_HOT_MAX + 1 };
+    char nodes[4096];
+    size_t length = (size_t)sprintf(nodes, "id,a/b,a_b,column5,feat,.k\n");
+    struct table_found found;
+    for (int i = 0; i < (int)VALUES; i++) {
+        length += (size_t)sprintf(nodes + length, "n%d", i);
+        for (int c = 0; c < (int)TABLES_COUNT; c++)
+            length += (size_t)sprintf(nodes + length, ",%c%02d", 'a' + c, i);
+        length += (size_t)sprintf(nodes + length, "\n");
+    }
+    struct raw_graph *raw = import_well(*state, "src,dst\nn0,n1\n", nodes,
+                                        (struct table_options){ 0 }, &found);
+    for (int c = 0; c < (int)TABLES_COUNT; c++) {
+        char stem[64];
+        sprintf(stem, "raw/names/_N/values~%s", TABLES[c]);
+        assert_true(raw_find_table(raw, false, 0, TABLES[c]) >= 0);
+        char *names = read_names(*state, stem, VALUES);
+        assert_true(names[0] == 'a' + c);
+        free(names);
+    }
+    raw_close(raw);
+    table_found_fini(&found);
+}
+
 static void json_lines_are_tables_too(void **state)
 {
     struct table_found found;
@@ -527,6 +555,7 @@ int main(void)
         TEST(large_numbers_keep_their_differences),
         TEST(labels_that_count_stay),
         TEST(many_values_become_codes),
+        TEST(codes_have_names_of_their_own),
         TEST(json_lines_are_tables_too),
         TEST(rules_of_edges_hold),
         TEST(what_nobody_means_is_refused),
