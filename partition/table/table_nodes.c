@@ -93,6 +93,11 @@ static bool is_whole(double number)
     return number == trunc(number) && fabs(number) <= WHOLE_MAX;
 }
 
+static void keep_first(uint64_t *first, uint64_t line)
+{
+    *first = *first == 0 ? line : *first;
+}
+
 /* Welford's method, in the order of rows: "Note on a Method for Calculating Corrected Sums of
  * Squares and Products", Technometrics 4 (1962). */
 static void survey_number(struct node_column *column, double number, uint64_t line)
@@ -101,10 +106,10 @@ static void survey_number(struct node_column *column, double number, uint64_t li
     column->mean += before / (double)column->present;
     column->squares += before * (number - column->mean);
     column->most = fabs(number) > column->most ? fabs(number) : column->most;
-    if (!column->fractions && !is_whole(number)) {
-        column->fractions = true;
-        column->fraction_line = line;
-    }
+    if (number != trunc(number))
+        keep_first(&column->fraction_line, line);
+    else if (!is_whole(number))
+        keep_first(&column->large_line, line);
 }
 
 static void survey_value(const struct table_nodes *nodes, struct node_column *column,
@@ -112,8 +117,11 @@ static void survey_value(const struct table_nodes *nodes, struct node_column *co
 {
     double number;
     if (value_is_missing(field)) {
-        if (column->missing++ == 0)
+        if (column->missing++ == 0) {
             column->missing_line = line;
+            snprintf(column->missing_text, sizeof column->missing_text, "%.*s", (int)field->length,
+                     field->length > 0 ? field->at : "");
+        }
         return;
     }
     column->present++;
@@ -121,8 +129,14 @@ static void survey_value(const struct table_nodes *nodes, struct node_column *co
         survey_number(column, number, line);
     else
         column->numbers = false;
-    if (!value_is_name(field) || field->length > ID_TEXT_MAX - TEXT_PREFIX)
+    if (value_is_name(field) && field->length <= ID_TEXT_MAX - TEXT_PREFIX)
+        return;
+    if (value_is_utf8(field)) {
         column->prose = true;
+        keep_first(&column->prose_line, line);
+    } else {
+        keep_first(&column->foreign_line, line);
+    }
 }
 
 static int nodes_changed(struct table_reader *reader)
@@ -215,31 +229,63 @@ static void decide_scale(struct node_column *column)
         column->deviation = 1;
 }
 
+static int fail_foreign(struct table_reader *reader, uint32_t i)
+{
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "column %u holds bytes that are no UTF-8; convert the table (iconv -f "
+                             "LATIN1 -t UTF-8), or leave the column out by \"features\"",
+                             i + 1);
+}
+
+static int decide_labels(const struct node_column *column, struct table_reader *reader)
+{
+    if (column->numbers && column->fraction_line != 0) {
+        reader->line = column->fraction_line;
+        return table_reader_fail(reader, TR_EUNSUPPORTED,
+                                 "the label has a fraction; classes are texts or whole "
+                                 "numbers, and numbers are not learned yet: write ranges "
+                                 "of them, or name another column by \"labels\"");
+    }
+    if (column->numbers && column->large_line != 0) {
+        reader->line = column->large_line;
+        return table_reader_fail(reader, TR_ERANGE,
+                                 "the label is a number beyond 2^53, which is not kept exactly; "
+                                 "write a letter before each label, or name another column by "
+                                 "\"labels\"");
+    }
+    if (column->prose_line == 0 && column->foreign_line == 0)
+        return 0;
+    reader->line = column->foreign_line != 0 ? column->foreign_line : column->prose_line;
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "the label is no name: names are UTF-8 without control characters, of "
+                             "at most %u bytes; name another column by \"labels\"",
+                             ID_TEXT_MAX - TEXT_PREFIX);
+}
+
 /* What each column holds is known now. */
 static int nodes_decide(struct table_nodes *nodes, struct table_reader *reader)
 {
-    for (uint32_t i = 0; i < nodes->count; i++) {
+    int rv = 0;
+    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
         struct node_column *column = &nodes->columns[i];
-        if (column->role == TABLE_LABELS) {
-            reader->line = column->fraction_line;
-            if (column->numbers && column->fractions)
-                return table_reader_fail(reader, TR_EUNSUPPORTED,
-                                         "the label has a fraction; classes are texts or whole "
-                                         "numbers, and numbers are not learned yet: write ranges "
-                                         "of them, or name another column by \"labels\"");
-            if (column->prose)
-                return table_reader_fail(reader, TR_EFORMAT,
-                                         "a label is no name: names are UTF-8 without control "
-                                         "characters; name another column by \"labels\"");
-        } else if (column->role == TABLE_NUMBERS && column->present == 0) {
+        if (column->role == TABLE_LABELS)
+            rv = decide_labels(column, reader);
+        if (column->role != TABLE_NUMBERS)
+            continue;
+        if (column->present == 0) {
             column->role = TABLE_DROPPED;
-        } else if (column->role == TABLE_NUMBERS && !column->numbers) {
-            column->role = column->prose ? TABLE_DROPPED : TABLE_CATEGORIES;
-        }
-        if (column->role == TABLE_NUMBERS)
+        } else if (column->numbers) {
             decide_scale(column);
+        } else if (column->prose) {
+            column->role = TABLE_DROPPED;
+        } else if (column->foreign_line != 0) {
+            reader->line = column->foreign_line;
+            rv = fail_foreign(reader, i);
+        } else {
+            column->role = TABLE_CATEGORIES;
+        }
     }
-    return 0;
+    return rv;
 }
 
 static int nodes_survey(struct table_nodes *nodes, struct id_map *ids, struct table_found *found,
@@ -589,10 +635,13 @@ static int check_missing(const struct table_nodes *nodes, struct error *error)
             (column->role != TABLE_NUMBERS && column->role != TABLE_CATEGORIES &&
              column->role != TABLE_CODES))
             continue;
+        const char *text = column->missing_text;
         return error_set(error, TR_EFORMAT,
-                         "%s: line %" PRIu64 ": column %u has no value, as in %" PRIu64
+                         "%s: line %" PRIu64 ": column %u has no value%s%s%s, as in %" PRIu64
                          " rows; say what stands for one by \"missing\": mean or zero",
-                         nodes->options->nodes, column->missing_line, i + 1, column->missing);
+                         nodes->options->nodes, column->missing_line, i + 1,
+                         text[0] != '\0' ? " but '" : "", text, text[0] != '\0' ? "'" : "",
+                         column->missing);
     }
     return 0;
 }

@@ -23,16 +23,21 @@ struct node_column {
     enum table_role role;
     bool numbers; /* every value is one */
     bool scaled;  /* numbers, brought to mean 0 and deviation 1 */
-    bool fractions;
-    bool prose; /* values are too long or too many for categories */
+    bool prose;   /* values are too long or too many for categories */
     uint64_t present, missing;
-    uint64_t missing_line;  /* of the first row without a value */
-    uint64_t fraction_line; /* of the first value with a fraction */
-    double mean, squares;   /* of numbers; the sum of squared distances from the mean */
-    double most;            /* the largest absolute value */
-    double deviation;       /* what numbers are divided by where they are scaled */
-    float *values;  /* [rows] of features, scaled; of rows without one, what stands for it */
-    int32_t *codes; /* [rows] of texts: the value's place in names */
+    /* The first line of such a value; 0: none. */
+    uint64_t missing_line;
+    uint64_t fraction_line;
+    uint64_t large_line; /* of a whole number that doubles do not hold */
+    uint64_t prose_line;
+    uint64_t foreign_line; /* of bytes that are no UTF-8 */
+    /* What the first row without a value has in its place. */
+    char missing_text[VALUE_MISSING_MAX + 1];
+    double mean, squares; /* of numbers; the sum of squared distances from the mean */
+    double most;          /* the largest absolute value */
+    double deviation;     /* what numbers are divided by where they are scaled */
+    float *values;        /* [rows] of features, scaled; of rows without one, what stands for it */
+    int32_t *codes;       /* [rows] of texts: the value's place in names */
     uint32_t num_values;
     uint64_t *names;  /* [num_values]: numbers in table_nodes.texts, in the order of the values */
     bool is_counting; /* labels that are the numbers 0, 1, 2 ... */

@@ -96,10 +96,15 @@ static int join_lines(struct table_reader *reader, const char **line, size_t *le
     while (quoting.open) {
         const char *more;
         size_t bytes;
-        if (text_peek(text) == TEXT_END || used > TEXT_LINE_MAX)
+        if (text_peek(text) == TEXT_END)
             return text->rv != 0
                        ? text->rv
                        : table_reader_fail(reader, TR_EFORMAT, "a quotation mark is not closed");
+        if (used > TEXT_LINE_MAX)
+            return table_reader_fail(reader, TR_EFORMAT,
+                                     "the row goes on for more than %zu bytes in quotation marks; "
+                                     "is one not closed?",
+                                     TEXT_LINE_MAX);
         text_skip(text); /* the line end before it */
         rv = take_line(reader, &more, &bytes);
         if (rv == 0)
@@ -279,6 +284,18 @@ static void skip_comments(struct text *text)
     }
 }
 
+/* Which column is which has to stand in one line. */
+static int check_first_quotes(struct table_reader *reader, const char *line, size_t length)
+{
+    struct quoting quoting = { .begins = true };
+    scan_quotes(&quoting, line, length, reader->names.delimiter);
+    return !quoting.open
+               ? 0
+               : table_reader_fail(reader, TR_EFORMAT,
+                                   "a quotation mark is not closed in the first line; close it, "
+                                   "and write no line end into a name of a column");
+}
+
 static int read_first_line(struct table_reader *reader, char delimiter)
 {
     struct text *text = &reader->text;
@@ -308,6 +325,9 @@ static int read_first_line(struct table_reader *reader, char delimiter)
         return rv;
     if (reader->names.delimiter == ' ')
         reader->names.delimiter = '\0';
+    rv = reader->json ? 0 : check_first_quotes(reader, line, length);
+    if (rv != 0)
+        return rv;
     reader->looks_like_header = reader->json || column_names_are_header(&reader->names);
     reader->fields = calloc(reader->names.count + 1, sizeof *reader->fields);
     return reader->fields != NULL

@@ -43,7 +43,7 @@ static bool is_one_of(const struct table_field *field, const char *const *words)
 bool value_is_missing(const struct table_field *field)
 {
     static const char *const WORDS[] = { "na", "n/a", "nan", "null", "none", NULL };
-    return field->length == 0 || (field->length <= 4 && is_one_of(field, WORDS));
+    return field->length == 0 || (field->length <= VALUE_MISSING_MAX && is_one_of(field, WORDS));
 }
 
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
@@ -113,6 +113,18 @@ bool value_is_name(const struct table_field *field)
             continue;
         }
         uint32_t bytes = at[i] < 0x80 ? 0 : character_bytes(at + i, field->length - i);
+        if (bytes == 0)
+            return false;
+        i += bytes;
+    }
+    return true;
+}
+
+bool value_is_utf8(const struct table_field *field)
+{
+    const unsigned char *at = (const unsigned char *)field->at;
+    for (uint32_t i = 0; i < field->length;) {
+        uint32_t bytes = character_bytes(at + i, field->length - i);
         if (bytes == 0)
             return false;
         i += bytes;

@@ -22,6 +22,8 @@ void value_reader_fini(struct value_reader *reader);
 
 /* An empty field, or what programs write in place of one: NA, N/A, NaN, null, None. */
 bool value_is_missing(const struct table_field *field);
+/* The longest of these words. */
+#define VALUE_MISSING_MAX 4u
 /* A finite decimal number. */
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
                      double *number);
@@ -38,6 +40,9 @@ bool value_is_flag(const struct table_field *field, bool *set);
 /* Whether the text may name something: UTF-8, without control characters, at most ID_TEXT_MAX
  * bytes. */
 bool value_is_name(const struct table_field *field);
+
+/* Whether the text is UTF-8, whatever its characters and its length. */
+bool value_is_utf8(const struct table_field *field);
 
 /* A field as a message shows it: its begin, printable. */
 #define VALUE_SHOWN 48

@@ -472,6 +472,28 @@ static const struct refusal {
       "id,x\na,1\n",
       "column 2 is asked for twice",
       { .node_names = { .labels = "x", .features = "x" } } },
+    { "src,dst\na,b\n",
+      "id,country\na,DE\nb,NA\n",
+      "line 3: column 2 has no value but 'NA'",
+      { 0 } },
+    { "src,dst\na,b\n", "id,label\na,x\nb,caf\351\n", "line 3: the label is no name", { 0 } },
+    { "src,dst\na,b\n", "id,label\na,x\nb,\"y\nz\"\n", "line 3: the label is no name", { 0 } },
+    { "src,dst\na,b\n",
+      "id,label\na,1\nb,99999999999999999999\n",
+      "line 3: the label is a number beyond 2^53",
+      { 0 } },
+    { "src,dst\na,b\n",
+      "id,c,d\na,x,1\nb,caf\351,2\n",
+      "line 3: column 2 holds bytes that are no UTF-8",
+      { 0 } },
+    { "src,dst\na,b\n",
+      "\"id,label,x\na,0,1\n",
+      "nodes.csv: line 1: a quotation mark is not closed in the first line",
+      { .header = TABLE_HEADER_YES, .unknown = TABLE_UNKNOWN_ADD } },
+    { "src,dst\na,b\n",
+      "\"id\nx\",label\na,0\n",
+      "nodes.csv: line 1: a quotation mark is not closed in the first line",
+      { .header = TABLE_HEADER_YES } },
     { "src,dst\na,b\n", "id,x\na,1e300\nb,-1e300\n", "line 2: a number is too large", { 0 } },
 };
 
@@ -488,6 +510,22 @@ static void what_nobody_means_is_refused(void **state)
         assert_true(found.num_columns == 0);
         assert_false(files_exists(files_posix, at(*state, "raw")));
     }
+}
+
+static void a_row_that_goes_on_is_not_one_that_stays_open(void **state)
+{
+    char *nodes = malloc(TEXT_LINE_MAX + 128);
+    size_t length = (size_t)sprintf(nodes, "id,x\na,\"");
+    struct table_found found;
+    struct error error = { 0 };
+    for (; length < TEXT_LINE_MAX + 64; length++)
+        nodes[length] = length % 100 == 0 ? '\n' : 'x';
+    strcpy(nodes + length, "\"\nb,y\n");
+    int rv = import_texts(*state, "src,dst\na,b\n", nodes, (struct table_options){ 0 }, &found,
+                          &error);
+    free(nodes);
+    if (rv != TR_EFORMAT || strstr(error.text, "line 2: the row goes on for more than") == NULL)
+        fail_msg("'%s'", error.text);
 }
 
 /* Writes a table anew before it is opened for the second time. */
@@ -559,6 +597,7 @@ int main(void)
         TEST(json_lines_are_tables_too),
         TEST(rules_of_edges_hold),
         TEST(what_nobody_means_is_refused),
+        TEST(a_row_that_goes_on_is_not_one_that_stays_open),
         TEST(a_table_that_changes_while_it_is_read_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
