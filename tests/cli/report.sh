@@ -114,7 +114,9 @@ troupe inspect "$work/early"
 expect "no control character reaches the terminal" \
     [ "$(LC_ALL=C tr -d '\n' <"$work/out" | LC_ALL=C tr -cd '\000-\037\177\200-\377' | wc -c)" = 0 ]
 expect "a question mark stands for it" says 'x?\[31m??*y'
-troupe report $(for i in $(seq 33); do echo "$work/one"; done) --out "$page"
+set -- --out "$page"
+while [ $# -lt 35 ]; do set -- "$work/one" "$@"; done
+troupe report "$@"
 expect "the most runs of a page are said" refuses_with "troupe report takes 32 at most"
 troupe report "$work/one"
 expect "the page has to be named" refuses_with "out"
