@@ -555,6 +555,10 @@ static int nodes_take(struct table_nodes *nodes, struct error *error)
     if (rv == 0) {
         if (reader.names.count != nodes->count)
             rv = nodes_changed(&reader);
+        if (rv == 0 && nodes->roles.in_comment && reader.comment.count == 0)
+            rv = nodes_changed(&reader);
+        if (rv == 0 && nodes->roles.in_comment)
+            table_reader_take_comment(&reader);
         if (rv == 0 && nodes->roles.header)
             rv = table_reader_skip_header(&reader);
         if (rv == 0)

@@ -270,18 +270,35 @@ static int take_keys(struct table_reader *reader, const char *line, size_t lengt
     return 0;
 }
 
-static void skip_comments(struct text *text)
+/* Skips what stands before the first line, and keeps the text behind '#' of the last comment in
+ * reader->copy. *length: its bytes; 0: there is none. */
+static int skip_comments(struct table_reader *reader, size_t *length)
 {
+    struct text *text = &reader->text;
+    *length = 0;
     for (int c; (c = text_peek(text)) != TEXT_END;) {
-        if (c == '#' || c == '%')
+        if (c == '#') {
+            const char *line;
+            reader->line = reader->comment_line = text->line;
+            int rv = text_look_line(text, &line, length);
+            if (rv == 0)
+                rv = reader_make_room(reader, &reader->copy, &reader->copy_room, *length);
+            if (rv != 0)
+                return rv;
+            memcpy(reader->copy, line + 1, --*length);
             text_skip_line(text);
-        else if (c == '\n')
+        } else if (c == '%') {
+            *length = 0;
+            text_skip_line(text);
+        } else if (c == '\n') {
             text_skip(text);
-        else if (c == ' ' || c == '\r')
+        } else if (c == ' ' || c == '\r') {
             text->at++;
-        else
-            return;
+        } else {
+            break;
+        }
     }
+    return text->rv;
 }
 
 /* Which column is which has to stand in one line. */
@@ -296,12 +313,30 @@ static int check_first_quotes(struct table_reader *reader, const char *line, siz
                                    "and write no line end into a name of a column");
 }
 
+/* Prose has blanks too, and any number of them: only names between other delimiters are a header. */
+static int keep_comment(struct table_reader *reader, size_t length)
+{
+    struct quoting quoting = { .begins = true };
+    const char delimiter = reader->names.delimiter;
+    if (reader->json || delimiter == '\0' || length == 0)
+        return 0;
+    scan_quotes(&quoting, reader->copy, length, delimiter);
+    int rv = column_names_split(&reader->comment, reader->copy, length, delimiter);
+    if (rv == TR_ENOMEM)
+        return table_reader_fail(reader, rv, "no memory for its columns");
+    if (quoting.open || reader->comment.count != reader->names.count)
+        column_names_fini(&reader->comment);
+    return 0;
+}
+
 static int read_first_line(struct table_reader *reader, char delimiter)
 {
     struct text *text = &reader->text;
     const char *line;
-    size_t length;
-    skip_comments(text);
+    size_t length, comment_length;
+    int rv = skip_comments(reader, &comment_length);
+    if (rv != 0)
+        return rv;
     int c = text_peek(text);
     reader->line = text->line;
     if (c == TEXT_END)
@@ -310,7 +345,7 @@ static int read_first_line(struct table_reader *reader, char delimiter)
         return table_reader_fail(reader, TR_EUNSUPPORTED,
                                  "is a JSON array; write an object a line instead (JSON lines)");
     reader->json = c == '{';
-    int rv = text_look_line(text, &line, &length);
+    rv = text_look_line(text, &line, &length);
     if (rv != 0)
         return rv;
     if (reader->json) {
@@ -326,6 +361,8 @@ static int read_first_line(struct table_reader *reader, char delimiter)
     if (reader->names.delimiter == ' ')
         reader->names.delimiter = '\0';
     rv = reader->json ? 0 : check_first_quotes(reader, line, length);
+    if (rv == 0)
+        rv = keep_comment(reader, comment_length);
     if (rv != 0)
         return rv;
     reader->looks_like_header = reader->json || column_names_are_header(&reader->names);
@@ -354,6 +391,7 @@ void table_reader_close(struct table_reader *reader)
 {
     json_decref(reader->object);
     column_names_fini(&reader->names);
+    column_names_fini(&reader->comment);
     free(reader->fields);
     free(reader->copy);
     free(reader->joined);
@@ -361,9 +399,18 @@ void table_reader_close(struct table_reader *reader)
     *reader = (struct table_reader){ 0 };
 }
 
+void table_reader_take_comment(struct table_reader *reader)
+{
+    const struct column_names first = reader->names;
+    reader->names = reader->comment;
+    reader->comment = first;
+    reader->looks_like_header = true;
+    reader->header_line = reader->comment_line;
+}
+
 int table_reader_skip_header(struct table_reader *reader)
 {
-    if (reader->json || reader->names.count == 0)
+    if (reader->json || reader->names.count == 0 || reader->header_line != 0)
         return 0;
     reader->header_line = reader->text.line;
     text_skip_line(&reader->text);

@@ -8,7 +8,9 @@
  *    fields as the first line.
  *  - JSON lines have an object each, with the keys of the first one; its columns are those keys. A
  *    key that is not there is an empty field.
- *  - Empty lines are skipped, and lines before the first row that begin with '#' or '%'.
+ *  - Empty lines are skipped, and lines before the first row that begin with '#' or '%'. The last
+ *    of them may be the header, as some programs write one: '#' and as many names as the first line
+ *    has.
  *
  * Whether a first line is a header is for the caller to say, who knows the names that it wants:
  * "alice,bob" may be one.
@@ -29,9 +31,12 @@ struct table_field {
 
 struct table_reader {
     struct text text;
-    struct column_names names;  /* of the first line, be it a header or not */
-    bool json;                  /* then the keys of the first line are the header */
-    bool looks_like_header;     /* its first name begins as a word does */
+    struct column_names names; /* of the first line, be it a header or not */
+    bool json;                 /* then the keys of the first line are the header */
+    bool looks_like_header;    /* its first name begins as a word does */
+    /* Of the comment before the first line, where it may be a header. */
+    struct column_names comment;
+    uint64_t comment_line;
     uint64_t header_line;       /* that was skipped; 0: none */
     uint64_t line;              /* of the row's begin */
     struct table_field *fields; /* [names.count]: the row */
@@ -48,7 +53,10 @@ int table_reader_open(struct table_reader *reader, struct files *files, const ch
                       char delimiter, const struct cancel *cancel, struct error *error);
 void table_reader_close(struct table_reader *reader);
 
-/* Skips the first line as a header; before the first row. */
+/* Takes the names of the comment for those of the columns: the first line is a row. */
+void table_reader_take_comment(struct table_reader *reader);
+
+/* Skips the first line as a header, unless the comment is the header; before the first row. */
 int table_reader_skip_header(struct table_reader *reader);
 
 /* The next row into fields; TR_EEND behind the last one. */

@@ -53,6 +53,18 @@ static bool is_named(const struct column_names *names, const char *wanted)
            column_find(names, true, wanted, &column, NULL) == 0;
 }
 
+/* Takes the comment for the header where it alone has names that are known. first: whether the
+ * first line has some. Returns whether the header has. */
+static bool roles_look_at_comment(struct table_roles *roles, struct table_reader *reader,
+                                  enum table_header header, bool first, bool comment)
+{
+    bool first_is_header = first && (reader->looks_like_header || header == TABLE_HEADER_YES);
+    roles->in_comment = comment && !first_is_header && header != TABLE_HEADER_NO;
+    if (roles->in_comment)
+        table_reader_take_comment(reader);
+    return first || roles->in_comment;
+}
+
 /* Whether the first line is a header. known: it has names that say so. */
 static int roles_find_header(struct table_roles *roles, struct table_reader *reader,
                              enum table_header header, bool known)
@@ -101,18 +113,23 @@ static int roles_choose(const struct table_roles *roles, struct table_reader *re
     return rv != 0 ? table_reader_fail(reader, rv, "%s", inner.text) : 0;
 }
 
+/* Names that people give are those that are found among three columns or more; two columns of any
+ * names are the ends of an edge. */
+static bool ends_are_known(const struct column_names *columns, const struct table_edge_names *names)
+{
+    return (columns->count >= 2 && edge_columns_are_named(columns)) ||
+           is_named(columns, names->source) || is_named(columns, names->target) ||
+           is_named(columns, names->weight) || is_named(columns, names->time);
+}
+
 int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
                          enum table_header header, const struct table_edge_names *names)
 {
     struct edge_columns ends;
     struct error inner = { 0 };
     *roles = (struct table_roles){ 0 };
-    /* Names that people give are those that are found among three columns or more; two columns of
-     * any names are the ends of an edge. */
-    bool known = (reader->names.count >= 2 && edge_columns_are_named(&reader->names)) ||
-                 is_named(&reader->names, names->source) ||
-                 is_named(&reader->names, names->target) ||
-                 is_named(&reader->names, names->weight) || is_named(&reader->names, names->time);
+    bool known = roles_look_at_comment(roles, reader, header, ends_are_known(&reader->names, names),
+                                       ends_are_known(&reader->comment, names));
     int rv = roles_find_header(roles, reader, header, known);
     if (rv == 0)
         rv = roles_begin(roles, reader);
@@ -202,7 +219,10 @@ int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
                          enum table_header header, const struct table_node_names *names)
 {
     *roles = (struct table_roles){ 0 };
-    int rv = roles_find_header(roles, reader, header, names_are_known(&reader->names, names));
+    bool known = roles_look_at_comment(roles, reader, header,
+                                       names_are_known(&reader->names, names),
+                                       names_are_known(&reader->comment, names));
+    int rv = roles_find_header(roles, reader, header, known);
     if (rv == 0)
         rv = roles_begin(roles, reader);
     if (rv == 0)

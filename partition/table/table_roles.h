@@ -42,6 +42,7 @@ struct table_node_names {
 
 struct table_roles {
     bool header;
+    bool in_comment; /* the header is the comment before the first line, whose names were taken */
     uint32_t count;
     enum table_role *roles; /* [count], by column from 0; features are NUMBERS until looked at */
     uint32_t id;            /* columns from 1; 0: none */
@@ -49,7 +50,8 @@ struct table_roles {
     uint32_t labels, split, masks[3];
 };
 
-/* The reader's first line is looked at, not skipped. Fails on the reader. */
+/* The reader's first line is looked at, not skipped; a comment before it is the header where its
+ * names are known and those of the first line are not. Fails on the reader. */
 int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
                          enum table_header header, const struct table_edge_names *names);
 int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,

@@ -364,6 +364,38 @@ static void codes_have_names_of_their_own(void **state)
     table_found_fini(&found);
 }
 
+/* As some programs write one. */
+static void a_header_may_stand_behind_a_number_sign(void **state)
+{
+    struct table_found found;
+    const float feat[] = { 5, 7 }, weight[] = { 2, 3 };
+    struct raw_graph *raw = import_well(
+        *state, "# of links, mostly\n# to\tweight\tfrom\r\nb\t2\ta\na\t3\tb\n",
+        "#label,\"id\",x\n0,a,5\n1,b,7\n",
+        (struct table_options){ .edge_names = { .weight = "weight" } }, &found);
+    uint64_t src[2], dst[2];
+    EXPECT_ROWS(raw, false, "feat", 2, feat);
+    EXPECT_ROWS(raw, true, "weight", 2, weight);
+    assert_int_equal(raw_read_edges(raw, 0, 0, 2, src, dst, NULL), 0);
+    assert_true(src[0] == 0 && src[1] == 1 && dst[0] == 1 && dst[1] == 0);
+    assert_true(found.edges_header_line == 2 && found.nodes_header_line == 1);
+    raw_close(raw);
+    table_found_fini(&found);
+    /* The line behind it is one, or it has not as many names, or the user says that there is none. */
+    raw = import_well(*state, "# from, to\n1,2\n", "# key, x, id\nid,label,x\n1,0,5\n2,1,7\n",
+                      (struct table_options){ 0 }, &found);
+    EXPECT_ROWS(raw, false, "feat", 2, feat);
+    assert_true(found.edges_header_line == 1 && found.nodes_header_line == 2);
+    raw_close(raw);
+    table_found_fini(&found);
+    raw = import_well(*state, "# from, to\n1,2\n", "# id, x, y\n1,0,5\n2,1,7\n",
+                      (struct table_options){ .header = TABLE_HEADER_NO }, &found);
+    assert_true(found.edges_header_line == 0 && found.nodes_header_line == 0);
+    assert_int_equal(found.num_features, 2);
+    raw_close(raw);
+    table_found_fini(&found);
+}
+
 static void json_lines_are_tables_too(void **state)
 {
     struct table_found found;
@@ -562,6 +594,7 @@ static void a_table_that_changes_while_it_is_read_is_refused(void **state)
         { "id,label\na,1\nb,0\n", "id,label\na,1\nb,1e300\n" },
         { "id,label\na,1\nb,0\n", "id,label\na,1\nb,0.5\n" },
         { "id,label\na,1\nb,0\n", "id,label\na,1\nb,no\n" },
+        { "#id,x\na,1\nb,2\n", "#id;x\na,1\nb,2\n" },
         { "id,split\na,val\nb,val\n", "id,split\na,val\nb,train\n" },
         { "{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\"}\n", "{\"id\":\"a\",\"y\":1}\n{\"id\":\"b\"}\n" },
     };
@@ -594,6 +627,7 @@ int main(void)
         TEST(labels_that_count_stay),
         TEST(many_values_become_codes),
         TEST(codes_have_names_of_their_own),
+        TEST(a_header_may_stand_behind_a_number_sign),
         TEST(json_lines_are_tables_too),
         TEST(rules_of_edges_hold),
         TEST(what_nobody_means_is_refused),
