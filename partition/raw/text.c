@@ -225,7 +225,8 @@ int text_look_line(struct text *text, const char **line, size_t *length)
     /* A block ends in the line: it is put together, and what follows it is read after it. */
     while (stop == NULL && text_peek(text) != TEXT_END) {
         stop = memchr(text->at, '\n', (size_t)(text->end - text->at));
-        if (stop == NULL && held + (size_t)(text->end - text->at) > TEXT_LINE_MAX)
+        const uint8_t *end = stop != NULL ? stop : text->end;
+        if (held + (size_t)(end - text->at) > TEXT_LINE_MAX)
             return text_fail(text, TR_EFORMAT, "is longer than %zu bytes; is it a table of lines?",
                              TEXT_LINE_MAX);
         if (stop == NULL && hold_line(text, &held) != 0)

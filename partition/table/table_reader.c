@@ -100,13 +100,13 @@ static int join_lines(struct table_reader *reader, const char **line, size_t *le
             return text->rv != 0
                        ? text->rv
                        : table_reader_fail(reader, TR_EFORMAT, "a quotation mark is not closed");
-        if (used > TEXT_LINE_MAX)
-            return table_reader_fail(reader, TR_EFORMAT,
-                                     "the row goes on for more than %zu bytes in quotation marks; "
-                                     "is one not closed?",
-                                     TEXT_LINE_MAX);
         text_skip(text); /* the line end before it */
         rv = take_line(reader, &more, &bytes);
+        if (rv == 0 && used + 1 + bytes > TEXT_LINE_MAX)
+            rv = table_reader_fail(reader, TR_EFORMAT,
+                                   "the row goes on for more than %zu bytes in quotation marks; "
+                                   "is one not closed?",
+                                   TEXT_LINE_MAX);
         if (rv == 0)
             rv = reader_make_room(reader, &reader->joined, &reader->joined_room, used + bytes + 2);
         if (rv != 0)

@@ -360,6 +360,35 @@ static void a_byte_0_is_found_in_any_block(void **state)
     free(text);
 }
 
+/* Wherever blocks end in it. */
+static void the_longest_line_is_a_line(void **state)
+{
+    static const size_t BEFORE[] = { 0, 1, BLOCK / 2, BLOCK - 1, BLOCK };
+    char *bytes = malloc(2 * BLOCK + 4);
+    memset(bytes, 'x', 2 * BLOCK + 4);
+    for (size_t i = 0; i < 2 * sizeof BEFORE / sizeof *BEFORE; i++) {
+        const size_t before = BEFORE[i / 2], more = i % 2;
+        struct text text;
+        struct error error = { 0 };
+        const char *line;
+        size_t length;
+        memset(bytes, '\n', before);
+        memset(bytes + before, 'x', TEXT_LINE_MAX + more);
+        bytes[before + TEXT_LINE_MAX + more] = '\n';
+        put(*state, "t", bytes, before + TEXT_LINE_MAX + more + 1);
+        assert_int_equal(text_open(&text, files_posix, at(*state, "t"), NULL, &error), 0);
+        for (size_t skipped = 0; skipped < before; skipped++) {
+            assert_int_equal(text_peek(&text), '\n');
+            text_skip(&text);
+        }
+        int rv = text_look_line(&text, &line, &length);
+        assert_int_equal(rv, more > 0 ? TR_EFORMAT : 0);
+        assert_true(more > 0 || length == TEXT_LINE_MAX);
+        text_close(&text);
+    }
+    free(bytes);
+}
+
 /* Bytes from here on cannot be read. One thread at a time reads a file. */
 static uint64_t broken_from;
 
@@ -439,6 +468,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_of_a_column_is_text, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_byte_0_is_found_in_any_block, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(the_longest_line_is_a_line, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_failing_disk_is_named, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_reader_may_leave_early, scratch_setup, scratch_teardown),
