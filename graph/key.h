@@ -52,6 +52,12 @@ static inline uint64_t key_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* A hash of an ordered pair of IDs, for tables and samples of edges. */
+static inline uint64_t key_of_pair(uint64_t a, uint64_t b)
+{
+    return key_mix(a * KEY_STEP + b);
+}
+
 /* Everything but the node and the draw, in one word. */
 uint64_t key_base(const struct draw_key *key);
 

@@ -6,18 +6,16 @@
  */
 #include "partition/build/assign.h"
 
+#include "graph/key.h"
+
 /* The purpose of a draw: the same key with another purpose is another number. */
 #define PURPOSE_PART UINT64_C(0x70617274)
 #define PURPOSE_TRAINER UINT64_C(0x7472616e)
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014): a bijection that leaves no visible trace of its input. */
+/* A step of splitmix64: 0 does not stay 0. */
 static uint64_t mix(uint64_t x)
 {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return key_mix(x + KEY_STEP);
 }
 
 static uint64_t key_of(uint64_t seed, uint64_t purpose, uint32_t ntype)

@@ -6,14 +6,7 @@
 
 #include <troupe/error.h>
 
-/* The finaliser of splitmix64, of both ends. */
-static uint64_t hash_of(uint64_t low, uint64_t high)
-{
-    uint64_t x = low * UINT64_C(0x9e3779b97f4a7c15) + high;
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
+#include "graph/key.h"
 
 int reverse_pairs_init(struct reverse_pairs *pairs)
 {
@@ -56,7 +49,7 @@ static void thin_out(struct reverse_pairs *pairs)
     pairs->used = 0;
     pairs->shift++;
     for (uint32_t i = 0; i < REVERSE_PAIRS_MAX; i++) {
-        uint64_t hash = hash_of(full[i].low, full[i].high);
+        uint64_t hash = key_of_pair(full[i].low, full[i].high);
         if (full[i].low == full[i].high || !is_sampled(pairs, hash))
             continue;
         *find_slot(pairs, hash, full[i].low, full[i].high) = full[i];
@@ -67,7 +60,7 @@ static void thin_out(struct reverse_pairs *pairs)
 void reverse_pairs_add(struct reverse_pairs *pairs, uint64_t src, uint64_t dst)
 {
     uint64_t low = src < dst ? src : dst, high = src < dst ? dst : src;
-    uint64_t hash = hash_of(low, high);
+    uint64_t hash = key_of_pair(low, high);
     if (src == dst || !is_sampled(pairs, hash))
         return;
     struct reverse_pair *slot = find_slot(pairs, hash, low, high);

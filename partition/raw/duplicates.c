@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/key.h"
+
 /* Edges of a group on average: its table of twice as many numbers fits a core's own cache. */
 #define GROUP_EDGES 16384
 #define TABLE_ROOM ((uint64_t)4 * GROUP_EDGES)
@@ -20,15 +22,6 @@ static uint64_t pair_of(const struct pairs *pairs, uint64_t i, uint64_t *dst)
     uint64_t src;
     pairs_read(pairs, i, 1, &src, dst);
     return src;
-}
-
-/* The finaliser of splitmix64, of both ends. */
-static uint64_t hash_pair(uint64_t src, uint64_t dst)
-{
-    uint64_t x = src * UINT64_C(0x9e3779b97f4a7c15) + dst;
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
 }
 
 static uint64_t group_of(const struct groups *groups, uint64_t hash)
@@ -61,13 +54,13 @@ static int groups_init(struct groups *groups, const struct pairs *pairs)
      * g + 1 begins. */
     for (uint64_t i = 0; i < pairs->count; i++) {
         uint64_t src = pair_of(pairs, i, &dst);
-        groups->begin[group_of(groups, hash_pair(src, dst)) + 2]++;
+        groups->begin[group_of(groups, key_of_pair(src, dst)) + 2]++;
     }
     for (uint64_t g = 2; g < count + 2; g++)
         groups->begin[g] += groups->begin[g - 1];
     for (uint64_t i = 0; i < pairs->count; i++) {
         uint64_t src = pair_of(pairs, i, &dst);
-        groups->order[groups->begin[group_of(groups, hash_pair(src, dst)) + 1]++] = i;
+        groups->order[groups->begin[group_of(groups, key_of_pair(src, dst)) + 1]++] = i;
     }
     return 0;
 }
@@ -81,7 +74,7 @@ struct table {
 
 static uint64_t *table_find(const struct table *table, const struct pairs *pairs, uint64_t i)
 {
-    uint64_t dst, src = pair_of(pairs, i, &dst), slot = hash_pair(src, dst);
+    uint64_t dst, src = pair_of(pairs, i, &dst), slot = key_of_pair(src, dst);
     for (;; slot++) {
         uint64_t *place = &table->slots[slot & (table->room - 1)], other_dst;
         if (*place == 0 || (pair_of(pairs, *place - 1, &other_dst) == src && other_dst == dst))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/key.h"
 #include "runtime/base/hotmem.h"
 
 /* Texts that are looked for at once: their lines of slots, places and texts fit a core's cache. */
@@ -32,7 +33,7 @@ _Static_assert(ID_MAP_MAX <= UINT32_MAX, "a number is 32 bits");
 
 static uint64_t hash_text(const struct id_text *text)
 {
-    uint64_t hash = text->length * UINT64_C(0x9e3779b97f4a7c15), word;
+    uint64_t hash = text->length * KEY_STEP, word;
     const char *at = text->at;
     uint32_t left = text->length;
     for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
@@ -42,10 +43,7 @@ static uint64_t hash_text(const struct id_text *text)
     }
     word = 0;
     memcpy(&word, at, left);
-    /* The finaliser of splitmix64. */
-    hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 30) * UINT64_C(0x94d049bb133111eb);
-    return hash ^ hash >> 31;
+    return key_mix(hash ^ word);
 }
 
 static uint32_t shard_of(uint64_t hash)
