@@ -267,19 +267,18 @@ int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_ta
         return rv;
     if (options.path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: the archive to import is not named");
-    if (options.loops > TR_LOOPS_ERROR || options.duplicates > TR_DUPLICATES_ERROR)
-        return tr_error_set(error, TR_EINVAL, "%s: there is no such rule as %u",
-                            options.loops > TR_LOOPS_ERROR ? "loops" : "duplicates",
-                            options.loops > TR_LOOPS_ERROR ? options.loops : options.duplicates);
+    struct error inner = { 0 };
+    const struct raw_options rules = { .loops = (enum raw_loops)options.loops,
+                                       .duplicates = (enum raw_duplicates)options.duplicates };
+    if (raw_options_check(&rules, &inner) != 0)
+        return error_give(&inner, error);
     struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
-    making->npz = (struct npz_import_options){
-        .undirected = options.undirected,
-        .split = options.split,
-        .loops = (enum raw_loops)options.loops,
-        .duplicates = (enum raw_duplicates)options.duplicates
-    };
+    making->npz = (struct npz_import_options){ .undirected = options.undirected,
+                                               .split = options.split,
+                                               .loops = rules.loops,
+                                               .duplicates = rules.duplicates };
     return task_start(&IMPORT_NPZ_WORK, making, out, error);
 }
 
