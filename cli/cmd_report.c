@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <troupe/file.h>
 
@@ -64,13 +63,12 @@ static int add_classes(struct report_sources *sources, const char *path, struct 
 /* The run's own by-class.json, where it is there. */
 static int add_run_classes(struct report_sources *sources, const char *run, struct tr_error *error)
 {
-    struct stat facts;
     char *path;
     if (asprintf(&path, "%s/by-class.json", run) < 0)
         return tr_error_set(error, TR_ENOMEM, "%s: no memory", run);
-    int rv = stat(path, &facts) == 0 ? add_classes(sources, path, error) : 0;
+    int rv = add_classes(sources, path, error);
     free(path);
-    return rv;
+    return rv == TR_ENOENT ? 0 : rv;
 }
 
 /* A graph that is not here any more, or was changed, takes nothing from the rest of a report. */
