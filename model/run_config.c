@@ -377,7 +377,8 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
         return rv;
     bool same = true;
     char differ[DIFFERENCES_BYTES] = "";
-    /* What grew is equal from here on, and is no difference below. */
+    /* The fields that grew come first: they are made equal, so that the comparison below passes
+     * them. */
     *grew = grow_run(root, now);
     for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
         const json_t *before = json_object_get(root, decisive[i]);

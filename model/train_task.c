@@ -31,7 +31,7 @@ static bool has_time_to_leave(struct training *t)
     uint_least64_t since = 0, now = training_now_ns(NULL);
     if (!atomic_load(&t->leaves))
         return false;
-    /* Whoever asks first begins the time; the others find it. */
+    /* The first trainer that asks starts the clock; the others read its time. */
     if (atomic_compare_exchange_strong(&t->asked_ns, &since, now))
         since = now;
     if (now - since < (uint64_t)TR_TRAIN_LEAVE_NS)

@@ -51,7 +51,7 @@ static int open_in(const struct run_record *run, const char *name, FILE **file, 
                : rv;
 }
 
-/* The fewest digits from which a float32 is read back, as somebody typed it. */
+/* The text with the fewest digits that reads back as the same float32: 0.1, not 0.100000001. */
 static char *real_text(double value)
 {
     char text[40];

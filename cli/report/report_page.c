@@ -141,7 +141,7 @@ static void write_summary(struct html *html, const struct report_page *page)
     html_markup(html, "</section>\n");
 }
 
-/* What changes no result, and is told of the machine rather than of the experiment. */
+/* Options of the layout change no result: the page shows them with the machine. */
 static bool is_of_layout(const char *name)
 {
     static const char *const names[] = { "servers", "samplers", "loops",

@@ -140,7 +140,7 @@ struct tr_train_options {
     const char *from;
     /* A task that is cancelled while it trains makes its next step, and a checkpoint, before it ends
      * (for at most TR_TRAIN_LEAVE_NS), from which resume goes on; where checkpoint_every is 0 too.
-     * Of a process of a cluster nothing is changed by it. */
+     * Processes of a cluster ignore it. */
     bool checkpoint_at_cancel;
     /* Hidden layers behind the first add their input to their products, before relu: of at least
      * three layers. */
