@@ -107,7 +107,12 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
     partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c \
+    partition/import/npz_edges.c partition/import/npz_edges.h \
     partition/import/npz_import.c partition/import/npz_import.h \
+    partition/import/npz_job.c partition/import/npz_job.h \
+    partition/import/npz_masks.c partition/import/npz_masks.h \
+    partition/import/npz_sparse.c partition/import/npz_sparse.h \
+    partition/import/npz_table.c partition/import/npz_table.h \
     partition/import/ogb_import.c partition/import/ogb_import.h \
     partition/import/ogb_layout.c partition/import/ogb_layout.h \
     partition/import/row_stream.c partition/import/row_stream.h \

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An array of an archive, a row for each node, as a table of the raw graph: features or labels.
+ *
+ * Thread rules: one thread at a time.
+ */
+#ifndef PARTITION_IMPORT_NPZ_TABLE_H
+#define PARTITION_IMPORT_NPZ_TABLE_H
+
+#include "partition/import/npz_job.h"
+
+/* Writes the dense array as the table `name`, "feat" or "label". */
+int npz_table_copy(struct npz_job *job, const char *name, const char *array_name);
+
+/* Writes the sparse rows of a prefix (npz_sparse.h), with their zeroes. */
+int npz_table_widen(struct npz_job *job, const char *name, const char *prefix);
+
+#endif
