@@ -56,16 +56,26 @@ int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint32_t nt
     return sized_write(nodes, &shown, sizeof shown, "tr_part_nodes", error);
 }
 
-int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,
-                        struct tr_part_edges *edges, struct tr_error *error)
+static int find_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,
+                      const struct edge_part **edges, struct tr_error *error)
 {
     const struct graph_part *here;
     int rv = find_part(graph, part, &here, error);
     if (rv == 0 && etype >= here->types->num_etypes)
         rv = tr_error_set(error, TR_ERANGE, "the graph has no edge type %u", etype);
+    if (rv == 0)
+        *edges = &here->edges[etype];
+    return rv;
+}
+
+int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,
+                        struct tr_part_edges *edges, struct tr_error *error)
+{
+    const struct edge_part *found;
+    int rv = find_edges(graph, part, etype, &found, error);
     if (rv != 0)
         return rv;
-    const struct csc *from = &here->edges[etype].csc;
+    const struct csc *from = &found->csc;
     const struct tr_part_edges shown = { .size = sizeof shown,
                                          .num_rows = from->num_rows,
                                          .num_edges = from->num_edges,
@@ -74,6 +84,18 @@ int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t et
                                          .source_ids = from->column_global,
                                          .first_edge = from->first_edge };
     return sized_write(edges, &shown, sizeof shown, "tr_part_edges", error);
+}
+
+static int show_rows(const struct feature_table *table, struct tr_rows *rows,
+                     struct tr_error *error)
+{
+    const struct tr_rows shown = { .size = sizeof shown,
+                                   .dtype = table->dtype,
+                                   .num_rows = table->num_rows,
+                                   .width = table->width,
+                                   .row_bytes = table->row_bytes,
+                                   .rows = table->rows };
+    return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
 }
 
 int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
@@ -87,11 +109,19 @@ int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t nty
     if (table == NULL)
         return tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'", part,
                             feature);
-    const struct tr_rows shown = { .size = sizeof shown,
-                                   .dtype = table->dtype,
-                                   .num_rows = table->num_rows,
-                                   .width = table->width,
-                                   .row_bytes = table->row_bytes,
-                                   .rows = table->rows };
-    return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
+    return show_rows(table, rows, error);
+}
+
+int tr_graph_part_edge_rows(const struct tr_graph *graph, uint32_t part, uint32_t etype,
+                            const char *feature, struct tr_rows *rows, struct tr_error *error)
+{
+    const struct edge_part *from;
+    int rv = find_edges(graph, part, etype, &from, error);
+    if (rv != 0)
+        return rv;
+    const struct feature_table *table = edge_part_feature(from, feature);
+    if (table == NULL)
+        return tr_error_set(error, TR_ENOENT, "partition %u has no edge feature '%s'", part,
+                            feature);
+    return show_rows(table, rows, error);
 }

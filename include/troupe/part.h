@@ -70,6 +70,10 @@ TR_API int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint
 /* The rows of a feature of those nodes. */
 TR_API int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
                               const char *feature, struct tr_rows *rows, struct tr_error *error);
+/* The rows of a feature of those edges, in the order of tr_part_edges. */
+TR_API int tr_graph_part_edge_rows(const struct tr_graph *graph, uint32_t part, uint32_t etype,
+                                   const char *feature, struct tr_rows *rows,
+                                   struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -83,6 +83,7 @@ static int call_rest(struct job *job)
         tr_graph_part_nodes(job->graph, 0, 0, &part_nodes, &error),
         tr_graph_part_edges(job->graph, 0, 0, &part_edges, &error),
         tr_graph_part_rows(job->graph, 0, 0, "feat", &rows, &error),
+        tr_graph_part_edge_rows(job->graph, 0, 0, "feat", &rows, &error),
         tr_graph_serve_metrics(job->graph, "0", TR_WAIT_FOREVER, NULL, 0, &error),
         tr_nodes_part(job->nodes, 0, &number, &out, &count, &error),
         tr_nodes_range(job->nodes, 0, 1, &nodes, &error),

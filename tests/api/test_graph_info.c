@@ -144,6 +144,11 @@ static void what_no_partition_has_is_refused(void **state)
     assert_int_equal(tr_graph_part_rows(graph, 0, 1, "feat", &rows, &failure), TR_ERANGE);
     assert_int_equal(tr_graph_part_rows(graph, 2, 0, "nothing", &rows, &failure), TR_ENOENT);
     assert_string_equal(failure.message, "partition 2 has no node feature 'nothing'");
+    assert_int_equal(tr_graph_part_edge_rows(graph, PARTS, 0, "w", &rows, &failure), TR_ERANGE);
+    assert_int_equal(tr_graph_part_edge_rows(graph, 0, 1, "w", &rows, &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "the graph has no edge type 1");
+    assert_int_equal(tr_graph_part_edge_rows(graph, 2, 0, "nothing", &rows, &failure), TR_ENOENT);
+    assert_string_equal(failure.message, "partition 2 has no edge feature 'nothing'");
 }
 
 int main(void)
