@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/batch_view.h"
 
+#include <troupe/sample.h>
+
 /* Rows that did not come are none. */
 static struct batch_rows show_rows(int rv, const struct tr_rows *rows)
 {
@@ -31,7 +33,23 @@ static void show_nodes(struct batch_nodes *nodes, const struct tr_batch *batch)
     nodes->num_nodes = (uint32_t)count;
 }
 
-const struct mini_batch *batch_view_make(struct batch_view *view, const struct tr_batch *batch)
+/* The weights that came with each layer's edges. */
+static uint32_t show_weights(struct batch_view *view, const struct tr_batch *batch, uint32_t layers,
+                             uint32_t number)
+{
+    uint32_t count = 0;
+    for (uint32_t l = 0; number != BATCH_VIEW_NO_TABLE && l < layers; l++) {
+        struct tr_rows rows = TR_ROWS_INIT;
+        int rv = tr_batch_table(batch, number, l, &rows, NULL);
+        view->weights[count++] = (struct batch_table){ .of = TR_OF_EDGES,
+                                                       .layer = l,
+                                                       .rows = show_rows(rv, &rows) };
+    }
+    return count;
+}
+
+const struct mini_batch *batch_view_make(struct batch_view *view, const struct tr_batch *batch,
+                                         uint32_t weights)
 {
     uint32_t layers = tr_batch_num_layers(batch);
     layers = layers < BATCH_LAYERS_MAX ? layers : BATCH_LAYERS_MAX;
@@ -58,6 +76,8 @@ const struct mini_batch *batch_view_make(struct batch_view *view, const struct t
         .num_layers = layers,
         .blocks = view->blocks,
         .nodes = &view->nodes,
+        .num_tables = show_weights(view, batch, layers, weights),
+        .tables = view->weights,
     };
     return &view->batch;
 }

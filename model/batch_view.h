@@ -21,8 +21,13 @@ struct batch_view {
     struct block_edges edges[BATCH_LAYERS_MAX];
     uint32_t num_src[BATCH_LAYERS_MAX];
     uint32_t num_dst[BATCH_LAYERS_MAX];
+    struct batch_table weights[BATCH_LAYERS_MAX];
 };
 
-const struct mini_batch *batch_view_make(struct batch_view *view, const struct tr_batch *batch);
+/* weights: the number of the batch's table of weights of edges (tr_batch_table()), or
+ * BATCH_VIEW_NO_TABLE. */
+#define BATCH_VIEW_NO_TABLE UINT32_MAX
+const struct mini_batch *batch_view_make(struct batch_view *view, const struct tr_batch *batch,
+                                         uint32_t weights);
 
 #endif

@@ -6,6 +6,24 @@
 #include "model/exact_layer.h"
 #include "model/exact_memory.h"
 
+/* All are checked here: those of partitions that were mapped since have been seen by nobody. */
+static int find_weights(struct exact *exact, struct error *error)
+{
+    const struct exact_graph *graph = &exact->graph;
+    if (model_configuration(exact->model)->kind == MODEL_GCN && model_norms(exact->model) == NULL)
+        return error_set(error, TR_EMISMATCH,
+                         "exact inference: gcn with weights of edges normalises by weighted "
+                         "degrees; set the model's");
+    exact->weights = calloc((size_t)graph->num_parts + 1, sizeof *exact->weights);
+    if (exact->weights == NULL)
+        return error_set(error, TR_ENOMEM, "exact inference: out of memory");
+    int rv = edge_weights_check(graph->parts, graph->num_parts, graph->edge_weight, graph->cancel,
+                                error);
+    for (uint32_t p = 0; rv == 0 && p < graph->num_parts; p++)
+        rv = edge_weights_find(graph->parts[p], graph->edge_weight, &exact->weights[p], error);
+    return rv;
+}
+
 int exact_create(struct exact **out, struct model *model, const struct exact_graph *graph,
                  struct error *error)
 {
@@ -20,6 +38,8 @@ int exact_create(struct exact **out, struct model *model, const struct exact_gra
     int rc = exact->scratch == NULL
                  ? error_set(error, TR_ENOMEM, "exact inference: out of memory")
                  : node_map_init(&exact->map, graph->parts, graph->num_parts, error);
+    if (rc == 0 && model_configuration(model)->edge_weights)
+        rc = find_weights(exact, error);
     if (rc != 0) {
         exact_destroy(exact);
         return rc;
@@ -43,6 +63,7 @@ void exact_destroy(struct exact *exact)
     tensor_fini(&exact->picked);
     storage_fini(&exact->labels);
     node_map_fini(&exact->map);
+    free(exact->weights);
     free(exact);
 }
 
@@ -74,6 +95,7 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
     struct exact_layer layer = { .model = exact->model,
                                  .parts = exact->graph.parts,
                                  .map = &exact->map,
+                                 .weights = exact->weights,
                                  .cancel = exact->graph.cancel,
                                  .in = exact->features.rows,
                                  .products = &exact->products,

@@ -26,13 +26,14 @@ struct exact_graph {
     const struct graph_part *const *parts; /* [num_parts], every partition of the graph */
     uint32_t num_parts;
     const char *features; /* the node feature that the model reads; unused where it has width 0 */
+    const char *edge_weight;     /* the edge feature that a model with weights reads; else unused */
     const struct cancel *cancel; /* asked before each block of rows, on any worker; or NULL */
 };
 
 struct exact;
 
 /* TR_EUNSUPPORTED for several types, TR_EFORMAT where the partitions do not cover the graph,
- * TR_ETOOBIG, TR_ENOMEM. The parts and the name are borrowed; *graph is copied. */
+ * TR_ENOENT, TR_EMISMATCH and TR_ERANGE where the weights of edges are none, TR_ETOOBIG, TR_ENOMEM. The parts and the name are borrowed; *graph is copied. */
 int exact_create(struct exact **exact, struct model *model, const struct exact_graph *graph,
                  struct error *error);
 void exact_destroy(struct exact *exact);

@@ -24,46 +24,63 @@ static void prefetch_row(const struct exact_rows *rows, uint32_t original)
         __builtin_prefetch(row + i);
 }
 
+/* Of gcn: of the edges into a node or out of it. */
+static float node_norm(const struct exact_layer *layer, struct node_place place, bool in)
+{
+    const struct node_part *nodes = &layer->parts[place.part]->nodes[0];
+    if (layer->weights == NULL)
+        return gcn_norm(in ? nodes->in_degrees[place.row] : nodes->out_degrees[place.row]);
+    const struct weighted_norms *norms = model_norms(layer->model);
+    return (in ? norms->in : norms->out)[nodes->global_begin + place.row];
+}
+
 static float source_scale(const struct exact_layer *layer, uint32_t original)
 {
     if (!is_gcn(layer))
         return 1;
-    struct node_place place = layer->map->places[original];
-    return gcn_norm(layer->parts[place.part]->nodes[0].out_degrees[place.row]);
+    return node_norm(layer, layer->map->places[original], false);
 }
 
-static void add_sources(const struct exact_layer *layer, const struct exact_rows *rows,
-                        uint32_t original, const struct csc *csc, uint32_t csc_row,
-                        float *aggregate)
+/* Adds the weighted rows of the sources, and returns the sum of the weights. */
+static double add_sources(const struct exact_layer *layer, const struct exact_rows *rows,
+                          uint32_t original, struct node_place place, float *aggregate)
 {
     bool skip_self = is_gcn(layer);
+    const struct csc *csc = &layer->parts[place.part]->edges[0].csc;
+    const struct weight_rows *weights = layer->weights == NULL ? NULL : &layer->weights[place.part];
     const struct kernels *kernels = model_kernels(layer->model);
-    uint64_t end = csc->index[csc_row + 1];
-    for (uint64_t e = csc->index[csc_row]; e < end; e++) {
+    uint64_t end = csc->index[place.row + 1];
+    double sum = 0;
+    for (uint64_t e = csc->index[place.row]; e < end; e++) {
         if (e + AHEAD < csc->num_edges)
             prefetch_row(rows, node_map_source(layer->map, csc, csc->indices[e + AHEAD]));
         uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
+        float weight = weights == NULL ? 1.0f : weight_rows_at(weights, e);
+        sum += (double)weight;
         if (skip_self && source == original)
             continue;
-        kernels->axpy(aggregate, exact_row(rows, source), source_scale(layer, source), rows->width);
+        kernels->axpy(aggregate, exact_row(rows, source), weight * source_scale(layer, source),
+                      rows->width);
     }
+    return sum;
 }
 
 static void aggregate_row(const struct exact_layer *layer, const struct exact_rows *rows,
                           uint32_t original, float *aggregate)
 {
     struct node_place place = layer->map->places[original];
-    const struct graph_part *part = layer->parts[place.part];
-    const struct csc *csc = &part->edges[0].csc;
+    const struct csc *csc = &layer->parts[place.part]->edges[0].csc;
     const struct kernels *kernels = model_kernels(layer->model);
     memset(aggregate, 0, rows->width * sizeof *aggregate);
-    add_sources(layer, rows, original, csc, place.row, aggregate);
+    double sum = add_sources(layer, rows, original, place, aggregate);
     if (!is_gcn(layer)) {
         uint64_t degree = csc->index[place.row + 1] - csc->index[place.row];
-        kernels->scale(aggregate, sage_scale(degree), rows->width);
+        kernels->scale(aggregate,
+                       layer->weights != NULL ? edge_weights_scale(sum) : sage_scale(degree),
+                       rows->width);
         return;
     }
-    float norm = gcn_norm(part->nodes[0].in_degrees[place.row]);
+    float norm = node_norm(layer, place, true);
     kernels->scale(aggregate, norm, rows->width);
     kernels->axpy(aggregate, exact_row(rows, original), norm * source_scale(layer, original),
                   rows->width);

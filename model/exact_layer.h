@@ -15,6 +15,7 @@
 #ifndef MODEL_EXACT_LAYER_H
 #define MODEL_EXACT_LAYER_H
 
+#include "model/edge_weights.h"
 #include "model/exact_rows.h"
 #include "model/model.h"
 #include "model/tensor.h"
@@ -24,7 +25,8 @@ struct exact_layer {
     struct model *model;
     const struct graph_part *const *parts;
     const struct node_map *map;
-    const struct cancel *cancel; /* or NULL */
+    const struct weight_rows *weights; /* [number of parts] of their edges; NULL: all weigh 1 */
+    const struct cancel *cancel;       /* or NULL */
     const struct layer_params *params;
     bool last;
     struct exact_rows in;

@@ -12,7 +12,8 @@ struct exact {
     struct model *model;
     struct exact_graph graph;
     struct node_map map;
-    bool prepared; /* features */
+    struct weight_rows *weights; /* [num_parts]; NULL: edges have none that count */
+    bool prepared;               /* features */
     struct exact_features features;
     struct tensor hidden[2]; /* a layer reads one and writes the other */
     struct tensor products;

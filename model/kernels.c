@@ -81,10 +81,14 @@ BODY void gather_body(float *out, size_t width, const float *rows, const struct 
         if (id == list->skip)
             continue;
         const float *row = rows + (size_t)id * width;
-        if (list->scales == NULL)
-            add_body(out, row, width);
+        /* A weight of 1 changes no bit: neither of a factor nor of an element. */
+        float weight = list->weights == NULL ? 1.0f : list->weights[e];
+        if (list->scales != NULL)
+            axpy_body(out, row, weight * list->scales[id], width);
+        else if (list->weights != NULL)
+            axpy_body(out, row, weight, width);
         else
-            axpy_body(out, row, list->scales[id], width);
+            add_body(out, row, width);
     }
 }
 

@@ -41,14 +41,15 @@ struct adam_step {
 struct gather_list {
     const uint32_t *ids;
     size_t count;
-    size_t readable;     /* >= count: ids that may be read, to prefetch the next rows */
-    const float *scales; /* indexed by ID; NULL: 1 */
-    uint32_t skip;       /* an ID left out, or KERNELS_NO_ID */
+    size_t readable;      /* >= count: ids that may be read, to prefetch the next rows */
+    const float *scales;  /* indexed by ID; NULL: 1 */
+    const float *weights; /* [count], beside the IDs; NULL: 1 */
+    uint32_t skip;        /* an ID left out, or KERNELS_NO_ID */
 };
 
 struct kernels {
     const char *name;
-    /* out[width] = sum over the list of scales[id] * rows[id], in the order of the list */
+    /* out[width] = sum over the list of weight * scales[id] * rows[id], in the order of the list */
     void (*gather)(float *out, size_t width, const float *rows, const struct gather_list *list);
     /* y += a * x */
     void (*axpy)(float *y, const float *x, float a, size_t n);

@@ -39,7 +39,7 @@ static int next(struct batch_source *self, const struct mini_batch **batch, stru
         return rv;
     if (rv != 0)
         return session_failed(&why, rv, error);
-    *batch = batch_view_make(&source->view, source->batch);
+    *batch = batch_view_make(&source->view, source->batch, source->weights);
     return 0;
 }
 
@@ -55,6 +55,7 @@ void loader_source_init(struct loader_source *source, struct tr_session *session
                         struct tr_loader *loader, const struct cancel *cancel)
 {
     *source = (struct loader_source){
+        .weights = BATCH_VIEW_NO_TABLE,
         .base = { .start_epoch = start_epoch,
                   .next = next,
                   .release = release,

@@ -21,6 +21,9 @@ struct loader_source {
     const struct cancel *cancel; /* asked while it waits; may be NULL */
     struct tr_batch *batch;      /* the one that the trainer has */
     struct batch_view view;      /* of it */
+    /* The number of the loader's table of weights of edges; BATCH_VIEW_NO_TABLE, as
+     * loader_source_init() leaves it: none. */
+    uint32_t weights;
 };
 
 void loader_source_init(struct loader_source *source, struct tr_session *session,

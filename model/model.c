@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/sample.h>
+
 #include "graph/key.h"
+#include "model/edge_weights.h"
 #include "model/features.h"
 #include "model/gcn.h"
 #include "model/labels.h"
@@ -18,6 +21,7 @@
 
 struct model {
     struct model_config config;
+    const struct weighted_norms *norms; /* NULL: not needed */
     struct params params;
     struct layer_tools tools;
     struct tensor weights;   /* [1][params.count] */
@@ -48,6 +52,16 @@ struct parallel *model_parallel(const struct model *model)
 void model_set_parallel(struct model *model, struct parallel *parallel)
 {
     model->tools.parallel = parallel;
+}
+
+void model_set_norms(struct model *model, const struct weighted_norms *norms)
+{
+    model->norms = norms;
+}
+
+const struct weighted_norms *model_norms(const struct model *model)
+{
+    return model->norms;
 }
 
 const struct kernels *model_kernels(const struct model *model)
@@ -198,7 +212,76 @@ static int check_batch(const struct model *model, const struct mini_batch *batch
         (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
         return error_set(error, TR_EMISMATCH,
                          "batch: gcn normalises by degrees; ask for them with the batch");
+    if (model->config.kind == MODEL_GCN && model->config.edge_weights &&
+        (model->norms == NULL || nodes->ids == NULL))
+        return error_set(error, TR_EMISMATCH,
+                         "batch: gcn with weights of edges normalises by weighted degrees; set the "
+                         "model's");
+    for (uint32_t i = 0; model->norms != NULL && i < nodes->num_nodes; i++)
+        if (nodes->ids[i] >= model->norms->num_nodes)
+            return error_set(error, TR_EMISMATCH,
+                             "batch: node %" PRIu64 " of a graph of %" PRIu64
+                             " nodes, by the weighted degrees",
+                             nodes->ids[i], model->norms->num_nodes);
     assert_shape(batch);
+    return 0;
+}
+
+/* The rows of weights that came with a layer's block, or NULL. */
+static const struct batch_rows *find_weights(const struct mini_batch *batch, uint32_t layer)
+{
+    for (uint32_t t = 0; t < batch->num_tables; t++) {
+        const struct batch_table *table = &batch->tables[t];
+        if (table->of == TR_OF_EDGES && table->type == 0 && table->layer == layer)
+            return &table->rows;
+    }
+    return NULL;
+}
+
+static int check_weights(const struct block_edges *edges, const float *weights, struct error *error)
+{
+    for (uint32_t e = 0; e < edges->num_edges; e++) {
+        if (edge_weight_is_valid(weights[e]))
+            continue;
+        return error_set(error, TR_ERANGE,
+                         "the edge with the global ID %" PRIu64 " weighs %g; options.edge_weight "
+                         "takes weights from 0 to %g",
+                         edges->edge_ids == NULL ? e : edges->edge_ids[e], (double)weights[e],
+                         (double)EDGE_WEIGHT_MAX);
+    }
+    return 0;
+}
+
+/* Each layer's propagation gets the weights of its block's edges: those of the batch where they are
+ * float32, else a converted copy. */
+static int model_take_weights(struct model *model, const struct mini_batch *batch,
+                              struct error *error)
+{
+    for (uint32_t l = 0; l < model->config.layers; l++) {
+        struct propagation *prop = &model->layers[l].prop;
+        const struct block_edges *edges = &batch->blocks[l].edges[0];
+        prop->weights = NULL;
+        if (!model->config.edge_weights || edges->num_edges == 0)
+            continue;
+        const struct batch_rows *rows = find_weights(batch, l);
+        if (rows == NULL || rows->width != 1 || rows->num_rows < edges->num_edges ||
+            rows->row_bytes != tr_dtype_size(rows->dtype) || rows->rows == NULL)
+            return error_set(error, TR_EMISMATCH,
+                             "batch: weights of %u of %u edges in layer %u; fetch a table of one "
+                             "number an edge with the batch",
+                             rows == NULL ? 0 : rows->num_rows, edges->num_edges, l);
+        prop->weights = rows->rows;
+        if (rows->dtype != TR_F32) {
+            if (storage_reserve(&prop->converted, edges->num_edges, sizeof(float)) != 0)
+                return error_set(error, TR_ENOMEM, "model: no memory for the weights of %u edges",
+                                 edges->num_edges);
+            features_convert(rows->dtype, rows->rows, edges->num_edges, prop->converted.data);
+            prop->weights = prop->converted.data;
+        }
+        int rv = check_weights(edges, prop->weights, error);
+        if (rv != 0)
+            return rv;
+    }
     return 0;
 }
 
@@ -274,7 +357,7 @@ static int prepare_layer(struct model *model, const struct mini_batch *batch, ui
     prop->num_dst = block->num_dst[0];
     if (model->config.kind == MODEL_SAGE)
         return sage_scales(prop);
-    return gcn_scales(prop, batch->nodes->in_degrees, batch->nodes->out_degrees);
+    return gcn_scales(prop, batch->nodes, model->config.edge_weights ? model->norms : NULL);
 }
 
 /* Layer 0 is the dropout of the features, layer l + 1 that behind layer l. */
@@ -338,6 +421,8 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
                   struct error *error)
 {
     int rc = check_batch(model, batch, error);
+    if (rc == 0)
+        rc = model_take_weights(model, batch, error);
     if (rc != 0)
         return rc;
     const float *rows;
@@ -359,6 +444,8 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
                struct error *error)
 {
     int rc = check_batch(model, batch, error);
+    if (rc == 0)
+        rc = model_take_weights(model, batch, error);
     if (rc != 0)
         return rc;
     const struct model_config *config = &model->config;

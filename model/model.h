@@ -24,6 +24,7 @@
 
 struct model;
 struct optimiser;
+struct weighted_norms;
 
 /* Also stops OpenBLAS from using threads of its own, in the whole process (see matmul.h).
  * TR_ERANGE, TR_ENOMEM. */
@@ -37,6 +38,10 @@ struct parallel *model_parallel(const struct model *model);
 /* Computes with that one from here on; which one changes no bit of a result. */
 void model_set_parallel(struct model *model, struct parallel *parallel);
 const struct kernels *model_kernels(const struct model *model);
+
+/* What gcn with weighted edges normalises by; borrowed, and the same for all batches. */
+void model_set_norms(struct model *model, const struct weighted_norms *norms);
+const struct weighted_norms *model_norms(const struct model *model);
 
 /* Computes with another variant of the loops; for tests of their equality. */
 void model_use_kernels(struct model *model, const struct kernels *kernels);
@@ -59,7 +64,8 @@ void model_reset(struct model *model);
 int model_begin_with(struct model *model, const float *weights);
 
 /* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
- * types, TR_EMISMATCH where the batch does not fit the model, TR_ENOMEM. */
+ * types, TR_EMISMATCH where the batch does not fit the model, TR_ERANGE for an edge whose weight is
+ * none, TR_ENOMEM. Weights of edges are the batch's tables of edges. */
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
                   struct error *error);
 

@@ -38,6 +38,7 @@ struct model_config {
     uint64_t seed;
     bool residual;        /* hidden layers behind the first add their input to their products */
     enum model_norm norm; /* of hidden layers, before their relu */
+    bool edge_weights;    /* neighbours count as much as their edges weigh */
 
     enum model_loss loss;
     enum model_metric metric;   /* what the best epoch is chosen by */

@@ -9,7 +9,18 @@ struct part_view {
     struct node_part nodes;
     struct edge_part edges;
     struct feature_table tables[2];
+    struct feature_table edge_table;
 };
+
+static struct feature_table view_table(const char *name, const struct tr_rows *rows)
+{
+    return (struct feature_table){ .name = name,
+                                   .dtype = rows->dtype,
+                                   .num_rows = rows->num_rows,
+                                   .width = rows->width,
+                                   .row_bytes = rows->row_bytes,
+                                   .rows = rows->rows };
+}
 
 /* A partition without that table shows none; the function that needs it says so. */
 static void show_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
@@ -18,12 +29,18 @@ static void show_table(struct part_view *view, const struct tr_graph *graph, uin
     struct tr_rows rows = TR_ROWS_INIT;
     if (name == NULL || tr_graph_part_rows(graph, part, 0, name, &rows, NULL) != 0)
         return;
-    view->tables[view->nodes.num_features++] = (struct feature_table){ .name = name,
-                                                                       .dtype = rows.dtype,
-                                                                       .num_rows = rows.num_rows,
-                                                                       .width = rows.width,
-                                                                       .row_bytes = rows.row_bytes,
-                                                                       .rows = rows.rows };
+    view->tables[view->nodes.num_features++] = view_table(name, &rows);
+}
+
+static void show_edge_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
+                            const char *name)
+{
+    struct tr_rows rows = TR_ROWS_INIT;
+    if (name == NULL || tr_graph_part_edge_rows(graph, part, 0, name, &rows, NULL) != 0)
+        return;
+    view->edge_table = view_table(name, &rows);
+    view->edges.features = &view->edge_table;
+    view->edges.num_features = 1;
 }
 
 static int show_part(struct part_views *views, uint32_t part, struct error *error)
@@ -59,6 +76,7 @@ static int show_part(struct part_views *views, uint32_t part, struct error *erro
     };
     show_table(view, views->graph, part, views->features);
     show_table(view, views->graph, part, views->labels);
+    show_edge_table(view, views->graph, part, views->edge_weight);
     /* The part is shown last, when its view is whole. */
     views->parts[part] = &view->part;
     return 0;
@@ -74,11 +92,15 @@ int part_views_update(struct part_views *views, struct error *error)
 }
 
 int part_views_init(struct part_views *views, struct tr_graph *graph, const char *features,
-                    const char *labels, struct error *error)
+                    const char *labels, const char *edge_weight, struct error *error)
 {
     uint32_t count = tr_graph_num_parts(graph);
     *views = (struct part_views){
-        .graph = graph, .features = features, .labels = labels, .count = count
+        .graph = graph,
+        .features = features,
+        .labels = labels,
+        .edge_weight = edge_weight,
+        .count = count,
     };
     views->views = calloc(count, sizeof *views->views);
     views->parts = calloc(count, sizeof *views->parts);

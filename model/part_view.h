@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The partitions of a graph that this process has in memory, as exact inference reads them: what
- * include/troupe/part.h shows of them, of one node type and one edge type, with two of the tables.
+ * include/troupe/part.h shows of them, of one node type and one edge type, with two of the nodes' tables
+ * and one of the edges'.
  *
  * Ownership: embedded; the rows are the graph's, which must stay open. Thread rules: one thread
  * fills it; any thread may read it then.
@@ -19,6 +20,7 @@ struct part_view;
 struct part_views {
     struct tr_graph *graph;
     const char *features, *labels; /* borrowed names */
+    const char *edge_weight;       /* of a feature of edges; NULL: none is viewed */
     uint32_t count;
     struct part_view *views;         /* [count] */
     const struct graph_part **parts; /* [count]; NULL: not in this process */
@@ -26,7 +28,7 @@ struct part_views {
 
 /* TR_ENOMEM; what a partition shows wrong. */
 int part_views_init(struct part_views *views, struct tr_graph *graph, const char *features,
-                    const char *labels, struct error *error);
+                    const char *labels, const char *edge_weight, struct error *error);
 /* Takes up the partitions that came since. */
 int part_views_update(struct part_views *views, struct error *error);
 void part_views_fini(struct part_views *views);

@@ -2,7 +2,7 @@
 /*
  * The linear map by which a layer mixes the rows of neighbours, and its transpose:
  *
- *     aggregate[d] = dst_scale[d] * sum over edges (s, d) of src_scale[s] * rows[s]
+ *     aggregate[d] = dst_scale[d] * sum over edges e = (s, d) of weights[e] * src_scale[s] * rows[s]
  *                    + self_scale[d] * rows[d]
  *
  * GraphSAGE and GCN differ in the scales alone (sage.h, gcn.h). The transpose, which carries
@@ -28,13 +28,17 @@ struct propagation {
     const float *dst_scale;  /* [num_dst] */
     const float *src_scale;  /* [num_src], or NULL: 1 */
     const float *self_scale; /* [num_dst], or NULL: own rows are not part of it */
+    const float *weights;    /* [num_edges], or NULL: 1 */
     bool skip_self;          /* edges from a node to itself are left out */
 
-    /* The edges by source: those of s go to targets[out_index[s] .. out_index[s + 1]). */
+    /* The edges by source: those of s go to targets[out_index[s] .. out_index[s + 1]), and weigh
+     * what stands at the same places of out_weights. */
     const uint32_t *out_index;
     const uint32_t *targets;
+    const float *out_weights;
 
-    struct storage scales, transposed;
+    struct storage scales, transposed, transposed_weights;
+    struct storage converted; /* for whoever sets weights */
 };
 
 void propagation_fini(struct propagation *prop);

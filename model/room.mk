@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
     model/batch_view.c \
     model/batch_view.h \
+    model/edge_weights.c \
+    model/edge_weights.h \
     model/exact.c \
     model/exact.h \
     model/exact_features.c \

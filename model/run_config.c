@@ -15,21 +15,25 @@
 static const char *const EVALUATION_NAMES[] = { "exact", "sampled", "none" };
 
 int run_config_names(struct run_config *config, const char *features, const char *labels,
-                     const char *train_mask, const char *val_mask, const char *test_mask)
+                     const char *train_mask, const char *val_mask, const char *test_mask,
+                     const char *edge_weight)
 {
     config->features = strdup(features);
     config->labels = strdup(labels);
     config->train_mask = strdup(train_mask);
     config->val_mask = val_mask == NULL ? NULL : strdup(val_mask);
     config->test_mask = test_mask == NULL ? NULL : strdup(test_mask);
+    config->edge_weight = edge_weight == NULL ? NULL : strdup(edge_weight);
     return config->features && config->labels && config->train_mask &&
-                   (config->val_mask || !val_mask) && (config->test_mask || !test_mask)
+                   (config->val_mask || !val_mask) && (config->test_mask || !test_mask) &&
+                   (config->edge_weight || !edge_weight)
                ? 0
                : TR_ENOMEM;
 }
 
 void run_config_fini(struct run_config *config)
 {
+    free(config->edge_weight);
     free(config->features);
     free(config->labels);
     free(config->train_mask);
@@ -83,7 +87,7 @@ static json_t *whole_model_to_json(const struct model_config *model)
     return NULL;
 }
 
-json_t *run_config_to_json(const struct run_config *config)
+static json_t *plain_run_to_json(const struct run_config *config)
 {
     /* 'o' takes a NULL as the failure of the whole. */
     return json_pack("{s:o, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s}",
@@ -95,6 +99,17 @@ json_t *run_config_to_json(const struct run_config *config)
                      "features", config->features, "labels", config->labels, "train_mask",
                      config->train_mask, "val_mask", config->val_mask, "test_mask",
                      config->test_mask);
+}
+
+json_t *run_config_to_json(const struct run_config *config)
+{
+    json_t *object = plain_run_to_json(config);
+    if (config->edge_weight == NULL || object == NULL)
+        return object;
+    if (json_object_set_new(object, "edge_weight", json_string(config->edge_weight)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 /* The position of a name in a list of count, or -1. */
@@ -188,7 +203,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
 {
     struct read_counts n = { 0 };
     struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
-    const char *features, *labels, *train_mask, *val_mask, *test_mask;
+    const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
     double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
     int residual = 0, normalise, replace, drop_last, balanced;
     json_t *fanout;
@@ -198,7 +213,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
         "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
         " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I, s?b, s?s}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, "
         "s:I, s:s,"
-        " s:s, s:s, s:s, s:s}",
+        " s:s, s:s, s:s, s:s, s?s}",
         "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden", &n.hidden,
         "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout, "normalise",
         &normalise, "seed", &n.seed, "loss", &names.loss, "metric", &names.metric, "optimiser",
@@ -209,7 +224,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
         &fanout, "batch_size", &n.batch_size, "replace", &replace, "drop_last", &drop_last,
         "balanced_weights", &balanced, "evaluation", &names.evaluation, "evaluate_every", &n.every,
         "patience", &n.patience, "features", &features, "labels", &labels, "train_mask",
-        &train_mask, "val_mask", &val_mask, "test_mask", &test_mask);
+        &train_mask, "val_mask", &val_mask, "test_mask", &test_mask, "edge_weight", &edge_weight);
     if (rv != 0)
         return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
     rv = resolve_names(path, &names, config, error);
@@ -236,7 +251,8 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     config->replace = replace;
     config->drop_last = drop_last;
     config->balanced_weights = balanced;
-    if (run_config_names(config, features, labels, train_mask, val_mask, test_mask) != 0)
+    if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
+        0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     return model_config_check(model, error);
 }

@@ -36,7 +36,8 @@ struct run_config {
     enum run_evaluation evaluation;
     uint32_t evaluate_every;
     uint32_t patience;
-    char *features; /* names of node features */
+    char *edge_weight; /* name of an edge feature; NULL: edges count alike */
+    char *features;    /* names of node features */
     char *labels;
     char *train_mask;
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
@@ -51,9 +52,10 @@ struct run_config {
     bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise;
 };
 
-/* Duplicates the five names, of which the last two may be NULL; TR_ENOMEM. */
+/* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */
 int run_config_names(struct run_config *config, const char *features, const char *labels,
-                     const char *train_mask, const char *val_mask, const char *test_mask);
+                     const char *train_mask, const char *val_mask, const char *test_mask,
+                     const char *edge_weight);
 void run_config_fini(struct run_config *config);
 
 /* A new object with every field, or NULL when memory is out. */

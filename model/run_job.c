@@ -65,6 +65,8 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     if (*parallel == NULL)
         return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
     int rv = model_create(model, &job->config->model, *parallel, error);
+    if (rv == 0 && job->norms.in != NULL)
+        model_set_norms(*model, &job->norms);
     if (rv == 0 && job->beginning != NULL && model_begin_with(*model, job->beginning) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the weights to begin with");
     return rv;
@@ -90,6 +92,28 @@ static int explain_misfit(const char *run, struct error *error)
     return TR_EMISMATCH;
 }
 
+/* A model that learned by weights of edges is not begun with by one that counts them otherwise. */
+static int compare_weights(const struct run_job *job, const char *run, struct error *error)
+{
+    char path[PATH_BYTES];
+    struct run_config config = { 0 };
+    const char *now = job->config->edge_weight;
+    snprintf(path, sizeof path, "%s/config.json", run);
+    int rv = run_config_read(files_posix, path, &config, error);
+    if (rv != 0)
+        return rv;
+    const char *was = config.edge_weight;
+    if (was != now && (was == NULL || now == NULL || strcmp(was, now) != 0))
+        rv = error_set(
+            error, TR_EMISMATCH,
+            "options.from: %s was trained with %s%s as options.edge_weight, and this run "
+            "has %s%s",
+            run, was == NULL ? "nothing" : "", was == NULL ? "" : was, now == NULL ? "nothing" : "",
+            now == NULL ? "" : now);
+    run_config_fini(&config);
+    return rv;
+}
+
 int run_job_begin_from(struct run_job *job, const char *run, struct error *error)
 {
     size_t count = model_params(job->model)->count;
@@ -99,6 +123,8 @@ int run_job_begin_from(struct run_job *job, const char *run, struct error *error
     int rv = model_load(job->model, files_posix, path, error);
     if (rv == TR_EMISMATCH)
         return explain_misfit(run, error);
+    if (rv == 0)
+        rv = compare_weights(job, run, error);
     if (rv != 0)
         return rv;
     job->beginning = malloc((count + 1) * sizeof *job->beginning);
@@ -131,6 +157,34 @@ static int warm_threads(struct run_job *job, const struct run_job_layout *layout
     return rv == 0 ? 0 : error_set(error, rv, "%s", why.text);
 }
 
+/* Weights that are none are refused before anything is trained, as far as they are here. Those of
+ * other processes are looked at in batches. */
+static int open_weights(struct run_job *job, struct error *error)
+{
+    struct run_config *config = job->config;
+    struct tr_error why = TR_ERROR_INIT;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = tr_graph_find_edge_feature(job->graph, 0, config->edge_weight, &info, &why);
+    if (rv != 0)
+        return error_set(error, rv, "options.edge_weight: %s", why.message);
+    config->model.edge_weights = true;
+    if (config->model.kind != MODEL_GCN)
+        return edge_weights_check(job->whole.parts, job->whole.num_parts, config->edge_weight,
+                                  job->hooks.cancel, error);
+    if (!run_job_has_all_parts(job)) {
+        rv = tr_graph_map_parts(job->graph, &why);
+        if (rv != 0)
+            return error_set(error, rv,
+                             "options.edge_weight: gcn normalises by the weighted degrees of all "
+                             "nodes: %s",
+                             why.message);
+        rv = part_views_update(&job->parts, error);
+    }
+    return rv != 0 ? rv
+                   : weighted_norms_init(&job->norms, job->whole.parts, job->whole.num_parts,
+                                         config->edge_weight, job->hooks.cancel, error);
+}
+
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
                  const struct run_job_layout *layout, const struct run_job_hooks *hooks,
                  struct error *error)
@@ -155,13 +209,17 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     if (rv == 0) {
         job->whole.features = config->features;
         job->whole.cancel = hooks->cancel;
-        rv = part_views_init(&job->parts, job->graph, config->features, config->labels, error);
+        job->whole.edge_weight = config->edge_weight;
+        rv = part_views_init(&job->parts, job->graph, config->features, config->labels,
+                             config->edge_weight, error);
     }
     if (rv == 0) {
         job->whole.parts = job->parts.parts;
         job->whole.num_parts = job->parts.count;
         rv = run_job_complete_config(job, error);
     }
+    if (rv == 0 && config->edge_weight != NULL)
+        rv = open_weights(job, error);
     if (rv == 0)
         rv = run_job_choose(job, error);
     if (rv == 0 && config->balanced_weights)
@@ -184,6 +242,7 @@ void run_job_close(struct run_job *job)
     tensor_fini(&job->logits);
     tensor_fini(&job->sampled_hidden);
     model_destroy(job->model);
+    weighted_norms_fini(&job->norms);
     crew_parallel_destroy(job->parallel);
     crew_parallel_destroy(job->wide);
     part_views_fini(&job->parts); /* before the graph, whose memory they show */

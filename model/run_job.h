@@ -11,6 +11,7 @@
 
 #include <troupe/troupe.h>
 
+#include "model/edge_weights.h"
 #include "model/exact.h"
 #include "model/loader_source.h"
 #include "model/part_view.h"
@@ -61,7 +62,8 @@ struct run_job {
     float *class_weights;
     struct part_views parts; /* the partitions that are in this process */
     struct exact_graph whole;
-    struct exact *exact; /* made with the first evaluation over the whole graph */
+    struct weighted_norms norms; /* of gcn with weights of edges */
+    struct exact *exact;         /* made with the first evaluation over the whole graph */
     struct tensor logits;
     bool keep_hidden;            /* sampled inference keeps the rows below; exact does anyway */
     const struct tensor *hidden; /* of the last hidden layer, as logits; NULL: not known */

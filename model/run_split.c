@@ -20,18 +20,41 @@ static void loader_options(const struct run_job *job, bool shuffle,
     options->labels = config->labels;
 }
 
-static int open_loader(struct run_job *job, const struct tr_loader_options *options,
+/* The same draws, with the weights of their edges: table 0. */
+static int weigh_draws(const struct run_job *job, const struct tr_loader_options *options,
+                       struct tr_sample_spec **spec, struct tr_error *why)
+{
+    int rv = tr_sample_spec_create(job->graph, options->num_layers, spec, why);
+    for (uint32_t l = 0; rv == 0 && l < options->num_layers; l++)
+        rv = tr_sample_spec_set_fanout(*spec, l, 0, options->fanout[l], why);
+    if (rv == 0)
+        rv = tr_sample_spec_set_replace(*spec, TR_EVERY, 0, options->replace, why);
+    if (rv == 0)
+        rv = tr_sample_spec_add_table(*spec, TR_OF_EDGES, 0, job->config->edge_weight, TR_FOR_ALL,
+                                      why);
+    return rv;
+}
+
+static int open_loader(struct run_job *job, struct tr_loader_options *options,
                        struct run_job_split *split, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    int rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
+    struct tr_sample_spec *spec = NULL;
+    bool weighted = job->config->edge_weight != NULL;
+    int rv = weighted ? weigh_draws(job, options, &spec, &why) : 0;
+    options->spec = spec;
+    if (rv == 0)
+        rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
                             &why);
+    tr_sample_spec_destroy(spec);
     if (rv != 0) {
         session_failed(&why, rv, error);
         run_job_split_close(split);
         return rv;
     }
     loader_source_init(&split->source, job->session, split->loader, job->hooks.cancel);
+    if (weighted)
+        split->source.weights = 0;
     return 0;
 }
 

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sage.h"
 
+#include "model/edge_weights.h"
+
+static float scale_of(const struct propagation *prop, uint32_t dst)
+{
+    uint32_t begin = prop->edges->index[dst], end = prop->edges->index[dst + 1];
+    double sum = 0;
+    if (prop->weights == NULL)
+        return sage_scale(end - begin);
+    for (uint32_t e = begin; e < end; e++)
+        sum += (double)prop->weights[e];
+    return edge_weights_scale(sum);
+}
+
 int sage_scales(struct propagation *prop)
 {
     int rc = storage_reserve(&prop->scales, prop->num_dst, sizeof(float));
@@ -8,7 +21,7 @@ int sage_scales(struct propagation *prop)
         return rc;
     float *scale = prop->scales.data;
     for (uint32_t d = 0; d < prop->num_dst; d++)
-        scale[d] = sage_scale(prop->edges->index[d + 1] - prop->edges->index[d]);
+        scale[d] = scale_of(prop, d);
     prop->dst_scale = scale;
     prop->src_scale = NULL;
     prop->self_scale = NULL;

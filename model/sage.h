@@ -2,7 +2,8 @@
 /*
  * GraphSAGE with mean aggregation (Hamilton, Ying, Leskovec: "Inductive Representation
  * Learning on Large Graphs", NIPS 2017): W_self h_v + W_neigh mean(h_u) + b. A node without
- * neighbours has a zero mean.
+ * neighbours has a zero mean. Where edges have weights w the mean is (sum of w h_u) / (sum of w)
+ * over the edges drawn, and zero where these weigh 0 together.
  */
 #ifndef MODEL_SAGE_H
 #define MODEL_SAGE_H
@@ -15,7 +16,7 @@ static inline float sage_scale(uint64_t neighbours)
     return neighbours == 0 ? 0.0f : 1.0f / (float)neighbours;
 }
 
-/* Fills the scales of a block whose edges, num_src and num_dst are set; TR_ENOMEM. */
+/* Fills the scales of a block whose edges, weights, num_src and num_dst are set; TR_ENOMEM. */
 int sage_scales(struct propagation *prop);
 
 #endif

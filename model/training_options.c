@@ -213,6 +213,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
     to->model = to->optimiser = to->schedule = to->loss = to->metric = to->evaluation = NULL;
     to->norm = NULL;
     to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
+    to->edge_weight = NULL;
     int rv = copy_text(&to->graph);
     rv |= copy_text(&to->run);
     rv |= copy_text(&to->deal);
@@ -287,7 +288,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
         return rv;
     if (copy_texts(&t->options, &asked) != 0 ||
         run_config_names(&t->config, from->features, from->labels, from->train_mask, from->val_mask,
-                         from->test_mask) != 0)
+                         from->test_mask, from->edge_weight) != 0)
         return tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     return 0;
 }

@@ -49,6 +49,7 @@ struct train_values {
     uint64_t eval_every;
     const char *from;
     const char *features;
+    const char *edge_weight;
     const char *labels;
     const char *train_mask;
     const char *val_mask;

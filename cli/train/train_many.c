@@ -121,6 +121,7 @@ static const struct {
     { "metric", "metric" },
     { "eval-every", "evaluate_every" },
     { "features", "features" },
+    { "edge-weight", "edge_weight" },
     { "labels", "labels" },
     { "train-mask", "train_mask" },
     { "val-mask", "val_mask" },

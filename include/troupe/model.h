@@ -147,7 +147,15 @@ struct tr_train_options {
     bool residual;
     unsigned char reserved_end[6];
     const char *norm; /* of hidden layers, before relu: "none" or "layer" */
+    /* A feature of edges with one number each, from 0 to TR_EDGE_WEIGHT_MAX: sage takes the mean of
+     * the neighbours that these weigh, gcn counts edges as often as they weigh, in sums and degrees.
+     * Each trainer's host sees the files of all partitions then where the model is gcn. NULL: edges
+     * count alike. */
+    const char *edge_weight;
 };
+
+/* The largest weight of an edge: a node's edges have a finite sum. */
+#define TR_EDGE_WEIGHT_MAX 1e28f
 
 /* Less than the 30 s that Slurm leaves a job between SIGTERM and SIGKILL (KillWait). */
 #define TR_TRAIN_LEAVE_NS INT64_C(20000000000)
@@ -370,12 +378,13 @@ struct tr_model_info {
     const char *norm; /* "none" or "layer" */
     bool residual;
     unsigned char reserved[7];
+    const char *edge_weight; /* the feature of edges that weighs them; NULL: they count alike */
 };
 
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, ""                                                                           \
+            false, "", NULL                                                                     \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

@@ -122,6 +122,7 @@ static void every_option_reaches_its_field(void **unused)
         "--eval=sampled",
         "--eval-every=19",
         "--features=f",
+        "--edge-weight=w",
         "--labels=l",
         "--from=other",
         "--train-mask=a",
@@ -170,6 +171,7 @@ static void every_option_reaches_its_field(void **unused)
     assert_string_equal(o.evaluation, "sampled");
     assert_int_equal(o.evaluate_every, 19);
     assert_string_equal(o.features, "f");
+    assert_string_equal(o.edge_weight, "w");
     assert_string_equal(o.labels, "l");
     assert_string_equal(o.from, "other");
     assert_string_equal(o.train_mask, "a");

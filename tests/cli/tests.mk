@@ -13,6 +13,7 @@ cli_shell_tests = \
     tests/cli/cluster_train.sh \
     tests/cli/debian.sh \
     tests/cli/disturb.sh \
+    tests/cli/edge_weight.sh \
     tests/cli/edges.sh \
     tests/cli/feature.sh \
     tests/cli/generate.sh \

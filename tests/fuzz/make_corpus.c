@@ -112,7 +112,7 @@ static void make_config(void)
                                  .batch_size = 32 };
     config.model.inputs = 4;
     config.model.classes = 3;
-    FAIL_IF(run_config_names(&config, "feat", "label", "train", "val", "test") != 0);
+    FAIL_IF(run_config_names(&config, "feat", "label", "train", "val", "test", NULL) != 0);
     json_t *root = json_pack("{s:o}", "run", run_config_to_json(&config));
     char *text = json_dumps(root, JSON_INDENT(1));
     FAIL_IF(text == NULL);

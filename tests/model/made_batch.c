@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include <troupe/sample.h>
+
 #include "graph/key.h"
 
 static void *take(size_t count, size_t size)
@@ -63,6 +65,27 @@ static void fill_rows(struct batch_nodes *nodes, const struct made_shape *shape,
     nodes->out_degrees = degrees + n;
 }
 
+static void fill_weights(struct mini_batch *batch, struct batch_nodes *nodes, uint64_t key,
+                         uint64_t *draw)
+{
+    struct batch_table *tables = take(batch->num_layers, sizeof *tables);
+    uint64_t *ids = take(nodes->num_nodes, sizeof *ids);
+    for (uint32_t i = 0; i < nodes->num_nodes; i++)
+        ids[i] = i;
+    nodes->ids = ids;
+    for (uint32_t l = 0; l < batch->num_layers; l++) {
+        uint32_t count = batch->blocks[l].edges->num_edges;
+        float *weights = take(count, sizeof *weights);
+        for (uint32_t e = 0; e < count; e++)
+            weights[e] = below(key, draw, 8) == 0 ? 0 : 0.25f + 1.5f * key_float(key, (*draw)++);
+        tables[l] = (struct batch_table){ .of = TR_OF_EDGES,
+                                          .layer = l,
+                                          .rows = { TR_F32, count, 1, sizeof *weights, weights } };
+    }
+    batch->num_tables = batch->num_layers;
+    batch->tables = tables;
+}
+
 struct mini_batch *made_batch_create(const struct made_shape *shape)
 {
     struct mini_batch *batch = take(1, sizeof *batch);
@@ -84,6 +107,8 @@ struct mini_batch *made_batch_create(const struct made_shape *shape)
                                   .num_layers = shape->layers,
                                   .blocks = blocks,
                                   .nodes = nodes };
+    if (shape->weighted)
+        fill_weights(batch, nodes, key, &draw);
     return batch;
 }
 
@@ -100,6 +125,10 @@ void made_batch_destroy(struct mini_batch *batch)
         release(batch->blocks[l].edges);
         release(batch->blocks[l].num_src);
     }
+    for (uint32_t t = 0; t < batch->num_tables; t++)
+        release(batch->tables[t].rows.rows);
+    release(batch->tables);
+    release(batch->nodes->ids);
     release(batch->nodes->features.rows);
     release(batch->nodes->labels.rows);
     release(batch->nodes->in_degrees);

@@ -19,7 +19,8 @@ struct made_shape {
     uint32_t growth;     /* new nodes a destination brings, at most */
     uint32_t width;
     uint32_t classes;
-    bool targets; /* rows of sigmoid targets instead of class numbers */
+    bool targets;  /* rows of sigmoid targets instead of class numbers */
+    bool weighted; /* edges have weights, one in eight of them 0, and nodes IDs from 0 on */
     uint64_t seed;
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/sample.h>
+
 #include "graph/key.h"
 
 static void *take(size_t count, size_t size)
@@ -72,7 +74,35 @@ void made_graph_destroy(struct made_graph *graph)
     free(graph->out_degrees);
     free(graph->features);
     free(graph->labels);
+    free(graph->weights);
     free(graph);
+}
+
+void made_graph_weigh(struct made_graph *graph, uint64_t seed)
+{
+    uint32_t edges = graph->index[graph->num_nodes];
+    graph->weights = take(edges, sizeof *graph->weights);
+    for (uint32_t e = 0; e < edges; e++)
+        graph->weights[e] = key_mix(seed + e) % 8 == 0 ? 0 : 2 * key_float(seed, e);
+}
+
+static void fill_weights(struct edge_part *edges, const struct made_graph *graph,
+                         const uint32_t *owners, uint32_t part)
+{
+    struct feature_table *table = take(1, sizeof *table);
+    float *weights = take(edges->csc.num_edges, sizeof *weights);
+    size_t filled = 0;
+    for (uint32_t v = 0; v < graph->num_nodes; v++)
+        for (uint32_t e = graph->index[v]; owners[v] == part && e < graph->index[v + 1]; e++)
+            weights[filled++] = graph->weights[e];
+    *table = (struct feature_table){ .name = "weight",
+                                     .dtype = TR_F32,
+                                     .num_rows = edges->csc.num_edges,
+                                     .width = 1,
+                                     .row_bytes = sizeof *weights,
+                                     .rows = weights };
+    edges->num_features = 1;
+    edges->features = table;
 }
 
 static void fill_features(struct feature_table *table, const struct made_graph *graph,
@@ -137,6 +167,8 @@ static void fill_part(struct graph_part *part, const struct made_graph *graph,
     part->edges[0].csc = (struct csc){
         .num_rows = rows, .num_edges = index[rows], .index = index, .indices = indices
     };
+    if (graph->weights != NULL)
+        fill_weights(&part->edges[0], graph, owners, part->part_id);
 }
 
 struct made_parts *made_parts_create(const struct made_graph *graph, const uint32_t *owners,
@@ -184,6 +216,9 @@ void made_parts_destroy(struct made_parts *parts)
         release(part->nodes[0].features[0].rows);
         release(part->nodes[0].features[1].rows);
         release(part->nodes[0].features);
+        if (part->edges[0].features != NULL)
+            release(part->edges[0].features[0].rows);
+        release(part->edges[0].features);
         release(part->edges[0].csc.index);
         release(part->edges[0].csc.indices);
         free(part->nodes);
@@ -211,12 +246,13 @@ static uint32_t meet(struct met *met, uint32_t node)
     return met->position[node];
 }
 
-/* Chooses `drawn` of the node's edges without replacement into chosen. */
+/* Chooses `drawn` of the node's edges, by their places, without replacement into chosen. */
 static uint32_t choose(const struct made_graph *graph, uint32_t node, uint32_t fanout, uint64_t key,
                        uint32_t *chosen)
 {
     uint32_t degree = graph->in_degrees[node];
-    memcpy(chosen, graph->sources + graph->index[node], degree * sizeof *chosen);
+    for (uint32_t e = 0; e < degree; e++)
+        chosen[e] = graph->index[node] + e;
     if (fanout == 0 || degree <= fanout)
         return degree;
     uint64_t draw = 0;
@@ -228,19 +264,24 @@ static uint32_t choose(const struct made_graph *graph, uint32_t node, uint32_t f
     return fanout;
 }
 
-static void fill_block(struct block *block, const struct made_graph *graph, struct met *met,
-                       uint32_t fanout, uint64_t key)
+static void fill_block(struct block *block, struct batch_table *table,
+                       const struct made_graph *graph, struct met *met, uint32_t fanout,
+                       uint64_t key)
 {
     uint32_t num_dst = met->count, edge_count = 0;
     for (uint32_t d = 0; d < num_dst; d++)
         edge_count += graph->in_degrees[met->nodes[d]];
     uint32_t *index = take(num_dst + 1, sizeof *index);
     uint32_t *sources = take(edge_count, sizeof *sources);
+    float *weights = graph->weights == NULL ? NULL : take(edge_count, sizeof *weights);
     for (uint32_t d = 0; d < num_dst; d++) {
         uint32_t *chosen = sources + index[d];
         uint32_t drawn = choose(graph, met->nodes[d], fanout, key_node(key, met->nodes[d]), chosen);
-        for (uint32_t e = 0; e < drawn; e++)
-            chosen[e] = meet(met, chosen[e]);
+        for (uint32_t e = 0; e < drawn; e++) {
+            if (weights != NULL)
+                weights[index[d] + e] = graph->weights[chosen[e]];
+            chosen[e] = meet(met, graph->sources[chosen[e]]);
+        }
         index[d + 1] = index[d] + drawn;
     }
     uint32_t *counts = take(2, sizeof *counts);
@@ -249,6 +290,8 @@ static void fill_block(struct block *block, const struct made_graph *graph, stru
     struct block_edges *edges = take(1, sizeof *edges);
     *edges = (struct block_edges){ num_dst, index[num_dst], index, sources, NULL };
     *block = (struct block){ counts, counts + 1, edges };
+    table->of = TR_OF_EDGES;
+    table->rows = (struct batch_rows){ TR_F32, index[num_dst], 1, sizeof *weights, weights };
 }
 
 static void fill_batch_nodes(struct batch_nodes *nodes, const struct made_graph *graph,
@@ -258,7 +301,9 @@ static void fill_batch_nodes(struct batch_nodes *nodes, const struct made_graph 
     float *features = take((size_t)n * graph->width, sizeof *features);
     float *labels = take(num_seeds, sizeof *labels);
     uint32_t *degrees = take(2 * (size_t)n, sizeof *degrees);
+    uint64_t *ids = take(n, sizeof *ids);
     for (uint32_t i = 0; i < n; i++) {
+        ids[i] = met->nodes[i];
         memcpy(features + (size_t)i * graph->width,
                graph->features + (size_t)met->nodes[i] * graph->width,
                graph->width * sizeof *features);
@@ -270,6 +315,7 @@ static void fill_batch_nodes(struct batch_nodes *nodes, const struct made_graph 
     *nodes = (struct batch_nodes){
         .num_nodes = n,
         .num_seeds = num_seeds,
+        .ids = ids,
         .in_degrees = degrees,
         .out_degrees = degrees + n,
         .features = { TR_F32, n, graph->width, graph->width * sizeof(float), features },
@@ -289,8 +335,11 @@ struct mini_batch *made_graph_batch(const struct made_graph *graph, const uint32
     assert(met.count == num_seeds);
     struct mini_batch *batch = take(1, sizeof *batch);
     struct block *blocks = take(layers, sizeof *blocks);
-    for (uint32_t l = layers; l-- > 0;)
-        fill_block(&blocks[l], graph, &met, fanout, key_mix(key + l));
+    struct batch_table *tables = take(layers, sizeof *tables);
+    for (uint32_t l = layers; l-- > 0;) {
+        fill_block(&blocks[l], &tables[l], graph, &met, fanout, key_mix(key + l));
+        tables[l].layer = l;
+    }
     struct batch_nodes *nodes = take(1, sizeof *nodes);
     fill_batch_nodes(nodes, graph, &met, num_seeds);
     *batch = (struct mini_batch){ .step_seeds = num_seeds,
@@ -298,7 +347,9 @@ struct mini_batch *made_graph_batch(const struct made_graph *graph, const uint32
                                   .num_etypes = 1,
                                   .num_layers = layers,
                                   .blocks = blocks,
-                                  .nodes = nodes };
+                                  .nodes = nodes,
+                                  .num_tables = layers,
+                                  .tables = tables };
     free(met.nodes);
     free(met.position);
     return batch;

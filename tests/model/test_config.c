@@ -278,7 +278,7 @@ static struct run_config make_run(void)
                                  .evaluation = RUN_EVALUATE_SAMPLED,
                                  .evaluate_every = 49,
                                  .patience = 50 };
-    assert_int_equal(run_config_names(&config, "f", "l", "tr", "va", "te"), 0);
+    assert_int_equal(run_config_names(&config, "f", "l", "tr", "va", "te", NULL), 0);
     return config;
 }
 
@@ -343,6 +343,8 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
         config.balanced_weights = way == 3;
         config.model.normalise = way == 4;
         config.model.residual = way == 6;
+        if (way == 6)
+            config.edge_weight = strdup("w");
         config.model.norm = way == 7 ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
         config.evaluation = (enum run_evaluation)(way % 3);
         json_t *document = run_config_describe(&config, &around);
@@ -358,6 +360,9 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
         assert_int_equal(config.evaluation, read.evaluation);
         assert_int_equal(config.evaluate_every, read.evaluate_every);
         assert_int_equal(config.patience, read.patience);
+        assert_int_equal(read.edge_weight != NULL, way == 6);
+        if (way == 6)
+            assert_string_equal(read.edge_weight, "w");
         assert_string_equal(read.features, "f");
         assert_string_equal(read.labels, "l");
         assert_string_equal(read.train_mask, "tr");
@@ -437,6 +442,7 @@ static void a_field_beyond_its_bounds_is_refused(void **state)
     } cases[] = {
         { "run", "batch_size", "0", TR_EFORMAT, "batch_size is 0" },
         { "run", "batch_size", "1", 0, NULL },
+        { "run", "edge_weight", "3", TR_EFORMAT, "" },
         { "run", "batch_size", "4294967295", 0, NULL },
         { "run", "batch_size", "4294967296", TR_EFORMAT, "4294967296 is out of range" },
         { "run", "patience", "0", 0, NULL },

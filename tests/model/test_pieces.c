@@ -169,19 +169,27 @@ static void test_gather_and_its_exceptions(void **state)
     (void)state;
     enum { WIDTH = 39, ROWS = 50 };
     const uint32_t ids[] = { 3, 49, 3, 7, 0, 12, 7 };
-    float rows[ROWS * WIDTH], scales[ROWS], out[WIDTH];
+    float rows[ROWS * WIDTH], scales[ROWS], weights[7], out[WIDTH];
     fill(rows, ROWS * WIDTH, 4);
     fill(scales, ROWS, 5);
+    fill(weights, 7, 6);
     for (size_t v = 0; kernels_variant(v) != NULL; v++) {
-        struct gather_list list = { ids, 7, 7, scales, 7 };
-        kernels_variant(v)->gather(out, WIDTH, rows, &list);
-        for (int i = 0; i < WIDTH; i++) {
-            float sum = 0;
-            for (int e = 0; e < 7; e++)
-                sum += ids[e] == 7 ? 0 : rows[ids[e] * WIDTH + (uint32_t)i] * scales[ids[e]];
-            assert_true(out[i] == sum);
+        struct gather_list list = {
+            .ids = ids, .count = 7, .readable = 7, .scales = scales, .skip = 7
+        };
+        for (int weighted = 0; weighted < 2; weighted++) {
+            list.weights = weighted ? weights : NULL;
+            kernels_variant(v)->gather(out, WIDTH, rows, &list);
+            for (int i = 0; i < WIDTH; i++) {
+                float sum = 0;
+                for (int e = 0; e < 7; e++) {
+                    float factor = scales[ids[e]] * (weighted ? weights[e] : 1);
+                    sum += ids[e] == 7 ? 0 : rows[ids[e] * WIDTH + (uint32_t)i] * factor;
+                }
+                assert_true(out[i] == sum);
+            }
         }
-        list = (struct gather_list){ ids, 0, 7, NULL, KERNELS_NO_ID };
+        list = (struct gather_list){ .ids = ids, .readable = 7, .skip = KERNELS_NO_ID };
         kernels_variant(v)->gather(out, WIDTH, rows, &list);
         assert_true(out[0] == 0 && out[WIDTH - 1] == 0);
     }

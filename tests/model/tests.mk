@@ -93,3 +93,8 @@ TESTS += tests/model/test_model_api.sh
 EXTRA_DIST += tests/model/test_model_api.sh
 tests_model_model_api_SOURCES = tests/model/model_api.c
 tests_model_model_api_LDADD = libtroupe-model.la $(examples_libs) -lm
+
+check_PROGRAMS += tests/model/test_edge_weights
+TESTS += tests/model/test_edge_weights
+tests_model_test_edge_weights_SOURCES = tests/model/test_edge_weights.c $(made_batch) $(made_graph)
+tests_model_test_edge_weights_LDADD = $(model_test_libs)
