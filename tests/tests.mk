@@ -6,6 +6,8 @@ tests_limit_CFLAGS = -std=gnu11 -O2 $(WARN_CFLAGS)
 tests_limit_LDFLAGS =
 TESTS += tests/limit.sh
 EXTRA_DIST += tests/limit.sh
+# Where tests keep their files.
+EXTRA_DIST += tests/scratch.h
 # The sources against docs/architecture.md.
 TESTS += tests/rooms.sh tests/knots.sh tests/named.sh
 EXTRA_DIST += tests/rooms.sh tests/knots.sh tests/named.sh

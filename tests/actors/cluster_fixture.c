@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/actors/cluster_fixture.h"
+#include "tests/scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,7 +220,7 @@ void cluster_fixture_open(struct cluster_fixture *fixture,
                           bool simulated)
 {
     *fixture = (struct cluster_fixture){ .layout = layout, .env = env, .simulated = simulated };
-    snprintf(fixture->folder, sizeof fixture->folder, "/tmp/troupe-fixture-XXXXXX");
+    scratch_template(fixture->folder, sizeof fixture->folder, "fixture");
     if (!simulated)
         assert_non_null(mkdtemp(fixture->folder));
     assert_int_equal(messages_register(&fixture->kinds, NULL), 0);

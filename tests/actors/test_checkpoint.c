@@ -22,6 +22,7 @@
 #include "runtime/base/files.h"
 #include "runtime/sim/env_sim.h"
 #include "runtime/sim/files_sim.h"
+#include "tests/scratch.h"
 
 #define WORLD 3u
 #define BYTES 5000u
@@ -156,8 +157,7 @@ static uint64_t newest(const char *folder)
 
 static void open_folder(char folder[64])
 {
-    snprintf(folder, 64, "/tmp/troupe-checkpoint.XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(scratch_folder(folder, 64, "checkpoint"));
 }
 
 static void close_folder(const char *folder)

@@ -15,14 +15,15 @@
 
 #include "actors/cluster/cluster_read.h"
 #include "tests/schemas/random.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/troupe-cluster-XXXXXX";
+static char folder[40];
 static char file[64];
 
 static int make_folder(void **unused)
 {
     (void)unused;
-    if (mkdtemp(folder) == NULL)
+    if (scratch_folder(folder, sizeof folder, "cluster") == NULL)
         return -1;
     snprintf(file, sizeof file, "%s/c.json", folder);
     return 0;
@@ -565,7 +566,10 @@ static void names_are_put_where_a_path_has_them(void **unused)
  * do. */
 static void checkpoints_are_named_alike_from_everywhere(void **unused)
 {
-    const char *const from[][2] = { { folder, "c.json" }, { "/tmp", file + strlen("/tmp/") } };
+    char parent[64];
+    int parent_length = (int)(strrchr(folder, '/') - folder);
+    snprintf(parent, sizeof parent, "%.*s", parent_length, folder);
+    const char *const from[][2] = { { folder, "c.json" }, { parent, file + parent_length + 1 } };
     char here[4096], expected[100];
     struct cluster c;
     struct error error = { 0 };

@@ -16,6 +16,7 @@
 
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/launcher.h"
+#include "tests/scratch.h"
 #include "tests/short_memory.h"
 
 #define ALLOCATIONS_MAX 10000
@@ -89,9 +90,9 @@ static void memory_may_end_while_a_job_is_prepared(void **unused)
 {
     (void)unused;
     for (int form = 0; form < 2; form++) {
-        char path[] = "/tmp/troupe-cluster-XXXXXX";
+        char path[64];
         const char *text = form == 0 ? json : ip_config;
-        int fd = mkstemp(path), rv = TR_ENOMEM, tries = 0;
+        int fd = mkstemp(scratch_template(path, sizeof path, "cluster")), rv = TR_ENOMEM, tries = 0;
         assert_true(fd >= 0);
         assert_int_equal(write(fd, text, strlen(text)), strlen(text));
         assert_int_equal(close(fd), 0);

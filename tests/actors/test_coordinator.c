@@ -28,6 +28,7 @@
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/schemas/random.h"
+#include "tests/scratch.h"
 
 #define SEEDS 200
 #define RANKS_MAX 6
@@ -558,8 +559,7 @@ struct saved {
 
 static void save_parts(struct saved *saved, uint32_t era)
 {
-    snprintf(saved->folder, sizeof saved->folder, "/tmp/troupe-coordinator.XXXXXX");
-    assert_non_null(mkdtemp(saved->folder));
+    assert_non_null(scratch_folder(saved->folder, sizeof saved->folder, "coordinator"));
     for (uint32_t rank = 0; rank < 2; rank++)
         assert_int_equal(checkpoint_write_part(files_posix, saved->folder, SAVED_STEP, era, rank,
                                                "weights", 4 + rank, &saved->parts[rank], NULL),
@@ -1046,7 +1046,9 @@ static void requests_that_fit_no_job_are_refused(void **unused)
         assert_refused(&asker, TR_ERANGE);
     }
     ask_part(&asker, part, "/another");
-    assert_refused_with(&asker, TR_EMISMATCH, "keeps checkpoints in /another, others in /tmp/");
+    char text[128];
+    snprintf(text, sizeof text, "keeps checkpoints in /another, others in %s", saved.folder);
+    assert_refused_with(&asker, TR_EMISMATCH, text);
     /* One is under way: nobody saves another step, or for other trainers. */
     ask_part(&asker, part, saved.folder);
     assert_int_equal(asker.status, TR_ETIMEDOUT);

@@ -29,6 +29,7 @@
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/schemas/random.h"
+#include "tests/scratch.h"
 
 #define SEEDS 120
 #define RANKS_MAX 5
@@ -399,8 +400,7 @@ static void spawn(struct world *w, const struct actor_ops *ops, const void *arg,
 static void open_world(struct world *w, uint64_t seed, uint32_t world, uint32_t kills)
 {
     *w = (struct world){ .state = seed * 31 + 7, .kills = kills, .world = world };
-    snprintf(w->folder, sizeof w->folder, "/tmp/troupe-reducer.XXXXXX");
-    assert_non_null(mkdtemp(w->folder));
+    assert_non_null(scratch_folder(w->folder, sizeof w->folder, "reducer"));
     w->files = *files_posix;
     w->files.fsync = sync_maybe;
     w->files.syncfs = NULL;
@@ -646,8 +646,8 @@ static void a_rank_without_a_part_says_why(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[128], folder[] = "/tmp/troupe-skips.XXXXXX";
-        assert_non_null(mkdtemp(folder));
+        char text[128], folder[64];
+        assert_non_null(scratch_folder(folder, sizeof folder, "skips"));
         const struct coordinator_options coordinator = { .trainers = 1, .files = files_posix };
         const struct reducer_options reducer = {
             .rank = 0, .world = 1, .files = files_posix, .checkpoints = folder

@@ -27,6 +27,7 @@
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
+#include "tests/scratch.h"
 
 #define MS UINT64_C(1000000)
 #define RANK 1u
@@ -280,8 +281,7 @@ static void open_stage(struct stage *s, const struct answer *answers, size_t num
                        bool second_host)
 {
     *s = (struct stage){ .answers = answers, .num_answers = num_answers };
-    snprintf(s->folder, sizeof s->folder, "/tmp/troupe-asks.XXXXXX");
-    assert_non_null(mkdtemp(s->folder));
+    assert_non_null(scratch_folder(s->folder, sizeof s->folder, "asks"));
     s->options = (struct reducer_options){ .rank = RANK,
                                            .world = WORLD,
                                            .files = files_posix,

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "partition/generate/generate.h"
+#include "tests/scratch.h"
 
 static void check(int rv, const struct error *error)
 {
@@ -33,8 +34,7 @@ int world_setup(void **state)
     struct error error = { 0 };
     char path[256];
     (void)state;
-    strcpy(folder, "/tmp/troupe-api-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(scratch_folder(folder, sizeof folder, "api"));
     raw_path(path);
     options.num_nodes = WORLD_NODES;
     options.num_edges = WORLD_EDGES;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/api/sample_placements.h"
+#include "tests/scratch.h"
 
 #include "tests/api/outcome.h"
 
@@ -8,10 +9,10 @@ static const uint32_t PARTS[PLACEMENTS] = { 3, 1, 8, 2, 4, 5 };
 void placements_agree(struct sample *sample, int count, uint32_t trainers,
                       uint64_t (*run)(const char *path, int placement))
 {
-    char dir[] = "/tmp/troupe-placements-XXXXXX", path[256];
+    char dir[64], path[256];
     uint64_t first = 0;
     assert_true(count <= PLACEMENTS);
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(scratch_folder(dir, sizeof dir, "placements"));
     snprintf(path, sizeof path, "%s/raw", dir);
     struct raw_graph *raw = sample_raw(sample, path);
     for (int i = 0; i < count; i++) {

@@ -23,12 +23,13 @@
 #include "partition/build/partition.h"
 #include "partition/store/npy.h"
 #include "tests/api/outcome.h"
+#include "tests/scratch.h"
 
 #define HOSTS 4u
 #define NODES 81306u
 #define SECOND INT64_C(1000000000)
 
-static char folder[] = "/tmp/troupe-affinity-XXXXXX";
+static char folder[64];
 
 static void data_path(char path[300])
 {
@@ -172,7 +173,7 @@ static void affinity_needs_half_of_the_remote_rows_of_shuffle(void **unused)
 static int make_folder(void **unused)
 {
     (void)unused;
-    return mkdtemp(folder) == NULL ? -1 : 0;
+    return scratch_folder(folder, sizeof folder, "affinity") == NULL ? -1 : 0;
 }
 
 static int remove_folder(void **unused)

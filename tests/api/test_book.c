@@ -5,6 +5,7 @@
  * refused with a message.
  */
 #include "tests/partition/graph_util.h"
+#include "tests/scratch.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +33,7 @@ static void make(struct at_rest *rest, bool hetero, uint64_t nodes, uint64_t edg
                                                .seed = 7,
                                                .halo_hops = 1,
                                                .drop_edge_ids = drop_ids };
-    snprintf(rest->dir, sizeof rest->dir, "/tmp/troupe-book-XXXXXX");
-    assert_non_null(mkdtemp(rest->dir));
+    assert_non_null(scratch_folder(rest->dir, sizeof rest->dir, "book"));
     snprintf(rest->raw, sizeof rest->raw, "%s/raw", rest->dir);
     sample_init(&rest->sample, hetero, nodes, edges, 5);
     struct raw_graph *raw = sample_raw(&rest->sample, rest->raw);

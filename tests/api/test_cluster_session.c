@@ -21,6 +21,7 @@
 #include "outcome.h"
 #include "partition/store/npy.h"
 #include "runtime/base/files.h"
+#include "tests/scratch.h"
 
 #define SECOND INT64_C(1000000000)
 #define PROCESSES 5u /* two servers, a sampler, two trainers */
@@ -44,8 +45,7 @@ struct digests {
 
 static void write_cluster(struct job *job, const char *direct)
 {
-    snprintf(job->folder, sizeof job->folder, "/tmp/troupe-cluster-XXXXXX");
-    assert_non_null(mkdtemp(job->folder));
+    assert_non_null(scratch_folder(job->folder, sizeof job->folder, "cluster"));
     snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
     FILE *to = fopen(job->file, "w");
     assert_non_null(to);

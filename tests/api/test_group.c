@@ -22,6 +22,7 @@
 #include "runtime/core/port.h"
 #include "tests/api/api_world.h"
 #include "tests/api/outcome.h"
+#include "tests/scratch.h"
 
 #define RANKS 3
 #define VALUES 10000
@@ -130,8 +131,8 @@ static void run_ranks(const char *path, const char *folder, struct rank *ranks)
 
 static void threads_train_together(void **state)
 {
-    char folder[] = "/tmp/troupe-group.XXXXXX";
-    assert_non_null(mkdtemp(folder));
+    char folder[64];
+    assert_non_null(scratch_folder(folder, sizeof folder, "group"));
     struct rank *ranks = calloc(RANKS, sizeof *ranks);
     assert_non_null(ranks);
     for (uint32_t job = 0; job < 2; job++) {
@@ -187,7 +188,7 @@ static void *run_end(void *arg)
 
 static void the_job_ends_when_its_result_is_written(void **state)
 {
-    char folder[] = "/tmp/troupe-group.XXXXXX";
+    char folder[64];
     struct tr_session_options options;
     struct tr_session *session;
     struct tr_graph *graph;
@@ -195,7 +196,7 @@ static void the_job_ends_when_its_result_is_written(void **state)
     pthread_t threads[RANKS];
     struct rank *ranks = calloc(RANKS, sizeof *ranks);
     assert_non_null(ranks);
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(scratch_folder(folder, sizeof folder, "group"));
     tr_session_options_init(&options);
     options.trainers = RANKS;
     options.checkpoints = folder;

@@ -23,6 +23,7 @@
 #include "outcome.h"
 #include "partition/store/npy.h"
 #include "runtime/base/files.h"
+#include "tests/scratch.h"
 
 #define SECOND INT64_C(1000000000)
 #define PARTS 2u
@@ -136,8 +137,7 @@ static void interrupt_each(struct job *job, const struct call *calls, size_t cou
 
 static void write_cluster(struct job *job)
 {
-    snprintf(job->folder, sizeof job->folder, "/tmp/troupe-interrupt-XXXXXX");
-    assert_non_null(mkdtemp(job->folder));
+    assert_non_null(scratch_folder(job->folder, sizeof job->folder, "interrupt"));
     snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
     FILE *to = fopen(job->file, "w");
     assert_non_null(to);
@@ -664,8 +664,7 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     struct job job = { 0 };
     struct caller caller;
     (void)state;
-    snprintf(job.folder, sizeof job.folder, "/tmp/troupe-interrupt-XXXXXX");
-    assert_non_null(mkdtemp(job.folder));
+    assert_non_null(scratch_folder(job.folder, sizeof job.folder, "interrupt"));
     world_partition(PARTITION_RANDOM, PARTS, job.path);
     tr_session_options_init(&o);
     o.trainers = 2;

@@ -4,6 +4,7 @@
  * type; and what cannot be drawn is named.
  */
 #include "tests/partition/graph_util.h"
+#include "tests/scratch.h"
 
 #include <pthread.h>
 #include <troupe/troupe.h>
@@ -98,8 +99,7 @@ static void open_job(struct job *job, uint32_t parts, bool direct)
     struct tr_session_options options;
     struct error error = { 0 };
     char path[256];
-    strcpy(job->dir, "/tmp/troupe-once-XXXXXX");
-    assert_non_null(mkdtemp(job->dir));
+    assert_non_null(scratch_folder(job->dir, sizeof job->dir, "once"));
     sample_init(&job->sample, true, 300, 2500, 5);
     snprintf(path, sizeof path, "%s/raw", job->dir);
     struct raw_graph *raw = sample_raw(&job->sample, path);

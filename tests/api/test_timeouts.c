@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A timeout counts once, from the call on, however many questions the call asks one by one. */
 #include "tests/partition/graph_util.h"
+#include "tests/scratch.h"
 
 #include <time.h>
 
@@ -13,7 +14,7 @@
 #define HELD_NS 100000000L
 #define PARTS 3
 
-static char dir[] = "/tmp/troupe-timeouts-XXXXXX";
+static char dir[64];
 static struct sample sample;
 static struct tr_session *session;
 static struct tr_graph *graph;
@@ -158,7 +159,7 @@ static int open_graph(void **state)
     struct error error = { 0 };
     char path[256];
     (void)state;
-    assert_non_null(mkdtemp(dir));
+    assert_non_null(scratch_folder(dir, sizeof dir, "timeouts"));
     sample_init(&sample, true, 300, 2000, 5);
     snprintf(path, sizeof path, "%s/raw", dir);
     struct raw_graph *raw = sample_raw(&sample, path);

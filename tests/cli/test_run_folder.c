@@ -18,6 +18,7 @@
 #include "model/run_folder.h"
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/error.h"
+#include "tests/scratch.h"
 
 /* The system's files, which write nothing while the disk is full. */
 struct full_files {
@@ -45,14 +46,14 @@ static json_t *made_line(uint64_t number)
 static void lines_wait_for_the_disk_up_to_a_bound(void **state)
 {
     (void)state;
-    char top[] = "/tmp/troupe-test.XXXXXX", path[64];
+    char top[40], path[64];
     struct full_files disk = { .files = *files_posix };
     struct run_folder folder;
     struct error error = { 0 };
     uint64_t lines = 0, read = 0;
     int rv;
     disk.files.pwrite = full_pwrite;
-    assert_non_null(mkdtemp(top));
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
     snprintf(path, sizeof path, "%s/run", top);
     assert_int_equal(run_folder_create(&folder, &disk.files, path, false, &error), 0);
     disk.full = true;
@@ -102,11 +103,11 @@ static void assert_text(const char *path, const char *expected)
 static void a_run_is_begun_over_none(void **state)
 {
     static const char *const NAMES[] = { "config.json", "metrics.jsonl", "model.safetensors" };
-    char top[] = "/tmp/troupe-test.XXXXXX", path[64], file[128], other[128];
+    char top[40], path[64], file[128], other[128];
     struct run_folder folder;
     struct error error = { 0 };
     (void)state;
-    assert_non_null(mkdtemp(top));
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
     snprintf(path, sizeof path, "%s/run", top);
     snprintf(other, sizeof other, "%s/notes.txt", path);
     assert_int_equal(files_make_folders(files_posix, path, NULL), 0);
@@ -133,10 +134,10 @@ static void a_run_is_begun_over_none(void **state)
 static void a_finished_run_has_its_configuration_and_its_model(void **state)
 {
     static const char *const NAMES[] = { "config.json", "model.safetensors" };
-    char top[] = "/tmp/troupe-test.XXXXXX", files[2][64];
+    char top[40], files[2][64];
     struct run_folder folder;
     (void)state;
-    assert_non_null(mkdtemp(top));
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
     for (unsigned there = 0; there < 4; there++) {
         struct error error = { 0 };
         for (unsigned i = 0; i < 2; i++) {
@@ -163,11 +164,11 @@ static void a_finished_run_has_its_configuration_and_its_model(void **state)
  * line follows it. A file that is shorter than its mark was changed. */
 static void lines_go_back_to_a_mark(void **state)
 {
-    char top[] = "/tmp/troupe-test.XXXXXX";
+    char top[40];
     struct run_folder folder, again;
     struct error error = { 0 };
     (void)state;
-    assert_non_null(mkdtemp(top));
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
     assert_int_equal(run_folder_create(&folder, files_posix, top, false, &error), 0);
     assert_int_equal(run_folder_mark(&folder), 0);
     assert_int_equal(run_folder_append(&folder, json_pack("{s:i}", "a", 1), &error), 0);

@@ -5,6 +5,7 @@
  * inputs beside them were written by hand, others found by the fuzzers.
  */
 #include "tests/partition/graph_util.h"
+#include "tests/scratch.h"
 
 #include "actors/data/batch_flat.h"
 #include "actors/job/checkpoint_json.h"
@@ -566,13 +567,13 @@ static void make_exchange(void)
 
 int main(int argc, char **argv)
 {
-    char scratch[] = "/tmp/troupe-corpus-XXXXXX";
+    char scratch[64];
     if (argc != 2) {
         fprintf(stderr, "make_corpus FOLDER\n");
         return 2;
     }
     to = argv[1];
-    FAIL_IF(mkdtemp(scratch) == NULL);
+    FAIL_IF(scratch_folder(scratch, sizeof scratch, "corpus") == NULL);
     make_npy(scratch);
     make_safetensors(scratch);
     make_config();

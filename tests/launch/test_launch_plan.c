@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "launch/launch_plan.h"
+#include "tests/scratch.h"
 
 #define PARTS 3
 #define LINE_MAX_BYTES 1200
@@ -37,9 +38,9 @@ static char *copy(const char *text)
 static int set_up(void **state)
 {
     struct launch_plan *plan = calloc(1, sizeof *plan);
-    char path[] = "/tmp/troupe-words-XXXXXX";
+    char path[64];
     struct error error = { 0 };
-    int fd = mkstemp(path);
+    int fd = mkstemp(scratch_template(path, sizeof path, "words"));
     assert_true(plan != NULL && fd >= 0);
     assert_int_equal(write(fd, CLUSTER, sizeof CLUSTER - 1), sizeof CLUSTER - 1);
     close(fd);

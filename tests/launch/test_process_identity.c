@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "launch/process_identity.h"
+#include "tests/scratch.h"
 
 /* Processes: a: 0 and 1 servers, 2 sampler, 3 and 4 trainers; b: 5 everything. */
 static const char CLUSTER[] =
@@ -28,9 +29,9 @@ struct fixture {
 static int set_up(void **state)
 {
     static struct fixture fixture;
-    char path[] = "/tmp/troupe-place-XXXXXX";
+    char path[64];
     struct error error = { 0 };
-    int fd = mkstemp(path);
+    int fd = mkstemp(scratch_template(path, sizeof path, "place"));
     assert_true(fd >= 0);
     assert_int_equal(write(fd, CLUSTER, sizeof CLUSTER - 1), sizeof CLUSTER - 1);
     close(fd);
@@ -499,13 +500,13 @@ static void ranks_of_one_process_are_no_programs(void **state)
     const struct process_identity_wanted wanted = {
         .role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .environment = look
     };
-    char path[] = "/tmp/troupe-place-XXXXXX";
+    char path[64];
     struct error error = { 0 };
     struct cluster cluster;
     struct cluster_plan plan;
     uint32_t process;
     (void)state;
-    int fd = mkstemp(path);
+    int fd = mkstemp(scratch_template(path, sizeof path, "place"));
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
     close(fd);

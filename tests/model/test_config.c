@@ -14,14 +14,15 @@
 
 #include "graph/batch.h"
 #include "model/run_config.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/troupe-config-XXXXXX";
+static char folder[40];
 static char path[64];
 
 static int enter(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
+    if (scratch_folder(folder, sizeof folder, "config") == NULL)
         return -1;
     snprintf(path, sizeof path, "%s/config.json", folder);
     return 0;

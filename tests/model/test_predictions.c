@@ -13,13 +13,14 @@
 #include <cmocka.h>
 
 #include "model/predictions.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/troupe-test-XXXXXX";
+static char folder[64];
 
 static int make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) == NULL;
+    return scratch_folder(folder, sizeof folder, "test") == NULL;
 }
 
 static int remove_folder(void **state)

@@ -12,14 +12,15 @@
 
 #include "model/model_file.h"
 #include "model/safetensors.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/troupe-safetensors-XXXXXX";
+static char folder[44];
 static char path[64];
 
 static int enter(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
+    if (scratch_folder(folder, sizeof folder, "safetensors") == NULL)
         return -1;
     snprintf(path, sizeof path, "%s/model.safetensors", folder);
     return 0;

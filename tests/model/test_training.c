@@ -22,6 +22,7 @@
 #include "api/event_queue.h"
 #include "runtime/base/files.h"
 #include "tests/api/outcome.h"
+#include "tests/scratch.h"
 
 /* The linker puts this before the allocator's, so that events of a task can find no memory. */
 void *__real_calloc(size_t count, size_t bytes);
@@ -50,7 +51,7 @@ void *__wrap_calloc(size_t count, size_t bytes)
 /* Nothing needs so long: a hang is a failure. */
 #define PATIENT_NS INT64_C(60000000000)
 
-static char folder[] = "/tmp/troupe-training-XXXXXX";
+static char folder[40];
 static char graph[64];
 
 static void in(char *path, const char *name)
@@ -74,7 +75,7 @@ static int set_up(void **state)
     tr_generate_options_init(&generate);
     tr_partition_options_init(&partition);
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(scratch_folder(folder, sizeof folder, "training"));
     in(raw, "raw");
     in(parts, "parts");
     in(graph, "parts/g.json");

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "runtime/base/files.h"
+#include "tests/scratch.h"
 
 struct scratch {
     char folder[64];
@@ -23,8 +24,7 @@ struct scratch {
 static inline int scratch_setup(void **state)
 {
     struct scratch *scratch = calloc(1, sizeof *scratch);
-    strcpy(scratch->folder, "/tmp/troupe-test-XXXXXX");
-    if (mkdtemp(scratch->folder) == NULL)
+    if (scratch_folder(scratch->folder, sizeof scratch->folder, "test") == NULL)
         return -1;
     *state = scratch;
     return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/runtime/link_support.h"
+#include "tests/scratch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,8 +108,7 @@ static void open_for(struct cluster *cluster, uint32_t count, uint32_t peers, ui
         cluster->links = *options;
     pthread_mutex_init(&cluster->mutex, NULL);
     pthread_cond_init(&cluster->changed, NULL);
-    strcpy(cluster->folder, "/tmp/tr-link-XXXXXX");
-    assert_non_null(mkdtemp(cluster->folder));
+    assert_non_null(scratch_folder(cluster->folder, sizeof cluster->folder, "link"));
     assert_int_equal(env_event_create(1, &cluster->env, NULL), 0);
     for (uint32_t id = 0; id < count; id++) {
         cluster->endpoints[id] = endpoint_of(cluster, id);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "runtime/base/json_field.h"
+#include "tests/scratch.h"
 
 static void parse(const char *text, json_t **document, struct json_field *root)
 {
@@ -50,12 +51,12 @@ static void a_document_is_an_object(void **state)
 
 static void a_document_is_read_from_its_file(void **state)
 {
-    char path[] = "/tmp/troupe-json-XXXXXX";
+    char path[64];
     json_t *document = NULL;
     struct json_field root, found;
     struct error error;
     (void)state;
-    int fd = mkstemp(path);
+    int fd = mkstemp(scratch_template(path, sizeof path, "json"));
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "{\"a\": 7}", 8), 8);
     close(fd);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Links between nodes of one process, over real sockets. */
 #include "tests/runtime/support.h"
+#include "tests/scratch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,11 +106,11 @@ static void calls_are_answered_over_tcp(void **state)
 static void calls_are_answered_over_tls(void **state)
 {
     (void)state;
-    char path[] = "/tmp/tr-key-XXXXXX";
+    char path[64];
     char key[65];
     memset(key, 'a', 64);
     key[64] = '\n';
-    int fd = mkstemp(path);
+    int fd = mkstemp(scratch_template(path, sizeof path, "key"));
     assert_true(fd >= 0);
     assert_int_equal(write(fd, key, sizeof key), sizeof key);
     close(fd);

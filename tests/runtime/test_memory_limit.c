@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "runtime/base/memory_limit.h"
+#include "tests/scratch.h"
 
 #define NONE_V1 "9223372036854771712" /* what version 1 says where there is no limit */
 
@@ -21,9 +22,8 @@ struct tree {
 static int set_up(void **state)
 {
     struct tree *tree = calloc(1, sizeof *tree);
-    strcpy(tree->root, "/tmp/troupe-groups-XXXXXX");
     *state = tree;
-    return mkdtemp(tree->root) == NULL ? -1 : 0;
+    return scratch_folder(tree->root, sizeof tree->root, "groups") == NULL ? -1 : 0;
 }
 
 static int tear_down(void **state)

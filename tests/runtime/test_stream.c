@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams over sockets: what is written arrives, what fails says so, nothing leaks or spins. */
 #include "tests/runtime/support.h"
+#include "tests/scratch.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -33,8 +34,7 @@ static int setup(void **state)
         assert_int_equal(node_create(house->env, &options, &house->nodes[i], NULL), 0);
         assert_int_equal(node_start(house->nodes[i]), 0);
     }
-    snprintf(house->folder, sizeof house->folder, "/tmp/troupe-stream-XXXXXX");
-    assert_non_null(mkdtemp(house->folder)); /* 0700 */
+    assert_non_null(scratch_folder(house->folder, sizeof house->folder, "stream")); /* 0700 */
     *state = house;
     return 0;
 }

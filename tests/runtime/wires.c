@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/runtime/wires.h"
+#include "tests/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -118,8 +119,7 @@ void keys_folder_make(char folder[64], const char *const *hosts, size_t num_host
     assert_true(num_hosts <= 8);
     for (size_t i = 0; i < num_hosts; i++)
         named[i] = (struct keys_host){ hosts[i], NULL };
-    strcpy(folder, "/tmp/troupe-keys.XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(scratch_folder(folder, 64, "keys"));
     struct keys_options options = {
         .folder = folder, .hosts = named, .num_hosts = num_hosts, .days = 30, .begin_s = begin_s
     };
