@@ -11,6 +11,8 @@ const struct bench bench_list[] = {
     { "kernels", "sampling and relabelling without actors, beside a bare loop", kernels_bench },
     { "topology", "memory of a partition and of a server", topology_bench },
     { "load", "a partition read with its checksums, beside reading it without", load_bench },
+    { "import", "texts of numbers and of names made into a raw graph, beside bare loops",
+      import_bench },
     { "partition", "time and memory of partitioning", partition_bench },
     { "step", "a training step, beside its matrix products alone", step_bench },
     { "fanin", "messages from many actors to one", fanin_bench },

@@ -10,6 +10,7 @@ libtr_bench_la_SOURCES = \
     bench/bench_cluster.c \
     bench/bench_fanin.c \
     bench/bench_gather.c \
+    bench/bench_import.c \
     bench/bench_job.c \
     bench/bench_job.h \
     bench/bench_kernels.c \
@@ -36,6 +37,8 @@ libtr_bench_la_SOURCES = \
     bench/figure.h \
     bench/forked_peer.c \
     bench/forked_peer.h \
+    bench/import_texts.c \
+    bench/import_texts.h \
     bench/list.c \
     bench/loading.c \
     bench/loading.h \

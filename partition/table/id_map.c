@@ -7,11 +7,9 @@
 #include "graph/key.h"
 #include "runtime/base/hotmem.h"
 
-/* Texts that are looked for at once: their lines of slots, places and texts fit a core's cache. */
+/* Texts that are looked for at once: their lines of slots and texts fit a core's first cache, and
+ * are more than it fetches at a time. */
 #define BATCH 64
-#define SHARD_BITS_MIN 4
-/* Bits of the hash in a slot: a shard has no more slots than they tell apart. */
-#define HASH_BITS 32
 #define SEGMENT_BITS 21
 #define SEGMENT_BYTES ((size_t)1 << SEGMENT_BITS)
 /* A text begins at a multiple of UNIT, its number first. */
@@ -22,55 +20,75 @@
 #define PLACES_BITS 19
 #define PLACES ((size_t)1 << PLACES_BITS)
 #define PLACES_BYTES (PLACES * sizeof(uint32_t))
+#define LINE_BYTES 64u
+
+/* The first pages fill a segment. Their number is in no slot, so that all of a slot's bits of the
+ * hash tell texts apart. */
+#define DEPTH_MIN 8u
+#define PAGE_MASK (ID_PAGE_SLOTS - 1)
+#define PAGE_BYTES (ID_PAGE_SLOTS * sizeof(uint64_t))
+#define PAGES_BITS 8
+#define PAGES ((uint32_t)1 << PAGES_BITS)
+/* Three quarters of a page's slots: a free one is always near. */
+#define PAGE_FULL (ID_PAGE_SLOTS / 4 * 3)
+/* The directory has at most an entry for so many IDs, so that texts whose hashes were made equal
+ * cannot make it huge; pages need one for about 200. */
+#define IDS_AN_ENTRY 32u
+#define ENTRIES_ALWAYS ((uint64_t)1 << 12)
 
 _Static_assert(SEGMENT_BYTES == UNIT << PLACE_BITS, "a place is a segment and a unit in it");
 _Static_assert(SEGMENTS_MAX *SEGMENT_BYTES >= ID_MAP_TEXT_MAX, "a place is 32 bits");
 _Static_assert(ID_TEXT_MAX + NUMBER_BYTES + 1 <= SEGMENT_BYTES, "a segment has room for any text");
-_Static_assert(ID_MAP_SHARDS == 256, "a shard is the first byte of a hash");
-_Static_assert(SEGMENT_BYTES + PLACES_BYTES <= ID_MAP_BYTES_ALWAYS, "of the first ID");
-
+_Static_assert(SEGMENT_BYTES == PAGES * PAGE_BYTES, "a segment is so many pages");
+_Static_assert(PAGES == 1u << DEPTH_MIN, "the first pages fill a segment");
+_Static_assert(2 * SEGMENT_BYTES + PLACES_BYTES + ENTRIES_ALWAYS * 8 <= ID_MAP_BYTES_ALWAYS,
+               "of the first ID");
 _Static_assert(ID_MAP_MAX <= UINT32_MAX, "a number is 32 bits");
 
-static uint64_t hash_text(const struct id_text *text)
+/* The first and the last bytes of up to 8, which may be the same ones. */
+static inline uint64_t short_word(const char *at, uint32_t length)
+{
+    uint32_t first = 0, last = 0;
+    if (length >= sizeof first) {
+        memcpy(&first, at, sizeof first);
+        memcpy(&last, at + length - sizeof last, sizeof last);
+        return (uint64_t)first << 32 | last;
+    }
+    for (uint32_t i = 0; i < length; i++)
+        first = first << 8 | (unsigned char)at[i];
+    return first;
+}
+
+static inline uint64_t hash_text(const struct id_text *text)
 {
     uint64_t hash = text->length * KEY_STEP, word;
-    const char *at = text->at;
-    uint32_t left = text->length;
-    for (; left >= sizeof word; left -= sizeof word, at += sizeof word) {
-        memcpy(&word, at, sizeof word);
+    const uint32_t length = text->length;
+    for (uint32_t i = 0; i + sizeof word < length; i += sizeof word) {
+        memcpy(&word, text->at + i, sizeof word);
         hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
         hash ^= hash >> 29;
     }
-    word = 0;
-    memcpy(&word, at, left);
+    if (length >= sizeof word)
+        memcpy(&word, text->at + length - sizeof word, sizeof word);
+    else
+        word = short_word(text->at, length);
     return key_mix(hash ^ word);
 }
 
-static uint32_t shard_of(uint64_t hash)
-{
-    return (uint32_t)(hash >> 56);
-}
-
 /* What a slot keeps of the hash. */
-static uint32_t kept_of(uint64_t hash)
+static inline uint32_t kept_of(uint64_t hash)
 {
-    return (uint32_t)(hash >> 24);
+    return (uint32_t)(hash >> (32 - DEPTH_MIN));
 }
 
-/* Where a hash begins to look: slots stand in the order of their hashes, but for collisions. */
-static uint64_t slot_of(const struct id_shard *shard, uint32_t kept)
+static inline uint32_t page_of(const struct id_map *map, uint64_t hash)
 {
-    return (uint64_t)kept >> (HASH_BITS - shard->bits);
+    return map->directory[hash >> (64 - map->depth)];
 }
 
-static uint64_t mask_of(const struct id_shard *shard)
+static inline uint64_t *slots_of(const struct id_map *map, uint32_t page)
 {
-    return ((uint64_t)1 << shard->bits) - 1;
-}
-
-static size_t slots_bytes(uint32_t bits)
-{
-    return sizeof(uint64_t) << bits;
+    return map->slots[page >> PAGES_BITS] + (size_t)(page & (PAGES - 1)) * ID_PAGE_SLOTS;
 }
 
 static void map_hold(struct id_map *map, uint64_t bytes)
@@ -82,12 +100,15 @@ static void map_hold(struct id_map *map, uint64_t bytes)
 
 void id_map_fini(struct id_map *map)
 {
-    for (uint32_t i = 0; i < ID_MAP_SHARDS; i++)
-        hotmem_free(map->shards[i].slots, slots_bytes(map->shards[i].bits));
+    for (uint64_t i = 0; i < map->num_slots; i++)
+        hotmem_free(map->slots[i], SEGMENT_BYTES);
     for (uint64_t i = 0; i < map->num_segments; i++)
         hotmem_free(map->segments[i], SEGMENT_BYTES);
     for (uint64_t i = 0; i < map->num_places; i++)
         hotmem_free(map->places[i], PLACES_BYTES);
+    free(map->directory);
+    free(map->pages);
+    free(map->slots);
     free(map->segments);
     free(map->places);
     *map = (struct id_map){ 0 };
@@ -98,79 +119,66 @@ static uint32_t *place_of(const struct id_map *map, uint64_t number)
     return &map->places[number >> PLACES_BITS][number & (PLACES - 1)];
 }
 
-static char *number_at(const struct id_map *map, uint32_t place)
+static inline char *number_at(const struct id_map *map, uint32_t place)
 {
     return map->segments[place >> PLACE_BITS] + (place & (((uint32_t)1 << PLACE_BITS) - 1)) * UNIT;
 }
 
-static const char *text_at(const struct id_map *map, uint32_t place)
-{
-    return number_at(map, place) + NUMBER_BYTES;
-}
-
 /* Of a slot that is not free. */
-static uint32_t place_in(uint64_t slot)
+static inline uint32_t place_in(uint64_t slot)
 {
     return (uint32_t)slot - 1;
 }
 
-static uint64_t number_of(const struct id_map *map, uint64_t slot)
+static inline uint64_t number_of(const struct id_map *map, uint32_t place)
 {
     uint32_t number;
-    memcpy(&number, number_at(map, place_in(slot)), sizeof number);
+    memcpy(&number, number_at(map, place), sizeof number);
     return number;
 }
 
 struct id_text id_map_text(const struct id_map *map, uint64_t number)
 {
-    const char *at = text_at(map, *place_of(map, number));
+    const char *at = number_at(map, *place_of(map, number)) + NUMBER_BYTES;
     const char *end = memchr(at, '\n', ID_TEXT_MAX + 1);
     return (struct id_text){ at, (uint32_t)(end - at) };
 }
 
-static bool is_text(const struct id_map *map, uint32_t place, const struct id_text *text)
+static inline bool are_equal(const char *a, const char *b, uint32_t length)
 {
-    const char *at = text_at(map, place);
-    /* A text that is shorter ends with a line end, which the other one has not. */
-    return strncmp(at, text->at, text->length) == 0 && at[text->length] == '\n';
+    uint64_t one, other;
+    if (length < sizeof one)
+        return short_word(a, length) == short_word(b, length);
+    for (uint32_t i = 0; i + sizeof one < length; i += sizeof one) {
+        memcpy(&one, a + i, sizeof one);
+        memcpy(&other, b + i, sizeof other);
+        if (one != other)
+            return false;
+    }
+    memcpy(&one, a + length - sizeof one, sizeof one);
+    memcpy(&other, b + length - sizeof other, sizeof other);
+    return one == other;
 }
 
-/* The slot of the text, or the free one where it goes. */
-static uint64_t *find_slot(const struct id_map *map, const struct id_shard *shard, uint32_t kept,
+static inline bool is_text(const struct id_map *map, uint32_t place, const struct id_text *text)
+{
+    const char *number = number_at(map, place);
+    size_t left = SEGMENT_BYTES - (size_t)(number - map->segments[place >> PLACE_BITS]);
+    /* A text that is kept has its line end in its segment; one that is shorter ends with it sooner,
+     * which the other one has not. */
+    return left > NUMBER_BYTES + text->length && number[NUMBER_BYTES + text->length] == '\n' &&
+           are_equal(number + NUMBER_BYTES, text->at, text->length);
+}
+
+/* The slot of the text, or the free one where it goes. A page always has a free one. */
+static uint64_t *find_slot(const struct id_map *map, uint64_t *slots, uint32_t kept,
                            const struct id_text *text)
 {
-    const uint64_t mask = mask_of(shard);
-    for (uint64_t at = slot_of(shard, kept);; at = (at + 1) & mask) {
-        uint64_t *slot = &shard->slots[at];
-        if (*slot == 0 || (*slot >> 32 == kept && is_text(map, place_in(*slot), text)))
-            return slot;
+    for (uint32_t at = kept & PAGE_MASK;; at = (at + 1) & PAGE_MASK) {
+        uint64_t slot = slots[at];
+        if (slot == 0 || (slot >> 32 == kept && is_text(map, place_in(slot), text)))
+            return &slots[at];
     }
-}
-
-/* Slots are put where they belong among twice as many. */
-static int grow_shard(struct id_map *map, struct id_shard *shard)
-{
-    struct id_shard grown = { .bits = shard->slots == NULL ? SHARD_BITS_MIN : shard->bits + 1,
-                              .used = shard->used };
-    grown.slots = hotmem_alloc(slots_bytes(grown.bits));
-    if (grown.slots == NULL)
-        return TR_ENOMEM;
-    map_hold(map, slots_bytes(grown.bits));
-    const uint64_t mask = mask_of(&grown);
-    for (uint64_t i = 0; shard->slots != NULL && i <= mask_of(shard); i++) {
-        uint64_t slot = shard->slots[i];
-        if (slot == 0)
-            continue;
-        uint64_t at = slot_of(&grown, (uint32_t)(slot >> 32));
-        while (grown.slots[at] != 0)
-            at = (at + 1) & mask;
-        grown.slots[at] = slot;
-    }
-    if (shard->slots != NULL)
-        map->held_bytes -= slots_bytes(shard->bits);
-    hotmem_free(shard->slots, slots_bytes(shard->bits));
-    *shard = grown;
-    return 0;
 }
 
 /* Appends a segment to a list of them, whose room doubles. */
@@ -190,6 +198,117 @@ static int add_segment(struct id_map *map, void ***list, uint64_t *count, size_t
         return TR_ENOMEM;
     (*list)[(*count)++] = segment;
     map_hold(map, bytes);
+    return 0;
+}
+
+/* Makes the memory of page number num_pages. */
+static int make_page_room(struct id_map *map)
+{
+    if (map->num_pages == map->pages_room) {
+        uint32_t room = map->pages_room == 0 ? PAGES : 2 * map->pages_room;
+        struct id_page *grown = realloc(map->pages, room * sizeof *grown);
+        if (grown == NULL)
+            return TR_ENOMEM;
+        map_hold(map, (room - map->pages_room) * sizeof *grown);
+        map->pages = grown;
+        map->pages_room = room;
+    }
+    if (map->num_pages >> PAGES_BITS < map->num_slots)
+        return 0;
+    return add_segment(map, (void ***)&map->slots, &map->num_slots, SEGMENT_BYTES);
+}
+
+/* The first pages. */
+static int begin_map(struct id_map *map)
+{
+    int rv = make_page_room(map);
+    if (rv != 0)
+        return rv;
+    map->directory = malloc(PAGES * sizeof *map->directory);
+    if (map->directory == NULL)
+        return TR_ENOMEM;
+    map_hold(map, PAGES * sizeof *map->directory);
+    map->depth = DEPTH_MIN;
+    map->num_pages = PAGES;
+    for (uint32_t i = 0; i < PAGES; i++) {
+        map->directory[i] = i;
+        map->pages[i] = (struct id_page){ 0, DEPTH_MIN };
+    }
+    return 0;
+}
+
+/* Each entry of the directory becomes two. TR_ETOOBIG: it would be too large. */
+static int double_directory(struct id_map *map)
+{
+    const uint64_t entries = (uint64_t)1 << map->depth, bytes = entries * sizeof *map->directory;
+    if (2 * entries > ENTRIES_ALWAYS && 2 * entries > map->count / IDS_AN_ENTRY)
+        return TR_ETOOBIG;
+    uint32_t *grown = malloc(2 * bytes);
+    if (grown == NULL)
+        return TR_ENOMEM;
+    map_hold(map, 2 * bytes);
+    for (uint64_t i = 0; i < entries; i++)
+        grown[2 * i] = grown[2 * i + 1] = map->directory[i];
+    free(map->directory);
+    map->held_bytes -= bytes;
+    map->directory = grown;
+    map->depth++;
+    return 0;
+}
+
+static void put_slot(uint64_t *slots, uint64_t slot)
+{
+    uint32_t at = (uint32_t)(slot >> 32) & PAGE_MASK;
+    while (slots[at] != 0)
+        at = (at + 1) & PAGE_MASK;
+    slots[at] = slot;
+}
+
+/* The page of the hash becomes two, by the next bit of their hashes. All that can fail comes
+ * first. */
+static int split_page(struct id_map *map, uint64_t hash)
+{
+    uint64_t moved[ID_PAGE_SLOTS];
+    const uint32_t page = page_of(map, hash);
+    int rv = make_page_room(map);
+    if (rv == 0 && map->pages[page].depth == map->depth)
+        rv = double_directory(map);
+    if (rv != 0)
+        return rv;
+    const uint32_t other = map->num_pages++, depth = map->pages[page].depth;
+    const uint32_t bit = (uint32_t)1 << (31 + DEPTH_MIN - depth);
+    uint64_t *slots = slots_of(map, page), *others = slots_of(map, other);
+    uint32_t left = 0, right = 0;
+    memcpy(moved, slots, sizeof moved);
+    memset(slots, 0, sizeof moved);
+    for (uint32_t i = 0; i < ID_PAGE_SLOTS; i++) {
+        if (moved[i] == 0)
+            continue;
+        bool goes = (moved[i] >> 32 & bit) != 0;
+        put_slot(goes ? others : slots, moved[i]);
+        *(goes ? &right : &left) += 1;
+    }
+    map->pages[page] = (struct id_page){ (uint16_t)left, (uint8_t)(depth + 1) };
+    map->pages[other] = (struct id_page){ (uint16_t)right, (uint8_t)(depth + 1) };
+    /* The second half of the page's entries. */
+    const uint64_t half = (uint64_t)1 << (map->depth - depth - 1);
+    uint32_t *entries = map->directory + 2 * half * (hash >> (64 - depth)) + half;
+    for (uint64_t i = 0; i < half; i++)
+        entries[i] = other;
+    return 0;
+}
+
+/* Makes room in the page of the hash. */
+static int make_slot_room(struct id_map *map, uint64_t hash)
+{
+    while (map->pages[page_of(map, hash)].used >= PAGE_FULL) {
+        int rv = split_page(map, hash);
+        /* Where the directory may not grow, the page takes what it can, and is slow. */
+        if (rv == TR_ETOOBIG && map->pages[page_of(map, hash)].used < ID_PAGE_SLOTS - 1)
+            return 0;
+        if (rv != 0)
+            return rv;
+    }
     return 0;
 }
 
@@ -222,23 +341,22 @@ static int keep_text(struct id_map *map, const struct id_text *text, uint32_t *p
     return 0;
 }
 
-/* At most three quarters of a shard's slots are used, so that a free one is always near. */
 static int add_text(struct id_map *map, uint64_t hash, const struct id_text *text, uint64_t *number)
 {
-    struct id_shard *shard = &map->shards[shard_of(hash)];
-    uint32_t kept = kept_of(hash), place;
-    uint64_t *slot = shard->slots != NULL ? find_slot(map, shard, kept, text) : NULL;
-    if (slot != NULL && *slot != 0) {
-        *number = number_of(map, *slot);
+    const uint32_t kept = kept_of(hash);
+    uint32_t place;
+    uint64_t *slot = find_slot(map, slots_of(map, page_of(map, hash)), kept, text);
+    if (*slot != 0) {
+        *number = number_of(map, place_in(*slot));
         return 0;
     }
     if (map->count == ID_MAP_MAX)
         return TR_ETOOBIG;
-    if (slot == NULL || shard->used + 1 > (UINT64_C(3) << shard->bits) / 4) {
-        int rv = shard->bits < HASH_BITS ? grow_shard(map, shard) : TR_ETOOBIG;
+    if (map->pages[page_of(map, hash)].used >= PAGE_FULL) {
+        int rv = make_slot_room(map, hash);
         if (rv != 0)
             return rv;
-        slot = find_slot(map, shard, kept, text);
+        slot = find_slot(map, slots_of(map, page_of(map, hash)), kept, text);
     }
     /* The text is kept before a slot names it: the slot is all that shows the number. */
     int rv = keep_text(map, text, &place);
@@ -246,69 +364,86 @@ static int add_text(struct id_map *map, uint64_t hash, const struct id_text *tex
         return rv;
     *number = map->count++;
     *slot = (uint64_t)kept << 32 | ((uint64_t)place + 1);
-    shard->used++;
+    map->pages[page_of(map, hash)].used++;
     return 0;
 }
 
-/* The first slot that may be the text's, 0 where there is none: a guess. */
-static uint64_t guess_slot(const struct id_shard *shard, uint32_t kept)
+/* A text that is looked for. */
+struct id_lookup {
+    uint64_t hash;
+    uint64_t *slots; /* of its page, when the batch began */
+    uint64_t slot;   /* the first one with what slots keep of its hash; 0: there was none */
+};
+
+/* Loads what the texts need into the cache: slots, then the texts that they probably are. */
+static void map_prefetch(const struct id_map *map, const struct id_text *texts, size_t count,
+                         struct id_lookup lookups[BATCH])
 {
-    const uint64_t mask = mask_of(shard);
-    if (shard->slots == NULL)
-        return 0;
-    for (uint64_t at = slot_of(shard, kept);; at = (at + 1) & mask) {
-        uint64_t slot = shard->slots[at];
-        if (slot == 0 || slot >> 32 == kept)
-            return slot;
+    for (size_t i = 0; i < count; i++) {
+        struct id_lookup *lookup = &lookups[i];
+        lookup->hash = hash_text(&texts[i]);
+        lookup->slots = slots_of(map, page_of(map, lookup->hash));
+        __builtin_prefetch(&lookup->slots[kept_of(lookup->hash) & PAGE_MASK]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct id_lookup *lookup = &lookups[i];
+        const uint32_t kept = kept_of(lookup->hash);
+        uint32_t at = kept & PAGE_MASK;
+        while (lookup->slots[at] != 0 && lookup->slots[at] >> 32 != kept)
+            at = (at + 1) & PAGE_MASK;
+        lookup->slot = lookup->slots[at];
+        if (lookup->slot == 0)
+            continue;
+        const char *number = number_at(map, place_in(lookup->slot));
+        __builtin_prefetch(number);
+        if ((uintptr_t)number % LINE_BYTES + NUMBER_BYTES + texts[i].length >= LINE_BYTES)
+            __builtin_prefetch(number + LINE_BYTES);
     }
 }
 
-/* Loads what the texts need into the cache: slots, then texts. */
-static void map_prefetch(const struct id_map *map, const struct id_text *texts, size_t count,
-                         uint64_t hashes[BATCH])
+/* Whether the text is the one that was loaded; a text that was found stays where it is, whatever
+ * was added since. */
+static inline bool is_loaded(const struct id_map *map, const struct id_lookup *lookup,
+                             const struct id_text *text)
 {
-    for (size_t i = 0; i < count; i++) {
-        hashes[i] = hash_text(&texts[i]);
-        const struct id_shard *shard = &map->shards[shard_of(hashes[i])];
-        if (shard->slots != NULL)
-            __builtin_prefetch(&shard->slots[slot_of(shard, kept_of(hashes[i]))]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        uint64_t slot = guess_slot(&map->shards[shard_of(hashes[i])], kept_of(hashes[i]));
-        if (slot != 0)
-            __builtin_prefetch(number_at(map, place_in(slot)));
-    }
+    return lookup->slot != 0 && is_text(map, place_in(lookup->slot), text);
 }
 
 int id_map_add(struct id_map *map, const struct id_text *texts, size_t count, uint64_t *numbers)
 {
-    uint64_t hashes[BATCH];
-    for (size_t done = 0; done < count;) {
+    struct id_lookup lookups[BATCH];
+    int rv = map->directory == NULL && count > 0 ? begin_map(map) : 0;
+    for (size_t done = 0; rv == 0 && done < count;) {
         size_t some = count - done < BATCH ? count - done : BATCH;
-        map_prefetch(map, texts + done, some, hashes);
-        for (size_t i = 0; i < some; i++) {
-            int rv = add_text(map, hashes[i], &texts[done + i], &numbers[done + i]);
-            if (rv != 0)
-                return rv;
+        map_prefetch(map, texts + done, some, lookups);
+        for (size_t i = 0; rv == 0 && i < some; i++) {
+            const struct id_text *text = &texts[done + i];
+            if (is_loaded(map, &lookups[i], text))
+                numbers[done + i] = number_of(map, place_in(lookups[i].slot));
+            else
+                rv = add_text(map, lookups[i].hash, text, &numbers[done + i]);
         }
         done += some;
     }
-    return 0;
+    return rv;
 }
 
 void id_map_find(const struct id_map *map, const struct id_text *texts, size_t count,
                  uint64_t *numbers)
 {
-    uint64_t hashes[BATCH];
+    struct id_lookup lookups[BATCH];
     for (size_t done = 0; done < count;) {
         size_t some = count - done < BATCH ? count - done : BATCH;
-        map_prefetch(map, texts + done, some, hashes);
+        if (map->directory == NULL)
+            memset(lookups, 0, sizeof lookups);
+        else
+            map_prefetch(map, texts + done, some, lookups);
         for (size_t i = 0; i < some; i++) {
-            const struct id_shard *shard = &map->shards[shard_of(hashes[i])];
-            uint64_t slot = shard->slots == NULL
-                                ? 0
-                                : *find_slot(map, shard, kept_of(hashes[i]), &texts[done + i]);
-            numbers[done + i] = slot == 0 ? ID_NONE : number_of(map, slot);
+            uint64_t slot = lookups[i].slot;
+            if (slot != 0 && !is_loaded(map, &lookups[i], &texts[done + i]))
+                slot = *find_slot(map, lookups[i].slots, kept_of(lookups[i].hash),
+                                  &texts[done + i]);
+            numbers[done + i] = slot == 0 ? ID_NONE : number_of(map, place_in(slot));
         }
         done += some;
     }

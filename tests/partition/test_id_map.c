@@ -106,6 +106,80 @@ static void a_name_takes_forty_bytes_beside_its_text(void **state)
     id_map_fini(&map);
 }
 
+/* Short names, whose texts hide nothing, through many doublings: in steps, since a page that splits
+ * and a directory that doubles take memory for a moment. */
+static void millions_of_short_names_take_forty_bytes_each(void **state)
+{
+    (void)state;
+    enum { AT_ONCE = 100 };
+    struct id_map map = { 0 };
+    uint64_t largest = 0;
+    for (uint64_t n = 0; n < 3000000; n += AT_ONCE) {
+        static char texts[AT_ONCE][16];
+        struct id_text ids[AT_ONCE];
+        uint64_t numbers[AT_ONCE];
+        for (uint64_t i = 0; i < AT_ONCE; i++)
+            ids[i] = (struct id_text){ texts[i],
+                                       (uint32_t)snprintf(texts[i], sizeof texts[i], "%llx",
+                                                          (unsigned long long)(n + i)) };
+        assert_int_equal(id_map_add(&map, ids, AT_ONCE, numbers), 0);
+        assert_true(numbers[0] == n && numbers[AT_ONCE - 1] == n + AT_ONCE - 1);
+        assert_true(map.peak_bytes <=
+                    ID_MAP_BYTES_ALWAYS + ID_MAP_BYTES_MAX * map.count + map.text_bytes);
+        /* Nothing is given back and taken anew: the kernel would clear it each time. Only lists of
+         * pages are copied where they grow. */
+        largest = map.held_bytes > largest ? map.held_bytes : largest;
+        assert_true(map.peak_bytes - map.held_bytes <= map.count);
+    }
+    assert_true(map.held_bytes == largest);
+    id_map_fini(&map);
+}
+
+/* A text of two words with the hash of any other such: the second word undoes the first one, as
+ * hash_text() mixes them. */
+static bool put_equal_hash(uint64_t draw, char text[16])
+{
+    uint64_t first = draw, hash = 16 * KEY_STEP, second;
+    hash = (hash ^ first) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash ^= hash >> 29;
+    second = hash ^ UINT64_C(0x0123456789abcdef);
+    memcpy(text, &first, sizeof first);
+    memcpy(text + sizeof first, &second, sizeof second);
+    return memchr(text, '\0', 16) == NULL && memchr(text, '\n', 16) == NULL;
+}
+
+/* Such texts never part, however often their page is split. */
+static void texts_of_one_hash_end_within_bounds(void **state)
+{
+    (void)state;
+    struct id_map map = { 0 };
+    uint64_t number, count = 0, draw = 0;
+    char text[16], last[16];
+    struct id_text id = { text, sizeof text };
+    int rv = 0;
+    while (rv == 0) {
+        while (!put_equal_hash(key_draw(3, draw++), text))
+            ;
+        rv = id_map_add(&map, &id, 1, &number);
+        assert_true(rv != 0 || number == count++);
+        if (rv == 0)
+            memcpy(last, text, sizeof last);
+    }
+    assert_int_equal(rv, TR_ETOOBIG);
+    assert_true(map.count == ID_PAGE_SLOTS - 1);
+    assert_true(map.peak_bytes <=
+                ID_MAP_BYTES_ALWAYS + ID_MAP_BYTES_MAX * map.count + map.text_bytes);
+    id.at = last;
+    id_map_find(&map, &id, 1, &number);
+    assert_true(number == count - 1);
+    id.at = text;
+    id_map_find(&map, &id, 1, &number);
+    assert_true(number == ID_NONE);
+    id = (struct id_text){ "another", 7 };
+    assert_int_equal(id_map_add(&map, &id, 1, &number), 0);
+    id_map_fini(&map);
+}
+
 /* The memory that ends is asked for again: what was there before is still there. */
 static void memory_may_end(void **state)
 {
@@ -140,6 +214,8 @@ int main(void)
         cmocka_unit_test(numbers_are_those_of_first_appearance),
         cmocka_unit_test(empty_and_longest_names_are_names),
         cmocka_unit_test(a_name_takes_forty_bytes_beside_its_text),
+        cmocka_unit_test(millions_of_short_names_take_forty_bytes_each),
+        cmocka_unit_test(texts_of_one_hash_end_within_bounds),
         cmocka_unit_test(memory_may_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
