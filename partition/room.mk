@@ -113,8 +113,10 @@ libtr_partition_la_SOURCES += \
     partition/import/npz_masks.c partition/import/npz_masks.h \
     partition/import/npz_sparse.c partition/import/npz_sparse.h \
     partition/import/npz_table.c partition/import/npz_table.h \
+    partition/import/ogb_finder.c partition/import/ogb_finder.h \
     partition/import/ogb_import.c partition/import/ogb_import.h \
     partition/import/ogb_layout.c partition/import/ogb_layout.h \
+    partition/import/ogb_layout_arrays.c partition/import/ogb_layout_split.c partition/import/ogb_layout_text.c \
     partition/import/row_stream.c partition/import/row_stream.h \
     partition/import/reverse_pairs.c partition/import/reverse_pairs.h
 libtr_partition_la_SOURCES += \
