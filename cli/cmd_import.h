@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cli/lib/command.h"
+#include "cli/lib/report.h"
 
 #define IMPORT_DELIMITERS "any|comma|semicolon|tab|space"
 /* In the order of enum tr_loops and enum tr_duplicates. */
@@ -91,6 +92,17 @@ struct import_debian_values {
 
 /* A choice of IMPORT_DELIMITERS as the library has it; 0: any of them. */
 char import_delimiter_of(int choice);
+
+/* Whether edges stand in both directions, as an import's report found it. */
+struct import_directions {
+    uint64_t pairs_seen, pairs_mutual; /* before reverses were added */
+    bool undirected;                   /* they were added */
+    bool can_merge;                    /* the import has --duplicates */
+    bool merged;
+};
+
+/* A line for edges that lack their reverse, or that --undirected added a second time. */
+void import_hint_at_directions(struct report *report, const struct import_directions *directions);
 
 int import_edges_run(const struct invocation *invocation, const void *values);
 int import_npz_run(const struct invocation *invocation, const void *values);

@@ -2,9 +2,6 @@
 /*
  * `troupe import npz`: an archive of NumPy arrays into a raw graph.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include <troupe/import.h>
 
 #include "cli/cmd_import.h"
@@ -19,20 +16,6 @@ static void say_array(struct report *report, const char *key, const char *label,
 {
     if (name != NULL)
         report_text(report, key, label, name);
-}
-
-/* Messages go along edges: where each stands once, half of them have no way. */
-static void hint_at_reverses(struct report *report, const struct tr_import_npz_report *found)
-{
-    char hint[240];
-    if (found->pairs_mutual * 2 >= found->pairs_seen)
-        return;
-    snprintf(hint, sizeof hint,
-             "of %" PRIu64 " pairs of nodes %" PRIu64
-             " have edges both ways: where the graph is undirected, import with --undirected%s",
-             found->pairs_seen, found->pairs_mutual,
-             found->pairs_mutual > 0 ? " --duplicates merge" : "");
-    report_text(report, "hint", "hint", hint);
 }
 
 static int report_npz(const void *arg, struct tr_task *task, struct report *report,
@@ -61,8 +44,9 @@ static int report_npz(const void *arg, struct tr_task *task, struct report *repo
                      options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
                                                                 : "duplicates",
                      found.duplicates);
-    if (!options->undirected)
-        hint_at_reverses(report, &found);
+    import_hint_at_directions(report, &(struct import_directions){
+                                          found.pairs_seen, found.pairs_mutual, options->undirected,
+                                          true, options->duplicates == TR_DUPLICATES_MERGE });
     return 0;
 }
 

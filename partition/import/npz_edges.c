@@ -31,10 +31,6 @@ static int keep_weights(struct npz_job *job, const struct npz_sparse *sparse)
         i++;
     if (i == count)
         return 0;
-    if (job->options->duplicates == RAW_DUPLICATES_MERGE)
-        return error_set(job->error, TR_EUNSUPPORTED,
-                         "%s: edges have weights, so \"duplicates\" cannot merge them; keep them",
-                         sparse->data.place);
     job->weights = malloc((size_t)count * sizeof *job->weights);
     if (job->weights == NULL)
         return npz_job_no_memory(job, "weights");
@@ -150,14 +146,29 @@ int npz_edges_arrange(struct npz_job *job)
     return rv;
 }
 
+/* The weights of edges that were merged into an earlier one, whose own stays. */
+static void take_out_weights(struct npz_job *job, const uint8_t *repeated, uint64_t count)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        job->weights[kept] = job->weights[i];
+        kept += (repeated[i / 8] >> i % 8 & 1) == 0;
+    }
+}
+
 int npz_edges_look_for_duplicates(struct npz_job *job)
 {
     const enum raw_duplicates rule = job->options->duplicates;
+    const uint64_t count = job->pairs.count;
     struct duplicate one;
+    uint8_t *repeated = NULL;
     if (rule == RAW_DUPLICATES_KEEP)
         return 0;
     int rv = duplicates_find(&job->pairs, rule == RAW_DUPLICATES_MERGE, job->npz.cancel,
-                             &job->facts->duplicates, &one, NULL);
+                             &job->facts->duplicates, &one, &repeated);
+    if (rv == 0 && rule == RAW_DUPLICATES_MERGE && job->weights != NULL)
+        take_out_weights(job, repeated, count);
+    free(repeated);
     if (rv != 0)
         return error_set(job->error, rv, "%s: %s", job->npz.path,
                          rv == TR_ENOMEM ? "no memory to look for duplicates"

@@ -2,7 +2,8 @@
 /*
  * Writes an archive of NumPy arrays for npz.sh: `make_npz rings FILE` is four rings of 60 nodes, a
  * class each, whose edges stand once, with ten splits; `make_npz sparse FILE` the same as
- * compressed rows, and an array of Python objects beside them.
+ * compressed rows, and an array of Python objects beside them; `make_npz both FILE` the rings with
+ * edges both ways.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +41,16 @@ static void put_rings(struct archive *npz)
     npz_add(npz, "edges", "<i4", "False", "(240, 2)", edges, sizeof edges);
     for (int i = 0; i < 3; i++)
         npz_add(npz, names[i], "|b1", "False", "(10, 240)", masks[i], sizeof masks[i]);
+}
+
+static void put_both(struct archive *npz)
+{
+    static int32_t both[2 * NODES][2];
+    for (int i = 0; i < NODES; i++) {
+        both[2 * i][0] = both[2 * i + 1][1] = edges[i][0];
+        both[2 * i][1] = both[2 * i + 1][0] = edges[i][1];
+    }
+    npz_add(npz, "edges", "<i4", "False", "(480, 2)", both, sizeof both);
 }
 
 static void put_rows(struct archive *npz, const char *prefix, const int32_t *indices,
@@ -82,6 +93,8 @@ int main(int argc, char **argv)
     fill();
     if (strcmp(argv[1], "rings") == 0)
         put_rings(npz);
+    else if (strcmp(argv[1], "both") == 0)
+        put_both(npz);
     else
         put_sparse(npz);
     npz_end(npz);

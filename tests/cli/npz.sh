@@ -32,6 +32,16 @@ expect "its edges are those of the list" exited 0
 run cmp "$work/raw/node_data/_N/feat.npy" "$work/sparse/node_data/_N/feat.npy"
 expect "and its features the dense ones" exited 0
 
+tests/cli/make_npz both "$work/both.npz" || exit 99
+troupe import npz "$work/both.npz" --out "$work/twice" --quiet
+expect "nothing is said of edges that stand both ways" sh -c "! grep -q hint '$work/out'"
+troupe import npz "$work/both.npz" --out "$work/twice" --undirected --replace --quiet
+expect "but that --undirected adds their reverses a second time" \
+    says 'of 240 pairs of nodes 240 had edges both ways .* twice now: import without --undirected, or with --duplicates merge$'
+troupe import npz "$work/both.npz" --out "$work/twice" --undirected --duplicates merge --replace --json --quiet
+expect "which merging mends" says '"edges":480,.*"duplicates":480'
+expect "without a hint" sh -c "! grep -q hint '$work/out'"
+
 mkdir "$work/made"
 troupe import npz "$work/rings.npz" --split 10 --out "$work/made/raw" --quiet
 expect "a split that is not there is refused by the option's name" \

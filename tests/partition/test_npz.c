@@ -237,6 +237,7 @@ static void edges_by_rule(void **state)
     static const uint64_t both[] = { 0, 1, 1, 0, 2, 3, 3, 2, 3, 4, 4, 3 };
     static const float weights[] = { 1, 2, 3, 4, 5 };
     static const float doubled[] = { 1, 1, 2, 2, 3, 3, 4, 4, 5 };
+    static const float kept[] = { 1, 1, 3, 3, 4, 4 };
     const struct npz_import_options merged = { .undirected = true,
                                                .loops = RAW_LOOPS_DROP,
                                                .duplicates = RAW_DUPLICATES_MERGE };
@@ -267,7 +268,12 @@ static void edges_by_rule(void **state)
     has_rows(graph, true, "weight", TR_F32, 1, doubled);
     npz_facts_fini(&facts);
     raw_close(graph);
-    refused(*state, &merged, TR_EUNSUPPORTED, "edges have weights");
+    /* Of edges that are merged the first one's weight stays. */
+    graph = made(*state, &merged, &facts);
+    has_edges(graph, 6, both);
+    has_rows(graph, true, "weight", TR_F32, 1, kept);
+    npz_facts_fini(&facts);
+    raw_close(graph);
 }
 
 /* One array beside the edges, and the words of its refusal. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages go along edges: where each edge of an undirected graph stands once, half of them have no
+ * way; where edges stand both ways, the reverses that --undirected adds stand there a second time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/cmd_import.h"
+#include "cli/lib/raw_report.h"
+
+void import_hint_at_directions(struct report *report, const struct import_directions *directions)
+{
+    const uint64_t seen = directions->pairs_seen, mutual = directions->pairs_mutual;
+    const bool mostly = mutual * 2 >= seen;
+    char hint[300] = "";
+    if (!directions->undirected && !mostly)
+        snprintf(hint, sizeof hint,
+                 "of %" PRIu64 " pairs of nodes %" PRIu64
+                 " have edges both ways: where the graph is undirected, import with --undirected%s",
+                 seen, mutual, mutual > 0 && directions->can_merge ? " --duplicates merge" : "");
+    if (directions->undirected && !directions->merged && mutual > 0)
+        snprintf(hint, sizeof hint,
+                 "of %" PRIu64 " pairs of nodes %" PRIu64
+                 " had edges both ways before --undirected "
+                 "added reverses, and have each of them twice now%s%s%s",
+                 seen, mutual, mostly || directions->can_merge ? ": import " : "",
+                 mostly ? "without --undirected" : "",
+                 !directions->can_merge ? ""
+                 : mostly               ? ", or with --duplicates merge"
+                                        : "with --duplicates merge");
+    if (hint[0] != '\0')
+        report_text(report, "hint", "hint", hint);
+}
