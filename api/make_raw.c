@@ -353,6 +353,7 @@ int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *repo
     known.self_loops = facts->self_loops;
     known.pairs_seen = facts->pairs_seen;
     known.pairs_mutual = facts->pairs_mutual;
+    known.pickle = facts->pickle;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_ogb_report", error);
 }

@@ -279,10 +279,12 @@ struct tr_import_ogb_report {
     uint64_t self_loops;   /* of graphs of one type, as they lie in the folder; so below */
     uint64_t pairs_seen;   /* pairs of nodes with an edge, at most 65536 of them */
     uint64_t pairs_mutual; /* those of them with edges both ways */
+    const char *pickle;    /* a .pt file that holds the split of nodes with labels, such as
+                            * "split/time/split_dict.pt", which is not read; NULL: there is none */
 };
-#define TR_IMPORT_OGB_REPORT_INIT                                \
-    {                                                            \
-        sizeof(struct tr_import_ogb_report), NULL, NULL, 0, 0, 0 \
+#define TR_IMPORT_OGB_REPORT_INIT                                      \
+    {                                                                  \
+        sizeof(struct tr_import_ogb_report), NULL, NULL, 0, 0, 0, NULL \
     }
 
 /* As tr_import_edges_result(), of an import of such a folder. */

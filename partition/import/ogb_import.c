@@ -45,6 +45,7 @@ void ogb_facts_fini(struct ogb_facts *facts)
 {
     free(facts->split);
     free(facts->unread);
+    free(facts->pickle);
     *facts = (struct ogb_facts){ 0 };
 }
 
@@ -398,7 +399,8 @@ static int import_layout(struct ogb_job *job, const char *path,
         return rv;
     job->facts->split = layout->split;
     job->facts->unread = layout->unread;
-    layout->split = layout->unread = NULL;
+    job->facts->pickle = layout->pickle;
+    layout->split = layout->unread = layout->pickle = NULL;
     return 0;
 }
 

@@ -21,6 +21,7 @@ struct ogb_facts {
     bool heterogeneous;
     char *split;  /* the scheme whose masks were written; NULL: there are none */
     char *unread; /* what of the folder was not read, separated by ", "; NULL: nothing */
+    char *pickle; /* the .pt file that holds the split of nodes with labels; NULL: there is none */
     uint64_t self_loops;
     uint64_t pairs_seen, pairs_mutual; /* see reverse_pairs.h; of graphs of one type */
 };

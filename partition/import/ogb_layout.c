@@ -70,6 +70,7 @@ void ogb_layout_fini(struct ogb_layout *layout)
     free(layout->items);
     free(layout->unread);
     free(layout->split);
+    free(layout->pickle);
     free(layout->name);
     free(layout->num_nodes);
     graph_types_fini(&layout->types);

@@ -45,6 +45,7 @@ struct ogb_layout {
     bool arrays;  /* not texts */
     char *split;  /* the scheme of the masks; NULL: there are none */
     char *name;   /* of the folder */
+    char *pickle; /* what holds the split of nodes with labels, and is not read; NULL: nothing */
     char *unread; /* what of the folder is not read, separated by ", "; NULL: nothing */
     uint32_t num_items;
     struct ogb_item *items;

@@ -43,7 +43,22 @@ static int visit_pickle(void *arg, const char *name)
         return 0;
     snprintf(shown, sizeof shown, "split/%s/%s", finder->scheme, name);
     ogb_note_unread(finder, shown);
+    if (strcmp(name, "split_dict.pt") == 0) {
+        free(finder->layout->pickle);
+        finder->layout->pickle = strdup(shown);
+        if (finder->layout->pickle == NULL)
+            finder->rv = ogb_no_memory(finder);
+    }
     return 0;
+}
+
+/* The split of a set of links is of edges, and would give no mask. */
+static bool has_labels(const struct ogb_layout *layout)
+{
+    for (uint32_t i = 0; i < layout->num_items; i++)
+        if (layout->items[i].part == OGB_NODE_TABLE && strcmp(layout->items[i].name, "label") == 0)
+            return true;
+    return false;
 }
 
 static int lay_out_scheme(struct ogb_finder *finder, const char *in)
@@ -59,6 +74,10 @@ static int lay_out_scheme(struct ogb_finder *finder, const char *in)
     if (rv != 0)
         return rv;
     (void)finder->files->list(finder->files, in, visit_pickle, finder);
+    if (any || !has_labels(layout)) {
+        free(layout->pickle);
+        layout->pickle = NULL;
+    }
     layout->split = any ? strdup(finder->scheme) : NULL;
     return any && layout->split == NULL ? ogb_no_memory(finder) : finder->rv;
 }

@@ -39,6 +39,13 @@ expect "and hints at edges that stand once" says 'import with --undirected"'
 troupe import ogb "$set" --out "$work/raw" --undirected --replace --json --quiet
 expect "--undirected adds reverses" says '"nodes":240,"edges":480,'
 expect "and nothing is hinted at" sh -c "! grep -q hint '$work/out'"
+cp -r "$set" "$work/both"
+seq 0 239 | awk '{ print $1 "," ($1 + 4) % 240; print ($1 + 4) % 240 "," $1 }' | pack "$work/both/raw/edge"
+echo 480 | pack "$work/both/raw/num-edge-list"
+rm "$work/both/raw/edge-feat.csv.gz"
+troupe import ogb "$work/both" --out "$work/raw-both" --undirected --quiet
+expect "but not in silence to edges that have them" \
+    says 'of 240 pairs of nodes 240 had edges both ways .* twice now: import without --undirected$'
 troupe partition "$work/raw" --parts 2 --method random --name rings --out "$work/rings" --quiet
 troupe train "$work/rings/rings.json" --epochs 30 --run "$work/trained" --quiet
 expect "what was imported trains" says '^test accuracy  *1'
@@ -64,6 +71,35 @@ expect "features are those of their types" says '"name":"reltype"'
 expect "and years" says '"name":"year"'
 troupe import ogb "$mag" --out "$work/none" --undirected --quiet
 expect "--undirected is refused there by its name" fails_with 'to which --undirected would add others'
+
+# As the benchmark's own DatasetSaver writes splits.
+cp -r "$set" "$work/it's saved"
+rm "$work/it's saved/split/time"/*.csv.gz
+: >"$work/it's saved/split/time/split_dict.pt"
+troupe import ogb "$work/it's saved" --out "$work/raw-saved" --quiet
+expect "a split that is a pickle makes no mask, which is said" \
+    says '^masks of the split  *none: it is a pickle, which is never read$'
+expect "with the line that makes texts of it" \
+    says "^to have the split, before importing again  *python3 -c 'import .*split_dict.pt.*' '.*/it'\\\\''s saved/split/time'\$"
+sed -n 's/^to have the split, before importing again  *//p' "$work/out" >"$work/line"
+mkdir "$work/modules"
+cat >"$work/modules/torch.py" <<'END'
+def load(path, weights_only):
+    open(path).close()
+    return {"train": range(9), "valid": {"paper": [3]}, "test": [4, 5]}
+END
+cat >"$work/modules/pandas.py" <<'END'
+class DataFrame:
+    def __init__(self, ids): self.ids = ids
+    def to_csv(self, path, header, index): print(path, len(self.ids), header, index)
+END
+printf './train.csv.gz 9 False False\npaper/valid.csv.gz 1 False False\n./test.csv.gz 2 False False\n' >"$work/texts"
+if command -v python3 >"$work/python"; then
+    run env PYTHONPATH="$work/modules" sh "$work/line"
+    expect "which runs: masks of a set of one type, and of several" cmp "$work/out" "$work/texts"
+else
+    skip "the line runs" "there is no python3 here"
+fi
 
 # Sets of links are imported without their splits, which are pickles.
 rm -r "$set/split/time" "$set/raw/node-label.csv.gz"

@@ -12,6 +12,7 @@
 #include "partition/build/verify.h"
 #include "partition/import/debian.h"
 #include "partition/import/npz_import.h"
+#include "partition/import/ogb_import.h"
 #include "partition/store/book_paths.h"
 #include "partition/store/npy.h"
 #include "partition/store/seed_split.h"
@@ -428,6 +429,97 @@ static void arrays(void **state)
     assert_true(fail_each(import_npz, &attempt, 1) > 50);
 }
 
+static int import_ogb(const struct attempt *attempt, struct error *error)
+{
+    const struct ogb_import_options options = { .undirected = attempt->keep };
+    char from[256], path[256];
+    struct ogb_facts facts;
+    snprintf(from, sizeof from, "%s/%s", attempt->scratch->folder, attempt->name);
+    snprintf(path, sizeof path, "%s/o", attempt->scratch->folder);
+    struct files files = quick_files();
+    const struct raw_write_options write = { .files = &files };
+    int rv = ogb_import(from, &options, path, &write, &facts, error), left = allocations_left;
+    allocations_left = -1;
+    if (rv == 0)
+        ogb_facts_fini(&facts);
+    assert_int_equal(files_exists(files_posix, path), rv == 0);
+    (void)files_remove_tree(files_posix, path, NULL);
+    allocations_left = left;
+    return rv;
+}
+
+static void put_ogb(struct scratch *scratch, const char *const *files, size_t count)
+{
+    char folder[256];
+    for (size_t i = 0; i < count; i += 2) {
+        snprintf(folder, sizeof folder, "%s", at(scratch, files[i]));
+        *strrchr(folder, '/') = '\0';
+        assert_int_equal(files_make_folders(files_posix, folder, NULL), 0);
+        put_text(scratch, files[i], files[i + 1]);
+    }
+}
+
+/* Folders of the Open Graph Benchmark: of one type, with a self-loop and a split that is a pickle;
+ * of several types; of arrays. */
+static void benchmark_folders(void **state)
+{
+    static const char *const one[] = {
+        "one/raw/edge.csv",
+        "0,1\n1,1\n1,2\n",
+        "one/raw/num-node-list.csv",
+        "3\n",
+        "one/raw/num-edge-list.csv",
+        "3\n",
+        "one/raw/node-feat.csv",
+        "1,2\n3,4\n5,6\n",
+        "one/raw/node-label.csv",
+        "0\n1\n1\n",
+        "one/raw/edge_weight.csv",
+        "1\n2\n3\n",
+        "one/split/time/a_dict.pt",
+        "",
+        "one/split/time/split_dict.pt",
+        "",
+        "one/mapping/README.md",
+        "",
+    };
+    static const char *const several[] = {
+        "several/raw/num-node-dict.csv",
+        "a,b\n2,2\n",
+        "several/raw/triplet-type-list.csv",
+        "a,to,b\n",
+        "several/raw/relations/a___to___b/edge.csv",
+        "0,1\n1,0\n",
+        "several/raw/relations/a___to___b/num-edge-list.csv",
+        "2\n",
+        "several/raw/relations/a___to___b/edge_kind.csv",
+        "2\n3\n",
+        "several/raw/node-feat/a/node_year.csv",
+        "2000\n2001\n",
+        "several/raw/node-label/a/node-label.csv",
+        "0\n1\n",
+        "several/split/time/a/train.csv",
+        "0\n",
+    };
+    static const int64_t edges[2][2] = { { 0, 1 }, { 1, 0 } }, two[] = { 2 };
+    struct attempt attempt = { .scratch = *state, .name = "one", .keep = true };
+    put_ogb(*state, one, sizeof one / sizeof *one);
+    put_ogb(*state, several, sizeof several / sizeof *several);
+    assert_true(fail_each(import_ogb, &attempt, 1) > 50);
+    attempt.keep = false;
+    attempt.name = "several";
+    assert_true(fail_each(import_ogb, &attempt, 1) > 50);
+    assert_int_equal(files_make_folders(files_posix, at(*state, "arrays/raw"), NULL), 0);
+    struct archive *npz = npz_begin(at(*state, "arrays/raw/data.npz"));
+    npz_add(npz, "edge_index", "<i8", "False", "(2, 2)", edges, sizeof edges);
+    npz_add(npz, "num_nodes_list", "<i8", "False", "(1,)", two, sizeof two);
+    npz_add(npz, "num_edges_list", "<i8", "False", "(1,)", two, sizeof two);
+    npz_add(npz, "node_year", "<i8", "False", "(2, 1)", edges, sizeof *edges);
+    npz_end(npz);
+    attempt.name = "arrays";
+    assert_true(fail_each(import_ogb, &attempt, 1) > 50);
+}
+
 static void an_archive(void **state)
 {
     const struct attempt attempt = { .scratch = *state, .name = "the archive" };
@@ -499,6 +591,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(partitions, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_deal, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(arrays, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(benchmark_folders, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(tables, scratch_setup, scratch_teardown),
     };
