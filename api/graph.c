@@ -227,6 +227,9 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     /* From here on graph_release() takes everything down: what it gives back is there. */
     uint64_t begin_ns = env_now_ns(session->env);
     int rv = session_seen(session, &graph->seen);
+    graph->path = strdup(path);
+    if (rv == 0 && graph->path == NULL)
+        rv = TR_ENOMEM;
     /* The number of interrupts is noted before the graph can be woken: one that comes in between is
      * found by the number. */
     begin_opening(session, graph);
@@ -334,6 +337,7 @@ void graph_release(struct tr_graph *graph)
     job_progress_fini(&graph->progress);
     /* The session goes last: all above may use it. */
     session_release(graph->session);
+    free(graph->path);
     free(graph);
 }
 

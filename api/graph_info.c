@@ -9,6 +9,11 @@ struct node *graph_node(struct tr_graph *graph)
     return graph->node;
 }
 
+const char *tr_graph_path(const struct tr_graph *graph)
+{
+    return graph->path;
+}
+
 uint32_t tr_graph_num_ntypes(const struct tr_graph *graph)
 {
     return graph->book->types.num_ntypes;

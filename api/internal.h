@@ -84,6 +84,7 @@ struct tr_graph {
     struct tr_session *session; /* a reference */
     struct tr_graph *next;      /* of the session's, or of those that it is opening */
     unsigned seen;              /* interrupts when its opening began */
+    char *path;                 /* of its book, as it was named; set once */
     struct store *store;
     const struct book *book;
     struct graph_meta meta;

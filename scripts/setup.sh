@@ -14,6 +14,7 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 has_daemon() { has_command "$1" || [ -x "/usr/sbin/$1" ]; }
 has_library() { has_command pkg-config && pkg-config --exists "$1" 2>/dev/null; }
 has_header() { has_command c++ && printf '#include <%s>\n' "$1" | c++ -E -x c++ - >/dev/null 2>&1; }
+has_python() { /usr/bin/python3 -c "import $1" 2>/dev/null; }
 has_macros() { has_command aclocal && [ -f "$(aclocal --print-ac-dir)/$1" ]; }
 
 # package, and what shows that it is there
@@ -43,6 +44,15 @@ iproute2             has_command ip
 mandoc               has_command mandoc
 openssl              has_command openssl"
 
+# What the tests of the Python package run.
+needed_python="$needed_to_check
+python3-dev          has_library python3
+python3-cffi         has_python cffi
+python3-numpy        has_python numpy
+python3-pytest       has_python pytest
+python3-setuptools   has_python setuptools
+python3-torch        has_python torch"
+
 # What the tests of ./check outside run.
 needed_outside="$needed_to_check
 openssh-server       has_daemon sshd
@@ -54,7 +64,8 @@ util-linux           has_command nsenter"
 needed_to_format="$needed_to_build
 clang-format         has_command clang-format
 clang                has_command clang
-shellcheck           has_command shellcheck"
+shellcheck           has_command shellcheck
+python3-dev          has_library python3"
 
 # What ./check soak --mutants runs.
 needed_mutants="$needed_to_check

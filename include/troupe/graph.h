@@ -49,6 +49,9 @@ TR_API int tr_graph_open(struct tr_session *session, const char *path, int64_t t
                          struct tr_graph **out, struct tr_error *error);
 /* NULL is ignored, here and in every other close. */
 TR_API void tr_graph_close(struct tr_graph *graph);
+/* The path that it was opened by, given or from the cluster file: tr_book_open() reads there what is
+ * not said here. Valid while the graph is open. */
+TR_API const char *tr_graph_path(const struct tr_graph *graph);
 
 /* Where this process stands in the job whose graph it opened. */
 struct tr_graph_place {

@@ -38,6 +38,17 @@ static int tear_down(void **state)
     return world_teardown(state);
 }
 
+static void a_graph_says_where_its_book_is(void **state)
+{
+    (void)state;
+    struct tr_book *book;
+    struct tr_book_info info = TR_BOOK_INFO_INIT;
+    ok(tr_book_open(tr_graph_path(graph), &book, &failure));
+    ok(tr_book_info(book, &info, &failure));
+    assert_int_equal(info.num_nodes, WORLD_NODES);
+    tr_book_close(book);
+}
+
 static void types_and_counts_up_to_the_last(void **state)
 {
     (void)state;
@@ -154,6 +165,7 @@ static void what_no_partition_has_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_graph_says_where_its_book_is),
         cmocka_unit_test(types_and_counts_up_to_the_last),
         cmocka_unit_test(features_by_number_and_by_name),
         cmocka_unit_test(partitions_are_the_whole_graph),

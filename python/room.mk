@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# The Python package. Its C modules are built by python/setup.py, on the public headers and the
+# installed (or just built) libraries; make only ships the sources and runs the tests.
+EXTRA_DIST += \
+    python/check.sh \
+    python/ffi_build.py \
+    python/find_library.py \
+    python/pyproject.toml \
+    python/setup.py \
+    python/tests/conftest.py \
+    python/tests/dump_batches.c \
+    python/tests/test_graph.py \
+    python/tests/test_import.py \
+    python/tests/test_interrupt.py \
+    python/tests/test_loader.py \
+    python/tests/test_torch.py \
+    python/troupe/__init__.py \
+    python/troupe/_core.pyi \
+    python/troupe/_libmodel.pyi \
+    python/troupe/_libtroupe.pyi \
+    python/troupe/arrays.py \
+    python/troupe/batch.py \
+    python/troupe/binding.py \
+    python/troupe/book.py \
+    python/troupe/core_module.c \
+    python/troupe/errors.py \
+    python/troupe/graph.py \
+    python/troupe/loader.py \
+    python/troupe/py.typed \
+    python/troupe/sampler.py \
+    python/troupe/seeds.py \
+    python/troupe/session.py \
+    python/troupe/tables.py \
+    python/troupe/types.py
+
+# PYTEST_ARGS: which tests, such as "-k loader".
+check-python: all
+	$(SHELL) $(srcdir)/python/check.sh . $(PYTEST_ARGS)
+# After make install, for the interpreter PYTHON (python3); PIP_ARGS: where to.
+install-python:
+	PKG_CONFIG_PATH='$(DESTDIR)$(pkgconfigdir)'"$${PKG_CONFIG_PATH:+:$$PKG_CONFIG_PATH}" \
+	    $${PYTHON-python3} -m pip install --no-deps --no-build-isolation $(PIP_ARGS) $(srcdir)/python
+.PHONY: check-python install-python

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Troupe: trains graph neural networks on graphs that are cut into partitions.
+
+>>> import troupe
+>>> g = troupe.open("parts/g.json", seed=1, tensors="torch")
+>>> sampler = troupe.NeighborSampler([10, 25])
+>>> loader = troupe.DistNodeDataLoader(g, g.ndata["train_mask"], sampler, batch_size=1024,
+...                                    shuffle=True, features="feat", labels="label")
+>>> for batch in loader:
+...     step(batch.blocks, batch.features, batch.labels)
+
+Importing this module reads none of the others: each name comes from its own when it is first used,
+so NumPy is imported by the first graph, and PyTorch by the first tensor that is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .batch import Batch as Batch
+    from .batch import Block as Block
+    from .book import PartitionBook as PartitionBook
+    from .book import load_partition_book as load_partition_book
+    from .errors import Error as Error
+    from .graph import DistGraph as DistGraph
+    from .graph import open as open
+    from .loader import DistNodeDataLoader as DistNodeDataLoader
+    from .sampler import BlockSampler as BlockSampler
+    from .sampler import MultiLayerFullNeighborSampler as MultiLayerFullNeighborSampler
+    from .sampler import MultiLayerNeighborSampler as MultiLayerNeighborSampler
+    from .sampler import NeighborSampler as NeighborSampler
+    from .sampler import sample_neighbors as sample_neighbors
+    from .seeds import NodeSet as NodeSet
+    from .seeds import node_split as node_split
+    from .session import Session as Session
+
+__version__ = "0.1.0"
+
+NID = EID = "_ID"
+NTYPE = ETYPE = "_TYPE"
+
+# The module of each public name.
+_MODULES = {
+    "batch": ("Batch", "Block"),
+    "book": ("PartitionBook", "load_partition_book"),
+    "errors": ("Error",),
+    "graph": ("DistGraph", "open"),
+    "loader": ("DistNodeDataLoader",),
+    "sampler": (
+        "BlockSampler",
+        "MultiLayerFullNeighborSampler",
+        "MultiLayerNeighborSampler",
+        "NeighborSampler",
+        "sample_neighbors",
+    ),
+    "seeds": ("NodeSet", "node_split"),
+    "session": ("Session",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = ["EID", "ETYPE", "NID", "NTYPE", "__version__", *_MODULE_OF]
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    module = _MODULE_OF.get(name)
+    if module is not None:
+        value: object = getattr(import_module(f".{module}", __name__), name)
+    elif name in _MODULES:
+        value = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -1,0 +1,524 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mini-batch and its blocks, over the memory that the library sampled it into.
+
+Nothing is copied and nothing is made before it is asked for: a batch that a loop only takes the
+features of costs a few calls, whatever its size. Arrays keep the batch's memory alive; it is given
+back when the last of them goes, on whatever thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from . import _core, errors
+from .arrays import DTYPES, Tensors, id_tensor, tensor_of
+from .binding import address, call, ffi, function_address, lib, made
+from .types import EID, NID, EtypeName, Types
+
+
+class Layout(NamedTuple):
+    """What the batches of a loader have in common."""
+
+    types: Types
+    tensors: Tensors
+    features: str | None
+    labels: str | None
+
+
+class Content:
+    """What a batch holds, for the batch and its blocks, which know it and not each other."""
+
+    __slots__ = ("_counts", "_handle", "_structs", "layout", "num_layers", "pointer")
+
+    def __init__(self, pointer: Any, layout: Layout) -> None:
+        self._handle = _core.Handle(address(pointer), function_address("tr_batch_release"))
+        self.pointer = pointer
+        self.layout = layout
+        self.num_layers = int(lib.tr_batch_num_layers(pointer))
+        self._counts: dict[tuple[int, int], int] = {}
+        self._structs: dict[tuple[int, int], Any] = {}
+
+    def array(self, pointer: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+        """A piece of the batch's memory, as the graph's tensors are."""
+        view = _core.View(self._handle, address(pointer), dtype, shape)
+        return tensor_of(view, self.layout.tensors)
+
+    def block(self, layer: int, etype: int) -> Any:
+        """The library's block of a layer and edge type."""
+        found = self._structs.get((layer, etype))
+        if found is None:
+            found = made("tr_block")
+            call(lib.tr_batch_block, self.pointer, layer, etype, found)
+            if max(found.num_src, found.num_dst, found.num_edges) >= 1 << 31:
+                raise errors.TooBig("a block of 2^31 nodes or edges: positions are int32 in Python")
+            self._structs[layer, etype] = found
+        return found
+
+    def num_nodes(self, layer: int, ntype: int) -> int:
+        """Nodes of a type that are sources of a layer; of the layer behind the last: seeds."""
+        found = self._counts.get((layer, ntype))
+        if found is None:
+            found = self._counts[layer, ntype] = self._count_nodes(layer, ntype)
+        return found
+
+    def _count_nodes(self, layer: int, ntype: int) -> int:
+        if layer == 0:
+            count = ffi.new("size_t *")
+            lib.tr_batch_nodes(self.pointer, ntype, count)
+            return int(count[0])
+        if layer < self.num_layers:
+            for etype, (source, destination) in enumerate(self.layout.types.ends):
+                if source == ntype:
+                    return int(self.block(layer, etype).num_src)
+                if destination == ntype:
+                    return int(self.block(layer - 1, etype).num_dst)
+        return int(lib.tr_batch_num_seeds(self.pointer, ntype))
+
+    def node_ids(self, ntype: int, count: int, original: bool = False) -> Any:
+        """The first `count` nodes of a type."""
+        total = ffi.new("size_t *")
+        function = lib.tr_batch_original_ids if original else lib.tr_batch_nodes
+        ids = function(self.pointer, ntype, total)
+        if original and count and not total[0]:
+            raise errors.NotFound("no original IDs came along: open the loader with orig_ids=True")
+        return self.array(ids, "int64", (min(count, int(total[0])),))
+
+    def rows(self, ntype: int, labels: bool) -> Any | None:
+        """The features (or labels) of a type that came along, the library's; None: none did."""
+        rows = made("tr_rows")
+        function = lib.tr_batch_labels if labels else lib.tr_batch_features
+        code = function(self.pointer, ntype, rows, ffi.NULL)
+        return rows if code == 0 else None
+
+    def rows_array(self, ntype: int, labels: bool, count: int | None = None) -> Any:
+        """The same as an array; its first `count` rows."""
+        rows = self.rows(ntype, labels)
+        if rows is None:
+            raise errors.NotFound("the batch has no such rows")
+        have = int(rows.num_rows) if count is None else min(count, int(rows.num_rows))
+        shape = (have,) if rows.width == 1 else (have, int(rows.width))
+        return self.array(rows.rows, DTYPES[rows.dtype], shape)
+
+
+class Csr(NamedTuple):
+    """The edges of a block by their destinations: those of destination d are
+    ``indices[indptr[d]:indptr[d + 1]]``, positions among the source nodes."""
+
+    indptr: Any
+    indices: Any
+    edge_ids: Any
+
+
+class Frame(MutableMapping[str, Any]):
+    """Rows by name of the nodes or edges of one type in a block; what is set stays in Python."""
+
+    def __init__(self, lazy: dict[str, Callable[[], Any]]) -> None:
+        self._lazy = lazy
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            if name not in self._lazy:
+                known = ", ".join(map(repr, self)) or "nothing"
+                raise KeyError(f"no {name!r} came with the batch; it has {known}")
+            self._values[name] = self._lazy[name]()
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._values[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self._lazy and name not in self._values:
+            raise KeyError(name)
+        self._lazy.pop(name, None)
+        self._values.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lazy or name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._lazy
+        yield from (name for name in self._values if name not in self._lazy)
+
+    def __len__(self) -> int:
+        return len(self._lazy.keys() | self._values.keys())
+
+    def __repr__(self) -> str:
+        return f"Frame({', '.join(map(repr, self))})"
+
+
+class Frames(MutableMapping[str, Any]):
+    """Frames of several types: ``["h"]`` is a mapping of types to rows, as DGL has it."""
+
+    def __init__(self, frames: dict[Any, Frame]) -> None:
+        self._frames = frames
+
+    def __getitem__(self, name: str) -> Any:
+        found = {t: frame[name] for t, frame in self._frames.items() if name in frame}
+        if not found:
+            raise KeyError(name)
+        return found
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        for type_name, rows in value.items():
+            self._frames[type_name][name] = rows
+
+    def __delitem__(self, name: str) -> None:
+        for frame in self._frames.values():
+            frame.pop(name, None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for frame in self._frames.values() for name in frame))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class TypeFrame(NamedTuple):
+    """The rows of a type, as ``block.srcnodes[type].data``."""
+
+    data: Frame
+
+
+class FrameView:
+    """Frames by type: ``block.srcnodes["paper"].data``."""
+
+    def __init__(self, find: Callable[[Any], Frame]) -> None:
+        self._find = find
+
+    def __getitem__(self, name: Any) -> TypeFrame:
+        return TypeFrame(self._find(name))
+
+
+class EdgeView(FrameView):
+    """``block.edges(...)`` and ``block.edges[type].data``."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__(block.edge_frame)
+        self._block = block
+
+    def __call__(self, form: str = "uv", order: str | None = None, etype: EtypeName = None) -> Any:
+        """Positions of the ends of edges among source and destination nodes.
+
+        Parameters
+        ----------
+        form : "uv", "all" or "eid"
+            Sources and destinations; these and the edges' positions; or those alone.
+        order : accepted as DGL has it; edges stand by destination.
+        etype : the edge type; None: the only one.
+
+        Returns
+        -------
+        int32, shape ``(num_edges,)`` each.
+        """
+        csr = self._block.as_csr(etype, edge_ids=False)
+        tensors = self._block.content.layout.tensors
+        if form not in ("uv", "all", "eid"):
+            raise ValueError(f'form={form!r}: give "uv", "all" or "eid"')
+        places = id_tensor(cast(Any, np.arange(len(csr.indices), dtype=np.int32)), tensors)
+        if form == "eid":
+            return places
+        index = np.asarray(csr.indptr)
+        counts = np.diff(index)
+        into = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        ends = (csr.indices, id_tensor(cast(Any, into), tensors))
+        return ends if form == "uv" else (*ends, places)
+
+
+class Block:
+    """One layer of a batch: edges from source nodes to destination nodes.
+
+    Destination nodes are the first of the source nodes, in both the order of the batch's nodes.
+    """
+
+    is_block = True
+
+    def __init__(self, content: Content, layer: int) -> None:
+        self.content = content
+        self.layer = layer
+        self._frames: dict[tuple[str, int], Frame] = {}
+
+    # Types and counts.
+
+    @property
+    def ntypes(self) -> list[str]:
+        """Node types, in the order of their numbers."""
+        return self.content.layout.types.ntypes
+
+    srctypes = dsttypes = ntypes
+
+    @property
+    def etypes(self) -> list[str]:
+        """Relations of edge types, likewise."""
+        return self.content.layout.types.etypes
+
+    @property
+    def canonical_etypes(self) -> list[tuple[str, str, str]]:
+        """Edge types, likewise."""
+        return self.content.layout.types.canonical_etypes
+
+    def num_src_nodes(self, ntype: str | None = None) -> int:
+        """Source nodes of a type; None: of all types."""
+        types = self.content.layout.types
+        wanted = range(len(types.ntypes)) if ntype is None else [types.ntype(ntype)]
+        return sum(self.content.num_nodes(self.layer, t) for t in wanted)
+
+    def num_dst_nodes(self, ntype: str | None = None) -> int:
+        """Destination nodes of a type; None: of all types."""
+        types = self.content.layout.types
+        wanted = range(len(types.ntypes)) if ntype is None else [types.ntype(ntype)]
+        return sum(self.content.num_nodes(self.layer + 1, t) for t in wanted)
+
+    def num_edges(self, etype: EtypeName = None) -> int:
+        """Edges of a type; None: of all types."""
+        types = self.content.layout.types
+        wanted = range(len(types.etypes)) if etype is None else [types.etype(etype)]
+        return sum(int(self.content.block(self.layer, t).num_edges) for t in wanted)
+
+    number_of_src_nodes = num_src_nodes
+    number_of_dst_nodes = num_dst_nodes
+    number_of_edges = num_edges
+
+    # Edges.
+
+    @property
+    def edges(self) -> EdgeView:
+        """Ends of edges: call it; rows of edges: index it by type."""
+        return EdgeView(self)
+
+    def as_csr(self, etype: EtypeName = None, *, edge_ids: bool = True) -> Csr:
+        """The edges of a type by their destinations, without a copy.
+
+        Returns
+        -------
+        Csr
+            ``indptr``: int32, shape ``(num_dst + 1,)``; ``indices``: int32, ``(num_edges,)``,
+            positions among the source nodes of the edge type's source type; ``edge_ids``: int64,
+            ``(num_edges,)``, per-type global IDs, or None where the loader gives none.
+        """
+        content = self.content
+        block = content.block(self.layer, content.layout.types.etype(etype))
+        count = int(block.num_edges)
+        ids = None
+        if edge_ids and block.edge_ids != ffi.NULL:
+            ids = content.array(block.edge_ids, "int64", (count,))
+        return Csr(
+            content.array(block.index, "int32", (int(block.num_dst) + 1,)),
+            content.array(block.sources, "int32", (count,)),
+            ids,
+        )
+
+    def in_degrees(self, etype: EtypeName = None) -> Any:
+        """Edges into each destination node in the block: int32, shape ``(num_dst,)``."""
+        index = np.asarray(self.as_csr(etype, edge_ids=False).indptr)
+        return id_tensor(cast(Any, np.diff(index)), self.content.layout.tensors)
+
+    # Rows.
+
+    def _frame(self, side: str, number: int) -> Frame:
+        found = self._frames.get((side, number))
+        if found is None:
+            lazy = self._edge_rows(number) if side == "edge" else self._node_rows(side, number)
+            found = self._frames[side, number] = Frame(lazy)
+        return found
+
+    def _node_rows(self, side: str, ntype: int) -> dict[str, Callable[[], Any]]:
+        content, layout = self.content, self.content.layout
+        count = content.num_nodes(self.layer if side == "src" else self.layer + 1, ntype)
+        rows: dict[str, Callable[[], Any]] = {NID: lambda: content.node_ids(ntype, count)}
+        if layout.features is not None and content.rows(ntype, False) is not None:
+            rows[layout.features] = lambda: content.rows_array(ntype, False, count)
+        last = side == "dst" and self.layer == content.num_layers - 1
+        if last and layout.labels is not None and content.rows(ntype, True) is not None:
+            rows[layout.labels] = lambda: content.rows_array(ntype, True, count)
+        return rows
+
+    def _edge_rows(self, etype: int) -> dict[str, Callable[[], Any]]:
+        content, block = self.content, self.content.block(self.layer, etype)
+        count = int(block.num_edges)
+        if count and block.edge_ids == ffi.NULL:
+            return {}
+        return {EID: lambda: content.array(block.edge_ids, "int64", (count,))}
+
+    def edge_frame(self, etype: EtypeName) -> Frame:
+        """The rows of edges of a type."""
+        return self._frame("edge", self.content.layout.types.etype(etype))
+
+    @property
+    def srcnodes(self) -> FrameView:
+        """Rows of source nodes by type."""
+        return FrameView(lambda n: self._frame("src", self.content.layout.types.ntype(n)))
+
+    @property
+    def dstnodes(self) -> FrameView:
+        """Rows of destination nodes by type."""
+        return FrameView(lambda n: self._frame("dst", self.content.layout.types.ntype(n)))
+
+    def _data(self, side: str, names: list[Any]) -> Frame | Frames:
+        if len(names) == 1:
+            return self._frame(side, 0)
+        return Frames({name: self._frame(side, i) for i, name in enumerate(names)})
+
+    @property
+    def srcdata(self) -> Frame | Frames:
+        """Rows of source nodes: ``[NID]`` are their global IDs, and the features that came."""
+        return self._data("src", self.ntypes)
+
+    @property
+    def dstdata(self) -> Frame | Frames:
+        """Rows of destination nodes; of the last block also the labels that came."""
+        return self._data("dst", self.ntypes)
+
+    @property
+    def edata(self) -> Frame | Frames:
+        """Rows of edges: ``[EID]`` are their global IDs, where the loader gives them."""
+        return self._data("edge", self.canonical_etypes)
+
+    def __repr__(self) -> str:
+        return (
+            f"Block(layer {self.layer}: {self.num_edges()} edges from {self.num_src_nodes()} "
+            f"to {self.num_dst_nodes()} nodes)"
+        )
+
+
+class Batch:
+    """A mini-batch: unpacks into ``input_nodes, output_nodes, blocks`` as DGL's loaders give it.
+
+    Where the graph has several node types, IDs, features and labels are mappings by type.
+
+    Its memory counts against the session's bound until the batch and every array of it are gone.
+    """
+
+    __slots__ = ("_blocks", "content")
+
+    def __init__(self, pointer: Any, layout: Layout) -> None:
+        self.content = Content(pointer, layout)
+        self._blocks: list[Block] | None = None
+
+    def pointer(self) -> Any:
+        """The library's own batch."""
+        return self.content.pointer
+
+    @property
+    def num_layers(self) -> int:
+        """Blocks."""
+        return self.content.num_layers
+
+    # Where it stands.
+
+    @property
+    def epoch(self) -> int:
+        """The epoch, from 0."""
+        return int(lib.tr_batch_epoch(self.content.pointer))
+
+    @property
+    def index(self) -> int:
+        """Its number in the epoch, from 0."""
+        return int(lib.tr_batch_index(self.content.pointer))
+
+    @property
+    def rank(self) -> int:
+        """The trainer that it was made for."""
+        return int(lib.tr_batch_rank(self.content.pointer))
+
+    @property
+    def step_seeds(self) -> int:
+        """Seeds of its step over all trainers: what the gradient of a mean loss is divided by."""
+        return int(lib.tr_batch_step_seeds(self.content.pointer))
+
+    def digest(self) -> int:
+        """A hash of the batch in original IDs: equal on every placement, in C and in Python."""
+        digest = ffi.new("uint64_t *")
+        call(lib.tr_batch_digest, self.content.pointer, digest)
+        return int(digest[0])
+
+    # What it holds.
+
+    def _per_ntype(self, value: Callable[[int], Any]) -> Any:
+        types = self.content.layout.types
+        if len(types.ntypes) == 1:
+            return value(0)
+        return {name: value(i) for i, name in enumerate(types.ntypes)}
+
+    @property
+    def input_nodes(self) -> Any:
+        """Global IDs of all nodes, seeds first: int64, shape ``(num_nodes,)``."""
+        return self._per_ntype(lambda t: self.content.node_ids(t, self.content.num_nodes(0, t)))
+
+    @property
+    def output_nodes(self) -> Any:
+        """Global IDs of the seeds: int64, shape ``(num_seeds,)``."""
+        return self._per_ntype(lambda t: self.content.node_ids(t, self.content.num_nodes(self.content.num_layers, t)))
+
+    @property
+    def orig_nodes(self) -> Any:
+        """The user's own IDs of `input_nodes`, in the same order."""
+        return self._per_ntype(lambda t: self.content.node_ids(t, self.content.num_nodes(0, t), True))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The layers, from input to output."""
+        if self._blocks is None:
+            self._blocks = [Block(self.content, layer) for layer in range(self.num_layers)]
+        return self._blocks
+
+    def _came(self, labels: bool) -> Any:
+        types = self.content.layout.types
+        found = {
+            name: self.content.rows_array(i, labels)
+            for i, name in enumerate(types.ntypes)
+            if self.content.rows(i, labels) is not None
+        }
+        if len(types.ntypes) > 1:
+            return found
+        if not found:
+            what = "labels" if labels else "features"
+            raise errors.NotFound(f"no {what} came along: open the loader with {what}='NAME'")
+        return found[types.ntypes[0]]
+
+    @property
+    def features(self) -> Any:
+        """Rows of `input_nodes` of the loader's feature: shape ``(num_nodes, width)``."""
+        return self._came(False)
+
+    @property
+    def labels(self) -> Any:
+        """Rows of `output_nodes` of the loader's labels: shape ``(num_seeds,)`` or more."""
+        return self._came(True)
+
+    def _degrees(self, function: Any) -> Any:
+        def of_type(ntype: int) -> Any:
+            found = function(self.content.pointer, ntype)
+            count = self.content.num_nodes(0, ntype)
+            if found == ffi.NULL and count:
+                raise errors.NotFound("no degrees came along: open the loader with degrees=True")
+            return self.content.array(found, "int32", (count,))
+
+        return self._per_ntype(of_type)
+
+    @property
+    def in_degrees(self) -> Any:
+        """In-degrees of `input_nodes` in the whole graph, over all edge types: int32."""
+        return self._degrees(lib.tr_batch_in_degrees)
+
+    @property
+    def out_degrees(self) -> Any:
+        """Out-degrees of `input_nodes` in the whole graph, over all edge types: int32."""
+        return self._degrees(lib.tr_batch_out_degrees)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.input_nodes
+        yield self.output_nodes
+        yield self.blocks
+
+    def __repr__(self) -> str:
+        types = range(len(self.content.layout.types.ntypes))
+        seeds = sum(self.content.num_nodes(self.content.num_layers, t) for t in types)
+        nodes = sum(self.content.num_nodes(0, t) for t in types)
+        return (
+            f"Batch({self.index} of epoch {self.epoch}: {seeds} seeds, {nodes} nodes, "
+            f"{self.num_layers} layers)"
+        )

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A partitioned graph, opened."""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
+from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
+from .book import PartitionBook
+from .seeds import NodeSet, node_set
+from .session import Session
+from .tables import TableInfo, TableMapping, TypeView, list_tables
+from .types import EtypeName
+
+# IDs that are asked for at once when nodes are found by the user's own IDs.
+ORIG_WINDOW = 1 << 17
+
+
+class DistGraph:
+    """A partitioned graph: its types and counts, features by ID, degrees, sampling.
+
+    `troupe.open` is the short way to one. IDs are per type and global: partitioning gave them, so
+    that each partition owns a range; `orig_ids` gives the user's own. IDs may come as an array, a
+    tensor, a list, a range, a slice or one number, in any order, with repeats, or none.
+
+    Parameters
+    ----------
+    graph_name : str, optional
+        Checked against the book's name where it is given.
+    gpb : PartitionBook, optional
+        Accepted as DGL has it; the path of one stands for `part_config`.
+    part_config : path, optional
+        ``DIR/NAME.json``; None: the one that the session's cluster file names.
+    session : Session, optional
+        To open the graph in; None: one of its own, made with `options` (see `Session`) and closed
+        with the graph.
+    tensors : "numpy" or "torch"
+        What rows, IDs and batches come as.
+    timeout : float, optional
+        Seconds for opening.
+
+    Raises
+    ------
+    NotFound, BadFormat, InputOutputError
+        Name a file; `Mismatch`: files, or this process and its job, do not belong together.
+    """
+
+    def __init__(
+        self,
+        graph_name: str | None = None,
+        gpb: PartitionBook | None = None,
+        part_config: str | os.PathLike[str] | None = None,
+        *,
+        session: Session | None = None,
+        tensors: str = "numpy",
+        timeout: float | None = None,
+        **options: Any,
+    ) -> None:
+        if session is not None and options:
+            raise TypeError(f"{next(iter(options))} is an option of the session, which is given")
+        self.tensors: Tensors = check_tensors(tensors)
+        if part_config is None and gpb is not None:
+            part_config = gpb.path
+        self._opened_with = (graph_name, part_config, session, tensors, options)
+        self._owns_session = session is None
+        self.session = session if session is not None else Session(**options)
+        self._part_config = None if part_config is None else os.fspath(part_config)
+        self._pointer: Any = None
+        try:
+            self._open(graph_name, timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, graph_name: str | None, timeout: float | None) -> None:
+        box = ffi.new("struct tr_graph **")
+        path = encoded(self._part_config)
+        try:
+            self.session.waiter.call(
+                lib.tr_graph_open, self.session.pointer(), path, deadline(timeout), box
+            )
+        finally:
+            if box[0] != ffi.NULL:
+                self._pointer = owned(box[0], lib.tr_graph_close)
+        graph = self._pointer
+        self._book = PartitionBook(text(lib.tr_graph_path(graph)), 0, self.tensors)
+        self.types = self._book.types
+        num_ntypes, num_etypes = len(self.types.ntypes), len(self.types.etypes)
+        self._num_nodes = [int(lib.tr_graph_num_nodes(graph, i)) for i in range(num_ntypes)]
+        self._num_edges = [int(lib.tr_graph_num_edges(graph, i)) for i in range(num_etypes)]
+        place = made("tr_graph_place")
+        self.session.waiter.call(lib.tr_graph_place, graph, place)
+        self._rank, self._world = int(place.first_trainer), int(place.world)
+        self._tables: dict[tuple[bool, int], dict[str, TableInfo]] = {}
+        self.graph_name = self._book.graph_name
+        if graph_name not in (None, self.graph_name):
+            raise errors.Mismatch(
+                f"{self._book.path} is of the graph {self.graph_name!r}, not {graph_name!r}"
+            )
+        self._calls = 0
+
+    def pointer(self) -> Any:
+        """The library's own graph."""
+        return opened(self._pointer, "graph")
+
+    def close(self) -> None:
+        """Closes the graph, and its session where that is its own; batches stay readable."""
+        self._pointer = None
+        if self._owns_session:
+            self.session.close()
+
+    def __enter__(self) -> DistGraph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _graph_of, self._opened_with
+
+    # Types and counts.
+
+    @property
+    def ntypes(self) -> list[str]:
+        """Node types, in the order of their numbers."""
+        return self.types.ntypes
+
+    @property
+    def etypes(self) -> list[str]:
+        """Relations of edge types, likewise."""
+        return self.types.etypes
+
+    @property
+    def canonical_etypes(self) -> list[tuple[str, str, str]]:
+        """Edge types (source, relation, destination), likewise."""
+        return self.types.canonical_etypes
+
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether there is one node type and at most one edge type."""
+        return self.types.is_homogeneous
+
+    def to_canonical_etype(self, etype: EtypeName) -> tuple[str, str, str]:
+        """(source, relation, destination) of an edge type by any of its names."""
+        return self.types.canonical_etypes[self.types.etype(etype)]
+
+    def get_ntype_id(self, ntype: str | None) -> int:
+        """The number of a node type."""
+        return self.types.ntype(ntype)
+
+    def get_etype_id(self, etype: EtypeName) -> int:
+        """The number of an edge type."""
+        return self.types.etype(etype)
+
+    def number_of_type(self, name: Any, of_edges: bool) -> int:
+        """The number of a type of nodes or edges."""
+        return self.types.etype(name) if of_edges else self.types.ntype(name)
+
+    def num_nodes(self, ntype: str | None = None) -> int:
+        """Nodes of a type, or of all types."""
+        return sum(self._num_nodes) if ntype is None else self._num_nodes[self.types.ntype(ntype)]
+
+    def num_edges(self, etype: EtypeName = None) -> int:
+        """Edges of a type, or of all types."""
+        return sum(self._num_edges) if etype is None else self._num_edges[self.types.etype(etype)]
+
+    number_of_nodes = num_nodes
+    number_of_edges = num_edges
+
+    @property
+    def num_parts(self) -> int:
+        """Partitions."""
+        return int(lib.tr_graph_num_parts(self.pointer()))
+
+    def rank(self) -> int:
+        """The first rank of this process among the trainers of the job."""
+        return self._rank
+
+    @property
+    def world(self) -> int:
+        """Trainers of the job."""
+        return self._world
+
+    # Features.
+
+    def tables_of(self, of_edges: bool, number: int) -> dict[str, TableInfo]:
+        """The features of a type by name."""
+        found = self._tables.get((of_edges, number))
+        if found is None:
+            found = self._tables[of_edges, number] = list_tables(self.pointer(), of_edges, number)
+        return found
+
+    # These are made when they are asked for, and not kept, so that nothing of the graph refers back
+    # to it: it goes with its last user.
+
+    @property
+    def nodes(self) -> TypeView:
+        """``nodes[ntype].data`` are the features of a node type by name."""
+        return TypeView(self, False)
+
+    @property
+    def edges(self) -> TypeView:
+        """``edges[etype].data`` are the features of an edge type by name."""
+        return TypeView(self, True)
+
+    @property
+    def ndata(self) -> TableMapping:
+        """Features of the only node type."""
+        return self.nodes[None].data
+
+    @property
+    def edata(self) -> TableMapping:
+        """Features of the only edge type."""
+        return self.edges[None].data
+
+    # Nodes by ID.
+
+    def _ids(self, ids: Any, ntype: str | None) -> tuple[int, Ids]:
+        number = self.types.ntype(ntype)
+        return number, ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+
+    def orig_ids(self, ntype: str | None = None, ids: Any = None) -> Any:
+        """The user's own IDs of nodes.
+
+        Parameters
+        ----------
+        ntype : str, optional
+            The node type; None: the only one.
+        ids : optional
+            Global IDs; None: all, in their order.
+
+        Returns
+        -------
+        int64, shape ``(len(ids),)``.
+        """
+        number, wanted = self._ids(slice(None) if ids is None else ids, ntype)
+        original = np.empty(len(wanted), dtype=np.int64)
+        if len(wanted):
+            self.session.waiter.call(
+                lib.tr_graph_original_ids,
+                self.pointer(),
+                number,
+                id_pointer(wanted),
+                len(wanted),
+                FOREVER,
+                id_pointer(original),
+            )
+        return id_tensor(original, self.tensors)
+
+    def from_orig(self, orig_ids: Any, ntype: str | None = None) -> Any:
+        """The inverse of `orig_ids`: global IDs of nodes by the user's own.
+
+        Runs of near IDs are asked for together.
+        """
+        number, wanted = self._ids(orig_ids, ntype)
+        every = NodeSet(self, number, "all")
+        result = np.empty(len(wanted), dtype=np.int64)
+        # The IDs of a window are asked for together, so that memory is bounded.
+        windows = wanted // ORIG_WINDOW
+        order = np.argsort(windows, kind="stable")
+        ends = np.flatnonzero(np.diff(windows[order])) + 1
+        for places in np.split(order, ends) if len(order) else []:
+            low, high = int(wanted[places].min()), int(wanted[places].max())
+            result[places] = every.read(low, high - low + 1)[wanted[places] - low]
+        return id_tensor(result, self.tensors)
+
+    def _degrees(self, ids: Any, ntype: str | None, of_in: bool) -> Any:
+        number, wanted = self._ids(slice(None) if ids is None else ids, ntype)
+        degrees = np.empty(len(wanted), dtype=np.uint32)
+        into = ffi.cast("uint32_t *", degrees.ctypes.data)
+        both = (into, ffi.NULL) if of_in else (ffi.NULL, into)
+        if len(wanted):
+            self.session.waiter.call(
+                lib.tr_graph_degrees,
+                self.pointer(),
+                number,
+                id_pointer(wanted),
+                len(wanted),
+                FOREVER,
+                *both,
+            )
+        found = degrees.astype(np.int64)
+        if isinstance(ids, int):
+            return int(found[0])
+        return id_tensor(found, self.tensors)
+
+    def in_degrees(self, v: Any = None, ntype: str | None = None) -> Any:
+        """In-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
+        return self._degrees(v, ntype, True)
+
+    def out_degrees(self, u: Any = None, ntype: str | None = None) -> Any:
+        """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
+        return self._degrees(u, ntype, False)
+
+    def nodes_of(self, nodes: Any = None, ntype: str | None = None) -> NodeSet:
+        """A set of nodes for a loader: all, those of a mask by its name, or a list of IDs."""
+        return node_set(self, nodes, self.types.ntype(ntype))
+
+    def next_seed(self) -> int:
+        """The seed of a draw that names none: of the session's, the rank and this call's number.
+
+        Several threads that draw at once say `seed` themselves, since their order is not known.
+        """
+        number, self._calls = self._calls, self._calls + 1
+        words = np.random.SeedSequence([int(self.session.options["seed"]), self._rank, number])
+        return int(words.generate_state(1, np.uint64)[0]) or 1
+
+    # Beside the graph.
+
+    def get_partition_book(self) -> PartitionBook:
+        """Which partition owns which nodes and edges."""
+        book = copy.copy(self._book)
+        book.graph = self
+        return book
+
+    def sample_neighbors(self, nodes: Any, fanout: Any, **options: Any) -> Any:
+        """As `troupe.sample_neighbors`."""
+        from .sampler import sample_neighbors
+
+        return sample_neighbors(self, nodes, fanout, **options)
+
+    def wait_end(self, timeout: float | None = None) -> None:
+        """Waits until the job has ended, which ends the actors of this process."""
+        self.session.waiter.call(lib.tr_graph_wait_end, self.pointer(), deadline(timeout))
+
+    def __repr__(self) -> str:
+        if self._pointer is None:
+            return f"DistGraph({self.graph_name!r}, closed)"
+        nodes = ", ".join(f"{n} {c}" for n, c in zip(self.ntypes, self._num_nodes, strict=True))
+        names = (":".join(e) for e in self.canonical_etypes)
+        edges = ", ".join(f"{n} {c}" for n, c in zip(names, self._num_edges, strict=True))
+        return (
+            f"DistGraph({self.graph_name!r}, nodes: {nodes}; edges: {edges}; "
+            f"{self.num_parts} partitions)"
+        )
+
+
+def _graph_of(
+    name: str | None, path: Any, session: Session | None, tensors: str, options: dict[str, Any]
+) -> DistGraph:
+    return DistGraph(name, None, path, session=session, tensors=tensors, **options)
+
+
+def open(path: str | os.PathLike[str], *, tensors: str = "numpy", **options: Any) -> DistGraph:
+    """Opens a partitioned graph in this process.
+
+    Parameters
+    ----------
+    path : path
+        ``DIR/NAME.json``, as partitioning wrote it.
+    tensors : "numpy" or "torch"
+        What rows, IDs and batches come as.
+    **options
+        Of the graph's own session: see `Session`; ``seed=`` is the one that most programs give.
+
+    Examples
+    --------
+    >>> with troupe.open("parts/g.json", seed=1) as g:
+    ...     rows = g.ndata["feat"][[5, 3, 3]]
+    """
+    return DistGraph(part_config=path, tensors=tensors, **options)

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaders: shuffled epochs of mini-batches, sampled ahead of the training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from .batch import Batch, Layout
+from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
+from .sampler import NeighborSampler, take_batch
+from .seeds import joined, sets_of
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
+
+
+# What a loader is opened again with, in another process.
+OPTIONS = (
+    "batch_size",
+    "shuffle",
+    "drop_last",
+    "features",
+    "labels",
+    "edge_ids",
+    "orig_ids",
+    "degrees",
+    "prefetch",
+    "seed",
+    "rank",
+    "world",
+    "timeout",
+)
+
+
+class DistNodeDataLoader:
+    """Mini-batches of nodes, drawn by the library's own threads ahead of the loop.
+
+    Each ``for`` over it is an epoch; leaving one early drops the rest of it. The same seed, nodes
+    and options give the same batches on any placement, in C and in Python.
+
+    Parameters
+    ----------
+    g : DistGraph
+    nids : NodeSet, Table, list or mapping
+        The seeds: of `node_split`, a mask of the graph, global IDs, a mapping of node types to
+        these, or None for all nodes. Without `shuffle` they come in the order of original IDs.
+    graph_sampler : NeighborSampler
+    device : None or "cpu"
+    batch_size : int
+        Seeds a batch, for each trainer.
+    shuffle, drop_last : bool
+        A new order each epoch; leave out a last batch that is not full.
+    features, labels : str, optional
+        A feature of all nodes of a batch, and one of its seeds, to bring along.
+    edge_ids, orig_ids, degrees : bool
+        Whether batches have IDs of edges, the user's own IDs, and degrees in the whole graph.
+    prefetch : int
+        Batches in flight or waiting; 0: 2 a sampler.
+    seed : int
+        Of the random choices; 0: the session's.
+    rank, world : int, optional
+        This trainer's number and how many there are; None: this process's place in the job.
+    timeout : float, optional
+        Seconds to wait for a batch; `errors.TimedOut` loses nothing.
+    num_workers, pin_memory, persistent_workers, queue_size
+        Accepted and ignored: batches are made by threads without the interpreter.
+
+    Attributes
+    ----------
+    expected_idxs : int
+        Batches an epoch; ``len(loader)`` is the same.
+    """
+
+    def __init__(
+        self,
+        g: DistGraph,
+        nids: Any,
+        graph_sampler: NeighborSampler,
+        device: Any = None,
+        *,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        features: str | None = None,
+        labels: str | None = None,
+        edge_ids: bool = True,
+        orig_ids: bool = True,
+        degrees: bool = False,
+        prefetch: int = 0,
+        seed: int = 0,
+        rank: int | None = None,
+        world: int | None = None,
+        timeout: float | None = None,
+        num_workers: int = 0,
+        pin_memory: bool = False,
+        persistent_workers: bool = False,
+        queue_size: int | None = None,
+    ) -> None:
+        self._made_of = dict(zip(OPTIONS, _values_of(locals()), strict=True))
+        if device is not None and str(device) != "cpu":
+            raise errors.Unsupported(f"device={device!r}: batches are made in the CPU's memory")
+        if not isinstance(graph_sampler, NeighborSampler):
+            raise errors.Unsupported(
+                f"{type(graph_sampler).__name__}: samplers of a program's own are not there yet"
+            )
+        if batch_size < 1:
+            raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
+        self.graph = g
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+        self.sampler = graph_sampler
+        self._nids = nids
+        self._timeout = deadline(timeout)
+        self._sets = sets_of(g, nids)
+        nodes = joined(g, self._sets)
+        options = made(
+            "tr_loader_options",
+            batch_size=batch_size,
+            shuffle=shuffle,
+            drop_last=drop_last,
+            replace=graph_sampler.replace,
+            edge_ids=edge_ids,
+            original_ids=orig_ids,
+            degrees=degrees,
+            features=features,
+            labels=labels,
+            prefetch=prefetch,
+            seed=seed,
+            rank=g.rank() if rank is None else rank,
+            world=0 if world is None else world,
+        )
+        if any(isinstance(fanout, Mapping) for fanout in graph_sampler.fanouts):
+            filled(options, spec=graph_sampler.spec(g))
+        else:
+            options.num_layers = graph_sampler.num_layers
+            for layer, fanout in enumerate(graph_sampler.fanouts):
+                options.fanout[layer] = fanout
+        box = ffi.new("struct tr_loader **")
+        waiter = g.session.waiter
+        try:
+            waiter.call(lib.tr_loader_open, g.pointer(), nodes, options, FOREVER, box)
+        finally:
+            self._pointer: Any = owned(box[0], lib.tr_loader_close) if box[0] else None
+        self.layout = Layout(g.types, g.tensors, features, labels)
+        self._epoch = 0
+        # Batches of the epoch that were taken; None: it has not begun.
+        self._taken: int | None = None
+        self._end_code = lib.TR_EEND
+
+    def pointer(self) -> Any:
+        """The library's own loader."""
+        return opened(self._pointer, "loader")
+
+    def __len__(self) -> int:
+        return int(lib.tr_loader_num_batches(self.pointer()))
+
+    @property
+    def expected_idxs(self) -> int:
+        """Batches an epoch."""
+        return len(self)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch under way, or that the next ``for`` begins; from 0."""
+        return self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next ``for`` begins this epoch."""
+        self.begin(epoch)
+
+    def begin(self, epoch: int, batch: int = 0) -> None:
+        """Goes to a batch of an epoch; what was under way is dropped."""
+        call(lib.tr_loader_begin_at, self.pointer(), epoch, batch)
+        self._epoch, self._taken = epoch, batch or None
+
+    def __iter__(self) -> DistNodeDataLoader:
+        if self._taken is not None and self._resumed:
+            self._resumed = False
+        elif self._taken is not None:
+            self.begin(self._epoch + 1)
+        return self
+
+    _resumed = False
+
+    def __next__(self) -> Batch:
+        waiter = self.graph.session.waiter
+        try:
+            batch = take_batch(
+                waiter, self.layout, lib.tr_loader_next, self.pointer(), self._timeout
+            )
+        except errors.Error as error:
+            if error.code != self._end_code:
+                raise
+            self._epoch, self._taken = self._epoch + 1, None
+            raise StopIteration from None
+        self._taken = (self._taken or 0) + 1
+        return batch
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the loader stands: its epoch and how many of its batches were taken."""
+        return {"epoch": self._epoch, "batch": self._taken or 0}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Goes to where `state_dict` was taken; the next ``for`` goes on from there."""
+        self.begin(int(state["epoch"]), int(state["batch"]))
+        self._resumed = self._taken is not None
+
+    def cancel(self) -> None:
+        """Wakes a thread that waits for a batch, and drops the epoch."""
+        call(lib.tr_loader_cancel, self.pointer())
+
+    def close(self) -> None:
+        """Closes the loader; its batches stay."""
+        if self._pointer is not None:
+            lib.tr_loader_cancel(self._pointer, ffi.NULL)
+        self._pointer = None
+
+    def __enter__(self) -> DistNodeDataLoader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loader_of, (self.graph, self._nids, self.sampler, self._made_of)
+
+    def __repr__(self) -> str:
+        return (
+            f"DistNodeDataLoader({len(self)} batches of {self.batch_size}, {self.sampler!r}, "
+            f"epoch {self._epoch})"
+        )
+
+
+def _values_of(given: Mapping[str, Any]) -> list[Any]:
+    return [given[name] for name in OPTIONS]
+
+
+def _loader_of(
+    g: DistGraph, nids: Any, sampler: NeighborSampler, options: dict[str, Any]
+) -> DistNodeDataLoader:
+    return DistNodeDataLoader(g, nids, sampler, **options)

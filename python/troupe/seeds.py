@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Node sets: what a loader takes its seeds from.
+
+All nodes of a type and those of a mask are ranges to the library, which takes no memory for them
+and asks nobody; a list of a user's own is copied once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import errors
+from .arrays import Ids, id_pointer, id_tensor, ids_of
+from .binding import FOREVER, encoded, ffi, lib, owned
+from .tables import Table
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
+
+
+class NodeSet:
+    """Nodes of one type, in the order of their original IDs; read as an array, it is their IDs.
+
+    Made by `node_split`, `DistGraph.nodes_of` or a loader. Its IDs are asked for when something
+    reads them: ``numpy.asarray(nodes)``, ``nodes[10:20]``, iteration.
+    """
+
+    def __init__(self, graph: DistGraph, ntype: int, kind: str, given: Any = None) -> None:
+        self.graph = graph
+        self._ntype = ntype
+        self._made_of = (kind, given)
+        box = ffi.new("struct tr_nodes **")
+        waiter = graph.session.waiter
+        if kind == "all":
+            waiter.call(lib.tr_nodes_all, graph.pointer(), ntype, FOREVER, box)
+        elif kind == "mask":
+            waiter.call(
+                lib.tr_nodes_masked, graph.pointer(), ntype, encoded(given), FOREVER, box
+            )
+        else:
+            waiter.call(
+                lib.tr_nodes_listed,
+                graph.pointer(),
+                ntype,
+                id_pointer(given),
+                len(given),
+                FOREVER,
+                box,
+            )
+        self._pointer: Any = owned(box[0], lib.tr_nodes_close)
+
+    @property
+    def ntype(self) -> str:
+        """The node type."""
+        return self.graph.types.ntypes[self._ntype]
+
+    def pointer(self) -> Any:
+        """The library's own node set."""
+        return self._pointer
+
+    def __len__(self) -> int:
+        return int(lib.tr_nodes_count(self.pointer()))
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension."""
+        return (len(self),)
+
+    def read(self, first: int, count: int, original: bool = False) -> Ids:
+        """Global (or original) IDs of a piece of the set, which may be larger than memory."""
+        ids = np.empty(count, dtype=np.int64)
+        function = lib.tr_nodes_original_ids if original else lib.tr_nodes_ids
+        if count:
+            self.graph.session.waiter.call(
+                function, self.pointer(), first, count, FOREVER, id_pointer(ids)
+            )
+        return ids
+
+    def orig_ids(self) -> Any:
+        """The user's own IDs, ascending: int64, shape ``(len(self),)``."""
+        return id_tensor(self.read(0, len(self), True), self.graph.tensors)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            first, stop, step = index.indices(len(self))
+            if step == 1:
+                ids = self.read(first, max(stop - first, 0), False)
+                return id_tensor(ids, self.graph.tensors)
+        if isinstance(index, (int, np.integer)):
+            index = int(index) + (len(self) if index < 0 else 0)
+            if not 0 <= index < len(self):
+                raise IndexError(f"the set has {len(self)} nodes")
+            return int(self.read(index, 1, False)[0])
+        return id_tensor(np.asarray(self)[np.asarray(index)], self.graph.tensors)
+
+    def __iter__(self) -> Iterator[int]:
+        piece = 65536
+        for first in range(0, len(self), piece):
+            yield from self.read(first, min(piece, len(self) - first), False).tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        ids = self.read(0, len(self), False)
+        return ids if dtype is None else ids.astype(dtype)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NodeSet, (self.graph, self._ntype, *self._made_of)
+
+    def __repr__(self) -> str:
+        return f"NodeSet({len(self)} nodes of type {self.ntype!r})"
+
+
+def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:
+    """The node set that a user means by `nodes`.
+
+    None or all IDs in order: every node of the type. A mask of the graph: its nodes. A mask of
+    values, one a node by global ID: those that are not 0. Else a list of global IDs.
+    """
+    if isinstance(nodes, NodeSet):
+        return nodes
+    if nodes is None:
+        return NodeSet(graph, ntype, "all")
+    if isinstance(nodes, Table):
+        return NodeSet(graph, ntype, "mask", nodes.name)
+    if isinstance(nodes, str):
+        return NodeSet(graph, ntype, "mask", nodes)
+    count = graph.num_nodes(graph.types.ntypes[ntype])
+    ids = ids_of(nodes, count, graph.types.node_name(ntype))
+    return NodeSet(graph, ntype, "list", ids)
+
+
+def joined(graph: DistGraph, sets: list[NodeSet]) -> Any:
+    """One set of several node types, the library's own."""
+    if len(sets) == 1:
+        return sets[0].pointer()
+    array = ffi.new("struct tr_nodes *[]", [one.pointer() for one in sets])
+    box = ffi.new("struct tr_nodes **")
+    graph.session.waiter.call(lib.tr_nodes_join, array, len(sets), box)
+    return owned(box[0], lib.tr_nodes_close)
+
+
+def sets_of(graph: DistGraph, nodes: Any) -> list[NodeSet]:
+    """The node sets of a loader's seeds: one, or one a node type of a mapping."""
+    if isinstance(nodes, Mapping):
+        if not nodes:
+            raise errors.InvalidArgument("the seeds name no node type")
+        types = graph.types
+        return [node_set(graph, given, types.ntype(name)) for name, given in nodes.items()]
+    if isinstance(nodes, NodeSet):
+        return [nodes]
+    if isinstance(nodes, Table):
+        name = nodes.type_name
+        return [node_set(graph, nodes, graph.types.ntype(str(name)))]
+    return [node_set(graph, nodes, graph.types.ntype(None))]
+
+
+def node_split(
+    nodes: Any,
+    partition_book: Any = None,
+    ntype: str | None = None,
+    rank: int | None = None,
+    force_even: bool = True,
+    node_trainer_ids: Any = None,
+    *,
+    graph: DistGraph | None = None,
+) -> NodeSet:
+    """The nodes that a mask selects, as the seeds of a loader.
+
+    Parameters
+    ----------
+    nodes : Table, array or tensor
+        A mask: a feature of the graph (``g.ndata["train_mask"]``), or a value a node in the order
+        of global IDs. ``numpy.arange(g.num_nodes())``, which scripts write for "all", is taken as
+        that, with a warning, though as a mask it would leave out node 0.
+    partition_book : PartitionBook, optional
+        Of the graph, ``g.get_partition_book()``; needed where `nodes` is an array.
+    ntype : str, optional
+        The node type, of an array; a mask of the graph knows its own.
+    rank, force_even, node_trainer_ids
+        Accepted as DGL has them. Which trainer gets which seed is decided by the loader, which
+        deals the whole set out evenly, a step at a time.
+
+    Returns
+    -------
+    NodeSet
+        Of the whole job: every rank gives the same set to its loader.
+    """
+    if isinstance(nodes, NodeSet):
+        return nodes
+    if isinstance(nodes, Table):
+        return sets_of(nodes.graph, nodes)[0]
+    graph = graph if graph is not None else getattr(partition_book, "graph", None)
+    if graph is None:
+        raise errors.InvalidArgument(
+            "node_split: give the graph's partition book, g.get_partition_book(), with an array"
+        )
+    number = graph.types.ntype(ntype)
+    count = graph.num_nodes(graph.types.ntypes[number])
+    mask = np.asarray(nodes)
+    if mask.shape != (count,):
+        raise errors.InvalidArgument(
+            f"node_split: the mask has shape {mask.shape}, but there are {count} nodes of type "
+            f"{graph.types.ntypes[number]!r}"
+        )
+    if mask.dtype.kind in "iu" and count > 2 and np.array_equal(mask, np.arange(count)):
+        warnings.warn(
+            "node_split(arange(N)) is taken as all nodes; as a mask it would leave out node 0",
+            stacklevel=2,
+        )
+        return NodeSet(graph, number, "all")
+    if mask.all():
+        return NodeSet(graph, number, "all")
+    return NodeSet(graph, number, "list", np.flatnonzero(mask).astype(np.int64))

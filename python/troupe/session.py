@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session: the actors of one job as this process sees them."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from typing import Any
+
+from . import errors
+from .binding import Waiter, call, ffi, lib, made, opened, owned
+
+# Sessions that are open, which the end of the interpreter closes: their actors run on threads.
+_open: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+class Session:
+    """The actors (servers, samplers, a trainer-proxy) of one job in this process.
+
+    Most programs need none of their own: `troupe.open` makes one for its graph. Several graphs may
+    share one.
+
+    Parameters
+    ----------
+    seed : int
+        Of every random choice; the same seed gives the same batches, whatever the placement.
+    servers, samplers, trainers, loops : int
+        How many of each; 0: as many as suit the graph and the machine.
+    memory_bytes_max : int
+        Of batches that are in flight or held; 0: 4 GiB.
+    recovery_deadline : float
+        Seconds after which a wait for a lost peer fails; 0: 600.
+    map_files : bool
+        Serve from mapped files instead of memory: slower, but takes none.
+    verify_files : bool
+        Compare mapped files with their checksums first.
+    direct, codec : bool
+        Whether data of this process are read in place, and whether messages inside it are encoded
+        as a link would: for tests.
+    cluster : path, optional
+        The cluster file of a job of several processes, of which this is number `process`.
+    checkpoints : path, optional
+        The folder of checkpoints, the same for every process of the job.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        servers: int = 0,
+        samplers: int = 0,
+        trainers: int = 0,
+        loops: int = 0,
+        memory_bytes_max: int = 0,
+        recovery_deadline: float = 0,
+        map_files: bool = False,
+        verify_files: bool = False,
+        direct: bool = True,
+        codec: bool = False,
+        cluster: str | os.PathLike[str] | None = None,
+        process: int = 0,
+        incarnation: int = 0,
+        shared_key: str | os.PathLike[str] | None = None,
+        checkpoints: str | os.PathLike[str] | None = None,
+        checkpoint_keep: int = 0,
+    ) -> None:
+        self.options = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
+        fields = dict(self.options)
+        del fields["recovery_deadline"]
+        options = made(
+            "tr_session_options", recovery_deadline_ns=int(recovery_deadline * 1e9), **fields
+        )
+        box = ffi.new("struct tr_session **")
+        call(lib.tr_session_open, options, box)
+        self._pointer: Any = owned(box[0], lib.tr_session_close)
+        self._waiter: Waiter | None = Waiter(self._pointer, "tr_session_interrupt", "tr_session_resume")
+        _open.add(self)
+
+    @property
+    def waiter(self) -> Waiter:
+        """Runs calls that wait on the session."""
+        if self._waiter is None:
+            raise errors.Closed("the session is closed: open it again")
+        return self._waiter
+
+    def pointer(self) -> Any:
+        """The library's own session."""
+        return opened(self._pointer, "session")
+
+    def dump(self) -> None:
+        """Has every loop write what its actors hold to the session's log."""
+        call(lib.tr_session_dump, self.pointer())
+
+    def close(self) -> None:
+        """Stops the actors; calls on graphs and loaders of the session then fail.
+
+        Batches stay readable. Closing again does nothing.
+        """
+        if self._pointer is not None:
+            # What still refers to the pointer are calls of other threads: their wait ends here, and
+            # the session with the last of them.
+            lib.tr_session_interrupt(self._pointer)
+        self._pointer = self._waiter = None
+        _open.discard(self)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _session_of, (self.options,)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{k}={v!r}" for k, v in self.options.items() if v)
+        return f"Session({said})" if self._pointer is not None else "Session(closed)"
+
+
+def _session_of(options: dict[str, Any]) -> Session:
+    return Session(**options)
+
+
+@atexit.register
+def _close_all() -> None:
+    for session in list(_open):
+        session.close()
