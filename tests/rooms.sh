@@ -9,7 +9,7 @@ expect "no include goes up, no file name or tag occurs twice, no folder is witho
 # A copy in which one thing at a time is wrong.
 copy=$work/copy
 mkdir -p "$copy/tests"
-for folder in docs include runtime schemas graph partition actors model api launch sim bench cli examples; do
+for folder in docs include runtime schemas graph partition actors model api launch sim bench cli examples python; do
     cp -R "$source/$folder" "$copy/"
 done
 chmod -R u+w "$copy"

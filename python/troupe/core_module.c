@@ -118,11 +118,13 @@ static PyGetSetDef handle_fields[] = {
     { NULL, NULL, NULL, NULL, NULL },
 };
 
+static char handle_doc[] =
+    "Owns one object of the library, and releases it with the last reference.";
 static PyType_Slot handle_slots[] = {
     { Py_tp_new, handle_new },
     { Py_tp_dealloc, handle_dealloc },
     { Py_tp_getset, handle_fields },
-    { Py_tp_doc, "Owns one object of the library, and releases it with the last reference." },
+    { Py_tp_doc, handle_doc },
     { 0, NULL },
 };
 static PyType_Spec handle_spec = { "troupe._core.Handle", sizeof(struct handle), 0,
@@ -177,8 +179,9 @@ struct exported {
 
 /* The element types, by the names of NumPy; "bfloat16", which has none, is 16 bits to a buffer.
  * DLPack's own booleans are younger than PyTorch 1.13, so those go as bytes. */
-static const struct element {
-    const char *name, *format;
+static struct element {
+    const char *name;
+    char format[2];
     uint8_t code, bytes;
 } elements[] = {
     { "float32", "f", DLPACK_FLOAT, 4 },   { "float16", "e", DLPACK_FLOAT, 2 },
@@ -189,7 +192,7 @@ static const struct element {
     { "uint32", "I", DLPACK_UINT, 4 },     { "uint64", "Q", DLPACK_UINT, 8 },
 };
 
-static const struct element *element_named(const char *name)
+static struct element *element_named(const char *name)
 {
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
         if (strcmp(elements[i].name, name) == 0)
@@ -204,7 +207,7 @@ static const struct element *element_named(const char *name)
 struct view {
     PyObject_HEAD struct owner *owner;
     void *data;
-    const struct element *element;
+    struct element *element;
     bool writable;
     int ndim;
     Py_ssize_t bytes;
@@ -253,7 +256,7 @@ static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (state == NULL || !PyArg_ParseTuple(args, "O!KsO!|p:View", state->handle_type, &handle,
                                            &address, &name, &PyTuple_Type, &shape, &writable))
         return NULL;
-    const struct element *element = element_named(name);
+    struct element *element = element_named(name);
     if (element == NULL)
         return NULL;
     struct owner *owner = ((struct handle *)handle)->owner;
@@ -298,7 +301,7 @@ static int view_buffer(struct view *self, Py_buffer *buffer, int flags)
     buffer->len = self->bytes;
     buffer->readonly = !self->writable;
     buffer->itemsize = self->element->bytes;
-    buffer->format = (flags & PyBUF_FORMAT) == PyBUF_FORMAT ? (char *)self->element->format : NULL;
+    buffer->format = (flags & PyBUF_FORMAT) == PyBUF_FORMAT ? self->element->format : NULL;
     buffer->ndim = self->ndim;
     buffer->shape = (flags & PyBUF_ND) == PyBUF_ND ? self->shape : NULL;
     buffer->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
@@ -367,7 +370,9 @@ static int takes_versioned(PyObject *version)
 
 static PyObject *view_dlpack(struct view *self, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = { "stream", "max_version", "dl_device", "copy", NULL };
+    static char stream_name[] = "stream", version_name[] = "max_version";
+    static char device_name[] = "dl_device", copy_name[] = "copy";
+    static char *names[] = { stream_name, version_name, device_name, copy_name, NULL };
     PyObject *stream = NULL, *version = NULL, *device = NULL, *copy = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOO:__dlpack__", names, &stream, &version,
                                      &device, &copy))
@@ -447,13 +452,14 @@ static PyGetSetDef view_fields[] = {
     { "address", (getter)view_get_address, NULL, "Address of the first element.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
+static char view_doc[] = "A piece of memory of a handle's object, as an array.";
 static PyType_Slot view_slots[] = {
     { Py_tp_new, view_new },
     { Py_tp_dealloc, view_dealloc },
     { Py_tp_methods, view_methods },
     { Py_tp_getset, view_fields },
     { Py_bf_getbuffer, view_buffer },
-    { Py_tp_doc, "A piece of memory of a handle's object, as an array." },
+    { Py_tp_doc, view_doc },
     { 0, NULL },
 };
 static PyType_Spec view_spec = { "troupe._core.View", sizeof(struct view), 0, Py_TPFLAGS_DEFAULT,
@@ -628,6 +634,7 @@ static struct PyModuleDef core_module = {
     .m_clear = core_clear,
 };
 
+PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
     return PyModuleDef_Init(&core_module);
