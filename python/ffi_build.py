@@ -26,6 +26,8 @@ LINE_MARKER = re.compile(r'^# \d+ "([^"]*)"')
 CONSTANT = re.compile(r"^#define (TR_[A-Z0-9_]+)[ \t]+(?!\\)(.+)$", re.M)
 INITIALISER = re.compile(r"^#define (TR_[A-Z0-9_]+_INIT)\b(?:[^\n]*\\\n)+[^\n]*", re.M)
 NOT_CONSTANT = ("TR_API", "TR_PRINTF")
+# Texts, structs and real numbers.
+NOT_WHOLE = re.compile(r'[.{"]|\b\d+[eE][-+]?\d+|\b(?!0[xX])\d+[fF]\b')
 
 
 def _preprocessed(include: Path, header: str, compiler: str) -> str:
@@ -57,7 +59,7 @@ def _constants(text: str) -> list[str]:
     """The names of macros that stand for whole numbers."""
     names = []
     for name, value in CONSTANT.findall(re.sub(r"/\*.*?\*/", "", text, flags=re.S)):
-        if name in NOT_CONSTANT or name.endswith("_INIT") or re.search(r'[.{"]', value):
+        if name in NOT_CONSTANT or name.endswith("_INIT") or NOT_WHOLE.search(value):
             continue
         names.append(name)
     return names
