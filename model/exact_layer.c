@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/batch_norm.h"
 #include "model/gcn.h"
 #include "model/layer_norm.h"
 #include "model/matmul.h"
@@ -100,6 +101,8 @@ static void finish_row(const struct exact_layer *layer, uint32_t original)
         (void)layer_norm(out, p->out);
         layer_norm_scale(out, weights + p->scale, p->out);
     }
+    if (p->batch_normed)
+        batch_norm_infer(out, weights + p->running, weights + p->scale, p->out);
     if (layer->last)
         kernels->axpy(out, bias, 1.0f, p->out);
     else

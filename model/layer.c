@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "model/batch_norm.h"
 #include "model/layer_norm.h"
 #include "model/matmul.h"
 
@@ -31,6 +32,9 @@ void layer_fini(struct layer *layer)
     tensor_fini(&layer->self_grads);
     tensor_fini(&layer->normed);
     tensor_fini(&layer->inverses);
+    storage_fini(&layer->column_sums);
+    tensor_fini(&layer->columns);
+    tensor_fini(&layer->out_grads);
 }
 
 void layer_tools_fini(struct layer_tools *tools)
@@ -55,16 +59,49 @@ static void norm_row(const struct layer *layer, const float *scale, size_t row)
     layer_norm_scale(out, scale, width);
 }
 
+static bool norms_by_batch(const struct layer *layer)
+{
+    return layer->params.batch_normed && layer->training;
+}
+
+static struct batch_columns columns_of(const struct layer *layer)
+{
+    return (struct batch_columns){ .mean = tensor_row(&layer->columns, 0),
+                                   .variance = tensor_row(&layer->columns, 1),
+                                   .inverse = tensor_row(&layer->columns, 2),
+                                   .grad = tensor_row(&layer->columns, 3),
+                                   .along = tensor_row(&layer->columns, 4) };
+}
+
+/* The sums of a block's columns; the second row of them. */
+static double *block_sums(const struct layer *layer, size_t block, size_t second)
+{
+    return (double *)layer->column_sums.data + (2 * block + second) * layer->params.out;
+}
+
+/* The same, by the statistics of all rows. */
+static void norm_row_of_batch(const struct layer *layer, const float *scale, size_t row)
+{
+    const struct batch_columns columns = columns_of(layer);
+    size_t width = layer->params.out;
+    float *out = tensor_row(&layer->out, row);
+    batch_norm(out, &columns, width);
+    memcpy(tensor_row(&layer->normed, row), out, width * sizeof *out);
+    layer_norm_scale(out, scale, width);
+}
+
 static void finish_row(const struct layer *layer, const struct kernels *kernels,
-                       const float *weights, const float *own, size_t row)
+                       const float *weights, size_t row)
 {
     float *out = tensor_row(&layer->out, row);
     const float *bias = weights + layer->params.bias;
-    /* The sum is whole before it is normalised. */
-    if (layer->params.residual)
-        kernels->axpy(out, own, 1.0f, layer->params.out);
     if (layer->params.normed)
         norm_row(layer, weights + layer->params.scale, row);
+    else if (norms_by_batch(layer))
+        norm_row_of_batch(layer, weights + layer->params.scale, row);
+    else if (layer->params.batch_normed)
+        batch_norm_infer(out, weights + layer->params.running, weights + layer->params.scale,
+                         layer->params.out);
     if (layer->last)
         kernels->axpy(out, bias, 1.0f, layer->params.out);
     else
@@ -88,8 +125,58 @@ static void forward_block(void *arg, size_t block, size_t worker)
     if (p->has_self)
         matmul_forward(count, p->in, p->out, job->rows + begin * p->in, job->weights + p->self, 1,
                        out);
+    /* The sums are whole before they are normalised. */
+    for (size_t i = 0; p->residual && i < count; i++)
+        kernels->axpy(out + i * p->out, job->rows + (begin + i) * p->in, 1.0f, p->out);
+    if (norms_by_batch(layer))
+        batch_norm_sum(out, count, p->out, block_sums(layer, block, 0));
+    for (size_t i = 0; !norms_by_batch(layer) && i < count; i++)
+        finish_row(layer, kernels, job->weights, begin + i);
+}
+
+static void square_block(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct layer *layer = ((struct layer_job *)arg)->layer;
+    size_t begin = block * MATMUL_ROWS;
+    batch_norm_squares(tensor_row(&layer->out, begin), block_rows(layer, begin), layer->params.out,
+                       tensor_row(&layer->columns, 0), block_sums(layer, block, 0));
+}
+
+static void finish_block(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct layer_job *job = arg;
+    size_t begin = block * MATMUL_ROWS, count = block_rows(job->layer, begin);
     for (size_t i = 0; i < count; i++)
-        finish_row(layer, kernels, job->weights, job->rows + (begin + i) * p->in, begin + i);
+        finish_row(job->layer, job->tools->kernels, job->weights, begin + i);
+}
+
+/* The means are known before the squares, these before the first row is normalised. */
+static void norm_batch(struct layer_job *job)
+{
+    struct layer *layer = job->layer;
+    size_t num_dst = layer->prop.num_dst, blocks = matmul_blocks(num_dst),
+           width = layer->params.out;
+    batch_norm_means(layer->column_sums.data, blocks, 2 * width, num_dst, width,
+                     tensor_row(&layer->columns, 0));
+    parallel_for(job->tools->parallel, blocks, square_block, job);
+    batch_norm_means(layer->column_sums.data, blocks, 2 * width, num_dst, width,
+                     tensor_row(&layer->columns, 1));
+    batch_norm_inverses(tensor_row(&layer->columns, 1), width, tensor_row(&layer->columns, 2));
+    parallel_for(job->tools->parallel, blocks, finish_block, job);
+}
+
+static int reserve_batch_norm(struct layer *layer)
+{
+    size_t num_dst = layer->prop.num_dst, width = layer->params.out;
+    int rc = tensor_resize(&layer->normed, num_dst, width);
+    if (rc == 0)
+        rc = tensor_resize(&layer->columns, 5, width);
+    if (rc == 0)
+        rc = storage_reserve(&layer->column_sums, 2 * matmul_blocks(num_dst) * width + 1,
+                             sizeof(double));
+    return rc;
 }
 
 int layer_forward(struct layer *layer, struct layer_tools *tools, const float *weights,
@@ -103,10 +190,14 @@ int layer_forward(struct layer *layer, struct layer_tools *tools, const float *w
         rc = tensor_resize(&layer->normed, num_dst, layer->params.out);
     if (rc == 0 && layer->params.normed)
         rc = tensor_resize(&layer->inverses, num_dst, 1);
+    if (rc == 0 && norms_by_batch(layer))
+        rc = reserve_batch_norm(layer);
     if (rc != 0)
         return rc;
     struct layer_job job = { .layer = layer, .tools = tools, .rows = rows, .weights = weights };
     parallel_for(tools->parallel, matmul_blocks(num_dst), forward_block, &job);
+    if (norms_by_batch(layer))
+        norm_batch(&job);
     return 0;
 }
 
@@ -144,7 +235,10 @@ static void backward_block(const struct layer_job *job, size_t block, size_t wor
     struct layer *layer = job->layer;
     const struct layer_params *p = &layer->params;
     size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
-    float *grads = block_grads(job, begin, count, worker);
+    float *grads = p->batch_normed ? tensor_row(&layer->out_grads, begin)
+                                   : block_grads(job, begin, count, worker);
+    const struct batch_columns columns = p->batch_normed ? columns_of(layer)
+                                                         : (struct batch_columns){ 0 };
     /* Partials are laid out as the layer's weights are, without the layers before. */
     float *bias = partial + (p->bias - p->self);
     for (size_t i = 0; i < count; i++)
@@ -154,6 +248,9 @@ static void backward_block(const struct layer_job *job, size_t block, size_t wor
         layer_norm_back(grads + i * p->out, tensor_row(&layer->normed, begin + i),
                         *tensor_row(&layer->inverses, begin + i), job->weights + p->scale,
                         partial + (p->scale - p->self), p->out);
+    for (size_t i = 0; p->batch_normed && i < count; i++)
+        batch_norm_back(grads + i * p->out, tensor_row(&layer->normed, begin + i), &columns,
+                        job->weights + p->scale, partial + (p->scale - p->self), p->out);
     matmul_gradient(count, p->in, p->out, grads, tensor_row(&layer->aggregate, begin), beta,
                     partial + (p->neigh - p->self));
     if (p->has_self)
@@ -196,6 +293,33 @@ static void reduce_chunk(void *arg, size_t chunk, size_t worker)
                                   count);
 }
 
+/* The gradients of all rows come first: each row's depends on their means. */
+static void sum_grads_block(void *arg, size_t block, size_t worker)
+{
+    const struct layer_job *job = arg;
+    const struct layer *layer = job->layer;
+    size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
+    size_t width = layer->params.out;
+    float *grads = tensor_row(&layer->out_grads, begin);
+    memcpy(grads, block_grads(job, begin, count, worker), count * width * sizeof *grads);
+    batch_norm_sum_back(grads, tensor_row(&layer->normed, begin), count, width,
+                        block_sums(layer, block, 0), block_sums(layer, block, 1));
+}
+
+static void sum_grads(struct layer_job *job)
+{
+    struct layer *layer = job->layer;
+    size_t num_dst = layer->prop.num_dst, blocks = matmul_blocks(num_dst),
+           width = layer->params.out;
+    parallel_for(job->tools->parallel, blocks, sum_grads_block, job);
+    batch_norm_means(layer->column_sums.data, blocks, 2 * width, num_dst, width,
+                     tensor_row(&layer->columns, 3));
+    batch_norm_means((double *)layer->column_sums.data + width, blocks, 2 * width, num_dst, width,
+                     tensor_row(&layer->columns, 4));
+    const struct batch_columns columns = columns_of(layer);
+    batch_norm_offer(&columns, num_dst, width, job->grads + layer->params.running);
+}
+
 static int reserve_backward(struct layer_job *job)
 {
     struct layer *layer = job->layer;
@@ -209,6 +333,8 @@ static int reserve_backward(struct layer_job *job)
         rc = tensor_resize(&layer->aggregate_grads, num_dst, p->in);
     if (rc == 0 && job->with_input && reads_own(p))
         rc = tensor_resize(&layer->self_grads, num_dst, p->in);
+    if (rc == 0 && p->batch_normed)
+        rc = tensor_resize(&layer->out_grads, num_dst, p->out);
     return rc;
 }
 
@@ -223,6 +349,8 @@ int layer_backward(struct layer *layer, struct layer_tools *tools, const struct 
     int rc = reserve_backward(&job);
     if (rc != 0)
         return rc;
+    if (layer->params.batch_normed)
+        sum_grads(&job);
     parallel_for(tools->parallel, job.lanes.count, backward_lane, &job);
     size_t size = layer->params.end - layer->params.self;
     parallel_for(tools->parallel, (size + REDUCE_CHUNK - 1) / REDUCE_CHUNK, reduce_chunk, &job);

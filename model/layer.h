@@ -4,9 +4,11 @@
  *
  *     forward    aggregate = propagate(rows);  out = aggregate W_neigh^T + rows W_self^T
  *                (residual: + rows; normed: normalised and scaled), then bias, and relu and
- *                dropout, except in the last layer
+ *                dropout, except in the last layer; batch_normed: all rows are made before the
+ *                first is normalised
  *     backward   out's gradient comes from the layer above, block of rows by block of rows,
- *                and is used at once while it is in the cache: it is never stored whole
+ *                and is used at once while it is in the cache: it is never stored whole, but for a
+ *                layer that is batch_normed
  *
  * Ownership: a layer belongs to a model and keeps its memory from step to step.
  * Thread rules: forward and backward are called by one thread and use a struct parallel.
@@ -23,6 +25,7 @@ struct layer {
     struct layer_params params;
     struct propagation prop;
     bool last;
+    bool training; /* batch_normed: by the batch's own statistics */
     struct dropout dropout;
     struct tensor aggregate;       /* [num_dst][in] */
     struct tensor out;             /* [num_dst][out] */
@@ -30,6 +33,9 @@ struct layer {
     struct tensor self_grads;      /* [num_dst][in]; where there is a W_self, or it is residual */
     struct tensor normed;          /* [num_dst][out]; where it is normed */
     struct tensor inverses;        /* [num_dst][1], of the rows' deviations; where it is normed */
+    struct storage column_sums;    /* double [blocks][2][out]; where it is batch_normed */
+    struct tensor columns;         /* [5][out]: those of struct batch_columns */
+    struct tensor out_grads;       /* [num_dst][out]: the same layer's, on the way back */
 };
 
 /* All layers of a model share these. */

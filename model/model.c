@@ -10,6 +10,7 @@
 #include <troupe/sample.h>
 
 #include "graph/key.h"
+#include "model/batch_norm.h"
 #include "model/edge_weights.h"
 #include "model/features.h"
 #include "model/gcn.h"
@@ -122,7 +123,8 @@ static int reserve_weights(struct model *model)
     if (rc == 0)
         rc = tensor_resize(&model->gradients, 1, model->params.count);
     if (rc == 0)
-        rc = optimiser_init(&model->optimiser, &model->config, model->params.count);
+        rc = optimiser_init(&model->optimiser, &model->config, model->params.count,
+                            model->params.trained);
     return rc;
 }
 
@@ -383,6 +385,7 @@ static int model_forward_layers(struct model *model, const struct mini_batch *ba
     const float *in = *rows;
     for (uint32_t l = 0; rc == 0 && l < config->layers; l++) {
         struct layer *layer = &model->layers[l];
+        layer->training = training;
         layer->dropout = layer_dropout(batch, config->seed, training ? config->dropout : 0, l + 1);
         rc = prepare_layer(model, batch, l);
         if (rc == 0)
@@ -473,4 +476,10 @@ void model_apply(struct model *model, double rate)
 {
     optimiser_step(&model->optimiser, model->tools.parallel, model->tools.kernels, rate,
                    model->weights.data, model->gradients.data);
+    for (uint32_t l = 0; l < model->params.num_layers; l++) {
+        const struct layer_params *layer = &model->params.layers[l];
+        if (layer->batch_normed)
+            batch_norm_take(model->weights.data + layer->running,
+                            model->gradients.data + layer->running, layer->out);
+    }
 }

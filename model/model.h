@@ -74,7 +74,8 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
 const float *model_hidden(const struct model *model);
 
 /* Forward with dropout, loss, backward: fills the gradients, changes no weight. The gradient
- * is of the sum over this batch divided by the seeds of the step (of all trainers). */
+ * is of the sum over this batch divided by the seeds of the step (of all trainers). Behind the
+ * trained parameters stand what this batch adds to running statistics (batch_norm.h). */
 int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
                struct error *error);
 

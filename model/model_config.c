@@ -10,7 +10,7 @@
 static const char *const kind_names[] = { "sage", "gcn", NULL };
 static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
 static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
-static const char *const norm_names[] = { "none", "layer", NULL };
+static const char *const norm_names[] = { "none", "layer", "batch", NULL };
 static const char *const optimiser_names[] = { "adam", "sgd", NULL };
 static const char *const schedule_names[] = { "constant", "step", "cosine", NULL };
 
@@ -143,7 +143,7 @@ int model_config_check(const struct model_config *config, struct error *error)
         { "dropout", (double)config->dropout, 0, 1, true },
         { "input_dropout", (double)config->input_dropout, 0, 1, true },
         { "loss", config->loss, MODEL_SOFTMAX, MODEL_SIGMOID, false },
-        { "norm", config->norm, MODEL_NORM_NONE, MODEL_NORM_LAYER, false },
+        { "norm", config->norm, MODEL_NORM_NONE, MODEL_NORM_BATCH, false },
         { "metric", config->metric, MODEL_ACCURACY, MODEL_LOSS, false },
         { "optimiser", config->optimiser, MODEL_ADAM, MODEL_SGD, false },
         { "lr", (double)config->lr, 0, 1e6, false },

@@ -16,9 +16,10 @@ struct optimiser_job {
     const float *grads;
 };
 
-int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count)
+int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count,
+                   size_t trained)
 {
-    *optimiser = (struct optimiser){ .config = *config };
+    *optimiser = (struct optimiser){ .config = *config, .trained = trained };
     int rc = tensor_resize(&optimiser->first, 1, count);
     if (rc == 0)
         rc = tensor_resize(&optimiser->second, 1, count);
@@ -62,7 +63,7 @@ static void step_chunk(void *arg, size_t chunk, size_t worker)
     (void)worker;
     struct optimiser_job *job = arg;
     struct optimiser *optimiser = job->optimiser;
-    size_t begin = chunk * CHUNK, count = optimiser->first.cols;
+    size_t begin = chunk * CHUNK, count = optimiser->trained;
     size_t end = begin + CHUNK < count ? begin + CHUNK : count;
     if (optimiser->config.optimiser == MODEL_SGD)
         sgd(job, begin, end);
@@ -92,5 +93,5 @@ void optimiser_step(struct optimiser *optimiser, struct parallel *parallel,
         .l2 = config->l2,
         .shrink = (float)(1 - rate * (double)config->weight_decay),
     };
-    parallel_for(parallel, (optimiser->first.cols + CHUNK - 1) / CHUNK, step_chunk, &job);
+    parallel_for(parallel, (optimiser->trained + CHUNK - 1) / CHUNK, step_chunk, &job);
 }

@@ -21,15 +21,17 @@ struct optimiser {
     double beta2_power;
     struct tensor first;  /* [1][count]: Adam's first moment, or SGD's momentum */
     struct tensor second; /* [1][count]: Adam's second moment */
+    size_t trained;       /* the first so many are changed */
 };
 
-int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count);
+int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count,
+                   size_t trained);
 void optimiser_fini(struct optimiser *optimiser);
 
 /* Forgets all steps. */
 void optimiser_reset(struct optimiser *optimiser);
 
-/* One step of all weights. */
+/* One step of all trained weights. */
 void optimiser_step(struct optimiser *optimiser, struct parallel *parallel,
                     const struct kernels *kernels, double rate, float *weights, const float *grads);
 

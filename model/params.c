@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/key.h"
+#include "model/batch_norm.h"
 
 void params_layout(struct params *params, const struct model_config *config)
 {
@@ -24,8 +25,16 @@ void params_layout(struct params *params, const struct model_config *config)
         bool hidden = l + 1 < config->layers;
         layer->residual = config->residual && l > 0 && hidden;
         layer->normed = config->norm == MODEL_NORM_LAYER && hidden;
+        layer->batch_normed = config->norm == MODEL_NORM_BATCH && hidden;
         layer->scale = layer->bias + layer->out;
-        layer->end = next = layer->scale + (layer->normed ? layer->out : 0);
+        bool scaled = layer->normed || layer->batch_normed;
+        layer->end = next = layer->scale + (scaled ? layer->out : 0);
+    }
+    params->trained = next;
+    for (uint32_t l = 0; l < config->layers; l++) {
+        struct layer_params *layer = &params->layers[l];
+        layer->running = next;
+        next += layer->batch_normed ? BATCH_NORM_RUNNING(layer->out) : 0;
     }
     params->count = next;
 }
@@ -50,6 +59,8 @@ void params_draw(const struct params *params, uint64_t seed, float *values)
         draw_matrix(values + layer->neigh, layer->in, layer->out, seed, l, 1);
         for (size_t i = layer->scale; i < layer->end; i++)
             values[i] = 1;
+        for (size_t i = 0; layer->batch_normed && i < layer->out; i++)
+            values[layer->running + layer->out + i] = 1;
     }
 }
 
@@ -77,8 +88,14 @@ size_t params_views(const struct params *params, struct param_view views[PARAM_V
         add_matrix(&views[count++], l, layer->has_self ? "neigh.weight" : "weight", layer->neigh,
                    layer);
         add_view(&views[count++], l, "bias", layer->bias, layer->out, 0);
-        if (layer->normed)
+        if (layer->normed || layer->batch_normed)
             add_view(&views[count++], l, "norm.weight", layer->scale, layer->out, 0);
+        if (!layer->batch_normed)
+            continue;
+        size_t running = layer->running, out = layer->out;
+        add_view(&views[count++], l, "norm.running_mean", running, layer->out, 0);
+        add_view(&views[count++], l, "norm.running_var", running + out, layer->out, 0);
+        add_view(&views[count++], l, "norm.steps", running + 2 * out, 1, 0);
     }
     return count;
 }

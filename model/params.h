@@ -18,43 +18,48 @@
 
 /* One layer: out = W_neigh * aggregate + W_self * own + bias. GCN has no W_self: a node's own
  * row is part of the aggregate. A residual layer adds the own row as it is (He et al., CVPR 2016);
- * a normed one normalises and scales the sum before the bias. Offsets count floats in the flat
- * array. */
+ * a normed one normalises and scales the sum before the bias, by rows or (batch_normed) by columns.
+ * Offsets count floats in the flat array. */
 struct layer_params {
     uint32_t in;
     uint32_t out;
     bool has_self;
     bool residual;
     bool normed;
+    bool batch_normed;
     size_t self;
     size_t neigh;
     size_t bias;
-    size_t scale; /* where it is normed */
+    size_t scale; /* where it is normed, either way */
     size_t end;
+    size_t running; /* where it is batch_normed, behind all layers: see batch_norm.h */
 };
 
 struct params {
     uint32_t num_layers;
     struct layer_params layers[BATCH_LAYERS_MAX];
+    size_t trained; /* of all: those that an optimiser changes, which come first */
     size_t count;
 };
 
 void params_layout(struct params *params, const struct model_config *config);
 
 /* Weights uniform within the square root of 6 / (in + out) (Glorot and Bengio, AISTATS 2010),
- * drawn from (seed, layer, matrix, element); biases zero, scales one. */
+ * drawn from (seed, layer, matrix, element); biases and running means zero, scales and running
+ * variances one. */
 void params_draw(const struct params *params, uint64_t seed, float *values);
 
 /* One named matrix or vector, as PyTorch's state_dict would name it. */
 struct param_view {
-    /* layers.0.self.weight, layers.0.neigh.weight (gcn: layers.0.weight), ...bias, ...norm.weight */
+    /* layers.0.self.weight, layers.0.neigh.weight (gcn: layers.0.weight), ...bias, ...norm.weight,
+     * ...norm.running_mean, ...norm.running_var, ...norm.steps */
     char name[40];
     size_t offset;
     uint32_t ndim;
     uint64_t shape[2];
 };
 
-#define PARAM_VIEWS_MAX (4 * BATCH_LAYERS_MAX)
+#define PARAM_VIEWS_MAX (7 * BATCH_LAYERS_MAX)
 
 /* Fills views and returns their number. */
 size_t params_views(const struct params *params, struct param_view views[PARAM_VIEWS_MAX]);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
+    model/batch_norm.c \
+    model/batch_norm.h \
     model/batch_view.c \
     model/batch_view.h \
     model/edge_weights.c \

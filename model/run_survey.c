@@ -54,7 +54,8 @@ static void say_head(const struct survey *s)
              (unsigned long long)tr_graph_num_nodes(s->job->graph, 0), model->classes,
              (unsigned long long)count_of(s, 0), (unsigned long long)count_of(s, 1),
              (unsigned long long)count_of(s, 2), model_kind_name(model->kind),
-             model_params(s->job->model)->count, (unsigned long long)steps, steps == 1 ? "" : "s");
+             model_params(s->job->model)->trained, (unsigned long long)steps,
+             steps == 1 ? "" : "s");
     s->say(s->arg, false, text);
 }
 

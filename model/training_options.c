@@ -86,10 +86,6 @@ static int read_names(struct run_config *config, const struct tr_train_options *
 {
     int kind, norm, loss, metric, optimiser, schedule, evaluation;
     int rv = training_options_parse("model", from->model, model_kind_parse, &kind, error);
-    if (rv == 0 && from->norm != NULL && strcmp(from->norm, "batch") == 0)
-        return tr_error_set(error, TR_EUNSUPPORTED,
-                            "tr_train_options: norm 'batch' is not there: statistics of a batch "
-                            "would depend on how trainers share it; give 'layer'");
     if (rv == 0)
         rv = training_options_parse("norm", from->norm, model_norm_parse, &norm, error);
     if (rv == 0)

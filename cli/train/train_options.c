@@ -49,9 +49,9 @@ const struct option_spec train_options[] = {
       .field = "options.norm",
       .kind = OPTION_CHOICE,
       .offset = AT(norm),
-      .choices = "none|layer",
+      .choices = "none|layer|batch",
       .fallback = "none",
-      .help = "normalise the rows of hidden layers" },
+      .help = "normalise hidden layers, by rows or by the columns of a batch" },
     { .name = "fanout",
       .kind = OPTION_COUNTS,
       .offset = AT(fanout),
@@ -412,7 +412,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 
 /* The names behind numbers of choices, in the order of the options' table. */
 static const char *const MODELS[] = { "sage", "gcn" };
-static const char *const NORMS[] = { "none", "layer" };
+static const char *const NORMS[] = { "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };

@@ -146,7 +146,7 @@ struct tr_train_options {
      * three layers. */
     bool residual;
     unsigned char reserved_end[6];
-    const char *norm; /* of hidden layers, before relu: "none" or "layer" */
+    const char *norm; /* of hidden layers, before relu: "none", "layer" or "batch" */
     /* A feature of edges with one number each, from 0 to TR_EDGE_WEIGHT_MAX: sage takes the mean of
      * the neighbours that these weigh, gcn counts edges as often as they weigh, in sums and degrees.
      * Each trainer's host sees the files of all partitions then where the model is gcn. NULL: edges
@@ -375,7 +375,7 @@ struct tr_model_info {
     bool normalise;
     const char *features, *labels; /* node features */
     size_t num_tensors;
-    const char *norm; /* "none" or "layer" */
+    const char *norm; /* "none", "layer" or "batch" */
     bool residual;
     unsigned char reserved[7];
     const char *edge_weight; /* the feature of edges that weighs them; NULL: they count alike */

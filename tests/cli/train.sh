@@ -167,8 +167,20 @@ troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "and inference has what they have" says "\"accuracy\":$(cat "$work/accuracy")"
 troupe train "$graph" --run "$work/none" --residual --quiet
 expect "two layers have none that is residual" refuses_with "--residual is of the hidden layers behind the first; give --fanout a number for each of at least 3 layers"
-troupe train "$graph" --run "$work/none" --norm batch --quiet
-expect "batch normalisation is refused by its name" complains '--norm batch: .*none|layer'
+learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch
+expect "models with batch normalisation learn" more "$(result test_accuracy)" 0.8
+sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
+troupe infer "$graph" --run "$work/run" --exact --json --quiet
+expect "and inference has their running statistics" says "\"accuracy\":$(cat "$work/accuracy")"
+expect "which lie in the model's file" grep -aq 'layers.1.norm.running_var' "$work/run/model.safetensors"
+cp "$work/run/model.safetensors" "$work/normed"
+learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch --messages --codec --threads 1 --samplers 2
+expect "messages, codec and one thread change no byte of it" cmp -s "$work/run/model.safetensors" "$work/normed"
+learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch --trainers 2 --deal shuffle
+expect "two trainers, each with a batch, learn too" more "$(result test_accuracy)" 0.8
+sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
+troupe infer "$graph" --run "$work/run" --exact --json --quiet
+expect "and keep what inference needs" says "\"accuracy\":$(cat "$work/accuracy")"
 
 learn --labels rare --epochs 20 --l2 0.02 --metric loss
 plain=$(result test_macro_f1)

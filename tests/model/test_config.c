@@ -92,8 +92,8 @@ static void bounds_of_a_model_are_as_stated(void **state)
         COUNT(loss, MODEL_SIGMOID + 1, TR_ERANGE),
         COUNT(metric, MODEL_LOSS, 0),
         COUNT(metric, MODEL_LOSS + 1, TR_ERANGE),
-        COUNT(norm, MODEL_NORM_LAYER, 0),
-        COUNT(norm, MODEL_NORM_LAYER + 1, TR_ERANGE),
+        COUNT(norm, MODEL_NORM_BATCH, 0),
+        COUNT(norm, MODEL_NORM_BATCH + 1, TR_ERANGE),
         COUNT(optimiser, MODEL_SGD, 0),
         COUNT(optimiser, MODEL_SGD + 1, TR_ERANGE),
         REAL(lr, 0, 0),
@@ -192,7 +192,7 @@ static void names_lead_back_to_their_numbers(void **state)
     static const char *const kinds[] = { "sage", "gcn" }, *const losses[] = { "softmax",
                                                                               "sigmoid" };
     static const char *const metrics[] = { "accuracy", "macro-f1", "roc-auc", "loss" };
-    static const char *const norms[] = { "none", "layer" };
+    static const char *const norms[] = { "none", "layer", "batch" };
     static const char *const optimisers[] = { "adam", "sgd" };
     static const char *const schedules[] = { "constant", "step", "cosine" };
 #define SAME(what, names)                                                         \

@@ -363,7 +363,7 @@ static void test_residual_and_normed_layers(void **state)
     for (uint32_t v = 0; v < NODES; v++)
         seeds[v] = v;
     struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 4, 0, 1);
-    for (int way = 0; way < 4; way++) {
+    for (int way = 0; way < 6; way++) {
         struct model_config config = model_config_default();
         struct model *model;
         struct tensor outputs = { 0 };
@@ -374,7 +374,7 @@ static void test_residual_and_normed_layers(void **state)
         config.hidden = way / 2 == 0 ? WIDE : NARROW;
         config.classes = CLASSES;
         config.residual = true;
-        config.norm = MODEL_NORM_LAYER;
+        config.norm = way < 4 ? MODEL_NORM_LAYER : MODEL_NORM_BATCH;
         assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
         for (size_t i = 0; i < model_params(model)->count; i++)
             model_weights(model)[i] += 0.02f * (float)(i % 5) - 0.04f;

@@ -47,7 +47,7 @@ static void check(const struct model_config *config)
     struct optimiser optimiser;
     float weights[COUNT], grads[COUNT];
     struct reference reference[COUNT] = { { 0 } };
-    assert_int_equal(optimiser_init(&optimiser, config, COUNT), 0);
+    assert_int_equal(optimiser_init(&optimiser, config, COUNT, COUNT), 0);
     for (int i = 0; i < COUNT; i++) {
         weights[i] = 0.1f * (float)i - 1;
         reference[i].weight = (double)weights[i];
@@ -110,7 +110,7 @@ static void test_every_weight_of_many_is_stepped_once(void **state)
             float *grads = malloc((count + 1) * sizeof *grads);
             assert_true(weights != NULL && grads != NULL);
             config.optimiser = (enum model_optimiser)which;
-            assert_int_equal(optimiser_init(&optimiser, &config, count), 0);
+            assert_int_equal(optimiser_init(&optimiser, &config, count, count), 0);
             for (size_t i = 0; i <= count; i++) {
                 weights[i] = 1;
                 grads[i] = 0.25f;

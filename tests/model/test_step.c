@@ -53,7 +53,8 @@ static void check_slopes(const struct model_config *config, const struct made_sh
     assert_int_equal(model_create(&model, config, parallel_serial, NULL), 0);
     size_t count;
     float *weights = model_weights(model), *grads = model_gradients(model, &count);
-    for (size_t i = 0; i < count; i++) /* Biases of zero leave relus on their edge. */
+    count = model_params(model)->trained; /* behind them stand sums of statistics */
+    for (size_t i = 0; i < count; i++)    /* Biases of zero leave relus on their edge. */
         weights[i] += 0.01f * (float)(i % 7) - 0.03f;
     loss_of(model, batch);
     float *expected = malloc(count * sizeof *expected);
@@ -103,10 +104,12 @@ static void test_slopes_of_residual_and_normed_layers(void **state)
 {
     (void)state;
     for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
-        for (int extra = 1; extra < 4; extra++) {
+        for (int extra = 1; extra < 6; extra++) {
             struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 4);
             config.residual = extra & 1;
-            config.norm = extra & 2 ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
+            config.norm = extra >= 4   ? MODEL_NORM_BATCH
+                          : extra >= 2 ? MODEL_NORM_LAYER
+                                       : MODEL_NORM_NONE;
             config.dropout = extra == 3 ? 0.3f : 0;
             struct made_shape shape = small_shape;
             shape.layers = 4;
@@ -200,14 +203,15 @@ static void test_threads_and_variants_change_nothing(void **state)
 {
     (void)state;
     struct mini_batch *batch = made_batch_create(&large_shape);
-    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
-        struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 2);
+    for (int way = 0; way < 3; way++) {
+        enum model_kind kind = way == 1 ? MODEL_GCN : MODEL_SAGE;
+        struct model_config config = configure(kind, MODEL_SOFTMAX, 2);
         config.inputs = large_shape.width;
         config.hidden = 35;
         config.classes = large_shape.classes;
         config.dropout = 0.5f;
         config.input_dropout = 0.1f;
-        config.norm = kind == MODEL_SAGE ? MODEL_NORM_LAYER : MODEL_NORM_NONE;
+        config.norm = way == 0 ? MODEL_NORM_LAYER : way == 1 ? MODEL_NORM_NONE : MODEL_NORM_BATCH;
         struct outcome first = train(&config, batch, parallel_serial, kernels_variant(0));
         for (size_t i = 1; kernels_variant(i) != NULL; i++) {
             struct outcome other = train(&config, batch, parallel_serial, kernels_variant(i));
@@ -248,6 +252,130 @@ static void test_no_seeds_give_zero_gradients(void **state)
     assert_true(loss_of(model, batch) == 0);
     assert_no_gradient(model);
     model_destroy(model);
+    made_batch_destroy(batch);
+}
+
+static struct model *make_batch_normed(void)
+{
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 2);
+    struct model *model;
+    config.norm = MODEL_NORM_BATCH;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    return model;
+}
+
+static const float *running_of(struct model *model)
+{
+    return model_weights(model) + model_params(model)->layers[0].running;
+}
+
+/* The offers of all trainers are added up as gradients are, and each takes the same from the sum: a
+ * mean by rows, of which the first step is all, the second a half. */
+static void test_running_statistics_are_shared(void **state)
+{
+    (void)state;
+    const uint32_t width = 7;
+    struct made_shape shapes[2] = { small_shape, small_shape };
+    struct mini_batch *batches[2];
+    struct model *models[2];
+    float means[2][7], variances[2][7], rows[2];
+    for (int t = 0; t < 2; t++) {
+        shapes[t].layers = 2;
+        shapes[t].seed += (uint64_t)t;
+        shapes[t].seeds = t == 0 ? 9 : 4;
+        batches[t] = made_batch_create(&shapes[t]);
+        batches[t]->step_seeds = 13;
+        models[t] = make_batch_normed();
+        for (uint32_t i = 0; i < width; i++)
+            assert_true(running_of(models[t])[i] == 0 && running_of(models[t])[width + i] == 1);
+    }
+    for (int step = 0; step < 2; step++) {
+        size_t count;
+        float *grads[2], before[15];
+        memcpy(before, running_of(models[0]), sizeof before);
+        for (int t = 0; t < 2; t++) {
+            loss_of(models[t], batches[t]);
+            grads[t] = model_gradients(models[t], &count);
+            const float *offer = grads[t] + model_params(models[t])->layers[0].running;
+            rows[t] = offer[2 * width];
+            assert_true(rows[t] == (float)batches[t]->blocks[0].num_dst[0]);
+            for (uint32_t i = 0; i < width; i++) {
+                means[t][i] = offer[i] / rows[t];
+                variances[t][i] = offer[width + i] / rows[t];
+                assert_true(variances[t][i] > 0);
+            }
+        }
+        for (size_t i = 0; i < count; i++)
+            grads[0][i] = grads[1][i] = grads[0][i] + grads[1][i];
+        for (int t = 0; t < 2; t++)
+            model_apply(models[t], 0.01);
+        assert_memory_equal(model_weights(models[0]), model_weights(models[1]),
+                            count * sizeof(float));
+        const float *running = running_of(models[0]);
+        float share = step == 0 ? 1 : 0.5f, all = rows[0] + rows[1];
+        for (uint32_t i = 0; i < width; i++) {
+            float mean = (means[0][i] * rows[0] + means[1][i] * rows[1]) / all;
+            float variance = (variances[0][i] * rows[0] + variances[1][i] * rows[1]) / all;
+            assert_true(fabsf(running[i] - before[i] - share * (mean - before[i])) < 1e-5f);
+            assert_true(fabsf(running[width + i] - before[width + i] -
+                              share * (variance - before[width + i])) < 1e-5f);
+        }
+        assert_true(running[2 * width] == (float)(step + 1));
+    }
+    for (int t = 0; t < 2; t++) {
+        model_destroy(models[t]);
+        made_batch_destroy(batches[t]);
+    }
+}
+
+/* A share of a step without a seed offers nothing, and a row alone is normalised to zeros. */
+static void test_batches_of_no_row_and_of_one(void **state)
+{
+    (void)state;
+    struct made_shape shape = small_shape;
+    shape.layers = 2;
+    for (uint32_t seeds = 0; seeds < 2; seeds++) {
+        shape.seeds = seeds;
+        shape.growth = 0; /* no other row beside the seed's */
+        struct mini_batch *batch = made_batch_create(&shape);
+        batch->step_seeds = 7;
+        struct model *model = make_batch_normed();
+        const float *running = running_of(model);
+        size_t count;
+        double loss = loss_of(model, batch);
+        const float *grads = model_gradients(model, &count);
+        assert_true(seeds == 0 ? loss == 0 : loss > 0 && isfinite(loss));
+        for (size_t i = 0; i < count; i++)
+            assert_true(seeds == 0 ? grads[i] == 0 : isfinite(grads[i]));
+        model_apply(model, 0.01);
+        assert_true(running[14] == (float)seeds);
+        for (uint32_t i = 0; i < 7; i++)
+            assert_true(running[7 + i] == (seeds == 0 ? 1 : 0));
+        model_destroy(model);
+        made_batch_destroy(batch);
+    }
+}
+
+/* Decay and moments are of what is trained, and the second step moves running values as the first. */
+static void test_decay_leaves_running_statistics(void **state)
+{
+    (void)state;
+    struct made_shape shape = small_shape;
+    shape.layers = 2;
+    struct mini_batch *batch = made_batch_create(&shape);
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 2);
+    config.norm = MODEL_NORM_BATCH;
+    float seen[2][15];
+    for (int decays = 0; decays < 2; decays++) {
+        struct model *model;
+        config.l2 = config.weight_decay = decays ? 0.5f : 0;
+        assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+        loss_of(model, batch);
+        model_apply(model, 0.01);
+        memcpy(seen[decays], running_of(model), sizeof seen[decays]);
+        model_destroy(model);
+    }
+    assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
     made_batch_destroy(batch);
 }
 
@@ -461,6 +589,9 @@ int main(void)
         cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_slopes_of_residual_and_normed_layers),
         cmocka_unit_test(test_a_residual_layer_adds_its_input),
+        cmocka_unit_test(test_running_statistics_are_shared),
+        cmocka_unit_test(test_batches_of_no_row_and_of_one),
+        cmocka_unit_test(test_decay_leaves_running_statistics),
         cmocka_unit_test(test_slopes_with_dropout_and_class_weights),
         cmocka_unit_test(test_threads_and_variants_change_nothing),
         cmocka_unit_test(test_no_seeds_give_zero_gradients),

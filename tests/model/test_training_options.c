@@ -267,15 +267,16 @@ static void what_a_run_needs_is_asked_for(void **state)
         training_free_options(&t);
     }
     options = options_of(NULL);
-    options.norm = "batch";
-    refuse(&options, TR_EUNSUPPORTED, "norm 'batch' is not there");
-    options = options_of(NULL);
     options.residual = true;
     refuse(&options, TR_EINVAL, "give at least 3 num_layers");
     options.num_layers = 3;
     options.norm = "layer";
     read_options(&options, &t);
     assert_true(t.config.model.residual && t.config.model.norm == MODEL_NORM_LAYER);
+    training_free_options(&t);
+    options.norm = "batch";
+    read_options(&options, &t);
+    assert_int_equal(t.config.model.norm, MODEL_NORM_BATCH);
     training_free_options(&t);
     options = options_of(NULL);
     options.resume = true;
