@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <troupe/process.h>
@@ -70,6 +71,7 @@ struct tr_process {
     struct job_key key;
     enum launcher_role role;
     atomic_bool orphaned;
+    atomic_int_least64_t linger_ns; /* from that to the interrupt of the session */
     struct silent_peers *silent;
     int wake; /* an eventfd: the launcher's thread looks at what follows */
     atomic_bool watching, closing;
@@ -338,6 +340,7 @@ int tr_process_open(const struct tr_process_options *caller, int64_t timeout_ns,
     process->mark = mark;
     pthread_mutex_init(&process->mutex, NULL);
     atomic_init(&process->orphaned, false);
+    atomic_init(&process->linger_ns, 0);
     atomic_init(&process->watching, false);
     atomic_init(&process->closing, false);
     /* All that own_process_destroy() takes down stands before the first step that may fail behind
@@ -389,17 +392,21 @@ int tr_process_session(const struct tr_process *process, struct tr_session_optio
     return 0;
 }
 
+static uint64_t own_process_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 bool tr_process_is_orphaned(const struct tr_process *process)
 {
     /* Relaxed: the flag carries no other data. */
     return atomic_load_explicit(&process->orphaned, memory_order_relaxed);
 }
 
-static void own_process_orphan(struct tr_process *process)
+static void own_process_interrupt(struct tr_process *process)
 {
-    /* The flag stands before the mutex is taken: a session that is attached behind this finds it
-     * (tr_process_attach). */
-    atomic_store_explicit(&process->orphaned, true, memory_order_relaxed);
     pthread_mutex_lock(&process->mutex);
     if (process->session != NULL)
         tr_session_interrupt(process->session);
@@ -444,6 +451,8 @@ static void *serve_launcher(void *arg)
 {
     struct tr_process *process = arg;
     struct deadline kill = { .never = true };
+    uint64_t since_ns = 0;
+    bool interrupted = false;
     while (!atomic_load(&process->closing)) {
         bool open = kill.never, any = event_queue_has_any(&process->silent->queue);
         struct pollfd polled[] = {
@@ -453,7 +462,20 @@ static void *serve_launcher(void *arg)
             { .fd = open && any ? STDOUT_FILENO : -1, .events = POLLOUT },
         };
         uint64_t count;
-        if (poll(polled, sizeof polled / sizeof polled[0], deadline_poll_ms(&kill)) < 0)
+        int wait_ms = deadline_poll_ms(&kill);
+        if (!kill.never && !interrupted) {
+            int64_t left_ns = atomic_load(&process->linger_ns) -
+                              (int64_t)(own_process_now_ns() - since_ns);
+            int left_ms = left_ns > 0 ? (int)(left_ns / 1000000) + 1 : 0;
+            wait_ms = wait_ms < 0 || left_ms < wait_ms ? left_ms : wait_ms;
+            /* The flags are read behind the store, by whoever attaches a session now. */
+            if (left_ns <= 0) {
+                interrupted = true;
+                own_process_interrupt(process);
+                continue;
+            }
+        }
+        if (poll(polled, sizeof polled / sizeof polled[0], wait_ms) < 0)
             continue;
         /* The end of the grace is asked for first: nothing else that is ready may put it off. */
         if (!kill.never && deadline_passed(&kill))
@@ -462,9 +484,11 @@ static void *serve_launcher(void *arg)
         if (polled[0].revents != 0 && read(process->wake, &count, sizeof count) < 0)
             continue;
         if (input_watch_ended(polled[1].revents)) {
-            /* The grace begins before the session is interrupted, which takes the mutex. */
+            /* The session is interrupted in the next round, or when the process has lingered. A
+             * session that is attached behind the flag finds it (tr_process_attach). */
             kill = deadline_after(TR_PROCESS_ORPHAN_NS);
-            own_process_orphan(process);
+            since_ns = own_process_now_ns();
+            atomic_store_explicit(&process->orphaned, true, memory_order_relaxed);
         }
         if (polled[3].revents != 0)
             print_silent(process);
@@ -507,6 +531,20 @@ int tr_process_watch(struct tr_process *process, struct tr_error *error)
     return rv;
 }
 
+int tr_process_linger(struct tr_process *process, int64_t linger_ns, struct tr_error *error)
+{
+    int rv = own_process_mine(process, error);
+    if (rv == 0 && (linger_ns < 0 || linger_ns > TR_PROCESS_LINGER_NS))
+        rv = tr_error_set(error, TR_ERANGE, "linger_ns: %lld; it is 0 to %lld",
+                          (long long)linger_ns, (long long)TR_PROCESS_LINGER_NS);
+    if (rv != 0)
+        return rv;
+    /* The time stands before the wake, behind which the thread reads it. */
+    atomic_store(&process->linger_ns, linger_ns);
+    wake_thread(process);
+    return 0;
+}
+
 /* On a loop. */
 static void leave_silent(void *arg, uint32_t node, uint32_t incarnation)
 {
@@ -542,9 +580,9 @@ int tr_process_attach(struct tr_process *process, struct tr_session *session,
         session->silent_release = silent_release;
         session->silent_arg = process->silent;
     }
-    /* This is asked last, when own_process_orphan() would find the session too: one of the two
+    /* This is asked last, when own_process_interrupt() would find the session too: one of the two
      * interrupts it. */
-    if (session != NULL && tr_process_is_orphaned(process))
+    if (session != NULL && tr_process_is_orphaned(process) && atomic_load(&process->linger_ns) == 0)
         tr_session_interrupt(session);
     pthread_mutex_unlock(&process->mutex);
     return 0;
@@ -575,6 +613,11 @@ int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error
     return tr_process_is_launched()
                ? notice_print(timeout_ns, error, "%s %" PRIu64 "\n", NOTICE_CHECKPOINT, step)
                : 0;
+}
+
+int tr_process_say_left(int64_t timeout_ns, struct tr_error *error)
+{
+    return tr_process_is_launched() ? notice_print(timeout_ns, error, "%s\n", NOTICE_LEFT) : 0;
 }
 
 int tr_process_say_complete(int64_t timeout_ns, struct tr_error *error)

@@ -121,7 +121,7 @@ static int reserve_weights(struct model *model)
 {
     int rc = tensor_resize(&model->weights, 1, model->params.count);
     if (rc == 0)
-        rc = tensor_resize(&model->gradients, 1, model->params.count);
+        rc = tensor_resize(&model->gradients, 1, model->params.count + 1);
     if (rc == 0)
         rc = optimiser_init(&model->optimiser, &model->config, model->params.count,
                             model->params.trained);

@@ -50,7 +50,8 @@ void model_use_kernels(struct model *model, const struct kernels *kernels);
 const char *model_kernels_text(const struct model *model);
 
 /* The flat arrays, model_params()->count floats each. Gradients are those of the last
- * model_step; trainers may reduce them in place before model_apply. */
+ * model_step; trainers may reduce them in place before model_apply, with one value of their own,
+ * for which there is room behind them. */
 float *model_weights(struct model *model);
 float *model_gradients(struct model *model, size_t *count);
 

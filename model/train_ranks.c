@@ -32,7 +32,6 @@ struct train_rank {
     struct run_job_split split;
     struct tr_group *group; /* NULL: alone */
     struct watched watched;
-    uint64_t places; /* where all were through the same, so far */
     struct trainer_result result;
     struct error error;
     int code;
@@ -53,22 +52,18 @@ static bool rank_cancelled(void *arg)
     return is_over(((struct train_rank *)arg)->all);
 }
 
-/*
- * All trainers have to stop at the same place, and find the wish at different times. The one that
- * finds it first names the next place: nobody is there yet, since none gets there without this one,
- * and all find the name when they are. Alone it stops at once.
- */
+/* Any of the processes may end first: each tells its launcher, which starts none of them again. */
+static void rank_left(void *arg)
+{
+    const struct train_ranks *all = ((struct train_rank *)arg)->all;
+    if (all->left != NULL)
+        all->left(all->hooks->arg);
+}
+
+/* The others hear of it with the sums of the step (trainer.c). */
 static bool rank_leaves(void *arg)
 {
-    struct train_rank *r = arg;
-    struct train_ranks *all = r->all;
-    r->places++;
-    pthread_mutex_lock(&all->leaving);
-    if (all->leave_at == 0 && cancel_asked(all->leave))
-        all->leave_at = r->places + (all->count > 1);
-    bool leaves = all->leave_at != 0 && r->places >= all->leave_at;
-    pthread_mutex_unlock(&all->leaving);
-    return leaves;
+    return cancel_asked(((struct train_rank *)arg)->all->leave);
 }
 
 /* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
@@ -264,7 +259,15 @@ static int rank_restore(void *arg, const void **bytes, size_t *count, struct err
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
     struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    /* What this rank was to leave is over, and the next era may be that of another launcher, whose
+     * job is not to end because this process is to. */
+    if (r->all->leave != NULL && cancel_asked(r->all->leave))
+        return error_set(error, TR_ECANCELED, "training: cancelled");
+    atomic_fetch_add(&r->all->restoring, 1);
     int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint, &why);
+    atomic_fetch_sub(&r->all->restoring, 1);
+    if (rv == 0 && r->all->leave != NULL && cancel_asked(r->all->leave))
+        return error_set(error, TR_ECANCELED, "training: cancelled");
     *bytes = checkpoint.bytes;
     *count = checkpoint.count;
     if (rv == 0 && r->rank == 0 && checkpoint.bytes != NULL)
@@ -305,6 +308,7 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
     const struct train_ranks *all = r->all;
     struct trainer_hooks hooks = { .arg = r,
                                    .restore = rank_restore,
+                                   .left = rank_left,
                                    /* All know of the evaluation, rank 0 does it. */
                                    .evaluate = all->hooks->evaluate == NULL ? NULL : rank_evaluate,
                                    .meet = rank_meet,
@@ -319,7 +323,7 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
         hooks.reduce = rank_reduce;
     if (all->leave != NULL)
         hooks.leaves = rank_leaves;
-    if (all->save_every > 0 || all->leave != NULL) {
+    if (all->save_every > 0 || all->leave != NULL || all->finishes) {
         hooks.save = rank_save;
         hooks.mark = rank_mark;
     }
@@ -400,7 +404,7 @@ int train_ranks_open(struct train_ranks *ranks, struct error *error)
 {
     atomic_init(&ranks->failed, false);
     pthread_mutex_init(&ranks->refusing, NULL);
-    pthread_mutex_init(&ranks->leaving, NULL);
+    atomic_init(&ranks->restoring, 0);
     ranks->stop = (struct cancel){ .asked = is_over, .arg = ranks };
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
     ranks->watched = calloc(ranks->count, sizeof(struct watched *));
@@ -520,10 +524,8 @@ void train_ranks_close(struct train_ranks *ranks)
             crew_parallel_destroy(r->parallel);
         }
     }
-    if (ranks->ranks != NULL) { /* it was opened */
+    if (ranks->ranks != NULL) /* it was opened */
         pthread_mutex_destroy(&ranks->refusing);
-        pthread_mutex_destroy(&ranks->leaving);
-    }
     free(ranks->ranks);
     free(ranks->watched);
     ranks->ranks = NULL;

@@ -42,17 +42,21 @@ struct train_ranks {
     /* Rank 0 calls it, with the hooks' arg: a checkpoint was committed after so many steps. */
     void (*saved)(void *arg, uint64_t steps);
     const struct cancel *cancel; /* the wish to stop all */
-    /* The wish to stop all behind a checkpoint, of a job in one process; NULL: there is none. It
+    /* The wish to stop the trainers of all processes behind a checkpoint; NULL: there is none. It
      * becomes a wish to stop when that takes too long. */
     const struct cancel *leave;
+    /* Any rank calls it, with the hooks' arg: all trainers leave the job, whose checkpoint is there.
+     * NULL: nobody else needs to know. */
+    void (*left)(void *arg);
+    /* Trainers here that are on their way back to a checkpoint, or wait for one: they have nothing
+     * to keep. */
+    atomic_uint restoring;
     /* Set by rank 0: the job has committed a checkpoint, or gone back to one. Whichever hosts keep
      * it, this one may not. */
     bool has_checkpoint;
     /* Below: train_ranks.c's. */
     atomic_bool failed;
     pthread_mutex_t refusing; /* guards calls of refused */
-    pthread_mutex_t leaving;  /* guards leave_at */
-    uint64_t leave_at;        /* the place where all stop; 0: nobody asked for it */
     struct watched **watched; /* [count] */
     struct cancel stop;       /* asked, or another rank failed */
     struct train_rank *ranks; /* [count] */

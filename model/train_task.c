@@ -19,22 +19,29 @@
 #define END_LOOK_NS 100000000
 #define SECOND_NS UINT64_C(1000000000)
 
-static bool train_task_cancelled(void *arg)
+static bool train_task_wished(void *arg)
 {
-    return tr_task_is_cancelled(((struct training *)arg)->task);
+    const struct training *t = arg;
+    return tr_task_is_cancelled(t->task) ||
+           (training_in_cluster(t) && tr_process_is_orphaned(t->options.process));
 }
 
 /* A training that may make a checkpoint first has this long for it; then what it waits for is
- * interrupted. */
+ * interrupted. A launcher kills a process that takes longer. */
+static uint64_t leave_ns(const struct training *t)
+{
+    return (uint64_t)(training_in_cluster(t) ? TR_PROCESS_LINGER_NS : TR_TRAIN_LEAVE_NS);
+}
+
 static bool has_time_to_leave(struct training *t)
 {
     uint_least64_t since = 0, now = training_now_ns(NULL);
-    if (!atomic_load(&t->leaves))
+    if (!atomic_load(&t->leaves) || atomic_load(&t->ranks.restoring) > 0)
         return false;
     /* The first trainer that asks starts the clock; the others read its time. */
     if (atomic_compare_exchange_strong(&t->asked_ns, &since, now))
         since = now;
-    if (now - since < (uint64_t)TR_TRAIN_LEAVE_NS)
+    if (now - since < leave_ns(t))
         return true;
     if (!atomic_exchange(&t->woken, true))
         live_session_interrupt(&t->events.live);
@@ -44,8 +51,7 @@ static bool has_time_to_leave(struct training *t)
 static bool train_task_asked(void *arg)
 {
     struct training *t = arg;
-    return (tr_task_is_cancelled(t->task) && !has_time_to_leave(t)) ||
-           (training_in_cluster(t) && tr_process_is_orphaned(t->options.process));
+    return train_task_wished(t) && !has_time_to_leave(t);
 }
 
 static bool asked_at_work(void *arg)
@@ -99,6 +105,14 @@ static void train_task_saved(void *arg, uint64_t steps)
     task_events_say(&((struct training *)arg)->events, TR_MODEL_CHECKPOINT, steps, "%s", "");
 }
 
+/* A launcher that lives reads sooner or later; one that does not has gone. */
+static void train_task_left(void *arg)
+{
+    struct training *t = arg;
+    while (tr_process_say_left(TR_PROCESS_SAY_NS, NULL) == TR_ETIMEDOUT && !train_task_asked(t))
+        continue;
+}
+
 /* The deal of the run: NULL shuffles. */
 static const char *choose_deal(const struct training *t, uint32_t world)
 {
@@ -135,6 +149,7 @@ static int open_ranks(struct training *t, struct error *error)
         .saved = train_task_saved,
         .cancel = &t->cancel,
         .leave = training_leaves(t) ? &t->leave : NULL,
+        .left = training_in_cluster(t) ? train_task_left : NULL,
     };
     /* The hash comes last: it covers the deal, which is known when the splits are open. */
     rv = train_ranks_open(&t->ranks, error);
@@ -237,14 +252,19 @@ static int train_task_work(struct training *t, struct error *error)
     struct trainer_result result = { 0 };
     training_begin_epoch(t, 0);
     /* A wish that came before this is no wish to leave: nothing is there to be kept. */
-    atomic_store(&t->leaves, training_leaves(t) && !tr_task_is_cancelled(t->task));
+    bool leaves = training_leaves(t) && !train_task_wished(t);
+    atomic_store(&t->leaves, leaves);
+    if (leaves && training_in_cluster(t))
+        (void)tr_process_linger(t->options.process, TR_PROCESS_LINGER_NS, NULL);
     int rv = train_ranks_run(&t->ranks, &result, error);
-    atomic_store(&t->leaves, false);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_TRAINED);
     /* The end of the job comes before the result: one that is lost until then is taken back
      * below. */
     if (rv == 0 && training_in_cluster(t))
         rv = wait_for_end(t, error);
+    atomic_store(&t->leaves, false);
+    if (leaves && training_in_cluster(t))
+        (void)tr_process_linger(t->options.process, 0, NULL);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_FINISHED);
     if (rv == 0)
         training_set_result(t, &result);
@@ -273,7 +293,7 @@ static int train_task_run(struct tr_task *task, void *arg, struct tr_error *erro
     t->task = task;
     t->cancel = (struct cancel){ .asked = train_task_asked, .arg = t };
     t->working = (struct cancel){ .asked = asked_at_work, .arg = t };
-    t->leave = (struct cancel){ .asked = train_task_cancelled, .arg = t };
+    t->leave = (struct cancel){ .asked = train_task_wished, .arg = t };
     int rv = open_all(t, &why);
     if (rv == 0)
         rv = train_task_work(t, &why);

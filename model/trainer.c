@@ -35,7 +35,8 @@ struct trainer {
     struct loss_sum step_loss;  /* of the batch whose gradients are in the model */
     struct epoch_report report; /* of the epoch under way */
     uint64_t began_ns;
-    bool left; /* the checkpoint of the end was made */
+    bool leaves; /* one of all trainers is to stop, as they know since the last sum */
+    bool left;   /* the checkpoint of the end was made */
 };
 
 static uint32_t world_of(const struct trainer *trainer)
@@ -79,22 +80,32 @@ static double value_of(uint64_t bits)
     return value;
 }
 
+static bool is_to_leave(const struct trainer *trainer)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
+    return hooks->leaves != NULL && hooks->leaves(hooks->arg);
+}
+
 /* The loss of all trainers, added in the order of ranks. */
 static int sum_losses(struct trainer *trainer, struct loss_sum *total, struct error *error)
 {
+    bool leaves = is_to_leave(trainer);
     *total = trainer->at.loss;
+    trainer->leaves = leaves;
     if (trainer->hooks->reduce == NULL)
         return 0;
     uint32_t world = world_of(trainer);
-    const uint64_t mine[2] = { bits_of(total->sum), total->labelled };
+    const uint64_t mine[3] = { bits_of(total->sum), total->labelled, leaves };
     uint64_t *all = calloc(world, sizeof mine);
     int rc = all == NULL ? error_set(error, TR_ENOMEM, "training: out of memory")
-                         : trainer_gather(trainer, mine, 2, all, error);
+                         : trainer_gather(trainer, mine, 3, all, error);
     *total = (struct loss_sum){ 0 };
     for (uint32_t rank = 0; rank < world && rc == 0; rank++) {
-        total->sum += value_of(all[2 * rank]);
-        total->labelled += all[2 * rank + 1];
+        total->sum += value_of(all[3 * rank]);
+        total->labelled += all[3 * rank + 1];
+        leaves = leaves || all[3 * rank + 2] != 0;
     }
+    trainer->leaves = leaves;
     free(all);
     return rc;
 }
@@ -156,10 +167,13 @@ static int trainer_reduce(struct trainer *trainer, struct error *error)
     size_t count;
     float *gradients = model_gradients(trainer->model, &count);
     int rc = 0;
+    /* The wish of one to stop reaches all in the sum of one step, behind which they all save. */
+    gradients[count] = is_to_leave(trainer) ? 1.0f : 0.0f;
     if (hooks->reduce != NULL)
-        rc = hooks->reduce(hooks->arg, gradients, count, error);
+        rc = hooks->reduce(hooks->arg, gradients, count + 1, error);
     if (rc < 0)
         return rc;
+    trainer->leaves = gradients[count] > 0;
     /* The wait for other trainers lies outside of what is watched, too. */
     trainer_compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
@@ -189,6 +203,8 @@ static int trainer_save(struct trainer *trainer, struct error *error)
     rc = hooks->save(hooks->arg, trainer->at.steps, bytes, count, error);
     free(bytes);
     trainer->left = rc == 0 && trainer->loop.leaving;
+    if (trainer->left && hooks->left != NULL)
+        hooks->left(hooks->arg);
     return rc;
 }
 
@@ -383,10 +399,8 @@ static uint64_t left_ns(const struct training_loop *loop, uint64_t now_ns)
 /* The trainers stop where each knows that the others are through. */
 static void look_for_the_end(struct trainer *trainer)
 {
-    const struct trainer_hooks *hooks = trainer->hooks;
     enum training_operation operation = trainer->loop.operation;
-    if ((operation == TRAINING_REDUCE || operation == TRAINING_SUM) && hooks->leaves != NULL &&
-        hooks->leaves(hooks->arg))
+    if ((operation == TRAINING_REDUCE || operation == TRAINING_SUM) && trainer->leaves)
         training_loop_leave(&trainer->loop);
 }
 

@@ -82,9 +82,11 @@ struct trainer_hooks {
     /* From now on the thread computes and waits for nobody, or no longer. */
     void (*computing)(void *arg, bool begins);
     bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
-    /* Asked where all trainers have made the same step, or ended the same epoch: do all save, and
-     * end with TR_ECANCELED? Every rank gets the same answer at the same place. */
+    /* Asked at each step and at the end of each epoch: is this trainer to stop behind a checkpoint?
+     * The answers of all travel with what is reduced there, so that all save at the same place, and
+     * end with TR_ECANCELED. */
     bool (*leaves)(void *arg);
+    void (*left)(void *arg);              /* that checkpoint is made: this trainer ends */
     bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);
 };

@@ -82,10 +82,13 @@ static inline bool training_resumes(const struct training *t)
     return t->options.resume || (training_in_cluster(t) && t->process.restarted);
 }
 
-/* Its trainers are all here, and keep a checkpoint when they are asked to stop. */
+/* The trainers of all processes keep a checkpoint when one is asked to stop, where they have a
+ * folder for it. */
 static inline bool training_leaves(const struct training *t)
 {
-    return t->options.checkpoint_at_cancel && !training_in_cluster(t);
+    bool has_folder = !training_in_cluster(t) || t->process.checkpoints != NULL ||
+                      t->save_every != 0;
+    return t->options.checkpoint_at_cancel && has_folder;
 }
 
 uint64_t training_now_ns(void *arg);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <troupe/process.h>
+
 #include "sim/fleet.h"
 
 #include <assert.h>
@@ -256,6 +258,27 @@ void fleet_complete(struct fleet_process *process)
                        rank, fleet->reached[rank], fleet->plan.steps);
     fleet->complete = !process->orphan; /* else nobody hears of it */
     fleet_say(process, "%s", NOTICE_COMPLETE);
+}
+
+void fleet_ask_to_leave(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    bool trains = fleet->plan.plan.processes[number].trainers.count > 0;
+    if (!trains || fleet->plan.seed < FLEET_LEAVES_FROM) {
+        fleet_ask_to_stop(fleet, number);
+    } else if (process->node != NULL && !process->ending && !process->leaves) {
+        process->leaves = true;
+        process->leave_ns = env_sim_now_ns(fleet->env) + TR_PROCESS_LINGER_NS;
+    }
+}
+
+void fleet_leave(struct fleet_process *process)
+{
+    struct fleet *fleet = process->checker.fleet;
+    if (++process->left < fleet->plan.plan.processes[process->number].trainers.count)
+        return;
+    process->leaves = true;
+    process->leave_ns = env_sim_now_ns(fleet->env);
 }
 
 void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)

@@ -49,6 +49,9 @@ struct fleet_process {
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
     uint32_t era;       /* the last one that this life knows of, by a trainer or the coordinator */
+    bool leaves;        /* its trainers were asked to leave behind a checkpoint, */
+    uint64_t leave_ns;  /* for which they have until then */
+    uint32_t left;      /* so many have: the process ends with a failure when all have */
     bool ending;        /* it was asked to stop, */
     uint64_t ending_ns; /* then */
     struct files *files;
@@ -87,6 +90,7 @@ struct fleet_tally {
     uint64_t failures_told;                    /* operations that failed and were asked for again */
     uint64_t launches, spent, stopped, killed; /* all; that failed; that were stopped; killed */
     uint64_t interrupts, shuts;                /* of group calls, of groups */
+    uint64_t leaves;                           /* of trainers, behind a checkpoint */
 };
 
 struct fleet {
@@ -134,7 +138,11 @@ void fleet_complete(struct fleet_process *process);
 /* A life of a process begins. */
 void fleet_boot(struct fleet *fleet, uint32_t process, uint32_t incarnation);
 
-/* It is asked to stop, as by SIGTERM. */
+/* It is asked to stop, as by SIGTERM: its trainers may leave behind a checkpoint first. */
+void fleet_ask_to_leave(struct fleet *fleet, uint32_t number);
+/* One of its trainers has. */
+void fleet_leave(struct fleet_process *process);
+/* It ends. */
 void fleet_ask_to_stop(struct fleet *fleet, uint32_t process);
 
 /* It dies by a signal at this instant, and its remains are looked at. */

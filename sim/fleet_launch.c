@@ -67,7 +67,7 @@ static void ask_to_stop(void *arg, uint32_t process)
 {
     struct fleet *fleet = arg;
     if (!end_waiting(&fleet->processes[process], 0))
-        fleet_ask_to_stop(fleet, process);
+        fleet_ask_to_leave(fleet, process);
 }
 
 static void kill_process(void *arg, uint32_t process)
@@ -202,7 +202,7 @@ void fleet_launch_kill(struct fleet *fleet, const struct fleet_strike *strike)
         process->waits = 0;
         process->died = process->gave_up = false;
         process->orphan = true;
-        fleet_ask_to_stop(fleet, p);
+        fleet_ask_to_leave(fleet, p);
     }
     fleet->complete = false;
     fleet->tally.killed++;

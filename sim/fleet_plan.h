@@ -62,6 +62,9 @@
 #define FLEET_DISKS_FROM UINT64_C(1795418400000000)
 /* Trainers of seeds from here on give up group calls; those before are remembered without. */
 #define FLEET_WITHDRAWALS_FROM UINT64_C(1795430000000000)
+/* Trainers of seeds from here on leave behind a checkpoint where their process is asked to stop; those
+ * before are remembered as ending at once. */
+#define FLEET_LEAVES_FROM UINT64_C(1795464000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */

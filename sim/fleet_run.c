@@ -65,11 +65,26 @@ static void close_world(struct fleet *fleet)
     fleet_launch_fini(fleet);
 }
 
-/* Its process has ended, or the job has, and the process is to follow. */
-static bool needs_care(const struct fleet_process *process)
+/* Its process has ended, or the job has, and the process is to follow; or its trainers took too long
+ * to leave. */
+static bool needs_care(const struct fleet_process *process, uint64_t now_ns)
 {
-    return process->node != NULL && (process->doomed || node_is_stopped(process->node) ||
-                                     (!process->ending && atomic_load(&process->actors.ended)));
+    bool late = process->leaves && now_ns >= process->leave_ns;
+    return process->node != NULL &&
+           (process->doomed || node_is_stopped(process->node) ||
+            (!process->ending && (late || atomic_load(&process->actors.ended))));
+}
+
+static uint64_t next_leave_ns(const struct fleet *fleet)
+{
+    uint64_t next_ns = UINT64_MAX;
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
+        const struct fleet_process *process = &fleet->processes[p];
+        if (process->node != NULL && process->leaves && !process->ending &&
+            process->leave_ns < next_ns)
+            next_ns = process->leave_ns;
+    }
+    return next_ns;
 }
 
 static bool needs_tending(void *arg)
@@ -79,7 +94,7 @@ static bool needs_tending(void *arg)
     if (env_sim_steps(fleet->env) % LOOK_EVERY == 0)
         fleet_oracles_look(fleet);
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
-        if (needs_care(&fleet->processes[p]))
+        if (needs_care(&fleet->processes[p], env_sim_now_ns(fleet->env)))
             return true;
     return fleet->error.code != 0 || fleet->said || fleet_faults_are_due(fleet);
 }
@@ -100,13 +115,14 @@ static void tend_process(struct fleet *fleet, uint32_t number)
         return;
     }
     if (process->node != NULL && node_is_stopped(process->node)) {
+        bool left = process->left > 0;
         int failure = fleet_reap(fleet, number);
-        fleet_launch_end(fleet, number, exit_code_of(failure), 0);
+        fleet_launch_end(fleet, number, left ? 1 : exit_code_of(failure), 0);
         if (fleet->verbose != NULL)
             fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " ended with %s\n",
                     (double)env_sim_now_ns(fleet->env) / 1e9, number,
                     failure != 0 ? tr_error_name(failure) : "0");
-    } else if (needs_care(process)) {
+    } else if (needs_care(process, env_sim_now_ns(fleet->env))) {
         fleet_ask_to_stop(fleet, number);
     }
 }
@@ -154,7 +170,9 @@ static int fleet_play(struct fleet *fleet)
         uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns = fleet_launch_wake_ns(fleet);
         uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
         uint64_t due_ns = fleet_liveness_due_ns(&fleet->liveness);
+        uint64_t leave_ns = next_leave_ns(fleet);
         until_ns = until_ns < due_ns ? until_ns : due_ns;
+        until_ns = until_ns < leave_ns ? until_ns : leave_ns;
         bool last = until_ns >= limit_ns;
         rc = env_sim_run(fleet->env, needs_tending, fleet, last ? limit_ns : until_ns);
         if (rc == TR_EEND && !last)
@@ -198,6 +216,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->replaced = fleet->disks.replaced;
     result->interrupts = fleet->tally.interrupts;
     result->shuts = fleet->tally.shuts;
+    result->leaves = fleet->tally.leaves;
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
         const struct checkpoint_requests *asked = &fleet->processes[p].faults.asked;
         result->copies += asked->copies;

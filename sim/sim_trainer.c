@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "actors/cluster/process_notice.h"
 #include "actors/data/batch_store.h"
 #include "actors/data/seed_lists.h"
 #include "runtime/base/atomic_dir.h"
@@ -32,6 +33,14 @@ static void sim_trainer_say(const struct sim_trainer *t, const char *what, int s
                 status == 0 ? "" : tr_error_name(status));
 }
 
+/* What it was to leave is over, and the next era may be that of another launcher. */
+static bool gives_up(struct sim_trainer *t)
+{
+    if (t->process->leaves)
+        t->process->leave_ns = actor_now_ns(t->self);
+    return t->process->leaves;
+}
+
 /* The operation under way has ended: the loop says what comes now. */
 static void end_operation(struct sim_trainer *t, int code, const char *text)
 {
@@ -47,15 +56,23 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
         fleet_fail(t->fleet, "trainer 0 was rolled back after it had written the result");
         return;
     }
+    if (ended == TRAINING_RESTORE && gives_up(t))
+        return;
     training_loop_done(&t->loop, code, actor_now_ns(t->self));
     if (files_is_refusal(code))
         t->fleet->tally.failures_told++;
-    if (t->loop.operation == TRAINING_FAILED)
+    /* It has left, and its process ends when all trainers there have. */
+    if (t->loop.operation == TRAINING_FAILED && ended == TRAINING_SAVE && t->loop.leaving) {
+        t->fleet->tally.leaves++;
+        fleet_say(t->process, "%s", NOTICE_LEFT);
+        fleet_leave(t->process);
+    } else if (t->loop.operation == TRAINING_FAILED) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": %s failed with %s: %s",
                    t->rank, sim_trainer_step(t), training_operation_name(ended),
                    tr_error_name(code), text);
-    else if (t->loop.operation != TRAINING_DONE)
+    } else if (t->loop.operation != TRAINING_DONE) {
         sim_trainer_go_later(t, t->loop.wait_ns);
+    }
 }
 
 static void take_step(struct sim_trainer *t)
@@ -129,6 +146,8 @@ static void sim_trainer_go(struct sim_trainer *t)
         sim_trainer_go_later(t, t->process->trainers_until_ns - now_ns);
         return;
     }
+    if (t->loop.operation == TRAINING_RESTORE && gives_up(t))
+        return;
     switch (t->loop.operation) {
     case TRAINING_REWIND:
     case TRAINING_KEEP_BEST:
@@ -196,8 +215,8 @@ static int sim_trainer_start(struct actor *self, const void *arg)
     };
     training_loop_init(&t->loop, &loop);
     t->weights = calloc(t->plan->values + (size_t)1, sizeof *t->weights);
-    t->values = calloc(t->plan->values + (size_t)1, sizeof *t->values);
-    t->shared = calloc(t->plan->plan.trainers, sizeof *t->shared);
+    t->values = calloc(t->plan->values + (size_t)2, sizeof *t->values);
+    t->shared = calloc(t->plan->plan.trainers + (size_t)1, sizeof *t->shared);
     if (t->weights == NULL || t->values == NULL || t->shared == NULL)
         return TR_ENOMEM;
     sim_trainer_go_later(t, 0);

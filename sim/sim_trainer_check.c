@@ -13,12 +13,15 @@ void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
     const struct fleet_plan *plan = t->plan;
     const float *sums = message_body(reply);
     uint64_t step = sim_trainer_step(t);
-    if (head->count != plan->values + UINT64_C(1) ||
+    uint64_t asks = sim_trainer_asks_leave(t);
+    if (head->count != plan->values + UINT64_C(1) + asks ||
         reply->frame.body_bytes != head->count * sizeof(float)) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ": %" PRIu64 " values were reduced, not %" PRIu32,
                    t->rank, head->count, plan->values + 1);
         return;
     }
+    if (asks != 0 && sums[plan->values + 1] > 0)
+        training_loop_leave(&t->loop);
     float loss = sums[plan->values];
     if (memcmp(&loss, &t->fleet->expected.losses[step], sizeof loss) != 0)
         fleet_fail(t->fleet,
@@ -132,8 +135,11 @@ void sim_trainer_check_losses(struct sim_trainer *t, const struct message *reply
 {
     const float *sums = message_body(reply);
     uint32_t world = t->plan->plan.trainers;
+    uint64_t asks = sim_trainer_asks_leave(t);
+    if (asks != 0 && sums[world] > 0)
+        training_loop_leave(&t->loop);
     for (uint32_t rank = 0; rank < world; rank++)
-        if (reply->frame.body_bytes != world * sizeof *sums ||
+        if (reply->frame.body_bytes != (world + asks) * sizeof *sums ||
             sums[rank] != (float)(rank + 1 + t->loop.at.epoch))
             fleet_fail(t->fleet,
                        "trainer %" PRIu32 ": the sum of epoch %" PRIu32 " lacks that of "

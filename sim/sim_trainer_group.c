@@ -159,9 +159,12 @@ static struct message *make_reduction(struct sim_trainer *t, const float *values
 /* A number of each trainer's, in its place. */
 static struct message *make_shared(struct sim_trainer *t, float mine)
 {
-    memset(t->shared, 0, t->plan->plan.trainers * sizeof *t->shared);
+    uint32_t trainers = t->plan->plan.trainers;
+    bool asks = t->loop.operation == TRAINING_SUM && sim_trainer_asks_leave(t);
+    memset(t->shared, 0, (trainers + (size_t)1) * sizeof *t->shared);
     t->shared[t->rank] = mine;
-    return make_reduction(t, t->shared, t->plan->plan.trainers);
+    t->shared[trainers] = t->process->leaves;
+    return make_reduction(t, t->shared, trainers + (size_t)asks);
 }
 
 static struct message *make_save(struct sim_trainer *t)
@@ -188,7 +191,9 @@ static struct message *make_call(struct sim_trainer *t)
 {
     switch (t->loop.operation) {
     case TRAINING_REDUCE:
-        return make_reduction(t, t->values, t->plan->values + (size_t)1);
+        t->values[t->plan->values + 1] = t->process->leaves;
+        return make_reduction(t, t->values,
+                              t->plan->values + (size_t)1 + sim_trainer_asks_leave(t));
     case TRAINING_SUM:
         return make_shared(t, (float)(t->rank + 1 + t->loop.at.epoch));
     case TRAINING_SHARE:

@@ -53,8 +53,8 @@ struct sim_trainer {
     uint32_t era;
     float best;     /* score so far */
     float *weights; /* [values] */
-    float *values;  /* [values + 1]: what is reduced */
-    float *shared;  /* [trainers]: what is summed of an epoch */
+    float *values;  /* [values + 2]: what is reduced, */
+    float *shared;  /* [trainers + 1]: and what is summed of an epoch; last, who is to leave */
     struct timer timer;
     struct call_id call; /* of the reducer, while it is under way, */
     struct draws whims;  /* when it is given up, */
@@ -76,6 +76,12 @@ static inline uint64_t sim_trainer_step(const struct sim_trainer *t)
 
 /* Goes on with loop.operation then. */
 void sim_trainer_go_later(struct sim_trainer *t, uint64_t after_ns);
+
+/* Does the sum of a step, and of an epoch, say whether all are to leave? */
+static inline bool sim_trainer_asks_leave(const struct sim_trainer *t)
+{
+    return t->plan->seed >= FLEET_LEAVES_FROM;
+}
 
 /* Looks for an actor by its name in the directory; `found` has t. */
 void sim_trainer_find(struct sim_trainer *t, const char *name, directory_found *found);

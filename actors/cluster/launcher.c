@@ -90,6 +90,8 @@ bool launcher_take_line(struct launcher *launcher, uint32_t process, const char 
         launcher_policy_ready(&launcher->policy, process, now_ns);
     else if (notice_is(line, NOTICE_CHECKPOINT))
         launcher_policy_checkpoint(&launcher->policy, now_ns);
+    else if (notice_is(line, NOTICE_LEFT))
+        launcher_take_stops(launcher, 1, false, now_ns);
     else if (notice_is(line, NOTICE_COMPLETE))
         launcher_policy_complete(&launcher->policy, now_ns);
     else if (notice_is(line, NOTICE_KERNELS))

@@ -294,6 +294,7 @@ void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, ui
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 {
     policy_advance(policy, now_ns);
+    policy->kept = true;
     for (int role = 0; role < LAUNCHER_ROLES; role++)
         policy->budgets[role].used = 0;
     for (uint32_t p = 0; p < policy->count; p++)
@@ -422,6 +423,8 @@ int launcher_policy_result(const struct launcher_policy *policy, struct error *e
         return 0;
     if (policy->failed)
         return error_set(error, TR_ECHILD, "%s", policy->reason);
+    if (policy->interrupted && policy->kept)
+        return error_set(error, TR_ECANCELED, "stopped by signal; continue with --resume");
     if (policy->interrupted)
         return error_set(error, TR_ECANCELED, "stopped before the job was done");
     return 0;

@@ -19,7 +19,8 @@
  *         any more: processes end by themselves, as they tell each other; what still runs after
  *         LAUNCHER_GRACE_NS, or once one of them failed, which the rest may wait for, is asked to
  *         stop
- *     stop asked -> everything is asked to stop, in order; asked again -> everything is killed
+ *     stop asked, here or of a process whose trainers then leave behind a checkpoint -> everything is
+ *         asked to stop, in order; asked again -> everything is killed
  *
  * Stopping is in order: processes with trainers first, then those with samplers, then the rest,
  * because the first still ask the last. A process that does not end within LAUNCHER_GRACE_NS is
@@ -110,6 +111,7 @@ struct launcher_policy {
     bool killing;
     bool failed;
     bool interrupted; /* stopped because somebody asked */
+    bool kept;        /* a checkpoint was committed, ever */
     bool done_told;
     char reason[LAUNCHER_REASON_MAX]; /* of failed */
 };

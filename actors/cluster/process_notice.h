@@ -6,6 +6,7 @@
  *     troupe: kernels blas SkylakeX, loops avx512
  *     troupe: checkpoint 1200
  *     troupe: silent process 1 incarnation 280000011
+ *     troupe: left
  *     troupe: complete
  *
  * The notice of a silent peer begins with a newline: the program may have left a line without its
@@ -28,6 +29,8 @@
 #define NOTICE_SILENT "troupe: silent"
 /* Its rest: the process, and its incarnation. */
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
+/* All trainers stop behind a checkpoint, for one was asked to: nothing is started again. */
+#define NOTICE_LEFT "troupe: left"
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
 /* True: it is that notice, alone or with more words. */

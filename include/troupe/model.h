@@ -140,7 +140,8 @@ struct tr_train_options {
     const char *from;
     /* A task that is cancelled while it trains makes its next step, and a checkpoint, before it ends
      * (for at most TR_TRAIN_LEAVE_NS), from which resume goes on; where checkpoint_every is 0 too.
-     * Processes of a cluster ignore it. */
+     * Of processes of a cluster that keep checkpoints all do so where one is cancelled, or its
+     * launcher wants it to stop or has gone, for at most TR_PROCESS_LINGER_NS. */
     bool checkpoint_at_cancel;
     /* Hidden layers behind the first add their input to their products, before relu: of at least
      * three layers. */

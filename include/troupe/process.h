@@ -140,6 +140,12 @@ TR_API int tr_process_watch(struct tr_process *process, struct tr_error *error);
 TR_API int tr_process_attach(struct tr_process *process, struct tr_session *session,
                              struct tr_error *error);
 
+/* From now on the attached session is interrupted so long after the launcher has gone, or wants this
+ * process to stop, in which the program may end its work in order; at most TR_PROCESS_LINGER_NS. 0,
+ * as it begins: at once, also where that was before this call. TR_ERANGE. */
+#define TR_PROCESS_LINGER_NS INT64_C(15000000000)
+TR_API int tr_process_linger(struct tr_process *process, int64_t linger_ns, struct tr_error *error);
+
 /* The launcher has gone, or wants this process to stop: end soon. Safe in a signal handler. */
 TR_API bool tr_process_is_orphaned(const struct tr_process *process);
 
@@ -160,6 +166,9 @@ TR_API int tr_process_say_ready(const struct tr_process *process, int64_t timeou
                                 struct tr_error *error);
 TR_API int tr_process_say_kernels(const char *kernels, int64_t timeout_ns, struct tr_error *error);
 TR_API int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error *error);
+/* All trainers of the job stop behind a checkpoint, since one was asked to: the launcher starts
+ * nothing again. */
+TR_API int tr_process_say_left(int64_t timeout_ns, struct tr_error *error);
 TR_API int tr_process_say_complete(int64_t timeout_ns, struct tr_error *error);
 
 #ifdef __cplusplus

@@ -300,6 +300,33 @@ static void as_many_stops_are_taken_as_there_were(void **unused)
     launcher_fini(&world.launcher);
 }
 
+/* Trainers that leave end with a failure, and nothing is started again; with a checkpoint the result
+ * says how to go on. A second notice is no hurry. */
+static void a_job_that_is_left_is_stopped(void **unused)
+{
+    (void)unused;
+    for (int kept = 0; kept < 2; kept++) {
+        struct world world;
+        struct error error = { 0 };
+        begin(&world);
+        assert_true(launcher_turn(&world.launcher, SECOND));
+        if (kept)
+            says(&world, 2, NOTICE_CHECKPOINT " 12");
+        says(&world, 2, NOTICE_LEFT);
+        says(&world, 2, NOTICE_LEFT);
+        launcher_take_end(&world.launcher, 2, 1, 0, 2 * SECOND);
+        for (uint32_t p = 0; p < 2; p++)
+            launcher_take_end(&world.launcher, p, 0, 0, 2 * SECOND);
+        assert_false(launcher_turn(&world.launcher, 2 * SECOND));
+        for (uint32_t p = 0; p < PROCESSES; p++)
+            assert_true(world.starts[p] == 1 && world.killed[p] == 0);
+        assert_int_equal(launcher_result(&world.launcher, &error), TR_ECANCELED);
+        assert_string_equal(error.text, kept ? "stopped by signal; continue with --resume"
+                                             : "stopped before the job was done");
+        launcher_fini(&world.launcher);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_notice_of_silence_is_read_to_the_letter),
         cmocka_unit_test(a_process_that_is_ready_is_started_sooner),
         cmocka_unit_test(as_many_stops_are_taken_as_there_were),
+        cmocka_unit_test(a_job_that_is_left_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ kill -TERM $launcher
 wait $launcher
 code=$?
 cp "$log" "$work/err"
-expect "a signal stops the job" fails_with "stopped before the job was done"
+expect "a signal stops the job" fails_with "stopped by signal; continue with --resume"
 expect "and leaves nothing" all_gone
 troupe status "$work/cluster.json"
 expect "status then says that nobody is there" fails_with "4 of 4 processes do not answer"

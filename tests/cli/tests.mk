@@ -26,6 +26,7 @@ cli_shell_tests = \
     tests/cli/kills.sh \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
+    tests/cli/leave.sh \
     tests/cli/man.sh \
     tests/cli/memory.sh \
     tests/cli/mismatch.sh \

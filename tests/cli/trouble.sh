@@ -20,7 +20,7 @@ if env --default-signal=INT true 2>/dev/null; then
     expect "a Ctrl-C asks all to stop" within grep -q 'asked to stop' "$work/err"
     kill -INT $launcher
     finish_job
-    expect "a second one ends the job" fails_with "stopped before the job was done"
+    expect "a second one ends the job" fails_with "stopped before the job was done\|stopped by signal; continue with --resume"
     expect "and kills whoever does not end by itself" complains '^\[a/server 0\] killed$'
     expect "nothing is left" within all_gone
 else

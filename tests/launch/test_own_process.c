@@ -426,6 +426,12 @@ static void speak(void)
     HOLDS(tr_process_say_ready(process, TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_say_kernels("scalar", TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_say_complete(TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_left(TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_linger(process, -1, &why) == TR_ERANGE);
+    HOLDS(tr_process_linger(process, TR_PROCESS_LINGER_NS + 1, &why) == TR_ERANGE);
+    HOLDS(strstr(why.message, "linger_ns") != NULL);
+    HOLDS(tr_process_linger(process, TR_PROCESS_LINGER_NS, &why) == 0);
+    HOLDS(tr_process_linger(process, 0, &why) == 0);
     setenv("TROUPE_LAUNCHED", "1", 1);
     HOLDS(tr_process_say_kernels("blas X, loops avx2", TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_say_checkpoint(UINT64_C(1) << 40, TR_PROCESS_SAY_NS, &why) == 0);

@@ -530,6 +530,8 @@ struct others {
     bool computes;
     uint64_t now_ns;
     struct epoch_report last;
+    uint32_t leave_at_step, leave_at_sum; /* another rank is asked to leave there; 0: never */
+    uint32_t saved_at;                    /* steps of the last save */
 };
 
 /* In the place of a rank, of which all others say nothing. */
@@ -554,12 +556,14 @@ static int add_others(void *arg, float *values, size_t count, struct error *erro
     const struct scores *scores = &others->scores;
     (void)error;
     assert_false(others->computes); /* it waits for others */
-    if (count == WORLD * 2 * 4) {
+    if (count == WORLD * 3 * 4) {
         others->loss_sums++;
         say(values, 0, bits_of(0.5));
         say(values, 1, 10);
-        say(values, 4, bits_of(2.5));
-        say(values, 5, (UINT64_C(1) << 40) + 30);
+        say(values, 6, bits_of(2.5));
+        say(values, 7, (UINT64_C(1) << 40) + 30);
+        if (others->leave_at_sum == others->loss_sums)
+            say(values, 8, 1);
     } else if (count == WORLD * 5 * 4) {
         others->score_sums++;
         say(values, 0, scores->labelled);
@@ -570,6 +574,8 @@ static int add_others(void *arg, float *values, size_t count, struct error *erro
         others->now_ns += UINT64_C(2500000000);
     } else {
         others->gradient_sums++;
+        assert_true(values[count - 1] == 0); /* this one is not asked to leave */
+        values[count - 1] = others->leave_at_step == others->gradient_sums;
     }
     return 0;
 }
@@ -681,12 +687,57 @@ static void rank_0_evaluates_for_all(void **unused)
     assert_memory_equal(&result.best, &others.scores, sizeof others.scores);
 }
 
+static int note_save(void *arg, uint64_t steps, const void *bytes, size_t count,
+                     struct error *error)
+{
+    (void)bytes, (void)count, (void)error;
+    ((struct others *)arg)->saved_at = (uint32_t)steps;
+    return 0;
+}
+
+static void note_left(void *arg)
+{
+    ((struct others *)arg)->reports += 100;
+}
+
+/* Another rank's wish comes with the sum of a step or of an epoch: this one saves there, and leaves
+ * with the others. */
+static void a_wish_of_another_rank_ends_the_run_behind_a_checkpoint(void **unused)
+{
+    static const struct {
+        uint32_t step, sum, saved;
+    } cases[] = { { 1, 0, 1 }, { 4, 0, 4 }, { 6, 0, 6 }, { 0, 1, 4 }, { 0, 2, 8 } };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct others among = { .leave_at_step = cases[i].step, .leave_at_sum = cases[i].sum };
+        const struct trainer_hooks hooks = {
+            .arg = &among, .reduce = add_others, .save = note_save, .left = note_left
+        };
+        const struct trainer_plan plan = { .epochs = 2, .rank = RANK, .world = WORLD };
+        struct made_graph *graph = make_graph();
+        struct source source = make_source(graph, 200, 3); /* four batches */
+        struct model_config config = configure(MODEL_SAGE);
+        struct trainer_result result;
+        struct model *model;
+        struct error error = { 0 };
+        assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+        assert_int_equal(trainer_run(model, &source.base, &plan, &hooks, &result, &error),
+                         TR_ECANCELED);
+        assert_int_equal(among.saved_at, cases[i].saved);
+        assert_int_equal(among.reports, 100);
+        assert_non_null(strstr(error.text, "options.resume"));
+        model_destroy(model);
+        made_graph_destroy(graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_run_ends_like_one_that_was_not_interrupted),
         cmocka_unit_test(saved_bytes_of_something_else_are_refused),
         cmocka_unit_test(numbers_of_all_trainers_come_together),
+        cmocka_unit_test(a_wish_of_another_rank_ends_the_run_behind_a_checkpoint),
         cmocka_unit_test(rank_0_evaluates_for_all),
         cmocka_unit_test(test_errors_end_the_run_and_release_batches),
         cmocka_unit_test(test_a_run_without_memory_says_so),

@@ -25,7 +25,7 @@ struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
     uint64_t reads, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
-    uint64_t interrupts, shuts;
+    uint64_t interrupts, shuts, leaves;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -47,6 +47,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->replaced += result->replaced;
     sum->interrupts += result->interrupts;
     sum->shuts += result->shuts;
+    sum->leaves += result->leaves;
     if (result->error.code == 0)
         return;
     sum->failed++;
@@ -194,6 +195,23 @@ static void calls_of_groups_are_given_up(void **state)
     assert_true(sum.interrupts > SEEDS && sum.shuts > SEEDS / 10);
 }
 
+/* Trainers whose processes are asked to stop leave behind a checkpoint, at the same step, from which
+ * the job that is launched again goes on. */
+static void trainers_leave_behind_a_checkpoint(void **state)
+{
+    uint64_t seeds[4 * SEEDS], before[SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        before[i] = FLEET_LEAVES_FROM - SEEDS + i;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_LEAVES_FROM + i;
+    struct sum sum = run_all(before, SEEDS, SEEDS);
+    assert_int_equal(sum.leaves, 0);
+    sum = run_all(seeds, 4 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.leaves > SEEDS / 4);
+}
+
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
 };
@@ -310,6 +328,7 @@ int main(void)
         cmocka_unit_test(reads_are_answered),
         cmocka_unit_test(hosts_have_disks_of_their_own),
         cmocka_unit_test(calls_of_groups_are_given_up),
+        cmocka_unit_test(trainers_leave_behind_a_checkpoint),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
