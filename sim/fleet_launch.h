@@ -43,7 +43,6 @@ struct fleet_launch {
     bool spent;               /* a role has no restart left */
     bool over;                /* nothing will be launched any more */
     int result;               /* of the last launcher that ended by itself */
-    uint32_t incarnation;     /* of its first processes */
     uint32_t resumed;         /* launches after one that failed or was stopped */
     struct fleet_restarts restarts[LAUNCHER_ROLES];
 };
