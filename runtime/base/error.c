@@ -64,8 +64,10 @@ int error_prefix(struct error *error, const char *format, ...)
     va_start(args, format);
     int length = vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
-    if (length >= 0 && (size_t)length < sizeof error->text)
-        snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s", rest);
+    /* A text that becomes too long loses its end. */
+    if (length >= 0 && (size_t)length < sizeof error->text &&
+        snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s", rest) < 0)
+        error->text[length] = '\0';
     make_printable(error->text);
     return error->code;
 }
