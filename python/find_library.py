@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the libraries are that the package is built on: installed, in a build folder, or made now."""
+"""Where the libraries of the package are: installed, in a build folder, or built now."""
 
 from __future__ import annotations
 

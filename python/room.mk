@@ -13,7 +13,10 @@ EXTRA_DIST += \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
     python/tests/test_loader.py \
+    python/tests/test_partitioning.py \
+    python/tests/test_raw.py \
     python/tests/test_torch.py \
+    python/tests/test_training.py \
     python/troupe/__init__.py \
     python/troupe/_core.pyi \
     python/troupe/_libmodel.pyi \
@@ -26,11 +29,15 @@ EXTRA_DIST += \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/loader.py \
+    python/troupe/partitioning.py \
     python/troupe/py.typed \
+    python/troupe/raw.py \
     python/troupe/sampler.py \
     python/troupe/seeds.py \
     python/troupe/session.py \
     python/troupe/tables.py \
+    python/troupe/task.py \
+    python/troupe/training.py \
     python/troupe/types.py
 
 # PYTEST_ARGS: which tests, such as "-k loader".

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 import troupe
 
 NODES, EDGES, PARTS = 2000, 20000, 3

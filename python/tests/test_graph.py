@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import troupe
 from conftest import EDGES, NODES, PARTS, World
+
+import troupe
 
 
 def test_counts_and_types(graph: troupe.DistGraph) -> None:
@@ -21,7 +22,7 @@ def test_counts_and_types(graph: troupe.DistGraph) -> None:
     assert graph.to_canonical_etype("_E") == graph.to_canonical_etype("_N:_E:_N")
     assert graph.num_parts == PARTS and graph.rank() == 0 and graph.world == 1
     assert graph.graph_name == "g"
-    with pytest.raises(troupe.errors.NotFound, match="no node type 'paper'.*'_N'"):
+    with pytest.raises(troupe.errors.NotFound, match=r"no node type 'paper'.*'_N'"):
         graph.num_nodes("paper")
     with pytest.raises(troupe.errors.NotFound, match="no edge type"):
         graph.num_edges("cites")
@@ -127,7 +128,7 @@ def test_the_book_says_who_owns_what(graph: troupe.DistGraph) -> None:
 
 
 def test_a_missing_file_is_named() -> None:
-    with pytest.raises(troupe.errors.NotFound, match="nowhere/g.json") as caught:
+    with pytest.raises(troupe.errors.NotFound, match=r"nowhere/g\.json") as caught:
         troupe.open("nowhere/g.json")
     assert caught.value.code == -4 and caught.value.name == "TR_ENOENT"
     assert isinstance(caught.value, LookupError)
@@ -138,7 +139,7 @@ def test_a_missing_file_is_named() -> None:
 
 def test_garbage_in_the_book_is_refused(tmp_path: Any) -> None:
     (tmp_path / "g.json").write_text("{ no json")
-    with pytest.raises(troupe.errors.BadFormat, match="g.json"):
+    with pytest.raises(troupe.errors.BadFormat, match=r"g\.json"):
         troupe.open(tmp_path / "g.json")
 
 

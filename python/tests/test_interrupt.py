@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import troupe
 from conftest import NODES, World
+
+import troupe
 
 TRAINER = 3  # behind two servers and a sampler, which nobody starts
 

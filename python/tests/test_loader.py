@@ -9,13 +9,15 @@ import pickle
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import troupe
 from conftest import NODES, World
+
+import troupe
 
 HERE = Path(__file__).resolve().parent
 
@@ -50,9 +52,7 @@ def arrays_of(batch: troupe.Batch) -> list[bytes]:
 
 
 @pytest.mark.parametrize("codec", [False, True])
-def test_batches_equal_those_in_c_array_by_array(
-    world: World, tmp_path: Path, codec: bool
-) -> None:
+def test_batches_equal_those_in_c_array_by_array(world: World, tmp_path: Path, codec: bool) -> None:
     expected = dumped_by_c(world, tmp_path, 11)
     with troupe.open(world.path, seed=11, codec=codec, direct=not codec) as graph:
         found = [array for batch in loader_of(graph) for array in arrays_of(batch)]
@@ -73,7 +73,7 @@ def test_a_batch_is_what_the_raw_graph_has(graph: troupe.DistGraph, world: World
         assert np.array_equal(batch.labels, world.label[seeds])
         assert np.array_equal(blocks[0].srcdata[troupe.NID], input_nodes)
         assert np.array_equal(blocks[-1].dstdata[troupe.NID], output_nodes)
-        for above, below in zip(blocks, blocks[1:], strict=False):
+        for above, below in pairwise(blocks):
             assert np.array_equal(above.dstdata["_ID"], below.srcdata["_ID"])
             assert above.num_dst_nodes() == below.num_src_nodes()
         for block in blocks:
@@ -82,7 +82,9 @@ def test_a_batch_is_what_the_raw_graph_has(graph: troupe.DistGraph, world: World
             intos = batch.orig_nodes[destinations].tolist()
             assert set(zip(froms, intos, strict=True)) <= known
             assert len(block.edata[troupe.EID]) == block.num_edges() == len(sources)
-            assert np.array_equal(block.in_degrees(), np.bincount(destinations, minlength=block.num_dst_nodes()))
+            assert np.array_equal(
+                block.in_degrees(), np.bincount(destinations, minlength=block.num_dst_nodes())
+            )
         seen.append(seeds)
     assert np.array_equal(np.sort(np.concatenate(seen)), np.flatnonzero(world.train_mask))
 
@@ -131,7 +133,7 @@ def test_a_loader_goes_on_from_its_state(graph: troupe.DistGraph) -> None:
     loader = loader_of(graph)
     digests = [[batch.digest() for batch in loader] for _ in range(2)]
     loader.set_epoch(0)
-    for _, batch in zip(range(4), loader, strict=False):
+    for _ in zip(range(4), loader, strict=False):
         pass
     state = pickle.loads(pickle.dumps(loader.state_dict()))
     other = loader_of(graph)

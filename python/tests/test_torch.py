@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import troupe
 from conftest import NODES, World
+
+import troupe
 
 torch = pytest.importorskip("torch")
 
@@ -54,7 +55,9 @@ def test_a_batch_is_tensors_over_its_own_memory(tensors: troupe.DistGraph, world
         assert np.array_equal(batch.features.numpy(), other.features)
         assert np.array_equal(batch.labels.numpy(), other.labels)
         for one, two in zip(batch.blocks, other.blocks, strict=True):
-            for ours, theirs in zip((*one.as_csr(), *one.edges()), (*two.as_csr(), *two.edges()), strict=True):
+            for ours, theirs in zip(
+                (*one.as_csr(), *one.edges()), (*two.as_csr(), *two.edges()), strict=True
+            ):
                 assert np.array_equal(ours.numpy(), theirs)
     assert batch.features.data_ptr() == batch.features.data_ptr()
     assert batch.input_nodes.dtype == torch.int64

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .graph import DistGraph as DistGraph
     from .graph import open as open
     from .loader import DistNodeDataLoader as DistNodeDataLoader
+    from .partitioning import partition_graph as partition_graph
     from .sampler import BlockSampler as BlockSampler
     from .sampler import MultiLayerFullNeighborSampler as MultiLayerFullNeighborSampler
     from .sampler import MultiLayerNeighborSampler as MultiLayerNeighborSampler
@@ -41,12 +42,14 @@ NID = EID = "_ID"
 NTYPE = ETYPE = "_TYPE"
 
 # The module of each public name.
-_MODULES = {
+_MODULES: dict[str, tuple[str, ...]] = {
     "batch": ("Batch", "Block"),
     "book": ("PartitionBook", "load_partition_book"),
     "errors": ("Error",),
     "graph": ("DistGraph", "open"),
     "loader": ("DistNodeDataLoader",),
+    "partitioning": ("partition_graph",),
+    "raw": (),
     "sampler": (
         "BlockSampler",
         "MultiLayerFullNeighborSampler",
@@ -56,6 +59,7 @@ _MODULES = {
     ),
     "seeds": ("NodeSet", "node_split"),
     "session": ("Session",),
+    "training": (),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import sys
 from collections.abc import Callable
 from typing import Any, final
 
@@ -25,7 +26,9 @@ class View:
     def dtype(self) -> str: ...
     @property
     def address(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+
     def __dlpack__(
         self,
         stream: object = None,

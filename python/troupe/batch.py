@@ -451,12 +451,16 @@ class Batch:
     @property
     def output_nodes(self) -> Any:
         """Global IDs of the seeds: int64, shape ``(num_seeds,)``."""
-        return self._per_ntype(lambda t: self.content.node_ids(t, self.content.num_nodes(self.content.num_layers, t)))
+        return self._per_ntype(
+            lambda t: self.content.node_ids(t, self.content.num_nodes(self.content.num_layers, t))
+        )
 
     @property
     def orig_nodes(self) -> Any:
         """The user's own IDs of `input_nodes`, in the same order."""
-        return self._per_ntype(lambda t: self.content.node_ids(t, self.content.num_nodes(0, t), True))
+        return self._per_ntype(
+            lambda t: self.content.node_ids(t, self.content.num_nodes(0, t), True)
+        )
 
     @property
     def blocks(self) -> list[Block]:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _core, errors
-from ._libtroupe import ffi, lib
-
+from ._libtroupe import ffi as ffi
+from ._libtroupe import lib as lib
 
 FOREVER: int = lib.TR_WAIT_FOREVER
 CANCELED: int = lib.TR_ECANCELED
@@ -70,18 +70,18 @@ def call(function: Any, *args: Any) -> int:
     return check(function(*args, error), error)
 
 
-def made(struct: str, **fields: Any) -> Any:
-    """A new public struct with its defaults, and these fields.
+def made(struct: str, *, _library: Any = lib, _ffi: Any = ffi, **fields: Any) -> Any:
+    """A new public struct with its defaults, and these fields; of `_library`.
 
-    Texts are copied, and what it points to is kept as long as the struct is. An attribute error names a field that the
-    struct has not.
+    Texts are copied, and what it points to is kept as long as the struct is. An attribute error
+    names a field that the struct has not.
     """
-    value = ffi.new(f"struct {struct} *")
-    sized = getattr(lib, f"{struct}_init_sized", None)
+    value = _ffi.new(f"struct {struct} *")
+    sized = getattr(_library, f"{struct}_init_sized", None)
     if sized is not None:
-        sized(value, ffi.sizeof(f"struct {struct}"))
+        sized(value, _ffi.sizeof(f"struct {struct}"))
     else:
-        getattr(lib, f"init_{struct}")(value)
+        getattr(_library, f"init_{struct}")(value)
     return filled(value, **fields)
 
 

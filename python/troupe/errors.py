@@ -2,8 +2,8 @@
 """What the library refuses, as exceptions.
 
 Each result of the C library that a program may want to tell apart is a class below `Error`, which
-also derives from the built-in exception that fits: ``except ValueError`` and ``except TimeoutError``
-do what one expects.
+also derives from the built-in exception that fits: ``except ValueError`` and
+``except TimeoutError`` do what one expects.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from . import errors
 from .arrays import id_pointer, ids_of
 from .batch import Batch, Block, Layout
-from .binding import call, deadline, encoded, ffi, lib, made, owned
+from .binding import call, deadline, ffi, lib, made, owned
 from .types import EtypeName
 
 if TYPE_CHECKING:

@@ -38,9 +38,7 @@ class NodeSet:
         if kind == "all":
             waiter.call(lib.tr_nodes_all, graph.pointer(), ntype, FOREVER, box)
         elif kind == "mask":
-            waiter.call(
-                lib.tr_nodes_masked, graph.pointer(), ntype, encoded(given), FOREVER, box
-            )
+            waiter.call(lib.tr_nodes_masked, graph.pointer(), ntype, encoded(given), FOREVER, box)
         else:
             waiter.call(
                 lib.tr_nodes_listed,

@@ -74,7 +74,9 @@ class Session:
         box = ffi.new("struct tr_session **")
         call(lib.tr_session_open, options, box)
         self._pointer: Any = owned(box[0], lib.tr_session_close)
-        self._waiter: Waiter | None = Waiter(self._pointer, "tr_session_interrupt", "tr_session_resume")
+        self._waiter: Waiter | None = Waiter(
+            self._pointer, "tr_session_interrupt", "tr_session_resume"
+        )
         _open.add(self)
 
     @property

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-
 from .arrays import DTYPES, id_pointer, ids_of, numpy_dtype, pointer_to, rows_into
 from .binding import call, deadline, encoded, lib, made, text
 
@@ -189,5 +188,3 @@ class TypeData(NamedTuple):
     """The features of a type."""
 
     data: TableMapping
-
-

@@ -77,7 +77,7 @@ class Types:
             if found:
                 known = _listed(self.canonical_etypes[i] for i in found)
                 raise errors.NotFound(f"edge type {name!r} may be {known}: say which")
-        number = self._etype_numbers.get(tuple(name)) if not isinstance(name, str) else None
+        number = self._etype_numbers.get((name[0], name[1], name[2])) if len(name) == 3 else None
         if number is None:
             known = _listed(self.canonical_etypes)
             raise errors.NotFound(f"no edge type {name!r}: there are {known}")

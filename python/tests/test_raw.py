@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw graphs from Python are those of the command, and what is wrong is refused."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import run_command
+
+import troupe
+from troupe import raw
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_a_generated_graph_has_the_bytes_of_the_commands(tmp_path: Path) -> None:
+    sizes = {"nodes": 300, "edges": 2000, "features": 4, "classes": 3, "seed": 9}
+    raw.generate(tmp_path / "ours", "sbm", **sizes)
+    words = [word for name, number in sizes.items() for word in (f"--{name}", number)]
+    run_command("generate", "sbm", *words, "--out", tmp_path / "theirs", "--quiet")
+    assert files_of(tmp_path / "ours") == files_of(tmp_path / "theirs")
+
+    report = raw.split(tmp_path / "ours", (50, 30, 20), replace=True, seed=3)
+    ratio = ["--ratio", "50/30/20", "--seed", 3, "--replace"]
+    run_command("split", tmp_path / "theirs", *ratio, "--quiet")
+    assert files_of(tmp_path / "ours") == files_of(tmp_path / "theirs")
+    assert (report.num_train, report.num_validation, report.num_test) == (150, 90, 60)
+
+    assert raw.add_feature(tmp_path / "ours", "degree", name="deg").width == 2
+    run_command("feature", tmp_path / "theirs", "--degree", "--name", "deg", "--quiet")
+    assert files_of(tmp_path / "ours") == files_of(tmp_path / "theirs")
+
+
+def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("from,to\na,b\nb,c\nc,a\n")
+    (tmp_path / "people.csv").write_text("id,age,label\na,31,x\nb,45,y\nc,52,x\n")
+    report = raw.import_table(
+        tmp_path / "links.csv", tmp_path / "raw", tmp_path / "people.csv", undirected=True
+    )
+    assert report.edge_rows == 3 and report.num_classes == 2
+    (tmp_path / "links.txt").write_text("0 1\n1 2\n2 2\n")
+    report = raw.import_edges(tmp_path / "links.txt", tmp_path / "edges", loops="drop")
+    assert report.self_loops == 1 and report.largest_id == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda p: raw.generate(p, "nothing", nodes=1, edges=1), ValueError, "'sbm'"),
+        (lambda p: raw.generate(p, "skew", nodes=0, edges=1), troupe.Error, "nodes"),
+        (lambda p: raw.import_edges("nowhere", p), troupe.errors.NotFound, "nowhere"),
+        (lambda p: raw.import_edges("x", p, loops="some"), ValueError, "'drop'"),
+        (lambda p: raw.split(p, (1, 2)), ValueError, "three shares"),
+        (lambda p: raw.add_feature(p, "best"), ValueError, '"degree"'),
+        (lambda p: raw.split(p), troupe.errors.Error, "raw"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    tmp_path: Path, call: Any, kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=text):
+        call(tmp_path / "raw")
+    assert not (tmp_path / "raw").exists()
+
+
+def test_a_folder_that_is_there_stays(tmp_path: Path) -> None:
+    raw.generate(tmp_path / "raw", nodes=50, edges=100)
+    before = files_of(tmp_path / "raw")
+    with pytest.raises(FileExistsError):
+        raw.generate(tmp_path / "raw", nodes=60, edges=100)
+    assert files_of(tmp_path / "raw") == before
+
+
+def test_an_exception_of_the_callback_cancels_and_leaves_nothing(tmp_path: Path) -> None:
+    seen = []
+
+    def stop(progress: Any) -> None:
+        seen.append(progress)
+        raise KeyboardInterrupt
+
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        raw.generate(
+            tmp_path / "raw", nodes=4_000_000, edges=200_000_000, features=64, progress=stop
+        )
+    assert time.perf_counter() - begin < 20
+    assert len(seen) == 1 and seen[0].seconds > 0 and not list(tmp_path.iterdir())
+    assert np.isfinite(seen[0].total)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training and inference are those of the command, byte for byte."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import World, run_command
+
+import troupe
+from troupe import training
+
+
+def test_a_model_has_the_bytes_of_the_commands(world: World, tmp_path: Path) -> None:
+    events: list[training.Event] = []
+    options = {"epochs": 3, "hidden": 16, "batch_size": 200, "seed": 4, "threads": 1}
+    run = training.train(
+        world.path, tmp_path / "ours", fanout=[5, 5], on_event=events.append, **options
+    )
+    words = ["--fanout", "5,5", "--epochs", 3, "--hidden", 16, "--batch-size", 200]
+    words += ["--seed", 4, "--threads", 1, "--run", tmp_path / "theirs", "--quiet"]
+    run_command("train", world.path, *words)
+    ours, theirs = (tmp_path / name / "model.safetensors" for name in ("ours", "theirs"))
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert len(run.epochs) == run.result.epochs == 3
+    assert [event.number for event in events if event.kind == "epoch"] == [0, 1, 2]
+    assert run.epochs[-1].train_loss < run.epochs[0].train_loss
+    assert 0 <= run.test.accuracy <= 1 and run.validation.labelled > 0
+
+    predictions = training.infer(world.path, run.path, embeddings=True)
+    words = ["--run", run.path, "--exact", "--out", tmp_path / "o.npy", "--quiet"]
+    run_command("infer", world.path, *words)
+    outputs = predictions.outputs
+    assert np.array_equal(outputs, np.load(tmp_path / "o.npy"))
+    assert predictions.embeddings.shape == (2000, 16)
+    assert predictions.scores("test").accuracy == run.test.accuracy
+    counts = predictions.confusion("test")
+    assert counts.sum() == run.test.labelled
+    assert np.trace(counts) / counts.sum() == pytest.approx(run.test.accuracy)
+    predictions.write(tmp_path / "p.csv")
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 2001
+    expected = outputs.copy()
+    del predictions
+    assert np.array_equal(outputs, expected)
+
+    saved = training.SavedModel(run.path)
+    assert saved.info.kind == "sage" and saved.info.layers == 2
+    shapes = {name: array.shape for name, array in saved.state_dict().items()}
+    assert shapes["layers.0.neigh.weight"] == (16, 16)
+
+
+def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match='"hidden"'):
+        training.train(world.path, tmp_path / "run", hiden=3)
+    with pytest.raises(troupe.errors.NotFound, match="nowhere"):
+        training.train("nowhere/g.json", tmp_path / "run")
+    with pytest.raises(troupe.errors.InvalidArgument, match="model"):
+        training.train(world.path, tmp_path / "run", model="none")
+    with pytest.raises(troupe.errors.NotFound):
+        training.infer(world.path, tmp_path / "run")
+    with pytest.raises(troupe.errors.NotFound):
+        training.SavedModel(tmp_path / "run")
+
+
+def test_ctrl_c_ends_a_training(world: World, tmp_path: Path) -> None:
+    def stop(event: training.Event) -> None:
+        if event.kind == "epoch":
+            raise KeyboardInterrupt
+
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        training.train(world.path, tmp_path / "run", epochs=100000, on_event=stop)
+    assert time.perf_counter() - begin < 30

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Raw graphs: made of files, of numbers, of arrays; with masks and features added.
+
+A raw graph is a folder in DGL's chunked format (``metadata.json`` and arrays). Every function makes
+it whole or not at all, and refuses a folder that is there unless ``replace=True``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from .binding import filled, lib, made
+from .task import Progress, Report, run
+
+Path = str | os.PathLike[str]
+OnProgress = Callable[[Progress], object] | None
+
+
+def _number(prefix: str, word: str, what: str) -> int:
+    """The library's number of a word among those that begin with `prefix`."""
+    found = getattr(lib, prefix + word.upper().replace("-", "_"), None)
+    if found is None:
+        known = [
+            n[len(prefix) :].lower().replace("_", "-") for n in dir(lib) if n.startswith(prefix)
+        ]
+        known = [name for name in known if not name.endswith("-max")]
+        raise ValueError(f"{what}={word!r}: give one of {', '.join(map(repr, sorted(known)))}")
+    return int(found)
+
+
+def generate(
+    out: Path,
+    kind: str = "skew",
+    *,
+    nodes: int,
+    edges: int,
+    features: int | None = None,
+    classes: int | None = None,
+    seed: int = 0,
+    signal: float | None = None,
+    inside: float | None = None,
+    quadrants: Sequence[float] | None = None,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> None:
+    """Writes a synthetic graph with features, labels and masks; as ``troupe generate``.
+
+    Parameters
+    ----------
+    out : the folder to make.
+    kind : "skew" (degrees as skewed as a shop's co-purchases), "rmat" or "sbm" (labels that the
+        edges show).
+    nodes, edges : how many.
+    features, classes : numbers a node, and classes; 0: none.
+    signal : how far classes are apart in the features.
+    inside : "sbm": the share of edges inside classes.
+    quadrants : "rmat": four probabilities.
+    """
+    options = made(
+        "tr_generate_options",
+        out=out,
+        kind=_number("TR_GENERATE_", kind, "kind"),
+        num_nodes=nodes,
+        num_edges=edges,
+        num_features=features,
+        num_classes=classes,
+        seed=seed,
+        signal=signal,
+        inside=inside,
+        replace=replace,
+    )
+    for i, share in enumerate(quadrants or ()):
+        options.quadrants[i] = share
+    run(lib.tr_generate_start, options, progress)
+
+
+def import_edges(
+    path: Path,
+    out: Path,
+    *,
+    undirected: bool = False,
+    delimiter: str | None = None,
+    num_nodes: int = 0,
+    source: str | None = None,
+    target: str | None = None,
+    first_id: int = 0,
+    loops: str = "keep",
+    duplicates: str = "keep",
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Makes a raw graph of an edge list, a Matrix Market or METIS file; as ``troupe import edges``.
+
+    Parameters
+    ----------
+    path, out : the file, and the folder to make.
+    undirected : each line also stands for its reverse.
+    delimiter : between columns; None: blanks, tabs, commas or semicolons.
+    num_nodes : 0: the largest ID and 1.
+    source, target : columns, by name or number from 1.
+    first_id : the ID of the first node.
+    loops : "keep", "drop" or "error".
+    duplicates : "keep", "count", "drop" or "error".
+    """
+    options = made(
+        "tr_import_edges_options",
+        path=path,
+        out=out,
+        replace=replace,
+        undirected=undirected,
+        delimiter=_delimiter(delimiter),
+        num_nodes=num_nodes,
+        source=source,
+        target=target,
+        first_id=first_id,
+        loops=_number("TR_LOOPS_", loops, "loops"),
+        duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
+    )
+    result = (lib.tr_import_edges_result, "tr_import_edges_report")
+    return run(lib.tr_import_edges_start, options, progress, result)
+
+
+def _delimiter(delimiter: str | None) -> bytes | None:
+    return None if delimiter is None else delimiter.encode()
+
+
+def import_table(
+    edges: Path,
+    out: Path,
+    nodes: Path | None = None,
+    *,
+    undirected: bool = False,
+    delimiter: str | None = None,
+    header: str = "find",
+    source: str | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    time: str | None = None,
+    id: str | None = None,
+    features: Sequence[str] | None = None,
+    labels: str | None = None,
+    split: str | None = None,
+    loops: str = "keep",
+    duplicates: str = "keep",
+    missing: str = "error",
+    unknown: str = "error",
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Makes a raw graph of tables whose IDs may be any texts; as ``troupe import table``.
+
+    Parameters
+    ----------
+    edges, nodes, out : CSV, TSV or JSON lines, packed or not; and the folder to make.
+    header : "find", "yes" or "no".
+    source, target, weight, time, id, labels, split : columns, by name or number from 1.
+    features : columns; None: all others; empty: none.
+    missing : a node without a value: "error", "mean" or "zero".
+    unknown : a node that only edges have: "error" or "add".
+    """
+    options = made(
+        "tr_import_table_options",
+        edges=edges,
+        nodes=nodes,
+        out=out,
+        replace=replace,
+        undirected=undirected,
+        delimiter=_delimiter(delimiter),
+        header=_number("TR_TABLE_HEADER_", header, "header"),
+        source=source,
+        target=target,
+        weight=weight,
+        time=time,
+        id=id,
+        features=None if features is None else ",".join(features),
+        labels=labels,
+        split=split,
+        loops=_number("TR_LOOPS_", loops, "loops"),
+        duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
+        missing=_number("TR_TABLE_MISSING_", missing, "missing"),
+        unknown=_number("TR_TABLE_UNKNOWN_", unknown, "unknown"),
+    )
+    result = (lib.tr_import_table_result, "tr_import_table_report")
+    return run(lib.tr_import_table_start, options, progress, result)
+
+
+def import_npz(
+    path: Path,
+    out: Path,
+    *,
+    undirected: bool = False,
+    split: int = 0,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Makes a raw graph of a published ``.npz`` archive; as ``troupe import npz``."""
+    options = made(
+        "tr_import_npz_options",
+        path=path,
+        out=out,
+        replace=replace,
+        undirected=undirected,
+        split=split,
+    )
+    result = (lib.tr_import_npz_result, "tr_import_npz_report")
+    return run(lib.tr_import_npz_start, options, progress, result)
+
+
+def import_ogb(
+    path: Path,
+    out: Path,
+    *,
+    split: str | None = None,
+    undirected: bool = False,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Makes a raw graph of a folder of the Open Graph Benchmark; as ``troupe import ogb``."""
+    options = made(
+        "tr_import_ogb_options",
+        path=path,
+        out=out,
+        split=split,
+        replace=replace,
+        undirected=undirected,
+    )
+    result = (lib.tr_import_ogb_result, "tr_import_ogb_report")
+    return run(lib.tr_import_ogb_start, options, progress, result)
+
+
+def import_debian(
+    out: Path,
+    *,
+    source: Path | None = None,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> None:
+    """Makes a raw graph of a Debian archive's packages; as ``troupe import debian``.
+
+    source : what ``apt-cache dumpavail`` printed; None: it is run here.
+    """
+    options = made("tr_import_debian_options", out=out, replace=replace)
+    if source is not None:
+        filled(options, **{"from": source})
+    run(lib.tr_import_debian_start, options, progress)
+
+
+def split(
+    raw: Path,
+    ratio: Sequence[float] = (60, 20, 20),
+    *,
+    ntype: str | None = None,
+    labels: str | None = None,
+    by_class: bool = False,
+    seed: int = 0,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Adds masks "train_mask", "val_mask" and "test_mask" to a raw graph; as ``troupe split``.
+
+    Parameters
+    ----------
+    raw : its folder.
+    ratio : three shares, of their sum.
+    by_class : each class is split by itself.
+    """
+    if len(ratio) != 3 or min(ratio) < 0 or sum(ratio) <= 0:
+        raise ValueError(f"ratio={tuple(ratio)}: give three shares, such as (60, 20, 20)")
+    whole = int(lib.TR_SPLIT_WHOLE)
+    train = round(whole * ratio[0] / sum(ratio))
+    validation = min(round(whole * ratio[1] / sum(ratio)), whole - train)
+    options = made(
+        "tr_split_options",
+        raw=raw,
+        ntype=ntype,
+        labels=labels,
+        train_share=train,
+        validation_share=validation,
+        test_share=whole - train - validation,
+        by_class=by_class,
+        replace=replace,
+        seed=seed,
+    )
+    result = (lib.tr_split_result, "tr_split_report")
+    return run(lib.tr_split_start, options, progress, result)
+
+
+def add_feature(
+    raw: Path,
+    kind: str = "degree",
+    *,
+    ntype: str | None = None,
+    name: str | None = None,
+    width: int = 0,
+    seed: int = 0,
+    replace: bool = False,
+    progress: OnProgress = None,
+) -> Report | None:
+    """Adds a feature to a raw graph: "degree", "one-hot", "random" or "pagerank"; as
+    ``troupe feature``.
+
+    width : "random": columns.
+    """
+    if kind not in ("degree", "one-hot", "random", "pagerank"):
+        raise ValueError(f'kind={kind!r}: give "degree", "one-hot", "random" or "pagerank"')
+    options = made(
+        "tr_feature_options",
+        raw=raw,
+        ntype=ntype,
+        name=name,
+        kind=_number("TR_FEATURE_", kind, "kind"),
+        width=width,
+        seed=seed,
+        replace=replace,
+    )
+    result = (lib.tr_feature_result, "tr_feature_report")
+    return run(lib.tr_feature_start, options, progress, result)
+
+
+__all__ = [
+    "add_feature",
+    "generate",
+    "import_debian",
+    "import_edges",
+    "import_npz",
+    "import_ogb",
+    "import_table",
+    "split",
+]

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The built-in models: training, predicting every node, and a run's model as arrays.
+
+These are `troupe train` and `troupe infer`: the same options give the same bytes. The library that
+computes brings a BLAS; it is loaded by the import of this module.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._libmodel import ffi
+from ._libmodel import lib as model
+from .arrays import DTYPES, Tensors, check_tensors, tensor_of
+from .binding import address, call, encoded, fields_of, function_address, lib, made, text
+from .task import Progress, Report, report_of, start, wait
+
+AnyPath = str | os.PathLike[str]
+SPLITS = ("train", "validation", "test")
+
+
+def _model_struct(struct: str, **fields: Any) -> Any:
+    return made(struct, _library=model, _ffi=ffi, **fields)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a training says beside its progress.
+
+    Attributes
+    ----------
+    kind : "warning", "ready", "epoch", "checkpoint", "trained", "head", "advice", ...
+    number : of the epoch, from 0, or of steps.
+    text : for people, such as "epoch 3: loss 0.7, validation accuracy 0.8".
+    """
+
+    kind: str
+    number: int
+    text: str
+
+
+def _kinds() -> dict[int, str]:
+    names = (n for n in dir(model) if n.startswith("TR_MODEL_") and not n.endswith("_MAX"))
+    skipped = ("TR_MODEL_STACK_SIGNAL",)
+    return {
+        int(getattr(model, n)): n[len("TR_MODEL_") :].lower() for n in names if n not in skipped
+    }
+
+
+def _events(task: Any, on_event: Callable[[Event], object] | None) -> Callable[[], None]:
+    """Takes the events that wait."""
+    kinds = _kinds()
+
+    def take() -> None:
+        while True:
+            event = _model_struct("tr_model_event")
+            if model.tr_model_next_event(task, 0, event, ffi.NULL) != 0:
+                return
+            if on_event is not None:
+                said = Event(kinds.get(event.kind, str(event.kind)), event.number, text(event.text))
+                on_event(said)
+
+    return take
+
+
+def _scores(struct: Any) -> Report | None:
+    scores = report_of(struct)
+    return scores if scores.labelled else None
+
+
+class Run:
+    """What came of a training.
+
+    Attributes
+    ----------
+    path : str
+        The run's folder.
+    epochs : list of Report
+        An entry an epoch: ``train_loss``, ``seconds``, ``evaluated``, ``validation`` (scores).
+    result : Report
+        ``epochs``, ``best_epoch``, ``stopped_early``, ``train_loss``.
+    validation, test : Report or None
+        Scores (``accuracy``, ``macro_f1``, ``roc_auc``, ``loss``) of the best model.
+    """
+
+    def __init__(self, path: str, task: Any) -> None:
+        self.path = path
+        self.epochs = _epochs_of(task)
+        result = _model_struct("tr_train_result")
+        validation, test = _model_struct("tr_scores"), _model_struct("tr_scores")
+        call(model.tr_train_get_result, task, result, validation, test)
+        self.result = report_of(result)
+        self.validation = _scores(validation)
+        self.test = _scores(test) if result.tested else None
+
+    def __repr__(self) -> str:
+        return f"Run({self.path!r}, {len(self.epochs)} epochs, test {self.test})"
+
+
+def _epochs_of(task: Any) -> list[Report]:
+    epochs: list[Report] = []
+    while True:
+        epoch, scores = _model_struct("tr_train_epoch"), _model_struct("tr_scores")
+        if model.tr_train_get_epoch(task, len(epochs), epoch, scores, ffi.NULL) != 0:
+            return epochs
+        found = report_of(epoch)
+        found.validation = _scores(scores) if epoch.evaluated else None
+        epochs.append(found)
+
+
+def train(
+    graph: AnyPath,
+    run: AnyPath,
+    *,
+    fanout: Sequence[int] | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    on_event: Callable[[Event], object] | None = None,
+    **options: Any,
+) -> Run:
+    """Trains a built-in model; as ``troupe train``.
+
+    Parameters
+    ----------
+    graph : ``DIR/NAME.json``.
+    run : the run's folder.
+    fanout : a number a layer, the input layer's first; also says how many layers there are.
+    progress : called about ten times a second.
+    on_event : called with each `Event`, such as the end of an epoch.
+    **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
+        defaults are those of troupe-train(1): ``model="sage"``, ``hidden=``, ``batch_size=``,
+        ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...
+
+    Ctrl-C, or an exception of a callback, cancels the training.
+    """
+    _check_options("tr_train_options", options)
+    given = _model_struct("tr_train_options", graph=graph, run=run, **options)
+    if fanout is not None:
+        given.num_layers = len(fanout)
+        for layer, number in enumerate(fanout):
+            given.fanout[layer] = number
+    task = start(model.tr_train_start, given)
+    wait(task, progress, _events(task, on_event))
+    return Run(os.fspath(run), task)
+
+
+def _check_options(struct: str, options: dict[str, Any]) -> None:
+    names = {name for name, _ in ffi.typeof(f"struct {struct}").fields}
+    for name in options:
+        if name not in names or name in ("size", "reserved", "graph", "run"):
+            listed = [encoded(n) for n in sorted(names)]
+            near = lib.tr_text_nearest(
+                ffi.new("const char *[]", listed), len(listed), encoded(name), len(name)
+            )
+            hint = f'; did you mean "{text(near)}"?' if near != ffi.NULL else ""
+            raise TypeError(f"no option {name!r}{hint}")
+
+
+class Predictions:
+    """The outputs of every node, in memory of the library.
+
+    ``outputs`` and ``embeddings`` are float32 arrays of shape ``(num_nodes, classes)`` and
+    ``(num_nodes, hidden)``, a row a node by *original* ID; the first is before softmax or sigmoid.
+    """
+
+    def __init__(self, task: Any, tensors: Tensors) -> None:
+        self._task = task
+        # Arrays have a reference to the handle, and it closes the task, in place of the pointer.
+        self._handle = _core.Handle(address(task), function_address("tr_task_close"))
+        ffi.gc(task, None)
+        self._tensors = tensors
+
+    def _rows(self, function: Any) -> Any:
+        rows = made("tr_rows")
+        call(function, self._task, rows)
+        shape = (int(rows.num_rows), int(rows.width))
+        view = _core.View(self._handle, address(rows.rows), DTYPES[rows.dtype], shape)
+        return tensor_of(view, self._tensors)
+
+    @property
+    def outputs(self) -> Any:
+        """Before softmax or sigmoid."""
+        return self._rows(model.tr_infer_get_outputs)
+
+    @property
+    def embeddings(self) -> Any:
+        """The rows of the last hidden layer, where they were asked for."""
+        return self._rows(model.tr_infer_get_embeddings)
+
+    def scores(self, split: str = "test") -> Report | None:
+        """The nodes of one of the run's masks: "train", "validation" or "test"; None: no label."""
+        found = _model_struct("tr_scores")
+        call(model.tr_infer_get_scores, self._task, _split(split), found)
+        return _scores(found)
+
+    def confusion(self, split: str = "test") -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """Counts ``[a, b]`` of labelled nodes of class a that were taken for class b."""
+        classes = int(self.outputs.shape[1])
+        counts = np.zeros((classes, classes), dtype=np.uint64)
+        into = ffi.cast("uint64_t *", counts.ctypes.data)
+        call(model.tr_infer_get_confusion, self._task, _split(split), into, counts.size)
+        return counts
+
+    def write(self, path: AnyPath) -> None:
+        """Writes outputs as .npy, or predictions as .csv or .jsonl."""
+        call(model.tr_infer_write, self._task, encoded(path))
+
+
+def _split(name: str) -> int:
+    if name not in SPLITS:
+        raise ValueError(f"split={name!r}: give one of {', '.join(map(repr, SPLITS))}")
+    return SPLITS.index(name)
+
+
+def infer(
+    graph: AnyPath,
+    run: AnyPath,
+    *,
+    sampled: bool = False,
+    epoch: int = 0,
+    embeddings: bool = False,
+    threads: int = 0,
+    tensors: str = "numpy",
+    progress: Callable[[Progress], object] | None = None,
+    on_event: Callable[[Event], object] | None = None,
+) -> Predictions:
+    """Computes the outputs of every node with a run's model; as ``troupe infer --exact``.
+
+    Parameters
+    ----------
+    graph, run : ``DIR/NAME.json`` and the folder of a finished run.
+    sampled : with the run's fanouts, instead of exactly with all neighbours.
+    epoch : sampled: keys the draws.
+    embeddings : keep the rows of the last hidden layer too.
+    """
+    options = _model_struct(
+        "tr_infer_options",
+        graph=graph,
+        run=run,
+        sampled=sampled,
+        epoch=epoch,
+        embeddings=embeddings,
+        threads=threads,
+    )
+    task = start(model.tr_infer_start, options)
+    wait(task, progress, _events(task, on_event))
+    return Predictions(task, check_tensors(tensors))
+
+
+class SavedModel:
+    """A run's model as it lies on the disk: a mapping of names to arrays, and ``info``."""
+
+    def __init__(self, run: AnyPath, tensors: str = "numpy") -> None:
+        box = ffi.new("struct tr_model **")
+        call(model.tr_model_open, encoded(run), box)
+        self._handle = _core.Handle(
+            address(box[0]), int(ffi.cast("uintptr_t", ffi.addressof(model, "tr_model_close")))
+        )
+        self._pointer = box[0]
+        self._tensors = check_tensors(tensors)
+        info = _model_struct("tr_model_info")
+        call(model.tr_model_info, self._pointer, info)
+        self.info = Report(**dict(fields_of(info)))
+
+    def __len__(self) -> int:
+        return int(self.info.num_tensors)
+
+    def items(self) -> list[tuple[str, Any]]:
+        """Names and arrays, copies, in the order of the file."""
+        found: list[tuple[str, Any]] = []
+        for index in range(len(self)):
+            tensor = _model_struct("tr_tensor")
+            call(model.tr_model_tensor, self._pointer, index, tensor)
+            shape = tuple(tensor.shape[d] for d in range(tensor.ndim))
+            name = DTYPES[tensor.dtype]
+            data = np.frombuffer(ffi.buffer(tensor.data, tensor.bytes), dtype=np.uint8).copy()
+            rows = data.view(np.uint16 if name == "bfloat16" else name).reshape(shape)
+            if self._tensors == "torch":
+                import torch
+
+                found.append((text(tensor.name), torch.from_numpy(rows)))
+            else:
+                found.append((text(tensor.name), rows))
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The parameters by name, such as "layers.0.weight"."""
+        return dict(self.items())
