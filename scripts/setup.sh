@@ -54,7 +54,8 @@ python3-setuptools   has_python setuptools
 python3-torch        has_python torch"
 
 # What the tests of ./check outside run.
-needed_outside="$needed_to_check
+needed_outside="$needed_python
+python3-venv         has_python ensurepip
 openssh-server       has_daemon sshd
 openssh-client       has_command ssh
 rsync                has_command rsync

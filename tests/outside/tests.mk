@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
 outside_shell_tests = \
+    tests/outside/python_types.sh \
     tests/outside/report_page.sh \
     tests/outside/slow_loris.sh \
     tests/outside/ssh.sh
