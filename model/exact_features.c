@@ -12,6 +12,7 @@
 struct pass {
     struct exact_features *features;
     const struct model *model;
+    const float *weights; /* the model's */
     uint64_t *index;
     struct tensor rows; /* [workers][width] */
 };
@@ -44,6 +45,10 @@ static void convert_row(const struct pass *pass, size_t row, float *to)
     features_convert(table->dtype, exact_stored_row(rows, (uint32_t)row), rows->width, to);
     if (model_configuration(pass->model)->normalise)
         kernels->scale(to, features_norm(kernels, to, rows->width), rows->width);
+    const struct params *params = model_params(pass->model);
+    if (params->columns > 0)
+        features_standardise(to, pass->weights + params->means, pass->weights + params->factors,
+                             rows->width);
 }
 
 static size_t block_end(const struct pass *pass, size_t begin)
@@ -152,10 +157,11 @@ static bool serve_as_stored(const struct exact_features *features, const struct 
     bool all_floats = true;
     for (uint32_t p = 0; p < num_parts; p++)
         all_floats = all_floats && features->tables[p]->dtype == TR_F32;
-    return all_floats && !model_configuration(model)->normalise;
+    const struct model_config *config = model_configuration(model);
+    return all_floats && !config->normalise && !config->standardise;
 }
 
-int exact_features_init(struct exact_features *features, const struct model *model,
+int exact_features_init(struct exact_features *features, struct model *model,
                         const struct node_map *map, const struct graph_part *const *parts,
                         uint32_t num_parts, const char *name, struct error *error)
 {
@@ -168,7 +174,7 @@ int exact_features_init(struct exact_features *features, const struct model *mod
     int rc = find_tables(features, parts, num_parts, name, width, error);
     if (rc != 0 || width == 0)
         return rc;
-    struct pass pass = { .features = features, .model = model };
+    struct pass pass = { .features = features, .model = model, .weights = model_weights(model) };
     if (exact_multiplies_first(&model_params(model)->layers[0]))
         rc = compress(&pass);
     if (rc == 0 && features->rows.sparse == NULL && !serve_as_stored(features, model, num_parts))

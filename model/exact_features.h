@@ -3,7 +3,7 @@
  * The features of a whole graph as exact inference reads them, prepared once for many passes.
  *
  * Float32 rows that need no normalising are read where partitions store them. Otherwise there
- * is a copy, converted and normalised: dense, or, where the input layer multiplies before it
+ * is a copy, converted, normalised and standardised: dense, or, where the input layer multiplies before it
  * aggregates and at most one element in EXACT_SPARSE_SHARE differs from zero, as bags of words
  * do, of the non-zero elements alone.
  *
@@ -33,7 +33,7 @@ struct exact_features {
 
 /* name is unused where the model takes no features. TR_ENOENT, TR_EMISMATCH, TR_ENOMEM,
  * TR_ETOOBIG. After a failure only exact_features_fini may follow. */
-int exact_features_init(struct exact_features *features, const struct model *model,
+int exact_features_init(struct exact_features *features, struct model *model,
                         const struct node_map *map, const struct graph_part *const *parts,
                         uint32_t num_parts, const char *name, struct error *error);
 void exact_features_fini(struct exact_features *features);

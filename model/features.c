@@ -77,3 +77,9 @@ float features_norm(const struct kernels *kernels, const float *row, size_t widt
     double sum = kernels->magnitude(row, width);
     return sum > 0 ? (float)(1 / sum) : 1.0f;
 }
+
+void features_standardise(float *row, const float *means, const float *factors, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        row[i] = (row[i] - means[i]) * factors[i];
+}

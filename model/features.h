@@ -19,4 +19,7 @@ void features_convert(enum tr_dtype dtype, const void *from, size_t count, float
 /* The factor of a row by which its magnitudes add up to 1; 1 for a row of zeros. */
 float features_norm(const struct kernels *kernels, const float *row, size_t width);
 
+/* Takes from each element its column's mean, and multiplies the rest by its factor. */
+void features_standardise(float *row, const float *means, const float *factors, size_t width);
+
 #endif

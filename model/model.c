@@ -27,6 +27,7 @@ struct model {
     struct layer_tools tools;
     struct tensor weights;   /* [1][params.count] */
     struct tensor beginning; /* the same, where the first weights are not drawn */
+    struct tensor columns;   /* [1][2 * inputs], where they are standardised: means, then factors */
     struct tensor gradients; /* [1][params.count] */
     struct optimiser optimiser;
     struct tensor input;       /* features converted, normalised or dropped; else unused */
@@ -104,6 +105,9 @@ void model_reset(struct model *model)
         memcpy(model->weights.data, model->beginning.data, model->params.count * sizeof(float));
     else
         params_draw(&model->params, model->config.seed, model->weights.data);
+    if (model->beginning.rows == 0 && model->columns.rows > 0)
+        memcpy(model->weights.data + model->params.means, model->columns.data,
+               model->columns.cols * sizeof(float));
     optimiser_reset(&model->optimiser);
 }
 
@@ -117,6 +121,17 @@ int model_begin_with(struct model *model, const float *weights)
     return 0;
 }
 
+int model_standardise_with(struct model *model, const float *columns)
+{
+    size_t count = 2 * (size_t)model->params.columns;
+    int rc = tensor_resize(&model->columns, 1, count);
+    if (rc != 0)
+        return rc;
+    memcpy(model->columns.data, columns, count * sizeof(float));
+    model_reset(model);
+    return 0;
+}
+
 static int reserve_weights(struct model *model)
 {
     int rc = tensor_resize(&model->weights, 1, model->params.count);
@@ -125,6 +140,9 @@ static int reserve_weights(struct model *model)
     if (rc == 0)
         rc = optimiser_init(&model->optimiser, &model->config, model->params.count,
                             model->params.trained);
+    /* Nobody else writes the gradients of what no step changes. */
+    if (rc == 0)
+        memset(model->gradients.data, 0, model->params.count * sizeof(float));
     return rc;
 }
 
@@ -166,6 +184,7 @@ void model_destroy(struct model *model)
     layer_tools_fini(&model->tools);
     tensor_fini(&model->weights);
     tensor_fini(&model->beginning);
+    tensor_fini(&model->columns);
     tensor_fini(&model->gradients);
     tensor_fini(&model->input);
     tensor_fini(&model->logit_grads);
@@ -307,6 +326,14 @@ static void prepare_row(const struct model *model, const struct batch_rows *feat
     else
         features_convert(features->dtype, stored, width, to);
     float norm = model->config.normalise ? features_norm(kernels, from, width) : 1.0f;
+    if (model->config.standardise) {
+        const float *weights = model->weights.data;
+        if (from != to)
+            memcpy(to, from, width * sizeof *to);
+        from = to;
+        features_standardise(to, weights + model->params.means, weights + model->params.factors,
+                             width);
+    }
     if (dropout->threshold > 0) {
         struct dropout scaled = *dropout;
         scaled.scale *= norm;
@@ -336,7 +363,8 @@ static int prepare_input(struct model *model, const struct mini_batch *batch,
     const struct batch_nodes *nodes = batch->nodes;
     const struct batch_rows *features = &nodes->features;
     if (features->rows != NULL && features->dtype == TR_F32 && !model->config.normalise &&
-        dropout->threshold == 0 && features->row_bytes == model->config.inputs * sizeof(float)) {
+        !model->config.standardise && dropout->threshold == 0 &&
+        features->row_bytes == model->config.inputs * sizeof(float)) {
         *rows = features->rows;
         return 0;
     }

@@ -64,6 +64,10 @@ void model_reset(struct model *model);
 /* Resets it, now and by model_reset(), to a copy of weights [parameters]. TR_ENOMEM. */
 int model_begin_with(struct model *model, const float *weights);
 
+/* Standardises the features by columns, means and then factors of all inputs, now and after a
+ * model_reset() to drawn weights. For a configuration that standardises. TR_ENOMEM. */
+int model_standardise_with(struct model *model, const float *columns);
+
 /* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
  * types, TR_EMISMATCH where the batch does not fit the model, TR_ERANGE for an edge whose weight is
  * none, TR_ENOMEM. Weights of edges are the batch's tables of edges. */

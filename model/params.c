@@ -36,7 +36,10 @@ void params_layout(struct params *params, const struct model_config *config)
         layer->running = next;
         next += layer->batch_normed ? BATCH_NORM_RUNNING(layer->out) : 0;
     }
-    params->count = next;
+    params->columns = config->standardise ? config->inputs : 0;
+    params->means = next;
+    params->factors = params->means + params->columns;
+    params->count = params->factors + params->columns;
 }
 
 static void draw_matrix(float *weights, size_t in, size_t out, uint64_t seed, uint32_t layer,
@@ -62,6 +65,8 @@ void params_draw(const struct params *params, uint64_t seed, float *values)
         for (size_t i = 0; layer->batch_normed && i < layer->out; i++)
             values[layer->running + layer->out + i] = 1;
     }
+    for (uint32_t i = 0; i < params->columns; i++)
+        values[params->factors + i] = 1;
 }
 
 static void add_view(struct param_view *view, uint32_t layer, const char *what, size_t offset,
@@ -96,6 +101,16 @@ size_t params_views(const struct params *params, struct param_view views[PARAM_V
         add_view(&views[count++], l, "norm.running_mean", running, layer->out, 0);
         add_view(&views[count++], l, "norm.running_var", running + out, layer->out, 0);
         add_view(&views[count++], l, "norm.steps", running + 2 * out, 1, 0);
+    }
+    if (params->columns > 0) {
+        views[count++] = (struct param_view){ .name = "features.mean",
+                                              .offset = params->means,
+                                              .ndim = 1,
+                                              .shape = { params->columns } };
+        views[count++] = (struct param_view){ .name = "features.factor",
+                                              .offset = params->factors,
+                                              .ndim = 1,
+                                              .shape = { params->columns } };
     }
     return count;
 }

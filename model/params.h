@@ -35,31 +35,37 @@ struct layer_params {
     size_t running; /* where it is batch_normed, behind all layers: see batch_norm.h */
 };
 
+/* What no step changes stands behind what is learned: with model_config.standardise, the mean of
+ * each column of features and the factor that its difference from it is multiplied by. */
 struct params {
     uint32_t num_layers;
     struct layer_params layers[BATCH_LAYERS_MAX];
-    size_t trained; /* of all: those that an optimiser changes, which come first */
+    size_t trained;   /* of all: those that an optimiser changes, which come first */
+    uint32_t columns; /* of features that are standardised; 0: none are */
+    size_t means;     /* [columns] */
+    size_t factors;   /* [columns] */
     size_t count;
 };
 
 void params_layout(struct params *params, const struct model_config *config);
 
 /* Weights uniform within the square root of 6 / (in + out) (Glorot and Bengio, AISTATS 2010),
- * drawn from (seed, layer, matrix, element); biases and running means zero, scales and running
- * variances one. */
+ * drawn from (seed, layer, matrix, element); biases, means and running means zero, scales, factors
+ * and running variances one. */
 void params_draw(const struct params *params, uint64_t seed, float *values);
 
 /* One named matrix or vector, as PyTorch's state_dict would name it. */
 struct param_view {
     /* layers.0.self.weight, layers.0.neigh.weight (gcn: layers.0.weight), ...bias, ...norm.weight,
-     * ...norm.running_mean, ...norm.running_var, ...norm.steps */
+     * ...norm.running_mean, ...norm.running_var, ...norm.steps; features.mean,
+     * features.factor */
     char name[40];
     size_t offset;
     uint32_t ndim;
     uint64_t shape[2];
 };
 
-#define PARAM_VIEWS_MAX (7 * BATCH_LAYERS_MAX)
+#define PARAM_VIEWS_MAX (7 * BATCH_LAYERS_MAX + 2)
 
 /* Fills views and returns their number. */
 size_t params_views(const struct params *params, struct param_view views[PARAM_VIEWS_MAX]);

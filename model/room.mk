@@ -61,6 +61,7 @@ libtr_model_la_SOURCES = \
     model/ranking.c \
     model/ranking.h \
     model/run_choice.c \
+    model/run_columns.c \
     model/run_classes.c \
     model/run_config.c \
     model/run_config.h \

@@ -104,17 +104,19 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     if (rv != 0)
         return error_set(error, rv, "the graph: %s", tr_strerror(rv));
     uint64_t count = tr_nodes_count(nodes);
+    bool few = count <= (uint64_t)FEW_NODES * config->model.classes;
     choose_length(config, count, place.world);
-    if (count > (uint64_t)FEW_NODES * config->model.classes)
-        return 0;
-    if (config->choose_input_dropout)
+    if (few && config->choose_input_dropout)
         config->model.input_dropout = FEW_INPUT_DROPOUT;
-    if (config->choose_l2)
+    if (few && config->choose_l2)
         config->model.l2 = FEW_L2;
-    if (!config->choose_normalise)
-        return 0;
-    rv = look_at_features(job, nodes, &counts, error);
-    config->model.normalise = counts;
+    if (few && config->choose_normalise) {
+        rv = look_at_features(job, nodes, &counts, error);
+        config->model.normalise = counts;
+    }
+    /* Columns come behind rows: what adds up to 1 in a row stays so. */
+    if (rv == 0 && config->choose_standardise && !config->model.normalise)
+        rv = run_job_standardise(job, &config->model.standardise, error);
     return rv;
 }
 

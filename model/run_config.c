@@ -79,6 +79,8 @@ static json_t *whole_model_to_json(const struct model_config *model)
     int rv = 0;
     if (model->residual)
         rv |= json_object_set_new(object, "residual", json_true());
+    if (model->standardise)
+        rv |= json_object_set_new(object, "standardise", json_true());
     if (model->norm != MODEL_NORM_NONE)
         rv |= json_object_set_new(object, "norm", json_string(model_norm_name(model->norm)));
     if (rv == 0)
@@ -205,13 +207,14 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
     double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
-    int residual = 0, normalise, replace, drop_last, balanced;
+    int residual = 0, standardise = 0, normalise, replace, drop_last, balanced;
     json_t *fanout;
     json_error_t why;
     int rv = json_unpack_ex(
         object, &why, 0,
         "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
-        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I, s?b, s?s}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, "
+        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I, s?b, s?s, s?b}, s:o, s:I, s:b, s:b, s:b, s:s, "
+        "s:I, "
         "s:I, s:s,"
         " s:s, s:s, s:s, s:s, s?s}",
         "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden", &n.hidden,
@@ -220,11 +223,12 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
         &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum", &momentum,
         "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule, "warmup_epochs",
         &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma, "cosine_floor",
-        &cosine_floor, "epochs", &n.epochs, "residual", &residual, "norm", &names.norm, "fanout",
-        &fanout, "batch_size", &n.batch_size, "replace", &replace, "drop_last", &drop_last,
-        "balanced_weights", &balanced, "evaluation", &names.evaluation, "evaluate_every", &n.every,
-        "patience", &n.patience, "features", &features, "labels", &labels, "train_mask",
-        &train_mask, "val_mask", &val_mask, "test_mask", &test_mask, "edge_weight", &edge_weight);
+        &cosine_floor, "epochs", &n.epochs, "residual", &residual, "norm", &names.norm,
+        "standardise", &standardise, "fanout", &fanout, "batch_size", &n.batch_size, "replace",
+        &replace, "drop_last", &drop_last, "balanced_weights", &balanced, "evaluation",
+        &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience, "features",
+        &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask, "test_mask",
+        &test_mask, "edge_weight", &edge_weight);
     if (rv != 0)
         return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
     rv = resolve_names(path, &names, config, error);
@@ -239,6 +243,7 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     model->input_dropout = (float)input_dropout;
     model->normalise = normalise;
     model->residual = residual;
+    model->standardise = standardise;
     model->lr = (float)lr;
     model->l2 = (float)l2;
     model->weight_decay = (float)decay;
@@ -340,6 +345,8 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
         config->model.l2 = begun->model.l2;
     if (config->choose_normalise)
         config->model.normalise = begun->model.normalise;
+    if (config->choose_standardise)
+        config->model.standardise = begun->model.standardise;
     config->choose_epochs = false;
 }
 

@@ -49,7 +49,8 @@ struct run_config {
     bool choose_epochs;
     /* With the epochs: nobody named these. Until then they have the values of a run whose epochs
      * were named. */
-    bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise;
+    bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise,
+        choose_standardise;
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */

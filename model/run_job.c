@@ -67,6 +67,8 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     int rv = model_create(model, &job->config->model, *parallel, error);
     if (rv == 0 && job->norms.in != NULL)
         model_set_norms(*model, &job->norms);
+    if (rv == 0 && job->config->model.standardise && job->columns != NULL)
+        rv = model_standardise_with(*model, job->columns);
     if (rv == 0 && job->beginning != NULL && model_begin_with(*model, job->beginning) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the weights to begin with");
     return rv;
@@ -82,10 +84,11 @@ static int explain_misfit(const char *run, struct error *error)
     if (run_config_read(files_posix, path, &config, NULL) == 0)
         error_set(
             error, TR_EMISMATCH,
-            "%s; %s is %s of %u layers, %u wide, from %u features to %u classes: options.from "
+            "%s; %s is %s of %u layers, %u wide, from %u features%s to %u classes: options.from "
             "needs a model of the same shape",
             why, run, model_kind_name(config.model.kind), config.model.layers, config.model.hidden,
-            config.model.inputs, config.model.classes);
+            config.model.inputs, config.model.standardise ? " in standardised columns" : "",
+            config.model.classes);
     else
         error_set(error, TR_EMISMATCH, "%s", why);
     run_config_fini(&config);
@@ -191,6 +194,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
 {
     struct tr_error why = TR_ERROR_INIT;
     *job = (struct run_job){ .config = config, .hooks = *hooks, .watched = layout->watched };
+    bool needed;
     share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
     int rv = warm_threads(job, layout, error);
@@ -222,6 +226,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         rv = open_weights(job, error);
     if (rv == 0)
         rv = run_job_choose(job, error);
+    if (rv == 0 && layout->trains && config->model.standardise && job->columns == NULL)
+        rv = run_job_standardise(job, &needed, error);
     if (rv == 0 && config->balanced_weights)
         rv = run_job_balance_classes(job, error);
     if (rv == 0)
@@ -251,6 +257,7 @@ void run_job_close(struct run_job *job)
         job->hooks.opened(job->hooks.arg, NULL);
     tr_session_close(job->session);
     free(job->beginning);
+    free(job->columns);
     free(job->class_weights);
     *job = (struct run_job){ 0 };
 }

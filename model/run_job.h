@@ -32,6 +32,7 @@ struct run_job_layout {
     bool verify_files;
     uint64_t memory_bytes;
     struct tr_log *log; /* of the session, or NULL; open until the job is closed */
+    bool trains;        /* else a model is read, with all that was measured for it */
     bool watched;       /* threads that compute take THREAD_STACK_SIGNAL */
 };
 
@@ -59,6 +60,7 @@ struct run_job {
     struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
     struct model *model;
     float *beginning; /* the weights that all replicas begin with, [parameters]; NULL: drawn */
+    float *columns;   /* features are standardised by, [2 * inputs]; NULL: by what a file says */
     float *class_weights;
     struct part_views parts; /* the partitions that are in this process */
     struct exact_graph whole;

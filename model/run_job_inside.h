@@ -6,6 +6,7 @@
  *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
  *     run_choice.c     what a training leaves to be chosen by the graph
+ *     run_columns.c    by what the columns of features are shifted and scaled
  *     run_survey.c     what may surprise whoever trains on these nodes
  *     run_infer.c      outputs of all nodes, and what they are worth
  *
@@ -15,6 +16,9 @@
 #define MODEL_RUN_JOB_INSIDE_H
 
 #include "model/run_job.h"
+
+/* Nodes by which the columns of features are measured. */
+#define RUN_COLUMNS_ROWS 65536u
 
 /* Are all partitions in this process? */
 static inline bool run_job_has_all_parts(const struct run_job *job)
@@ -37,6 +41,12 @@ int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *
                          struct error *error);
 /* Chooses what the configuration leaves open; every process of a job chooses the same. */
 int run_job_choose(struct run_job *job, struct error *error);
+/* Measures columns [2 * inputs] over at most so many nodes: the means, then the factors. */
+int run_job_measure_columns(struct run_job *job, uint32_t rows_most, float *columns,
+                            struct error *error);
+/* Measures the job's own, which its models standardise by. *needed: is there one to shift or
+ * scale? */
+int run_job_standardise(struct run_job *job, bool *needed, struct error *error);
 /* Weighs the classes by their shares of the training nodes. */
 int run_job_balance_classes(struct run_job *job, struct error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job trains on, in one line, and what makes its result worse than it might be. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,12 @@
 #define SURVEY_NODES_MAX (UINT64_C(1) << 28)
 /* So few steps of so few epochs teach a model next to nothing. */
 #define FEW_EPOCHS 30u
+
+/* Rows by which columns of features are judged, and the mean, in deviations, and the deviation up
+ * to which they are taken as they are. */
+#define SCALES_ROWS 4096u
+#define FAR_DEVIATIONS 10.0f
+#define LARGE_DEVIATION 100.0f
 
 struct survey {
     struct run_job *job;
@@ -60,7 +67,7 @@ static void say_head(const struct survey *s)
 }
 
 /* Marks the nodes of a mask, and counts those that each mask before it has too. */
-static int mark(struct survey *s, int mask, uint64_t both[3])
+static int survey_mark(struct survey *s, int mask, uint64_t both[3])
 {
     struct tr_error why = TR_ERROR_INIT;
     uint64_t count = count_of(s, mask);
@@ -88,7 +95,7 @@ static int advise_overlaps(struct survey *s)
         uint64_t both[3] = { 0 };
         if (s->nodes[mask] == NULL)
             continue;
-        rv = mark(s, mask, both);
+        rv = survey_mark(s, mask, both);
         for (int other = 0; other < mask && rv == 0; other++)
             if (both[other] > 0)
                 advise(s,
@@ -149,7 +156,32 @@ static void advise_steps(const struct survey *s)
                epochs);
 }
 
-static int survey(struct survey *s)
+/* Nobody asked for columns as they are, and one of them drowns the others. */
+static int advise_scales(const struct survey *s)
+{
+    const struct run_config *config = s->job->config;
+    const struct model_config *model = &config->model;
+    uint32_t width = model->inputs;
+    if (!config->choose_standardise || model->standardise || model->normalise || width == 0)
+        return 0;
+    float *columns = malloc(2 * (size_t)width * sizeof *columns);
+    int rv = columns == NULL ? error_set(s->error, TR_ENOMEM, "no memory to look at the features")
+                             : run_job_measure_columns(s->job, SCALES_ROWS, columns, s->error);
+    for (uint32_t i = 0; i < width && rv == 0; i++) {
+        float mean = fabsf(columns[i]), deviation = 1 / columns[width + i];
+        if (mean <= FAR_DEVIATIONS * deviation && deviation <= LARGE_DEVIATION)
+            continue;
+        advise(s,
+               "column %u of '%s' has numbers far from 0 and 1, such as %g, from which a model "
+               "learns badly: give options.standardise",
+               i, config->features, (double)(mean > deviation ? mean : deviation));
+        break;
+    }
+    free(columns);
+    return rv;
+}
+
+static int survey_all(struct survey *s)
 {
     int rv = count_labels(s);
     say_head(s);
@@ -159,7 +191,7 @@ static int survey(struct survey *s)
         return rv;
     advise_classes(s);
     advise_steps(s);
-    return 0;
+    return advise_scales(s);
 }
 
 int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
@@ -190,7 +222,7 @@ int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0)
-        rv = survey(&s);
+        rv = survey_all(&s);
     tr_nodes_close(s.nodes[0]);
     free(s.seen);
     free(s.trained);

@@ -2,9 +2,10 @@
 /*
  * A look at the nodes of a training before its first step: a line that says what is trained on
  * what, and advice where masks share nodes, where a class has no training node or no node at all,
- * and where the steps are too few.
+ * where the steps are too few, and where a column of features lies far from the others.
  *
- * It reads the labels of all nodes of the masks, and has a byte a node while it does.
+ * It reads the labels of all nodes of the masks and the features of some nodes, and has a byte a
+ * node while it does.
  *
  * Thread rules: the job's thread.
  */

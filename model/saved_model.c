@@ -79,6 +79,8 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .num_tensors = model->tensors.count,
                                          .norm = model_norm_name(config->norm),
                                          .residual = config->residual,
+                                         .standardise = config->standardise,
+
                                          .edge_weight = model->config.edge_weight };
     return sized_write(info, &known, sizeof known, "tr_model_info", error);
 }

@@ -198,6 +198,20 @@ static int survey_run(struct training *t, struct error *error)
     return run_survey(&t->job, &splits, train_task_surveyed, t, error);
 }
 
+/* A model that begins with another run's weights reads features as that one does. What is wrong with
+ * the folder is said when the weights are read. */
+static void adopt_standardise(struct training *t)
+{
+    struct run_config from = { 0 };
+    char *path = files_join(t->options.from, "config.json");
+    if (path != NULL && run_config_read(files_posix, path, &from, NULL) == 0) {
+        t->config.model.standardise = from.model.standardise;
+        t->config.choose_standardise = false;
+        run_config_fini(&from);
+    }
+    free(path);
+}
+
 /* The job, the loaders before the folder (a mask that is missing leaves none behind), and what is
  * said once the process is of use to others. */
 static int open_all(struct training *t, struct error *error)
@@ -212,6 +226,8 @@ static int open_all(struct training *t, struct error *error)
     int rv = training_name_checkpoints(t, error);
     if (rv == 0)
         rv = training_adopt_run(t, error);
+    if (rv == 0 && t->options.from != NULL && t->config.choose_standardise)
+        adopt_standardise(t);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
     if (rv == 0 && t->options.from != NULL)

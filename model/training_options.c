@@ -128,6 +128,9 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     if (from->normalise && from->no_normalise)
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: normalise and no_normalise are opposites");
+    if (from->standardise && from->no_standardise)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: standardise and no_standardise are opposites");
     if (from->residual && from->num_layers < MODEL_RESIDUAL_LAYERS)
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: residual is of the hidden layers behind the first; "
@@ -141,6 +144,8 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;
     config->choose_normalise = !from->normalise && !from->no_normalise;
     model->normalise = from->normalise;
+    config->choose_standardise = !from->standardise && !from->no_standardise;
+    model->standardise = from->standardise;
     model->seed = from->seed;
     model->lr = from->lr;
     config->choose_l2 = from->l2 == TR_TRAIN_REAL_CHOSEN;
@@ -264,6 +269,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
                                          .codec = from->codec,
                                          .map_files = from->map_files,
                                          .log = from->log,
+                                         .trains = true,
                                          .watched = from->stack_signal,
                                          .verify_files = from->verify_files,
                                          .memory_bytes = from->memory_bytes_max };

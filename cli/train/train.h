@@ -43,6 +43,8 @@ struct train_values {
     bool balanced_weights;
     bool normalise;
     bool no_normalise;
+    bool standardise;
+    bool no_standardise;
     bool with_replacement;
     bool drop_last;
     int eval;

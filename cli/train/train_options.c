@@ -213,6 +213,16 @@ const struct option_spec train_options[] = {
       .kind = OPTION_FLAG,
       .offset = AT(no_normalise),
       .help = "leave feature rows as they are, also where they are counts" },
+    { .name = "standardise",
+      .field = "options.standardise",
+      .kind = OPTION_FLAG,
+      .offset = AT(standardise),
+      .help = "shift and scale each column of features to mean 0 and deviation 1" },
+    { .name = "no-standardise",
+      .field = "options.no_standardise",
+      .kind = OPTION_FLAG,
+      .offset = AT(no_standardise),
+      .help = "leave columns of features as they are, whatever their numbers" },
     { .name = "with-replacement",
       .kind = OPTION_FLAG,
       .offset = AT(with_replacement),
@@ -457,6 +467,8 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
     options->balanced_weights = values->balanced_weights;
     options->normalise = values->normalise;
     options->no_normalise = values->no_normalise;
+    options->standardise = values->standardise;
+    options->no_standardise = values->no_standardise;
     options->with_replacement = values->with_replacement;
     options->drop_last = values->drop_last;
     options->evaluation = EVALUATIONS[values->eval];
@@ -522,5 +534,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
     if (rv == 0 && values->normalise && values->no_normalise)
         rv = tr_error_set(error, TR_EINVAL,
                           "--normalise and --no-normalise are opposites; give one of them");
+    if (rv == 0 && values->standardise && values->no_standardise)
+        rv = tr_error_set(error, TR_EINVAL,
+                          "--standardise and --no-standardise are opposites; give one of them");
     return rv;
 }

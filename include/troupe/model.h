@@ -146,7 +146,10 @@ struct tr_train_options {
     /* Hidden layers behind the first add their input to their products, before relu: of at least
      * three layers. */
     bool residual;
-    unsigned char reserved_end[6];
+    /* Shift and scale each column of the features to the mean 0 and the deviation 1 over the graph's
+     * nodes, at most 65536 of them; also chosen with the epochs, unless no_standardise. */
+    bool standardise, no_standardise;
+    unsigned char reserved_end[4];
     const char *norm; /* of hidden layers, before relu: "none", "layer" or "batch" */
     /* A feature of edges with one number each, from 0 to TR_EDGE_WEIGHT_MAX: sage takes the mean of
      * the neighbours that these weigh, gcn counts edges as often as they weigh, in sums and degrees.
@@ -378,14 +381,15 @@ struct tr_model_info {
     size_t num_tensors;
     const char *norm; /* "none", "layer" or "batch" */
     bool residual;
-    unsigned char reserved[7];
+    bool standardise; /* features are, by the tensors features.mean and features.factor */
+    unsigned char reserved[6];
     const char *edge_weight; /* the feature of edges that weighs them; NULL: they count alike */
 };
 
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, "", NULL                                                                     \
+            false, false, "", NULL                                                              \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

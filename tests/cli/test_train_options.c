@@ -203,6 +203,8 @@ static void every_flag_reaches_its_field(void **unused)
         FLAG("normalise", normalise),
         FLAG("residual", residual),
         FLAG("no-normalise", no_normalise),
+        FLAG("standardise", standardise),
+        FLAG("no-standardise", no_standardise),
         FLAG("with-replacement", with_replacement),
         FLAG("drop-last", drop_last),
         FLAG("resume", resume),

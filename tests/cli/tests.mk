@@ -11,6 +11,7 @@ cli_shell_tests = \
     tests/cli/cluster.sh \
     tests/cli/cluster_keys.sh \
     tests/cli/cluster_train.sh \
+    tests/cli/columns.sh \
     tests/cli/debian.sh \
     tests/cli/disturb.sh \
     tests/cli/edge_weight.sh \

@@ -23,8 +23,11 @@
 /* Hidden layers that are wider than the features aggregate first, narrower ones multiply. */
 enum { WIDE = 19, NARROW = 4 };
 
+/* What is done to rows of features before the first layer. */
+enum prepared { AS_STORED, NORMALISED, STANDARDISED, EVERY_WAY };
+
 static struct model *make_model(enum model_kind kind, uint32_t layers, uint32_t hidden,
-                                bool normalise, struct parallel *parallel)
+                                enum prepared prepared, struct parallel *parallel)
 {
     struct model_config config = model_config_default();
     config.kind = kind;
@@ -32,7 +35,8 @@ static struct model *make_model(enum model_kind kind, uint32_t layers, uint32_t 
     config.inputs = WIDTH;
     config.hidden = hidden;
     config.classes = CLASSES;
-    config.normalise = normalise;
+    config.normalise = prepared == NORMALISED;
+    config.standardise = prepared == STANDARDISED;
     config.seed = 4;
     struct model *model;
     assert_int_equal(model_create(&model, &config, parallel, NULL), 0);
@@ -72,10 +76,10 @@ static struct exact *open_exact(struct model *model, const struct made_parts *pa
     return exact;
 }
 
-static void infer(enum model_kind kind, uint32_t hidden, bool normalise, struct parallel *parallel,
-                  const struct made_parts *parts, struct tensor *logits)
+static void infer(enum model_kind kind, uint32_t hidden, enum prepared prepared,
+                  struct parallel *parallel, const struct made_parts *parts, struct tensor *logits)
 {
-    struct model *model = make_model(kind, 3, hidden, normalise, parallel);
+    struct model *model = make_model(kind, 3, hidden, prepared, parallel);
     struct exact *exact = open_exact(model, parts);
     struct error error;
     assert_int_equal(exact_infer(exact, logits, &error), 0);
@@ -97,16 +101,16 @@ static void thin_out(struct made_graph *graph)
 }
 
 static void check_placements(const struct made_graph *graph, enum model_kind kind, uint32_t hidden,
-                             bool normalise)
+                             enum prepared prepared)
 {
     struct made_parts *whole = cut(graph, 1, 0, TR_F32);
     struct tensor expected = { 0 }, logits = { 0 };
-    infer(kind, hidden, normalise, parallel_serial, whole, &expected);
+    infer(kind, hidden, prepared, parallel_serial, whole, &expected);
     made_parts_destroy(whole);
     for (uint32_t count = 2; count <= 8; count += 3) {
         struct made_parts *parts = cut(graph, count, count, count == 5 ? TR_F64 : TR_F32);
         struct parallel *threads = threads_create(count % 4 + 1);
-        infer(kind, hidden, normalise, threads, parts, &logits);
+        infer(kind, hidden, prepared, threads, parts, &logits);
         assert_memory_equal(logits.data, expected.data, NODES * CLASSES * sizeof(float));
         threads_destroy(threads);
         made_parts_destroy(parts);
@@ -119,13 +123,14 @@ static void test_placement_changes_nothing(void **state)
 {
     (void)state;
     struct made_graph *graph = make_graph();
-    for (int i = 0; i < 4; i++) {
-        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, WIDE, i / 2);
-        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, NARROW, i / 2);
+    for (int i = 0; i < 2 * EVERY_WAY; i++) {
+        enum prepared prepared = (enum prepared)(i / 2);
+        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, WIDE, prepared);
+        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, NARROW, prepared);
     }
     thin_out(graph);
-    check_placements(graph, MODEL_SAGE, NARROW, true);
-    check_placements(graph, MODEL_GCN, NARROW, false);
+    check_placements(graph, MODEL_SAGE, NARROW, NORMALISED);
+    check_placements(graph, MODEL_GCN, NARROW, AS_STORED);
     made_graph_destroy(graph);
 }
 
@@ -136,9 +141,9 @@ static void check_equals_batch(const struct made_graph *graph, uint32_t hidden)
     for (uint32_t v = 0; v < NODES; v++)
         seeds[v] = (v * 7 + 3) % NODES;
     struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 2, 0, 1);
-    for (int i = 0; i < 4; i++) {
-        struct model *model = make_model(i % 2 ? MODEL_SAGE : MODEL_GCN, 2, hidden, i / 2,
-                                         parallel_serial);
+    for (int i = 0; i < 2 * EVERY_WAY; i++) {
+        struct model *model = make_model(i % 2 ? MODEL_SAGE : MODEL_GCN, 2, hidden,
+                                         (enum prepared)(i / 2), parallel_serial);
         struct exact *all = open_exact(model, parts);
         struct tensor exact = { 0 };
         const float *logits;
@@ -176,7 +181,7 @@ static void test_passes_are_independent(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 2, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 3, NARROW, true, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 3, NARROW, NORMALISED, parallel_serial);
     struct exact *exact = open_exact(model, parts);
     struct tensor first = { 0 }, again = { 0 };
     assert_int_equal(exact_infer(exact, &first, NULL), 0);
@@ -205,7 +210,7 @@ static void test_sampled_gcn_is_unbiased(void **state)
     enum { DRAWS = 4000, SEEDS = 60 };
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 2, 5, TR_F32);
-    struct model *model = make_model(MODEL_GCN, 1, WIDE, false, parallel_serial);
+    struct model *model = make_model(MODEL_GCN, 1, WIDE, AS_STORED, parallel_serial);
     struct exact *all = open_exact(model, parts);
     struct tensor exact = { 0 };
     assert_int_equal(exact_infer(all, &exact, NULL), 0);
@@ -252,7 +257,7 @@ static void test_bad_graphs_are_refused(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, AS_STORED, parallel_serial);
     struct exact_graph all = view(parts);
     all.num_parts = 2;
     check_no_exact(model, &all, TR_EFORMAT);
@@ -290,7 +295,7 @@ static void test_bad_features_and_nodes_are_refused(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, AS_STORED, parallel_serial);
     check_features(model, parts, "none", TR_ENOENT);
     check_features(model, parts, "label", TR_EMISMATCH);
     struct exact *exact = open_exact(model, parts);
@@ -321,7 +326,7 @@ static void test_a_pass_can_be_interrupted(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 2, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 2, WIDE, true, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 2, WIDE, NORMALISED, parallel_serial);
     int left = 0;
     const struct cancel cancel = { .asked = count_down, .arg = &left };
     struct exact_graph all = view(parts);
@@ -399,7 +404,7 @@ static void test_scores_count_right_answers(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, AS_STORED, parallel_serial);
     struct exact *exact = open_exact(model, parts);
     struct tensor logits = { 0 };
     struct scores scores;

@@ -161,6 +161,46 @@ static void test_slopes_with_dropout_and_class_weights(void **state)
     check_slopes(&config, &shape);
 }
 
+/* A model that standardises learns what one learns of features that are standardised already, and
+ * never changes by what it does so. */
+static void test_columns_are_standardised_and_stay(void **state)
+{
+    enum { WIDTH = 5 };
+    const float columns[2 * WIDTH] = { 1, -2, 0, 1e4f, 0.5f, 2, 0.25f, 1, 1e-4f, 100 };
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 2);
+    struct made_shape shape = small_shape;
+    struct model *plain, *model;
+    (void)state;
+    shape.layers = 2;
+    config.input_dropout = 0.3f;
+    config.l2 = 0.1f;
+    config.weight_decay = 0.1f;
+    struct mini_batch *raw = made_batch_create(&shape), *ready = made_batch_create(&shape);
+    float *rows = ready->nodes->features.rows;
+    for (uint32_t i = 0; i < ready->nodes->num_nodes * WIDTH; i++)
+        rows[i] = (rows[i] - columns[i % WIDTH]) * columns[WIDTH + i % WIDTH];
+    assert_int_equal(model_create(&plain, &config, parallel_serial, NULL), 0);
+    config.standardise = true;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    size_t learned = model_params(plain)->count;
+    assert_int_equal(model_params(model)->count, learned + 2 * WIDTH);
+    assert_int_equal(model_standardise_with(model, columns), 0);
+    for (int step = 0; step < 4; step++) {
+        assert_true(loss_of(plain, ready) == loss_of(model, raw));
+        model_apply(plain, 0.01);
+        model_apply(model, 0.01);
+    }
+    assert_memory_equal(model_weights(plain), model_weights(model), learned * sizeof(float));
+    assert_memory_equal(model_weights(model) + learned, columns, sizeof columns);
+    memset(model_weights(model), 0, model_params(model)->count * sizeof(float));
+    model_reset(model);
+    assert_memory_equal(model_weights(model) + learned, columns, sizeof columns);
+    model_destroy(plain);
+    model_destroy(model);
+    made_batch_destroy(raw);
+    made_batch_destroy(ready);
+}
+
 struct outcome {
     double loss;
     size_t count;
@@ -592,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_running_statistics_are_shared),
         cmocka_unit_test(test_batches_of_no_row_and_of_one),
         cmocka_unit_test(test_decay_leaves_running_statistics),
+        cmocka_unit_test(test_columns_are_standardised_and_stay),
         cmocka_unit_test(test_slopes_with_dropout_and_class_weights),
         cmocka_unit_test(test_threads_and_variants_change_nothing),
         cmocka_unit_test(test_no_seeds_give_zero_gradients),

@@ -205,24 +205,29 @@ static void what_is_named_is_not_chosen(void **state)
     read_options(&options, &t);
     const struct run_config *c = &t.config;
     assert_true(c->choose_patience && c->choose_evaluate_every && c->choose_input_dropout);
-    assert_true(c->choose_l2 && c->choose_normalise);
-    assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise);
+    assert_true(c->choose_l2 && c->choose_normalise && c->choose_standardise);
+    assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise &&
+                !c->model.standardise);
     assert_true(c->model.input_dropout == 0 && c->model.l2 == 0);
     training_free_options(&t);
     options.patience = 0;
     options.evaluate_every = 1;
     options.input_dropout = options.l2 = 0;
-    options.no_normalise = true;
+    options.no_normalise = options.no_standardise = true;
     read_options(&options, &t);
     assert_false(c->choose_patience || c->choose_evaluate_every || c->choose_input_dropout);
-    assert_false(c->choose_l2 || c->choose_normalise);
+    assert_false(c->choose_l2 || c->choose_normalise || c->choose_standardise);
     assert_true(t.config.choose_epochs);
     training_free_options(&t);
     options.normalise = true;
     refuse(&options, TR_EINVAL, "opposites");
     options.no_normalise = false;
+    options.standardise = true;
+    refuse(&options, TR_EINVAL, "standardise and no_standardise are opposites");
+    options.no_standardise = false;
     read_options(&options, &t);
     assert_true(c->model.normalise && !c->choose_normalise);
+    assert_true(c->model.standardise && !c->choose_standardise);
     training_free_options(&t);
 }
 
@@ -371,6 +376,7 @@ static void every_flag_reaches_its_place(void **state)
 {
     static const size_t FLAGS[] = {
         offsetof(struct tr_train_options, normalise),
+        offsetof(struct tr_train_options, standardise),
         offsetof(struct tr_train_options, with_replacement),
         offsetof(struct tr_train_options, drop_last),
         offsetof(struct tr_train_options, balanced_weights),
@@ -387,10 +393,11 @@ static void every_flag_reaches_its_place(void **state)
         if (given < COUNT)
             *(bool *)((char *)&options + FLAGS[given]) = true;
         read_options(&options, &t);
-        const bool flags[COUNT] = { t.config.model.normalise, t.config.replace,
-                                    t.config.drop_last,       t.config.balanced_weights,
-                                    t.layout.messages,        t.layout.codec,
-                                    t.layout.map_files,       t.layout.verify_files };
+        const bool flags[COUNT] = {
+            t.config.model.normalise, t.config.model.standardise, t.config.replace,
+            t.config.drop_last,       t.config.balanced_weights,  t.layout.messages,
+            t.layout.codec,           t.layout.map_files,         t.layout.verify_files
+        };
         for (size_t i = 0; i < COUNT; i++)
             assert_int_equal(flags[i], i == given);
         training_free_options(&t);
