@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names that a book keeps of nodes, values and columns. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <troupe/book.h>
 
+#include "api/names_read.h"
 #include "api/open_book.h"
 #include "api/public_error.h"
 #include "api/schema.h"
 #include "api/sized.h"
 #include "partition/store/store.h"
-
-_Static_assert((int)TR_NAMES_NODES == (int)NAMES_NODES &&
-                   (int)TR_NAMES_COLUMNS == (int)NAMES_COLUMNS,
-               "callers and files mean the same lists");
 
 int tr_book_names(const struct tr_book *book, uint32_t list, struct tr_names_info *info,
                   struct tr_error *error)
@@ -56,23 +51,10 @@ int tr_book_read_names(const struct tr_book *book, uint32_t list, uint64_t first
     struct error inner = { 0 };
     if (list >= file->num_names)
         return schema_refuse("list of names", list, file->num_names, error);
-    if (first > file->names[list].count || count > file->names[list].count - first)
-        return tr_error_set(error, TR_ERANGE,
-                            "names %" PRIu64 " to %" PRIu64 ": there are %" PRIu64, first,
-                            first + count, file->names[list].count);
-    int rv = store_open_names(store, list, &names, &inner);
-    if (rv != 0)
-        return error_give(&inner, error);
-    rv = name_list_offsets(&names, first, count, offsets, &inner);
-    if (rv == 0 && text != NULL && offsets[count] - offsets[0] > text_bytes)
-        rv = error_set(&inner, TR_ETOOBIG, "the names take %" PRIu64 " bytes, not %zu",
-                       offsets[count] - offsets[0], text_bytes);
-    else if (rv == 0 && text != NULL)
-        rv = name_list_text(&names, offsets, count, text, &inner);
-    /* From the file's begin to the text's. */
-    uint64_t begin = offsets[0];
-    for (size_t i = 0; (rv == 0 || rv == TR_ETOOBIG) && i <= count; i++)
-        offsets[i] -= begin;
-    name_list_close(&names);
+    int rv = names_check_range(first, count, file->names[list].count, &inner);
+    if (rv == 0)
+        rv = store_open_names(store, list, &names, &inner);
+    if (rv == 0)
+        rv = names_read(&names, first, count, offsets, text, text_bytes, &inner);
     return rv == 0 ? 0 : error_give(&inner, error);
 }

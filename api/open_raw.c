@@ -5,6 +5,7 @@
 
 #include <troupe/raw.h>
 
+#include "api/names_read.h"
 #include "api/open_raw.h"
 #include "api/public_error.h"
 #include "api/schema.h"
@@ -197,5 +198,40 @@ int tr_raw_rows(struct tr_raw *raw, uint32_t table, uint64_t first, size_t count
              : check_rows("row", first, count, raw->graph->tables[table].num_rows, &inner);
     if (rv == 0)
         rv = raw_read_rows(raw->graph, table, first, count, rows, &inner);
+    return rv == 0 ? 0 : error_give(&inner, error);
+}
+
+int tr_raw_names(const struct tr_raw *raw, uint32_t list, struct tr_names_info *info,
+                 struct tr_error *error)
+{
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
+    if (list >= raw->graph->num_names)
+        return schema_refuse("list of names", list, raw->graph->num_names, error);
+    const struct raw_names *names = &raw->graph->names[list];
+    const struct tr_names_info known = { .of = (uint32_t)names->key.of,
+                                         .ntype = names->key.ntype,
+                                         .table = names->key.table,
+                                         .count = names->count };
+    return sized_write(info, &known, sizeof known, "tr_names_info", error);
+}
+
+int tr_raw_read_names(const struct tr_raw *raw, uint32_t list, uint64_t first, size_t count,
+                      uint64_t *offsets, char *text, size_t text_bytes, struct tr_error *error)
+{
+    struct error inner = { 0 };
+    struct name_list opened;
+    int rv = raw_mine(raw, error);
+    if (rv != 0)
+        return rv;
+    if (list >= raw->graph->num_names)
+        return schema_refuse("list of names", list, raw->graph->num_names, error);
+    const struct raw_names *names = &raw->graph->names[list];
+    rv = names_check_range(first, count, names->count, &inner);
+    if (rv == 0)
+        rv = name_list_open(&opened, names->files, names->stem, names->count, &inner);
+    if (rv == 0)
+        rv = names_read(&opened, first, count, offsets, text, text_bytes, &inner);
     return rv == 0 ? 0 : error_give(&inner, error);
 }

@@ -33,6 +33,8 @@ libtr_api_la_SOURCES = \
     api/pairs.c \
     api/open_book.c \
     api/open_cluster.c \
+    api/names_read.c \
+    api/names_read.h \
     api/open_raw.c \
     api/open_raw.h \
     api/partition_task.c \

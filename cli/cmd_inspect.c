@@ -41,6 +41,10 @@ struct described {
                  struct tr_error *error);
     int (*table)(const void *graph, uint32_t table, struct tr_table_info *info,
                  struct tr_error *error);
+    int (*names)(const void *graph, uint32_t list, struct tr_names_info *info,
+                 struct tr_error *error);
+    int (*read_names)(const void *graph, uint32_t list, uint64_t first, size_t count,
+                      uint64_t *offsets, char *text, size_t text_bytes, struct tr_error *error);
 };
 
 static int report_types(struct report *report, const struct described *from, struct tr_error *error)
@@ -95,77 +99,23 @@ static int report_tables(struct report *report, const struct described *from,
     return rv;
 }
 
-static int raw_ntype(const void *raw, uint32_t ntype, struct tr_ntype_info *info,
-                     struct tr_error *error)
-{
-    return tr_raw_ntype(raw, ntype, info, error);
-}
-
-static int raw_etype(const void *raw, uint32_t etype, struct tr_etype_info *info,
-                     struct tr_error *error)
-{
-    return tr_raw_etype(raw, etype, info, error);
-}
-
-static int raw_table(const void *raw, uint32_t table, struct tr_table_info *info,
-                     struct tr_error *error)
-{
-    return tr_raw_table(raw, table, info, error);
-}
-
-static int report_raw(struct report *report, const struct tr_raw *raw, struct tr_error *error)
-{
-    struct tr_raw_info info = TR_RAW_INFO_INIT;
-    int rv = tr_raw_info(raw, &info, error);
-    if (rv != 0)
-        return rv;
-    const struct described from = { .graph = raw,
-                                    .num_ntypes = info.num_ntypes,
-                                    .num_etypes = info.num_etypes,
-                                    .num_tables = info.num_tables,
-                                    .ntype = raw_ntype,
-                                    .etype = raw_etype,
-                                    .table = raw_table };
-    report_text(report, "kind", "kind", "raw graph");
-    report_text(report, "graph", "graph", info.graph_name);
-    rv = report_types(report, &from, error);
-    return rv == 0 ? report_tables(report, &from, error) : rv;
-}
-
-static int book_ntype(const void *book, uint32_t ntype, struct tr_ntype_info *info,
-                      struct tr_error *error)
-{
-    return tr_book_ntype(book, ntype, info, error);
-}
-
-static int book_etype(const void *book, uint32_t etype, struct tr_etype_info *info,
-                      struct tr_error *error)
-{
-    return tr_book_etype(book, etype, info, error);
-}
-
-static int book_table(const void *book, uint32_t table, struct tr_table_info *info,
-                      struct tr_error *error)
-{
-    return tr_book_table(book, table, info, error);
-}
-
 /* The first names of a list, with commas between them. */
 #define NAMES_SHOWN 3u
 #define NAMES_SHOWN_BYTES 96u
 
-static int report_first_names(struct report *report, const struct tr_book *book, uint32_t list,
+static int report_first_names(struct report *report, const struct described *from, uint32_t list,
                               uint64_t count, struct tr_error *error)
 {
     uint64_t offsets[NAMES_SHOWN + 1];
     size_t some = count < NAMES_SHOWN ? (size_t)count : NAMES_SHOWN, used = 0;
     char shown[NAMES_SHOWN_BYTES + 8] = "";
-    int rv = tr_book_read_names(book, list, 0, some, offsets, NULL, 0, error);
+    int rv = from->read_names(from->graph, list, 0, some, offsets, NULL, 0, error);
     char *text = rv == 0 ? malloc((size_t)offsets[some] + 1) : NULL;
     if (rv == 0 && text == NULL)
         rv = tr_error_set(error, TR_ENOMEM, "no memory for names");
     if (rv == 0)
-        rv = tr_book_read_names(book, list, 0, some, offsets, text, (size_t)offsets[some], error);
+        rv = from->read_names(from->graph, list, 0, some, offsets, text, (size_t)offsets[some],
+                              error);
     for (size_t i = 0; rv == 0 && i < some; i++) {
         /* The name's line end is left out. */
         size_t length = (size_t)(offsets[i + 1] - offsets[i]) - 1;
@@ -187,16 +137,16 @@ static int report_first_names(struct report *report, const struct tr_book *book,
     return rv;
 }
 
-static int report_names(struct report *report, const struct tr_book *book, struct tr_error *error)
+static int report_names(struct report *report, const struct described *from, struct tr_error *error)
 {
     static const char *const OF[] = { "nodes", "values", "columns" };
     int rv = 0;
     for (uint32_t i = 0; rv == 0; i++) {
         struct tr_names_info info = TR_NAMES_INFO_INIT;
         struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
-        if (tr_book_names(book, i, &info, NULL) != 0)
+        if (from->names(from->graph, i, &info, NULL) != 0)
             break;
-        rv = tr_book_ntype(book, info.ntype, &type, error);
+        rv = from->ntype(from->graph, info.ntype, &type, error);
         if (rv != 0)
             break;
         report_row(report, "names");
@@ -204,10 +154,81 @@ static int report_names(struct report *report, const struct tr_book *book, struc
         report_text(report, "type", "type", type.name);
         report_text(report, "table", "feature", info.table != NULL ? info.table : "");
         report_count(report, "count", "names", info.count);
-        rv = report_first_names(report, book, i, info.count, error);
+        rv = report_first_names(report, from, i, info.count, error);
     }
     report_rows_end(report);
     return rv;
+}
+
+static int raw_ntype(const void *raw, uint32_t ntype, struct tr_ntype_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_ntype(raw, ntype, info, error);
+}
+
+static int raw_etype(const void *raw, uint32_t etype, struct tr_etype_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_etype(raw, etype, info, error);
+}
+
+static int raw_table(const void *raw, uint32_t table, struct tr_table_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_table(raw, table, info, error);
+}
+
+static int raw_names(const void *raw, uint32_t list, struct tr_names_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_names(raw, list, info, error);
+}
+
+static int raw_read_names(const void *raw, uint32_t list, uint64_t first, size_t count,
+                          uint64_t *offsets, char *text, size_t text_bytes, struct tr_error *error)
+{
+    return tr_raw_read_names(raw, list, first, count, offsets, text, text_bytes, error);
+}
+
+static int report_raw(struct report *report, const struct tr_raw *raw, struct tr_error *error)
+{
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    int rv = tr_raw_info(raw, &info, error);
+    if (rv != 0)
+        return rv;
+    const struct described from = { .graph = raw,
+                                    .num_ntypes = info.num_ntypes,
+                                    .num_etypes = info.num_etypes,
+                                    .num_tables = info.num_tables,
+                                    .ntype = raw_ntype,
+                                    .etype = raw_etype,
+                                    .table = raw_table,
+                                    .names = raw_names,
+                                    .read_names = raw_read_names };
+    report_text(report, "kind", "kind", "raw graph");
+    report_text(report, "graph", "graph", info.graph_name);
+    rv = report_types(report, &from, error);
+    if (rv == 0)
+        rv = report_tables(report, &from, error);
+    return rv == 0 ? report_names(report, &from, error) : rv;
+}
+
+static int book_ntype(const void *book, uint32_t ntype, struct tr_ntype_info *info,
+                      struct tr_error *error)
+{
+    return tr_book_ntype(book, ntype, info, error);
+}
+
+static int book_etype(const void *book, uint32_t etype, struct tr_etype_info *info,
+                      struct tr_error *error)
+{
+    return tr_book_etype(book, etype, info, error);
+}
+
+static int book_table(const void *book, uint32_t table, struct tr_table_info *info,
+                      struct tr_error *error)
+{
+    return tr_book_table(book, table, info, error);
 }
 
 static void report_part(struct report *report, uint32_t number, const struct tr_part_info *part)
@@ -222,6 +243,18 @@ static void report_part(struct report *report, uint32_t number, const struct tr_
     report_bytes(report, "bytes", "files", part->file_bytes);
 }
 
+static int book_names(const void *book, uint32_t list, struct tr_names_info *info,
+                      struct tr_error *error)
+{
+    return tr_book_names(book, list, info, error);
+}
+
+static int book_read_names(const void *book, uint32_t list, uint64_t first, size_t count,
+                           uint64_t *offsets, char *text, size_t text_bytes, struct tr_error *error)
+{
+    return tr_book_read_names(book, list, first, count, offsets, text, text_bytes, error);
+}
+
 /* parts: [info->num_parts]. */
 static int report_book(struct report *report, const struct tr_book *book,
                        const struct tr_book_info *info, const struct tr_part_info *parts,
@@ -233,7 +266,9 @@ static int report_book(struct report *report, const struct tr_book *book,
                                     .num_tables = info->num_tables,
                                     .ntype = book_ntype,
                                     .etype = book_etype,
-                                    .table = book_table };
+                                    .table = book_table,
+                                    .names = book_names,
+                                    .read_names = book_read_names };
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < info->num_parts; p++)
         bytes += parts[p].file_bytes;
@@ -251,7 +286,7 @@ static int report_book(struct report *report, const struct tr_book *book,
     if (rv == 0)
         rv = report_tables(report, &from, error);
     if (rv == 0)
-        rv = report_names(report, book, error);
+        rv = report_names(report, &from, error);
     for (uint32_t p = 0; p < info->num_parts && rv == 0; p++)
         report_part(report, p, &parts[p]);
     report_rows_end(report);

@@ -36,7 +36,7 @@ libtr_partition_la_SOURCES = \
     partition/build/verify.c \
     partition/build/verify.h \
     partition/build/verify_edges.c \
-    partition/build/verify_halos.c \
+    partition/build/verify_halos.c partition/build/verify_names.c \
     partition/build/verify_private.h \
     partition/build/verify_ranks.c \
     partition/build/verify_rows.c \

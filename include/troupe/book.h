@@ -141,28 +141,8 @@ TR_API int tr_book_original_node_ids(const struct tr_book *book, uint32_t ntype,
 TR_API int tr_book_original_edge_ids(const struct tr_book *book, uint32_t etype, uint64_t first,
                                      size_t count, uint64_t *original_ids, struct tr_error *error);
 
-/* What a list of names is of. */
-enum tr_names_of {
-    TR_NAMES_NODES = 0,   /* of a type, by original ID */
-    TR_NAMES_VALUES = 1,  /* the numbers in a table: classes, categories */
-    TR_NAMES_COLUMNS = 2, /* the elements of a row of a table */
-};
-
-/* The names that the user's own files had where the graph has numbers, as `troupe import table`
- * keeps them. */
-struct tr_names_info {
-    size_t size;
-    uint32_t of; /* enum tr_names_of */
-    uint32_t ntype;
-    const char *table; /* a feature of the type; NULL of nodes */
-    uint64_t count;
-};
-#define TR_NAMES_INFO_INIT                          \
-    {                                               \
-        sizeof(struct tr_names_info), 0, 0, NULL, 0 \
-    }
-
-/* The lists have numbers from 0. TR_ERANGE: there is none of that number. */
+/* The names that the graph was partitioned with, in lists numbered from 0. TR_ERANGE: there is none
+ * of that number. */
 TR_API int tr_book_names(const struct tr_book *book, uint32_t list, struct tr_names_info *info,
                          struct tr_error *error);
 /* The number of the list of the nodes of a type (table NULL), or of the values or columns of a

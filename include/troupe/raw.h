@@ -105,6 +105,15 @@ TR_API int tr_raw_edges(struct tr_raw *raw, uint32_t etype, uint64_t first, size
 TR_API int tr_raw_rows(struct tr_raw *raw, uint32_t table, uint64_t first, size_t count, void *rows,
                        struct tr_error *error);
 
+/* The lists of names of nodes, values and columns, numbered from 0, and the names
+ * [first, first + count) of one, as tr_book_names() and tr_book_read_names() have them. TR_ERANGE:
+ * there is no such list, or there are no such names. */
+TR_API int tr_raw_names(const struct tr_raw *raw, uint32_t list, struct tr_names_info *info,
+                        struct tr_error *error);
+TR_API int tr_raw_read_names(const struct tr_raw *raw, uint32_t list, uint64_t first, size_t count,
+                             uint64_t *offsets, char *text, size_t text_bytes,
+                             struct tr_error *error);
+
 #ifdef __cplusplus
 }
 #endif

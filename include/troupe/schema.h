@@ -65,6 +65,27 @@ struct tr_table_info {
         sizeof(struct tr_table_info), NULL, false, 0, TR_F32, 0, { 0 }, 0, 0 \
     }
 
+/* What a list of names is of. */
+enum tr_names_of {
+    TR_NAMES_NODES = 0,   /* of a type, by original ID */
+    TR_NAMES_VALUES = 1,  /* the numbers in a table: classes, categories */
+    TR_NAMES_COLUMNS = 2, /* the elements of a row of a table */
+};
+
+/* The names that the user's own files had where the graph has numbers, as `troupe import table`
+ * keeps them. */
+struct tr_names_info {
+    size_t size;
+    uint32_t of; /* enum tr_names_of */
+    uint32_t ntype;
+    const char *table; /* a feature of the type; NULL of nodes */
+    uint64_t count;
+};
+#define TR_NAMES_INFO_INIT                          \
+    {                                               \
+        sizeof(struct tr_names_info), 0, 0, NULL, 0 \
+    }
+
 #ifdef __cplusplus
 }
 #endif

@@ -265,6 +265,8 @@ int verify_directory(const char *path, struct raw_graph *raw, struct parallel *p
     if (rv == 0)
         rv = check_tables(&verification);
     if (rv == 0)
+        rv = verify_names(&verification);
+    if (rv == 0)
         rv = check_all(&verification);
     /* Sums come last: the comparison above says more of what differs. */
     if (rv == 0 && store_has_checksums(verification.store))

@@ -29,6 +29,7 @@ int verify_differs(struct verification *verification, uint32_t part, char *name,
 int verify_edges(struct verification *verification, uint32_t etype);
 int verify_halos(struct verification *verification, uint32_t part);
 int verify_rows(struct verification *verification, uint32_t table, const uint64_t *positions);
+int verify_names(struct verification *verification);
 int verify_ranks(struct verification *verification, uint32_t ntype);
 int verify_trainers(struct verification *verification, uint32_t ntype);
 

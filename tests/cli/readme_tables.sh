@@ -36,8 +36,18 @@ expect "JSON lines have them as texts" \
     grep -q '^{"node":"person 0, jr","class":"[a-z]*","probability":' "$work/predictions.jsonl"
 run "$TROUPE" inspect "$work/parts/people.json"
 expect "inspect shows the names" says '^values  *_N  *label  *2  reader, writer$'
+run "$TROUPE" inspect "$work/raw"
+expect "also those of the raw graph" says '^values  *_N  *label  *2  reader, writer$'
+expect "and the IDs" says '^nodes  *_N  *400  "*person 0, jr"*, person1, person2$'
 run "$TROUPE" verify "$work/parts/people.json" --quiet
 expect "verify compares them with their checksums" exited 0
+run "$TROUPE" verify "$work/parts/people.json" "$work/raw" --quiet
+expect "and with those of the raw graph" exited 0
+sed -e 's/reader$/listener/' "$work/people.csv" >"$work/other.csv"
+run "$TROUPE" import table --edges "$work/links.csv" --nodes "$work/other.csv" --undirected --out "$work/raw2" --quiet
+run "$TROUPE" split "$work/raw2" --ratio 60/20/20
+run "$TROUPE" verify "$work/parts/people.json" "$work/raw2" --quiet
+expect "which tells another graph's apart" fails_with 'dict~_N~values~label.text.npy: name 0 is not as in the input'
 printf x | dd of="$work/parts/dict~_N~nodes.text.npy" bs=1 seek=300 conv=notrunc 2>"$work/err"
 run "$TROUPE" verify "$work/parts/people.json" --quiet
 expect "and finds a wrong one" fails_with 'dict~_N~nodes.text.npy'

@@ -8,6 +8,7 @@
 
 #include "graph/key.h"
 #include "partition/build/partition.h"
+#include "partition/build/verify.h"
 #include "partition/raw/raw_write.h"
 #include "partition/store/book_paths.h"
 #include "partition/store/name_list.h"
@@ -111,8 +112,8 @@ static void what_is_no_list_is_refused(void **state)
     expect_refused(*state, right, "a\nbcc\n", "bad.text.npy: byte 3 is no line end");
 }
 
-/* A ring of nodes with names, and a table whose values have some. */
-static struct raw_graph *make_named(const char *path)
+/* A ring of nodes with names, of which one may be another, and a table whose values may have some. */
+static struct raw_graph *make_named(const char *path, uint64_t other, bool values_too)
 {
     struct graph_types types;
     struct raw_writer *writer;
@@ -136,13 +137,17 @@ static struct raw_graph *make_named(const char *path)
                      0);
     assert_int_equal(raw_writer_rows(writer, table, NAMES, rows, &error), 0);
     assert_int_equal(raw_writer_add_names(writer, NAMES_NODES, 0, NULL, &nodes, &error), 0);
-    assert_int_equal(raw_writer_add_names(writer, NAMES_VALUES, 0, "a~b", &values, &error), 0);
+    if (values_too)
+        assert_int_equal(raw_writer_add_names(writer, NAMES_VALUES, 0, "a~b", &values, &error), 0);
     for (uint64_t i = 0; i < NAMES; i++) {
         size_t length = name_of(i, text);
+        text[0] = i == other ? '?' : text[0];
         assert_int_equal(raw_writer_name(writer, nodes, text, length, &error), 0);
     }
-    assert_int_equal(raw_writer_name(writer, values, "even", 4, &error), 0);
-    assert_int_equal(raw_writer_name(writer, values, "odd", 3, &error), 0);
+    if (values_too) {
+        assert_int_equal(raw_writer_name(writer, values, "even", 4, &error), 0);
+        assert_int_equal(raw_writer_name(writer, values, "odd", 3, &error), 0);
+    }
     assert_int_equal(raw_writer_commit(writer, &error), 0);
     assert_int_equal(raw_open(path, NULL, &raw, &error), 0);
     return raw;
@@ -171,7 +176,7 @@ static void partitions_keep_the_names(void **state)
     char out[256], stem[300];
     uint32_t listed = 0, written = 0;
     const struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3 };
-    struct raw_graph *raw = make_named(at(scratch, "raw"));
+    struct raw_graph *raw = make_named(at(scratch, "raw"), NAMES, true);
     assert_int_equal(raw->num_names, 2);
     /* A copy has them too, and the partitions are made of it. */
     assert_int_equal(raw_copy(raw, at(scratch, "copy"), NULL, &error), 0);
@@ -198,6 +203,42 @@ static void partitions_keep_the_names(void **state)
     name_list_close(&list);
 }
 
+static void expect_verify(struct scratch *scratch, struct raw_graph *raw, const char *says)
+{
+    struct error error = { 0 };
+    int rv = verify_directory(at(scratch, "parts/g.json"), raw, NULL, NULL, NULL, &error);
+    raw_close(raw);
+    assert_int_equal(rv, says == NULL ? 0 : TR_EMISMATCH);
+    if (says != NULL && strstr(error.text, says) == NULL)
+        fail_msg("'%s', not '%s'", error.text, says);
+}
+
+/* Partitions are held against the names of their graph, each by each and list by list. */
+static void other_names_are_told_apart(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = { 0 };
+    char out[256];
+    const struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2 };
+    struct raw_graph *raw = make_named(at(scratch, "raw"), NAMES, true);
+    strcpy(out, at(scratch, "parts"));
+    assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), 0);
+    expect_verify(scratch, raw, NULL);
+    expect_verify(scratch, make_named(at(scratch, "first"), 0, true),
+                  "dict~_N~nodes.text.npy: name 0 is not as in the input; partition again");
+    expect_verify(scratch, make_named(at(scratch, "last"), NAMES - 1, true),
+                  "name 2999 is not as in the input");
+    expect_verify(scratch, make_named(at(scratch, "fewer"), NAMES, false),
+                  "g.json: names of values of a~b of type '_N' are not as in the input");
+    assert_int_equal(files_remove_tree(files_posix, out, NULL), 0);
+    raw = make_named(at(scratch, "without"), NAMES, false);
+    assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), 0);
+    expect_verify(scratch, raw, NULL);
+    assert_int_equal(raw_open(at(scratch, "raw"), NULL, &raw, &error), 0);
+    expect_verify(scratch, raw,
+                  "g.json: names of values of a~b of type '_N' are not as in the input");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
@@ -205,6 +246,7 @@ int main(void)
         TEST(any_range_comes_back),
         TEST(what_is_no_list_is_refused),
         TEST(partitions_keep_the_names),
+        TEST(other_names_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
