@@ -73,6 +73,20 @@ int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feat
     return give_feature(&graph->meta.nodes[ntype].features[feature], info, error);
 }
 
+/* What makes a table that training needs. */
+static const char *feature_remedy(const char *name)
+{
+    if (strcmp(name, "feat") == 0)
+        return ", and `troupe feature` makes some of the raw graph's edges, before it is "
+               "partitioned";
+    if (strcmp(name, "label") == 0)
+        return ", and `troupe import table --labels COLUMN` makes this one of a table";
+    if (strcmp(name, "train_mask") == 0)
+        return ", and `troupe split` makes masks of the raw graph's nodes, before it is "
+               "partitioned";
+    return "";
+}
+
 int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
                           struct tr_feature_info *info, struct tr_error *error)
 {
@@ -84,9 +98,9 @@ int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const ch
             return tr_graph_feature(graph, ntype, i, info, error);
     return tr_error_set(error, TR_ENOENT,
                         "node type '%s' of graph '%s' has no feature '%s'; `troupe inspect`"
-                        " lists them",
+                        " lists them%s",
                         ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
-                        graph->book->graph_name, name);
+                        graph->book->graph_name, name, feature_remedy(name));
 }
 
 uint32_t tr_graph_num_edge_features(const struct tr_graph *graph, uint32_t etype)

@@ -103,7 +103,11 @@ static int print_feature(const char *path, const struct feature_values *values,
     report_count(&report, "width", "columns", made->width);
     if (values->pagerank)
         report_count(&report, "rounds", "rounds", made->rounds);
-    raw_report_next(&report, path, made->num_nodes);
+    rv = raw_report_next(&report, path, error);
+    if (rv != 0) {
+        report_fini(&report);
+        return rv;
+    }
     return report_print(&report, error);
 }
 

@@ -64,13 +64,19 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
                      options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
                                                                 : "duplicates",
                      found.duplicates);
+    bool labels = false;
     for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
         struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
         rv = tr_import_table_column(task, i, &column, error);
         if (rv == 0)
             report_column(report, &column);
+        labels = labels || (rv == 0 && column.use == TR_TABLE_LABELS);
     }
     report_rows_end(report);
+    if (options->nodes != NULL && !labels)
+        report_text(report, "hint", "hint",
+                    "no column of the nodes is taken for labels: to train a model, import with "
+                    "--labels COLUMN");
     return rv;
 }
 

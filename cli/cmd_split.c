@@ -134,7 +134,11 @@ static int print_split(const char *path, const struct split_values *values,
         report_count(&report, "classes_without_training", "classes without a training node",
                      made->num_without_train);
     }
-    raw_report_next(&report, path, made->num_nodes);
+    rv = raw_report_next(&report, path, error);
+    if (rv != 0) {
+        report_fini(&report);
+        return rv;
+    }
     return report_print(&report, error);
 }
 

@@ -10,8 +10,31 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/next_step.h"
 
+/* What training needs of a raw graph of one node type, and what commands add. */
+struct lacks {
+    bool features, masks;
+};
+
+static struct lacks raw_lacks(const struct tr_raw *raw, const struct tr_raw_info *info)
+{
+    struct lacks lacks = { true, true };
+    bool labels = false;
+    for (uint32_t i = 0; i < info->num_tables; i++) {
+        struct tr_table_info table = TR_TABLE_INFO_INIT;
+        if (tr_raw_table(raw, i, &table, NULL) != 0 || table.on_edges)
+            continue;
+        labels = labels || strcmp(table.name, "label") == 0;
+        lacks.masks = lacks.masks && strcmp(table.name, "train_mask") != 0;
+        lacks.features = lacks.features && strcmp(table.name, "feat") != 0;
+    }
+    /* Without labels no model is trained on it, whatever it has. */
+    if (!labels || info->num_ntypes > 1)
+        lacks = (struct lacks){ false, false };
+    return lacks;
+}
+
 /* Two partitions are enough to look at, and one node cannot be in two. */
-void raw_report_next(struct report *report, const char *path, uint64_t num_nodes)
+static void next_is_partition(struct report *report, const char *path, uint64_t num_nodes)
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -26,6 +49,28 @@ void raw_report_next(struct report *report, const char *path, uint64_t num_nodes
                                   "--out",  parts,       NULL };
     next_step(report, words);
     free(parts);
+}
+
+int raw_report_next(struct report *report, const char *path, struct tr_error *error)
+{
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_raw_info(raw, &info, error);
+    struct lacks lacks = rv == 0 ? raw_lacks(raw, &info) : (struct lacks){ false, false };
+    tr_raw_close(raw);
+    if (rv != 0)
+        return rv;
+    if (lacks.features)
+        next_step(report, (const char *const[]){ "troupe", "feature", path, "--degree", NULL });
+    else if (lacks.masks)
+        next_step(report,
+                  (const char *const[]){ "troupe", "split", path, "--ratio", "60/20/20", NULL });
+    else
+        next_is_partition(report, path, info.num_nodes);
+    return 0;
 }
 
 static int print(const struct raw_report *made, struct tr_task *task, struct tr_error *error)
@@ -48,11 +93,12 @@ static int print(const struct raw_report *made, struct tr_task *task, struct tr_
     report_count(&report, "edge_types", "edge types", info.num_etypes);
     report_count(&report, "features", "features", info.num_tables);
     rv = made->add != NULL ? made->add(made->options, task, &report, error) : 0;
+    if (rv == 0)
+        rv = raw_report_next(&report, made->out, error);
     if (rv != 0) {
         report_fini(&report);
         return rv;
     }
-    raw_report_next(&report, made->out, info.num_nodes);
     return report_print(&report, error);
 }
 

@@ -30,8 +30,9 @@ struct raw_report {
  * returns the exit code. */
 int raw_report_make(const struct invocation *invocation, const struct raw_report *made);
 
-/* Ends a report with the command that partitions the raw graph at `path`. */
-void raw_report_next(struct report *report, const char *path, uint64_t num_nodes);
+/* Ends a report with the command that comes next for the raw graph at `path`: what makes features
+ * or masks of one that has labels and lacks those, else what partitions it. */
+int raw_report_next(struct report *report, const char *path, struct tr_error *error);
 
 /* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
  * type `ntype`. */

@@ -88,8 +88,12 @@ static int open_file(const char *path, const struct raw_options *options, struct
         return raw_open_mtx(path, options, out, error);
     if (names_format(path, ".graph") || names_format(path, ".metis"))
         return raw_open_metis(path, options, out, error);
-    if (ends_with(path, ".parquet") || ends_with(path, ".dgl") || ends_with(path, ".bin") ||
-        ends_with(path, ".npz"))
+    if (ends_with(path, ".parquet"))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s: a Parquet file is not read; save it as CSV with Python: "
+                         "pandas.read_parquet('FILE').to_csv('FILE.csv', index=False)",
+                         path);
+    if (ends_with(path, ".dgl") || ends_with(path, ".bin") || ends_with(path, ".npz"))
         return error_set(error, TR_EUNSUPPORTED,
                          "%s: this format is not read; save the edges with numpy.save as [N, 2]",
                          path);

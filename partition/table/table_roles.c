@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "partition/table/table_values.h"
 
 /* What people call such columns, small and without anything but letters. */
-static const char *const ID_NAMES[] = { "id", "nodeid", "node", "key", "uuid", "name", NULL };
+static const char *const ID_NAMES[] = { "id", "nodeid", "node", NULL };
+/* Where none is called so, and the first column is not called as "user_id" is. */
+static const char *const OTHER_ID_NAMES[] = { "key", "uuid", "name", NULL };
 static const char *const LABEL_NAMES[] = { "label", "labels", "class", NULL };
 static const char *const SPLIT_NAMES[] = { "split", NULL };
 static const char *const MASK_NAMES[VALUE_MASKS][5] = {
@@ -43,6 +46,27 @@ static uint32_t find_called(const struct column_names *names, const char *const 
             return column;
     }
     return 0;
+}
+
+/* "user_id", "User ID" and "userId", but not "paid": the last word of the name is "id". */
+static bool ends_in_id(const char *name)
+{
+    size_t length = strlen(name);
+    if (length < 3 || strcasecmp(name + length - 2, "id") != 0)
+        return false;
+    char before = name[length - 3];
+    return !isalnum((unsigned char)before) ||
+           (name[length - 2] == 'I' && islower((unsigned char)before));
+}
+
+/* The column of IDs by what it is called; 0: none is. */
+static uint32_t find_id(const struct column_names *names)
+{
+    uint32_t found = find_called(names, ID_NAMES);
+    /* Elsewhere than in front it may be the ID of something else. */
+    if (found == 0 && names->count > 0 && ends_in_id(names->names[0]))
+        found = 1;
+    return found != 0 ? found : find_called(names, OTHER_ID_NAMES);
 }
 
 static bool is_named(const struct column_names *names, const char *wanted)
@@ -192,7 +216,7 @@ static int roles_give_features(struct table_roles *roles, struct table_reader *r
 static bool names_are_known(const struct column_names *columns,
                             const struct table_node_names *names)
 {
-    if (find_called(columns, ID_NAMES) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
+    if (find_id(columns) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
         find_called(columns, SPLIT_NAMES) != 0 || is_named(columns, names->id) ||
         is_named(columns, names->labels) || is_named(columns, names->split))
         return true;
@@ -206,7 +230,7 @@ static bool names_are_known(const struct column_names *columns,
 
 static int roles_find_id(struct table_roles *roles, struct table_reader *reader, const char *id)
 {
-    roles->id = roles->header ? find_called(&reader->names, ID_NAMES) : 1;
+    roles->id = roles->header ? find_id(&reader->names) : 1;
     int rv = roles_choose(roles, reader, id, &roles->id);
     if (rv != 0 || roles->id != 0)
         return rv;

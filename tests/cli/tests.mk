@@ -31,6 +31,7 @@ cli_shell_tests = \
     tests/cli/man.sh \
     tests/cli/memory.sh \
     tests/cli/mismatch.sh \
+    tests/cli/next_steps.sh \
     tests/cli/npz.sh \
     tests/cli/ogb.sh \
     tests/cli/partition.sh \

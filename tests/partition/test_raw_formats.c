@@ -306,7 +306,7 @@ static void wrong_text_is_told_by_its_line(void **state)
         { "a.graph", "5 2\n", TR_EFORMAT, "0 of 5 nodes" },
         { "a.txt", "0 1\n1 2x\n", TR_EFORMAT, "the destination ID is needed, '2x'" },
         { "a.txt", "1152921504606846976 0\n", TR_ERANGE, "the source ID begins with" },
-        { "a.parquet", "PAR1", TR_EUNSUPPORTED, "numpy.save" },
+        { "a.parquet", "PAR1", TR_EUNSUPPORTED, "pandas.read_parquet('FILE').to_csv(" },
         { "a.dgl", "", TR_EUNSUPPORTED, "numpy.save" },
         { "a.bin", "", TR_EUNSUPPORTED, "numpy.save" },
         { "a.npz", "", TR_EUNSUPPORTED, "numpy.save" },
