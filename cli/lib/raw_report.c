@@ -91,7 +91,7 @@ static int print(const struct raw_report *made, struct tr_task *task, struct tr_
     report_count(&report, "edges", "edges", info.num_edges);
     report_count(&report, "node_types", "node types", info.num_ntypes);
     report_count(&report, "edge_types", "edge types", info.num_etypes);
-    report_count(&report, "features", "features", info.num_tables);
+    report_count(&report, "features", "tables: features, labels, masks", info.num_tables);
     rv = made->add != NULL ? made->add(made->options, task, &report, error) : 0;
     if (rv == 0)
         rv = raw_report_next(&report, made->out, error);

@@ -7,6 +7,7 @@ tests/cli/make_npz sparse "$work/sparse.npz" || exit 99
 
 troupe import npz "$work/rings.npz" --out "$work/raw" --quiet
 expect "an archive is imported" exited 0
+expect "the tables of the graph are counted as what they are" says '^tables: features, labels, masks  *5$'
 expect "the report says where edges come from" says '^edges from  *edges$'
 expect "and features" says '^features from  *node_features$'
 expect "and labels" says '^labels from  *node_labels$'
