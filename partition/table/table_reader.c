@@ -329,12 +329,30 @@ static int keep_comment(struct table_reader *reader, size_t length)
     return 0;
 }
 
+/* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. */
+static int refuse_matrix(struct table_reader *reader)
+{
+    static const char BANNER[] = "%%MatrixMarket";
+    const char *line;
+    size_t length;
+    if (text_peek(&reader->text) != '%')
+        return reader->text.rv;
+    int rv = text_look_line(&reader->text, &line, &length);
+    if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
+        rv = table_reader_fail(reader, TR_EFORMAT,
+                               "is of a Matrix Market file, which is no table; `troupe import "
+                               "edges` reads it where its name ends in .mtx");
+    return rv;
+}
+
 static int read_first_line(struct table_reader *reader, char delimiter)
 {
     struct text *text = &reader->text;
     const char *line;
     size_t length, comment_length;
-    int rv = skip_comments(reader, &comment_length);
+    int rv = refuse_matrix(reader);
+    if (rv == 0)
+        rv = skip_comments(reader, &comment_length);
     if (rv != 0)
         return rv;
     int c = text_peek(text);

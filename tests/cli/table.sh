@@ -57,6 +57,10 @@ printf 'PAR1\0\0' >"$work/table"
 troupe import table --edges "$work/table" --out "$work/made/raw" --quiet
 expect "a Parquet file is refused with the Python that converts it" \
     fails_with 'table: looks like a Parquet file, not like text; .*pandas'
+printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
+troupe import table --edges "$work/mesh.mtx" --header no --out "$work/made/raw" --quiet
+expect "a Matrix Market file is no table, whose sizes would be an edge" \
+    fails_with 'mesh.mtx: line 1: is of a Matrix Market file, which is no table; .troupe import edges. reads it'
 printf '{"from":"a","to":"b"}\n{"from":"b","to":3}\n' | gzip >"$work/lines.gz"
 troupe import table --edges "$work/lines.gz" --out "$work/lines" --json --quiet
 expect "JSON lines are tables, packed or not" says '"nodes":3,"edges":2'
