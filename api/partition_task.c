@@ -242,6 +242,9 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     known.header_files = p->header_files;
     known.metis_unasked = from->metis_unasked;
     known.book = p->book;
+    memcpy(known.hop_halo_nodes, from->hop_halo_nodes, sizeof known.hop_halo_nodes);
+    known.listed_halo_nodes = from->listed_halo_nodes;
+    known.listed_halo_max = from->listed_halo_max;
     rv = sized_write(report, &known, sizeof known, "tr_partition_report", error);
     tr_task_leave(task);
     return rv;

@@ -89,7 +89,7 @@ static const struct option_spec OPTIONS[] = {
       .metavar = "H",
       .fallback = "1",
       .max = TR_HALO_HOPS_MAX,
-      .help = "list neighbours up to H hops away" },
+      .help = "list in the files of each partition the nodes up to H hops away" },
     { .name = "trainers",
       .kind = OPTION_COUNT,
       .offset = AT(trainers),
@@ -218,12 +218,36 @@ static void report_training(struct report *report, const struct tr_book *book, c
     free(run);
 }
 
-/* The command that comes next, if the graph has what it needs. */
-static void report_next(struct report *report, const char *path, const char *out)
+/* More would push the figures of the whole out of sight; `troupe inspect` shows any number. */
+#define PARTS_SHOWN 64u
+
+/* What the files of each partition hold. */
+static void report_parts(struct report *report, const struct tr_book *book)
+{
+    struct tr_book_info info = TR_BOOK_INFO_INIT;
+    if (tr_book_info(book, &info, NULL) != 0 || info.num_parts > PARTS_SHOWN)
+        return;
+    for (uint32_t p = 0; p < info.num_parts; p++) {
+        struct tr_part_info part = TR_PART_INFO_INIT;
+        if (tr_book_part(book, p, &part, NULL) != 0)
+            break;
+        report_row(report, "partitions");
+        report_count(report, "part", "partition", p);
+        report_count(report, "nodes", "nodes", part.num_nodes);
+        report_count(report, "edges", "edges", part.num_edges);
+        report_count(report, "halo_nodes", "halo nodes", part.halo_nodes);
+        report_bytes(report, "bytes", "files", part.file_bytes);
+    }
+    report_rows_end(report);
+}
+
+/* What was written, and the command that comes next, if the graph has what it needs. */
+static void report_book(struct report *report, const char *path, const char *out)
 {
     struct tr_book *book;
     if (tr_book_open(path, &book, NULL) != 0)
         return;
+    report_parts(report, book);
     report_training(report, book, path, out);
     tr_book_close(book);
 }
@@ -247,8 +271,11 @@ static void report_result(struct report *report, const struct partition_values *
     report_real(report, "edge_balance", "edge balance (largest / mean)", result->edge_balance);
     if (result->train_balance > 0)
         report_real(report, "train_balance", "training node balance", result->train_balance);
-    report_count(report, "halo_nodes", "halo nodes", result->halo_nodes);
+    report_count(report, "halo_nodes", "halo nodes one hop away", result->halo_nodes);
     report_share(report, "halo_share", "halo share", result->halo_share);
+    report_count(report, "halo_hops", "halo hops listed", values->halo_hops);
+    report_count(report, "listed_halo_nodes", "halo nodes in the files", result->listed_halo_nodes);
+    report_count(report, "listed_halo_max", "of one partition, at most", result->listed_halo_max);
     if (result->metis_seconds > 0) {
         report_count(report, "metis_objective", "METIS's objective",
                      (uint64_t)result->metis_objective);
@@ -264,8 +291,13 @@ static void report_result(struct report *report, const struct partition_values *
         report_count(report, "class", "class", c);
         report_real(report, "balance", "balance", result->class_balance[c]);
     }
+    for (uint32_t hop = 0; hop < values->halo_hops; hop++) {
+        report_row(report, "hops");
+        report_count(report, "hop", "hop", hop + 1);
+        report_count(report, "halo_nodes", "halo nodes", result->hop_halo_nodes[hop]);
+    }
     report_rows_end(report);
-    report_next(report, result->book, values->out);
+    report_book(report, result->book, values->out);
 }
 
 /* The report names the book, whose path is the task's. */

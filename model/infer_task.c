@@ -64,7 +64,7 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
                                          .stuck = infer_task_stuck,
                                          .opened = infer_task_opened,
                                          .arg = inference };
-    tr_task_report(task, "load", "", 0, 0);
+    tr_task_report(task, "loading the graph", "", 0, 0);
     /* The folder comes before the graph: a run that is missing is found at once, and its
      * configuration says what the job needs. */
     int rv = run_folder_find(&inference->folder, files_posix, inference->run, error);
@@ -87,7 +87,7 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
     if (rv != 0)
         return rv;
     inference->job.keep_hidden = options->embeddings;
-    tr_task_report(task, "infer", "", 0, 0);
+    tr_task_report(task, "predicting", "", 0, 0);
     return options->sampled ? run_job_infer_sampled(&inference->job, options->epoch, error)
                             : run_job_infer(&inference->job, error);
 }

@@ -221,7 +221,7 @@ static int open_all(struct training *t, struct error *error)
                                           .place = train_task_place,
                                           .opened = train_task_opened,
                                           .arg = t };
-    tr_task_report(t->task, "load", "", 0, 0);
+    tr_task_report(t->task, "loading the graph", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
     if (rv == 0)

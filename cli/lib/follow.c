@@ -15,8 +15,10 @@ struct follow {
 static void show(struct follow *follow, const struct tr_task *task)
 {
     struct tr_task_progress now = TR_TASK_PROGRESS_INIT;
-    if (tr_task_progress(task, &now, NULL) == 0 && now.phase[0] != '\0')
-        progress_step(&follow->progress, now.phase, now.unit, now.done, now.total);
+    /* Before its first phase a task opens what it reads, which can take long too. */
+    if (tr_task_progress(task, &now, NULL) == 0)
+        progress_step(&follow->progress, now.phase[0] != '\0' ? now.phase : "starting", now.unit,
+                      now.done, now.total);
 }
 
 static int follow_until_end(struct follow *follow, struct tr_task *task, struct tr_error *error)

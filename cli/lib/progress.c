@@ -9,8 +9,11 @@
 
 /* A terminal is redrawn ten times a second: smooth to the eye, nothing beside the work. */
 #define REDRAW_NS UINT64_C(100000000)
+/* While nothing is counted the clock alone moves, which shows seconds. */
+#define STANDING_REDRAW_NS UINT64_C(1000000000)
 /* Elsewhere a line each five seconds: an hour's log stays under a thousand lines. */
 #define LINE_NS UINT64_C(5000000000)
+#define STANDING_LINE_NS UINT64_C(10000000000)
 #define BAR_CELLS 24
 
 static uint64_t now_ns(void)
@@ -37,6 +40,7 @@ void progress_begin(struct progress *progress, const char *label, const char *un
     progress->done = 0;
     progress->begin_ns = now_ns();
     progress->shown_ns = 0;
+    progress->shown_done = 0;
     progress->running = true;
 }
 
@@ -65,15 +69,24 @@ static void show(struct progress *progress, uint64_t now, bool ended)
     }
     if (progress->unit[0] != '\0')
         fprintf(progress->out, " %s %s/s", quantity_count(text, rate), progress->unit);
-    if (ended || progress->done >= progress->total)
-        fprintf(progress->out, ", %s", quantity_seconds(text, seconds));
-    else if (rate > 0)
+    fprintf(progress->out, ", %s", quantity_seconds(text, seconds));
+    if (!ended && progress->done < progress->total && rate > 0)
         fprintf(progress->out, ", %s left",
                 quantity_seconds(text, (double)(progress->total - progress->done) / rate));
     if (!progress->terminal)
         fputc('\n', progress->out);
     fflush(progress->out);
     progress->shown_ns = now;
+    progress->shown_done = progress->done;
+}
+
+/* How long what is shown may stand. */
+static uint64_t show_every(const struct progress *progress)
+{
+    bool moved = progress->done != progress->shown_done;
+    if (progress->terminal)
+        return moved ? REDRAW_NS : STANDING_REDRAW_NS;
+    return moved ? LINE_NS : STANDING_LINE_NS;
 }
 
 void progress_update(struct progress *progress, uint64_t done)
@@ -83,7 +96,7 @@ void progress_update(struct progress *progress, uint64_t done)
         return;
     uint64_t now = now_ns();
     uint64_t last = progress->shown_ns != 0 ? progress->shown_ns : progress->begin_ns;
-    if (now - last >= (progress->terminal ? REDRAW_NS : LINE_NS))
+    if (now - last >= show_every(progress))
         show(progress, now, false);
 }
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a long piece of work is: a bar with rate and time left on a terminal, plain lines
- * at a bounded rate elsewhere (a log must not fill up), nothing when quiet. On stderr, so
+ * How far a long piece of work is: a bar with rate, elapsed time and time left on a terminal, plain
+ * lines at a bounded rate elsewhere (a log must not fill up), nothing when quiet. On stderr, so
  * that results can be piped.
+ *
+ * Work whose count stands still is shown too, with the time that it takes: the callers call
+ * progress_update() or progress_step() several times a second, whether or not the count has moved.
  *
  * Thread rules: one thread at a time.
  */
@@ -22,7 +25,8 @@ struct progress {
     uint64_t total; /* 0: not known */
     uint64_t done;
     uint64_t begin_ns;
-    uint64_t shown_ns; /* 0: nothing shown of this piece yet */
+    uint64_t shown_ns;   /* 0: nothing shown of this piece yet */
+    uint64_t shown_done; /* what was done when it was shown last */
     bool running;
 };
 

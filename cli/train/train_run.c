@@ -224,8 +224,9 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
 static void show_progress(struct command_training *t)
 {
     struct tr_task_progress now = TR_TASK_PROGRESS_INIT;
-    if (tr_task_progress(t->task, &now, NULL) == 0 && strcmp(now.unit, "batches") == 0 &&
-        !now.finished)
+    /* A process of a cluster says for itself whom it waits for while it is loading. */
+    if (tr_task_progress(t->task, &now, NULL) == 0 && !now.finished && now.phase[0] != '\0' &&
+        (!t->in_cluster || strcmp(now.unit, "batches") == 0))
         progress_step(&t->progress, now.phase, now.unit, now.done, now.total);
 }
 

@@ -82,11 +82,16 @@ struct tr_partition_report {
     const char *metis_unasked;
     /* NAME.json, which trainings and inferences take; until the task is closed. */
     const char *book;
+    /* Nodes in the halo lists that the files hold, summed over partitions: [h] of the hop h + 1, 0
+     * beyond halo_hops of the options. A node is in the list of the first hop that reaches it. */
+    uint64_t hop_halo_nodes[TR_HALO_HOPS_MAX];
+    uint64_t listed_halo_nodes; /* of all those hops */
+    uint64_t listed_halo_max;   /* of the partition that lists most */
 };
 #define TR_PARTITION_REPORT_INIT                                                                   \
     {                                                                                              \
         sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, \
-            0, NULL, NULL                                                                          \
+            0, NULL, NULL, { 0 }, 0, 0                                                             \
     }
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be a failure

@@ -164,7 +164,7 @@ static int wait_for_end(struct partition_job *job, pid_t child, int end, struct 
     *ending = (struct ending){ .known = true };
     for (;;) {
         if (rv == 0) {
-            rv = job_step(job, "METIS", 0, 1, error);
+            rv = job_step(job, "METIS", 0, 0, error);
             if (rv != 0)
                 kill(child, SIGKILL);
         }

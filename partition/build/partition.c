@@ -317,7 +317,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
                              error);
     /* Whether somebody cancelled is asked once more: the commit is not taken back. */
     if (rv == 0)
-        rv = job_step(&job, "sync", 0, 1, error);
+        rv = job_step(&job, "writing to disk", 0, 0, error);
     if (rv == 0)
         rv = atomic_dir_commit(&folder, error);
     atomic_dir_abort(&folder);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "partition/raw/raw.h"
+#include "partition/store/book.h"
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/files.h"
@@ -72,7 +73,11 @@ struct partition_report {
     double total_seconds;
     uint64_t peak_bytes; /* resident, of this process; METIS's child apart */
     uint64_t metis_peak_bytes;
-    const char *metis_unasked; /* why, where it is the method; static. NULL: it was asked */
+    /* In the lists that are written, summed over partitions: [h] of the hop h + 1. */
+    uint64_t hop_halo_nodes[BOOK_HALO_HOPS_MAX];
+    uint64_t listed_halo_nodes; /* of all hops */
+    uint64_t listed_halo_max;   /* of the partition that lists most */
+    const char *metis_unasked;  /* why, where it is the method; static. NULL: it was asked */
 };
 
 int partition_graph(struct raw_graph *raw, const struct partition_options *options,

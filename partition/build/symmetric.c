@@ -164,7 +164,7 @@ static int symmetric_clean(struct symmetric *graph, struct partition_job *job, i
         rv = job_no_memory(error, "finding duplicates", bytes);
     /* Whether somebody cancelled is asked before the loop, which does not ask. */
     if (rv == 0)
-        rv = job_step(job, "drop duplicates", 0, 1, error);
+        rv = job_step(job, "drop duplicates", 0, 0, error);
     if (rv == 0) {
         parallel_for(job->parallel, (size_t)((graph->num_nodes + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE),
                      clean_rows, &cleaning);

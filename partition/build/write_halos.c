@@ -30,6 +30,7 @@ struct halo {
     uint64_t **previous; /* [ntype] in the halo of the hop before */
     uint64_t cut_edges;
     uint64_t halo_nodes; /* of the first hop */
+    uint64_t listed[BOOK_HALO_HOPS_MAX];
     struct error error;
 };
 
@@ -203,6 +204,7 @@ static int write_bits(struct halo *halo, uint32_t ntype, uint32_t hop)
         halo->halo_nodes += count;
     if (hop > halo->job->options->halo_hops)
         return 0;
+    halo->listed[hop - 1] += count;
     char *path = job_path(halo->job, halo->part,
                           part_file_halo(&halo->job->raw->types, ntype, hop));
     int rv = path == NULL
@@ -263,6 +265,20 @@ static void find_halo(void *arg, size_t index, size_t worker)
     free(piece);
 }
 
+static void halos_report(const struct halo *halo, struct partition_report *report)
+{
+    uint64_t listed = 0;
+    report->cut_edges += halo->cut_edges;
+    report->halo_nodes += halo->halo_nodes;
+    for (uint32_t hop = 0; hop < BOOK_HALO_HOPS_MAX; hop++) {
+        report->hop_halo_nodes[hop] += halo->listed[hop];
+        listed += halo->listed[hop];
+    }
+    report->listed_halo_nodes += listed;
+    if (listed > report->listed_halo_max)
+        report->listed_halo_max = listed;
+}
+
 int write_halos(struct partition_job *job, const bool *column_tables, struct error *error)
 {
     uint32_t num_parts = job->plan->num_parts;
@@ -281,8 +297,7 @@ int write_halos(struct partition_job *job, const bool *column_tables, struct err
             rv = halos[i].error.code;
             if (rv != 0)
                 error_set(error, rv, "%s", halos[i].error.text);
-            job->report->cut_edges += halos[i].cut_edges;
-            job->report->halo_nodes += halos[i].halo_nodes;
+            halos_report(&halos[i], job->report);
         }
     }
     free(halos);

@@ -19,6 +19,7 @@
 /* Bounds of arrays in structs, behind which the other fields lie: they are what the first release
  * had. tests/api/headers.sh fails where one is missing here. */
 _Static_assert(TR_BALANCE_CLASSES_MAX == 16, "in tr_partition_report");
+_Static_assert(TR_HALO_HOPS_MAX == 8, "in tr_partition_report");
 _Static_assert(TR_ERROR_MESSAGE_MAX == 1024, "in tr_error");
 _Static_assert(TR_LAYERS_MAX == 16, "in tr_loader_options and tr_train_options");
 _Static_assert(TR_LOG_COMPONENT_MAX == 32, "in tr_log_line");

@@ -32,6 +32,20 @@ troupe partition "$work/raw" --parts 2 --balance-ntypes train_mask --balance-edg
     --json --quiet
 expect "classes are balanced and reported" says '"train_balance":.*"classes":\[{'
 
+# The report says what the files list for the hops that were asked for.
+listed() { sed 's/.*"listed_halo_nodes":\([0-9]*\),.*/\1/' "$work/out"; }
+before=-1
+for hops in 0 1 2; do
+    troupe partition "$work/raw" --parts 3 --method random --halo-hops "$hops" --name toy --replace \
+        --out "$work/hops" --json --quiet
+    expect "$hops hops are reported" says "\"halo_hops\":$hops,"
+    expect "with more halo nodes in the files than fewer hops have" [ "$(listed)" -gt "$before" ]
+    before=$(listed)
+    sum=$(sed 's/.*"partitions":\[//' "$work/out" | tr '{' '\n' |
+        sed -n 's/.*"halo_nodes":\([0-9]*\),.*/\1/p' | awk '{ s += $1 } END { print s }')
+    expect "which are those of the partitions" [ "$sum" = "$before" ]
+done
+
 # The report ends with the command that comes next, which works as it stands.
 mkdir "$work/it's here"
 troupe partition "$work/raw" --parts 2 --out "$work/it's here/parts/" --quiet

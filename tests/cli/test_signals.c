@@ -21,8 +21,9 @@
 #include "cli/lib/signals.h"
 
 /* The linker gives this the clock (tests.mk). While it stands, no time passes but what a test takes
- * off the beginning of a piece. */
+ * off the beginning of a piece, or adds to the clock. */
 static atomic_bool clock_stands;
+static atomic_long clock_tenths;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -31,7 +32,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     if (!atomic_load(&clock_stands))
         return __real_clock_gettime(clock, now);
-    *now = (struct timespec){ .tv_sec = 1000000 };
+    long tenths = atomic_load(&clock_tenths);
+    *now = (struct timespec){ .tv_sec = 1000000 + tenths / 10, .tv_nsec = tenths % 10 * 100000000 };
     return 0;
 }
 
@@ -294,6 +296,53 @@ static void a_piece_without_an_end_says_how_much_it_did(void **state)
     assert_string_equal(text, "waiting, 10.0 s\n");
 }
 
+/* What is shown in so many seconds of a piece whose count stands at `done`, asked ten times each. */
+static size_t show_standing(bool terminal, uint64_t done, uint64_t total, int seconds, char *text,
+                            size_t size)
+{
+    struct progress progress;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    progress_init(&progress, false);
+    progress.out = file;
+    progress.terminal = terminal;
+    for (int tenth = 0; tenth <= seconds * 10; tenth++) {
+        progress_step(&progress, "METIS", "", done, total);
+        atomic_fetch_add(&clock_tenths, 1);
+    }
+    rewind(file);
+    size_t length = fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    return length;
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+static void work_that_stands_still_is_shown_with_its_time(void **state)
+{
+    char text[8192];
+    (void)state;
+    for (uint64_t done = 0; done < 2; done++) {
+        show_standing(true, done, 4, 21, text, sizeof text);
+        /* Redrawn each second, and no more often. */
+        assert_in_range(times_in(text, "\r\033[KMETIS ["), 20, 22);
+        assert_non_null(strstr(text, done == 0 ? ", 5.00 s" : ", 5.10 s"));
+        assert_non_null(strstr(text, done == 0 ? ", 20.0 s" : ", 20.1 s"));
+        show_standing(false, done, 4, 60, text, sizeof text);
+        assert_in_range(times_in(text, "\n"), 5, 7);
+        assert_non_null(strstr(text, done == 0 ? "METIS   0%, 20.0 s\n" : "METIS  25%"));
+    }
+    show_standing(true, 0, 0, 3, text, sizeof text);
+    assert_string_equal(text, "\r\033[KMETIS, 1.00 s\r\033[KMETIS, 2.00 s\r\033[KMETIS, 3.00 s");
+}
+
 static void no_signal(int number)
 {
     (void)number;
@@ -418,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_signal_cancels_what_is_watched),
         AT_REST(a_bar_is_as_full_as_its_share),
         AT_REST(a_piece_without_an_end_says_how_much_it_did),
+        AT_REST(work_that_stands_still_is_shown_with_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

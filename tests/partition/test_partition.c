@@ -196,6 +196,43 @@ static void halves_are_shares(void **state)
     sample_fini(&sample);
 }
 
+/* The path 0 -> 1 -> 2 -> 3, whose last node is a partition: each further hop lists one node. */
+static void each_hop_is_reported(void **state)
+{
+    for (uint32_t hops = 0; hops <= 4; hops++) {
+        struct sample sample;
+        struct partition_report report;
+        struct error error = { 0 };
+        struct files files = quick_files();
+        char given[256], out[256], name[16];
+        sample_init(&sample, false, 4, 3, 1);
+        for (uint64_t i = 0; i < 3; i++) {
+            sample.src[0][i] = i;
+            sample.dst[0][i] = i + 1;
+        }
+        snprintf(name, sizeof name, "raw%u", hops);
+        struct raw_graph *raw = sample_raw(&sample, at(*state, name));
+        put_text(*state, "parts.txt", "0\n0\n0\n1\n");
+        snprintf(given, sizeof given, "%s", at(*state, "parts.txt"));
+        snprintf(name, sizeof name, "out%u", hops);
+        snprintf(out, sizeof out, "%s", at(*state, name));
+        const struct partition_options options = { .method = PARTITION_FILE,
+                                                   .assignment = given,
+                                                   .num_parts = 2,
+                                                   .halo_hops = hops,
+                                                   .files = &files };
+        assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, &report, &error), 0);
+        /* The first hop is counted whether or not it is listed. */
+        assert_int_equal(report.halo_nodes, 1);
+        for (uint32_t hop = 0; hop < BOOK_HALO_HOPS_MAX; hop++)
+            assert_int_equal(report.hop_halo_nodes[hop], hop < hops && hop < 3);
+        assert_int_equal(report.listed_halo_nodes, hops < 3 ? hops : 3);
+        assert_int_equal(report.listed_halo_max, hops < 3 ? hops : 3);
+        raw_close(raw);
+        sample_fini(&sample);
+    }
+}
+
 static void nothing_is_even(void **state)
 {
     struct made made;
@@ -434,7 +471,7 @@ static void steps_lead_from_beginning_to_end(void **state)
                                  "\nranks 0/150, 0/150, 0/150"
                                  "\nhalo 0/40, 32/40"
                                  "\ndeal 0/1"
-                                 "\nsync 0/1";
+                                 "\nwriting to disk 0/0";
     struct made made;
     struct steps steps = { 0 };
     struct error error = { 0 };
@@ -651,6 +688,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH(the_report_is_what_can_be_counted),
         SCRATCH(halves_are_shares),
+        SCRATCH(each_hop_is_reported),
         SCRATCH(nothing_is_even),
         SCRATCH(the_book_says_how_it_was_made),
         SCRATCH(columns_are_local_above_their_limit),
