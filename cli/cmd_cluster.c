@@ -60,7 +60,6 @@ static const struct option_spec KEYS_OPTIONS[] = {
       .max = TR_KEYS_DAYS_MAX,
       .help = "how long a certificate is valid" },
     { .name = "replace",
-      .field = "options.replace",
       .kind = OPTION_FLAG,
       .offset = AT(replace),
       .help = "make the hosts' keys anew; the authority stays" },

@@ -50,7 +50,6 @@ static const struct option_spec OPTIONS[] = {
       .metavar = "FILE",
       .help = "write the class of each node here (.csv, .jsonl), or the outputs (.npy)" },
     { .name = "embeddings",
-      .field = "options.embeddings",
       .kind = OPTION_TEXT,
       .offset = AT(embeddings),
       .metavar = "FILE.npy",

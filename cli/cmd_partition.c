@@ -117,6 +117,7 @@ static const struct option_spec OPTIONS[] = {
       .offset = AT(undirected),
       .help = "of an edge list: each line also stands for the reverse edge" },
     { .name = "num-nodes",
+      .field = "\"num_nodes\"",
       .kind = OPTION_COUNT,
       .offset = AT(num_nodes),
       .metavar = "N",

@@ -33,7 +33,6 @@ struct status_values {
 
 #define STATUS_ROWS                                                                          \
     { .name = "graph",                                                                       \
-      .field = "options.graph",                                                              \
       .kind = OPTION_TEXT,                                                                   \
       .offset = offsetof(struct status_values, graph),                                       \
       .metavar = "NAME.json",                                                                \

@@ -31,6 +31,7 @@ static const struct option_spec OPTIONS[] = {
       .offset = AT(undirected),
       .help = "of an edge list: as it was partitioned" },
     { .name = "num-nodes",
+      .field = "\"num_nodes\"",
       .kind = OPTION_COUNT,
       .offset = AT(num_nodes),
       .metavar = "N",

@@ -288,11 +288,42 @@ static char *show_value(const json_t *value, int digits)
                                                       JSON_REAL_PRECISION((size_t)digits));
 }
 
-/* Appends "NAME (it was A, now B)", with as many digits as tell A from B. */
+/* Appends the option that gives a field of config.json, as struct tr_train_options has it. What
+ * the graph gives, and what no option changes, keeps its name there. */
+static void list_option(const char *field, char *text, size_t bytes)
+{
+    static const struct {
+        const char *field, *option;
+    } RENAMED[] = {
+        { "model.kind", "options.model" },         { "model.layers", "options.num_layers" },
+        { "replace", "options.with_replacement" }, { "deal_hash", "options.deal" },
+        { "from_hash", "options.from" },           { "model.inputs", "model.inputs" },
+        { "model.classes", "model.classes" },      { "model.beta1", "model.beta1" },
+        { "model.beta2", "model.beta2" },          { "model.eps", "model.eps" },
+    };
+    size_t used = strlen(text);
+    const char *before = used > 0 ? ", " : "", *dot = strrchr(field, '.');
+    for (size_t i = 0; i < sizeof RENAMED / sizeof RENAMED[0]; i++) {
+        if (strcmp(field, RENAMED[i].field) == 0) {
+            snprintf(text + used, bytes - used, "%s%s", before, RENAMED[i].option);
+            return;
+        }
+    }
+    snprintf(text + used, bytes - used, "%soptions.%s", before, dot != NULL ? dot + 1 : field);
+}
+
+/* Appends "OPTION (it was A, now B)", with as many digits as tell A from B. */
 static void list_value(const json_t *was, const json_t *now, const char *name, char *text,
                        size_t bytes)
 {
     char *old = NULL, *new = NULL;
+    list_option(name, text, bytes);
+    size_t used = strlen(text);
+    /* A number that stands for a file's content says nothing to a person. */
+    if (strcmp(name, "deal_hash") == 0 || strcmp(name, "from_hash") == 0) {
+        snprintf(text + used, bytes - used, " (its content was another)");
+        return;
+    }
     for (int digits = REAL_DIGITS_SHOWN; digits <= REAL_DIGITS_MAX; digits++) {
         free(old);
         free(new);
@@ -301,9 +332,8 @@ static void list_value(const json_t *was, const json_t *now, const char *name, c
         if (old == NULL || new == NULL || strcmp(old, new) != 0)
             break;
     }
-    size_t used = strlen(text);
-    snprintf(text + used, bytes - used, "%s%s (it was %.60s, now %.60s)", used > 0 ? ", " : "",
-             name, old != NULL ? old : "?", new != NULL ? new : "?");
+    snprintf(text + used, bytes - used, " (it was %.60s, now %.60s)", old != NULL ? old : "?",
+             new != NULL ? new : "?");
     free(old);
     free(new);
 }

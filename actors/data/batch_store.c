@@ -456,17 +456,19 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch)
 int batch_store_say_full(struct batch_store *store, size_t bytes, struct error *error)
 {
     return error_set(error, TR_EFULL,
-                     "account \"batches\" is full: a batch of %zu bytes came, %zu "
-                     "of %zu are in use; release batches or raise memory_bytes_max",
+                     "account \"batches\" is full: a batch needs %zu bytes, and %zu of the %zu "
+                     "bytes for batches in flight are in use; raise memory_bytes_max, make batches "
+                     "smaller, or release them earlier",
                      bytes, batch_store_used(store), batch_store_bound(store));
 }
 
 int batch_store_say_starved(struct batch_store *store, struct error *error)
 {
-    return error_set(error, TR_EFULL,
-                     "account \"batches\" is full: %zu of %zu bytes are in use; "
-                     "release batches or raise memory_bytes_max",
-                     batch_store_used(store), batch_store_bound(store));
+    return error_set(
+        error, TR_EFULL,
+        "account \"batches\" is full: %zu of the %zu bytes for batches in flight are "
+        "in use; raise memory_bytes_max, make batches smaller, or release them earlier",
+        batch_store_used(store), batch_store_bound(store));
 }
 
 bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t epoch,

@@ -25,35 +25,30 @@ struct process_values {
 };
 
 /* Rows of a command's option table; member is its struct process_values. */
-#define PROCESS_OPTION_ROWS(type, member)                                      \
-    { .name = "cluster",                                                       \
-      .field = "options.cluster",                                              \
-      .kind = OPTION_TEXT,                                                     \
-      .offset = offsetof(type, member.cluster),                                \
-      .metavar = "FILE",                                                       \
-      .help = "cluster file of a job of several processes; this is one" },     \
-        { .name = "process",                                                   \
-          .field = "options.process",                                          \
-          .kind = OPTION_TEXT,                                                 \
-          .offset = offsetof(type, member.process),                            \
-          .metavar = "N",                                                      \
-          .help = "number of this process in the cluster file, from 0" },      \
-        { .name = "host",                                                      \
-          .field = "options.host",                                             \
-          .kind = OPTION_TEXT,                                                 \
-          .offset = offsetof(type, member.host),                               \
-          .metavar = "NAME",                                                   \
-          .help = "name of this host in the cluster file" },                   \
-        { .name = "index",                                                     \
-          .field = "options.index",                                            \
-          .kind = OPTION_TEXT,                                                 \
-          .offset = offsetof(type, member.index),                              \
-          .metavar = "I",                                                      \
-          .help = "with --host: number of its process of this role, from 0" }, \
-    {                                                                          \
-        .name = "metrics", .field = "options.metrics", .kind = OPTION_TEXT,    \
-        .offset = offsetof(type, member.metrics), .metavar = "ADDRESS",        \
-        .help = "serve OpenMetrics at [HOST:]PORT"                             \
+#define PROCESS_OPTION_ROWS(type, member)                                                 \
+    { .name = "cluster",                                                                  \
+      .kind = OPTION_TEXT,                                                                \
+      .offset = offsetof(type, member.cluster),                                           \
+      .metavar = "FILE",                                                                  \
+      .help = "cluster file of a job of several processes; this is one" },                \
+        { .name = "process",                                                              \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.process),                                       \
+          .metavar = "N",                                                                 \
+          .help = "number of this process in the cluster file, from 0" },                 \
+        { .name = "host",                                                                 \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.host),                                          \
+          .metavar = "NAME",                                                              \
+          .help = "name of this host in the cluster file" },                              \
+        { .name = "index",                                                                \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.index),                                         \
+          .metavar = "I",                                                                 \
+          .help = "with --host: number of its process of this role, from 0" },            \
+    {                                                                                     \
+        .name = "metrics", .kind = OPTION_TEXT, .offset = offsetof(type, member.metrics), \
+        .metavar = "ADDRESS", .help = "serve OpenMetrics at [HOST:]PORT"                  \
     }
 
 struct process {

@@ -11,14 +11,30 @@ static bool is_of_a_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The option whose field stands here as a whole word; NULL: none. */
+#define OPTIONS_PREFIX "options."
+
+/* The length of "options.FIELD", where FIELD is the option's name with '_' for '-'; 0: no. */
+static size_t match_name(const char *name, const char *at)
+{
+    size_t prefix = strlen(OPTIONS_PREFIX), i = 0;
+    if (strncmp(at, OPTIONS_PREFIX, prefix) != 0)
+        return 0;
+    for (at += prefix; name[i] != '\0'; i++)
+        if (at[i] != (name[i] == '-' ? '_' : name[i]))
+            return 0;
+    return prefix + i;
+}
+
+/* The option whose field stands here as a whole word, and the bytes of that; NULL: none. */
 static const struct option_spec *find_option(const struct option_spec *options, const char *at,
-                                             char before)
+                                             char before, size_t *bytes)
 {
     for (const struct option_spec *spec = options; spec != NULL && spec->name != NULL; spec++) {
-        size_t length = spec->field != NULL ? strlen(spec->field) : 0;
-        if (length > 0 && !is_of_a_word(before) && strncmp(at, spec->field, length) == 0 &&
-            !is_of_a_word(at[length]))
+        if (spec->field == NULL)
+            *bytes = match_name(spec->name, at);
+        else
+            *bytes = strncmp(at, spec->field, strlen(spec->field)) == 0 ? strlen(spec->field) : 0;
+        if (*bytes > 0 && !is_of_a_word(before) && !is_of_a_word(at[*bytes]))
             return spec;
     }
     return NULL;
@@ -29,13 +45,14 @@ void fail_print(const char *message, const struct option_spec *options)
 {
     char before = ' ';
     for (const char *at = message; *at != '\0';) {
-        const struct option_spec *spec = find_option(options, at, before);
+        size_t bytes;
+        const struct option_spec *spec = find_option(options, at, before, &bytes);
         before = *at;
         if (spec == NULL) {
             fputc(*at++, stderr);
         } else {
             fprintf(stderr, "--%s", spec->name);
-            at += strlen(spec->field);
+            at += bytes;
         }
     }
 }

@@ -65,8 +65,8 @@ struct option_spec {
     double max;
     const char *help;
     /* Its name in the library's messages, "num_parts"; a plain word stands in quotes there and
-     * here, "\"from\"", or, where a file has a key of that name, behind the struct,
-     * "options.graph". NULL: as the option, or not at all. */
+     * here, "\"from\"". NULL: behind the struct and as the option, "options.num_parts" of
+     * --num-parts. */
     const char *field;
 };
 
@@ -87,11 +87,11 @@ struct option_spec {
         .name = "loops", .kind = OPTION_COUNT, .offset = offsetof(type, loops), .metavar = "N",   \
         .fallback = "0", .max = 1024, .help = "event loops, each on a thread; 0: one a processor" \
     }
-#define OPTION_ROW_THREADS(type)                                                         \
-    {                                                                                    \
-        .name = "threads", .field = "options.threads", .kind = OPTION_COUNT,             \
-        .offset = offsetof(type, threads), .metavar = "N", .fallback = "0", .max = 1024, \
-        .help = "threads that compute; 0: one a processor"                               \
+#define OPTION_ROW_THREADS(type)                                                    \
+    {                                                                               \
+        .name = "threads", .kind = OPTION_COUNT, .offset = offsetof(type, threads), \
+        .metavar = "N", .fallback = "0", .max = 1024,                               \
+        .help = "threads that compute; 0: one a processor"                          \
     }
 #define OPTION_ROW_MAP(type)                                               \
     {                                                                      \

@@ -10,6 +10,17 @@
 #include "partition/raw/raw_source.h"
 #include "partition/raw/text.h"
 
+/* It would be passed over. */
+static int refuse_num_nodes(const char *path, const struct raw_options *options,
+                            struct error *error)
+{
+    return options->num_nodes == 0
+               ? 0
+               : error_set(error, TR_EUNSUPPORTED,
+                           "%s: it says itself how many nodes there are; leave \"num_nodes\" out",
+                           path);
+}
+
 static int open_folder(const char *path, const struct raw_options *options, struct raw_graph **out,
                        struct error *error)
 {
@@ -28,8 +39,10 @@ static int open_folder(const char *path, const struct raw_options *options, stru
             return error_set(error, TR_ENOMEM, "%s: no memory to open it", path);
         bool there = files_exists(options->files, inside);
         free(inside);
-        if (there)
-            return kinds[i].open(path, options, out, error);
+        if (!there)
+            continue;
+        int rv = i == 0 ? refuse_num_nodes(path, options, error) : 0;
+        return rv == 0 ? kinds[i].open(path, options, out, error) : rv;
     }
     return error_set(error, TR_ENOENT,
                      "%s: holds neither metadata.json nor edges.npy; name the "
@@ -124,6 +137,8 @@ int raw_open(const char *path, const struct raw_options *options, struct raw_gra
         return error_set(error, TR_ENOENT, "%s: no such file or folder", path);
     bool folder = files_is_folder(filled.files, path);
     int rv = folder || !is_edge_list(path) ? refuse_options(path, &filled, error) : 0;
+    if (rv == 0 && !folder && !is_edge_list(path) && !ends_with(path, ".npy"))
+        rv = refuse_num_nodes(path, &filled, error);
     if (rv != 0)
         return rv;
     rv = (folder ? open_folder : open_file)(path, &filled, out, error);

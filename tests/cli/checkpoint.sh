@@ -84,7 +84,7 @@ troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 2 --
 expect "another number of trainers is refused" fails_with "trainers"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
     --resume --dropout 0.1
-expect "other options are refused, each named" fails_with "options: model.dropout (it was 0.*, now 0.1); go on"
+expect "other options are refused, each named" fails_with "options: --dropout (it was 0.*, now 0.1); go on"
 troupe train "$work/p2/toy.json" --run "$work/other" $options --trainers 3 --checkpoint-every 3 \
     --checkpoints "$work/killed-3/checkpoints"
 expect "checkpoints of another run are refused" fails_with "has checkpoints already"

@@ -114,6 +114,17 @@ refused "a line of more columns" '0,1\n1,2,3\n'
 
 troupe import edges "$edges" --out "$work/made/raw" --num-nodes 5 --quiet
 expect "an ID beyond --num-nodes is refused by file and value" fails_with 'edges.csv.*5'
+# Formats that state the number of nodes would pass the option over.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >"$work/three.mtx"
+printf '3 2\n2\n1 3\n2\n' >"$work/three.graph"
+for file in three.mtx three.graph; do
+    troupe import edges "$work/$file" --out "$work/made/raw" --num-nodes 10 --quiet
+    expect "$file has its own number of nodes" fails_with "$file: it says itself how many nodes .* leave --num-nodes out"
+    troupe import edges "$work/$file" --out "$work/own" --replace --quiet
+    expect "which is taken" says '^nodes  *3$'
+done
+troupe partition "$work/own" --parts 2 --num-nodes 10 --out "$work/made/parts" --quiet
+expect "so has a raw graph" fails_with "own: it says itself how many nodes .* leave --num-nodes out"
 troupe import edges "$work/nowhere.csv" --out "$work/made/raw" --quiet
 expect "a file that is not there is named" fails_with "nowhere.csv"
 head -c 40 "$work/edges.csv.gz" >"$work/cut.csv.gz"

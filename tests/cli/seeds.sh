@@ -47,7 +47,7 @@ expect "nor written" cmp "$work/before" "$work/after"
 expect "what was stopped goes on" cmp "$work/alone-5/model.safetensors" "$work/many/seed-5/model.safetensors"
 expect "people read mean and deviation" says '^test accuracy  0\.[0-9]* ± 0\.[0-9]*$'
 many --seeds 4,5,7 --dropout 0.1
-expect "a run of other options is refused, which are named" fails_with "model.dropout (it was 0.5, now 0.1)"
+expect "a run of other options is refused, which are named" fails_with "options: --dropout (it was 0.5, now 0.1)"
 many --seeds 4,7 --replace --dropout 0.1 --quiet
 expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
 

@@ -160,6 +160,9 @@ expect "several labels a node, weighted: macro-F1" more "$(result test_macro_f1)
 learn --labels tags --epochs 1
 expect "several labels a node need their loss" fails_with "'tags' is not one number a node but 3; .* give --loss sigmoid"
 
+troupe train "$graph" --run "$work/none" --memory 1KiB --quiet
+expect "a bound that no batch keeps is named as the option that raises it" \
+    fails_with 'account "batches" is full: a batch needs [0-9]* bytes, .* 1024 .*; raise --memory, make'
 learn --epochs 10 --layers 4 --fanout 5,5,5,5 --residual --norm layer
 expect "deep models with residual and normed layers learn" more "$(result test_accuracy)" 0.8
 sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"

@@ -544,10 +544,10 @@ static void a_run_goes_on_with_what_it_was_begun_with(void **state)
     for (int way = 0; way < 6; way++) {
         static const char *const differs[] = { NULL,
                                                NULL,
-                                               ": trainers (it was",
-                                               ": deal_hash (it was",
-                                               ": batch_size (it was",
-                                               ": model.seed (it was" };
+                                               ": options.trainers (it was",
+                                               ": options.deal (its content was another)",
+                                               ": options.batch_size (it was",
+                                               ": options.seed (it was" };
         struct run_surroundings other = around;
         struct run_config now = make_run();
         other.servers += way == 1;
@@ -592,10 +592,10 @@ static void a_run_may_grow(void **state)
         { MODEL_CONSTANT, 11, 5, 0, true, "" },
         { MODEL_STEPS, 12, 6, 0, true, "" },
         { MODEL_CONSTANT, 10, 0, 0, true, "" },
-        { MODEL_CONSTANT, 9, 5, TR_EMISMATCH, false, "model.epochs (it was 10, now 9)" },
+        { MODEL_CONSTANT, 9, 5, TR_EMISMATCH, false, "options.epochs (it was 10, now 9)" },
         { MODEL_CONSTANT, 10, 4, TR_EMISMATCH, false, "patience (it was 5, now 4)" },
-        { MODEL_CONSTANT, 11, 4, TR_EMISMATCH, true, ": patience (it was 5, now 4);" },
-        { MODEL_COSINE, 11, 6, TR_EMISMATCH, true, ": model.epochs (it was 10, now 11);" },
+        { MODEL_CONSTANT, 11, 4, TR_EMISMATCH, true, ": options.patience (it was 5, now 4);" },
+        { MODEL_COSINE, 11, 6, TR_EMISMATCH, true, ": options.epochs (it was 10, now 11);" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -643,7 +643,7 @@ static void what_only_the_run_has_is_a_difference(void **state)
     assert_int_equal(json_dump_file(begun, path, 0), 0);
     assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
                      TR_EMISMATCH);
-    assert_non_null(strstr(error.text, ": model.heads (it was 4, now not there)"));
+    assert_non_null(strstr(error.text, ": options.heads (it was 4, now not there)"));
     assert_null(kernels);
     json_decref(begun);
     json_decref(now);

@@ -263,7 +263,7 @@ static void a_run_that_goes_on_ends_alike(void **state)
     assert_int_equal(count_lines(run), EPOCHS + 1);
     options.hidden = 9; /* another run */
     assert_int_equal(train(&options), TR_EMISMATCH);
-    assert_non_null(strstr(failure.message, "model.hidden (it was 8, now 9)"));
+    assert_non_null(strstr(failure.message, "options.hidden (it was 8, now 9)"));
     options.hidden = 8;
     options.epochs = EPOCHS - 1;
     assert_int_equal(train(&options), TR_EMISMATCH);
@@ -315,7 +315,7 @@ static void a_run_that_grows_ends_as_a_longer_one(void **state)
     assert_int_equal(count_lines(run), 2 * EPOCHS + 1);
     options.epochs = EPOCHS;
     assert_int_equal(train(&options), TR_EMISMATCH);
-    assert_non_null(strstr(failure.message, "model.epochs (it was 6, now 3)"));
+    assert_non_null(strstr(failure.message, "options.epochs (it was 6, now 3)"));
     free(models[0]);
     free(models[1]);
 }
@@ -408,7 +408,7 @@ static void a_run_begins_with_the_weights_of_another(void **state)
     ok(train(&options));
     options.from = NULL;
     assert_int_equal(train(&options), TR_EMISMATCH);
-    assert_non_null(strstr(failure.message, "from_hash (it was"));
+    assert_non_null(strstr(failure.message, "options.from (its content was another)"));
 }
 
 /* Two trainers share each step, and come to one model, the same whenever it is asked for. */
