@@ -53,7 +53,6 @@ static const struct option_spec EDGES_OPTIONS[] = {
       .fallback = "keep",
       .help = "edges that are there again; keep does not look for them" },
     { .name = "num-nodes",
-      .field = "\"num_nodes\"",
       .field = "num_nodes",
       .kind = OPTION_COUNT,
       .offset = offsetof(struct import_edges_values, num_nodes),

@@ -212,7 +212,10 @@ static int cmd_launch_run(const struct invocation *invocation, const void *value
     if (rv == 0)
         rv = v->dry_run ? print_commands(launch, &info, &error) : run_job(launch, &info, v, &error);
     tr_launch_close(launch);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    if (rv == 0)
+        return EXIT_DONE;
+    /* A process has said what is wrong with what it was started with. */
+    return fail(invocation, &error) == EXIT_FAILED && rv == TR_EINVAL ? EXIT_USAGE : EXIT_FAILED;
 }
 
 const struct command command_launch = {

@@ -180,6 +180,8 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
     if (usage || !policy_spend(policy, &policy->budgets[member->role])) {
         char reason[LAUNCHER_REASON_MAX];
         policy_describe(reason, sizeof reason, policy, process, code, signal);
+        if (!policy->stopping)
+            policy->hopeless = usage;
         policy_fail(policy, reason);
         return;
     }
@@ -422,7 +424,7 @@ int launcher_policy_result(const struct launcher_policy *policy, struct error *e
     if (policy->complete)
         return 0;
     if (policy->failed)
-        return error_set(error, TR_ECHILD, "%s", policy->reason);
+        return error_set(error, policy->hopeless ? TR_EINVAL : TR_ECHILD, "%s", policy->reason);
     if (policy->interrupted && policy->kept)
         return error_set(error, TR_ECANCELED, "stopped by signal; continue with --resume");
     if (policy->interrupted)

@@ -110,6 +110,7 @@ struct launcher_policy {
     bool stopping;              /* nothing is started again */
     bool killing;
     bool failed;
+    bool hopeless;    /* failed, and another start of the job would fail too */
     bool interrupted; /* stopped because somebody asked */
     bool kept;        /* a checkpoint was committed, ever */
     bool done_told;

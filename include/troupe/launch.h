@@ -110,8 +110,9 @@ TR_API int tr_launch_command(const struct tr_launch *launch, uint32_t process, c
                              size_t text_bytes, size_t *needed, struct tr_error *error);
 
 /* Copies what hosts read where the launcher is ssh, and runs the job to its end. The task's
- * outcome: 0; TR_ECHILD: the job failed, and which process; TR_ECANCELED: it was stopped. Once for
- * each launch that could be started (TR_EEXIST). Closing a task that runs stops it as
+ * outcome: 0; TR_ECHILD: the job failed, and which process; TR_EINVAL: a process failed by its
+ * options or the cluster file, so that another start of the job would fail too; TR_ECANCELED: it was
+ * stopped. Once for each launch that could be started (TR_EEXIST). Closing a task that runs stops it as
  * tr_launch_stop() does, and waits. */
 TR_API int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error);
 

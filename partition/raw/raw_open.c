@@ -17,7 +17,7 @@ static int refuse_num_nodes(const char *path, const struct raw_options *options,
     return options->num_nodes == 0
                ? 0
                : error_set(error, TR_EUNSUPPORTED,
-                           "%s: it says itself how many nodes there are; leave \"num_nodes\" out",
+                           "%s: it says itself how many nodes there are; leave num_nodes out",
                            path);
 }
 

@@ -147,7 +147,7 @@ TRAINER=once launch
 expect "a trainer that was killed is started again" exited 0
 expect "and its end is told" complains 'ended by signal 9\|exit code 137'
 TRAINER=usage launch
-expect "wrong usage is not tried again" fails_with "restarting cannot help"
+expect "wrong usage is not tried again" refuses_with "restarting cannot help"
 
 # A Ctrl-C, a SIGTERM, and a launcher that is killed.
 begin() {

@@ -70,7 +70,7 @@ run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 
 expect "a job trains" exited 0
 cp "$work/taken/metrics.jsonl" "$work/before"
 run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 3 --hidden 8 --quiet
-expect "its run is not overwritten" fails_with "trainer 2.*there already\|has checkpoints already"
+expect "its run is not overwritten" refuses_with "trainer 2.*there already\|has checkpoints already"
 expect "and nobody is started again" [ "$(grep -c 'started, process number' "$work/err")" = 4 ]
 expect "it is as it was" cmp -s "$work/before" "$work/taken/metrics.jsonl"
 touch "$work/checkpoints/mine"
@@ -87,12 +87,29 @@ hopeless() {
            {"name": "b", "address": "$3", "port": $((port + 1)), "trainers": 1}]}
 E2
     run timeout 100 "$TROUPE" launch "$work/$1.json" --launcher local --run "$work/$1" -- --epochs 2 --hidden 8 --quiet
-    expect "a job with $1 fails" fails_with "$4"
+    expect "a job with $1 fails as wrong usage does" refuses_with "$4"
     expect "saying that restarts cannot help" complains "exit code 2: bad option or cluster file"
+    expect "by the process that says so" [ "$(grep -c "ended with exit code 2: bad option" "$work/err")" = 1 ]
     expect "and starts each process once" [ "$(grep -c 'started, process number' "$work/err")" -le 2 ]
 }
 hopeless address '"insecure_network": true' 192.0.2.1 "192.0.2.1:.*this machine does not have that address"
 hopeless key '"tls": {"shared_key": "no-key"}' 127.0.0.1 "no-key"
+hopeless name '"insecure_network": true' no-such-host.invalid "no-such-host.invalid has no address"
+
+# A port at which the first process of another job listens: its past life could hold it for 30 s.
+cat >"$work/holder.json" <<E2
+{"name": "holder", "graph": "g/toy.json", "insecure_network": true,
+ "hosts": [{"name": "a", "address": "127.0.0.1", "port": $((port + 1)), "trainers": 0},
+           {"name": "b", "address": "127.0.0.1", "port": $((port + 2400)), "trainers": 0}]}
+E2
+begin 0 sample --cluster "$work/holder.json"
+tries=0
+until [ -n "$(ss -ltnH "sport = :$((port + 1))" 2>/dev/null)" ] || grep -q waiting "$work/0" || [ $tries -ge 400 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+hopeless port '"insecure_network": true' 127.0.0.1 "127.0.0.1:$((port + 1)): another process listens there"
+stop 0
 
 # Two ends with different keys: each says so.
 cat >"$work/tcp.json" <<E2
@@ -123,6 +140,35 @@ minutes=$((($(date +%s) - began) / 60))
 expect "not each time that it is tried" [ "$lines" -le $((1 + minutes)) ]
 run "$TROUPE" status "$work/other.json"
 expect "status says why it has no answer" \
+    fails_with "1 of 2 processes do not answer; process 0 (a): .*TLS handshake failed"
+stop 0
+stop 1
+
+# Certificates of two authorities.
+for keys in keys other-keys; do
+    "$TROUPE" cluster keys --out "$work/$keys" --cluster "$work/tcp.json" \
+        >"$work/out" 2>"$work/err" </dev/null || cat "$work/err"
+done
+sed 's|"shared_key": "key"|"ca": "keys/ca.pem", "certificate": "keys/%h.pem", "key": "keys/%h.key"|' \
+    "$work/tcp.json" >"$work/ca.json"
+sed 's|"keys/|"other-keys/|g' "$work/ca.json" >"$work/other-ca.json"
+begin 0 sample --cluster "$work/ca.json"
+begin 1 sample --cluster "$work/other-ca.json"
+began=$(date +%s)
+tries=0
+until grep -q "refused a connection" "$work/0" && grep -q "TLS handshake failed" "$work/1"; do
+    tries=$((tries + 1))
+    [ $tries -lt 400 ] || break
+    sleep 0.05
+done
+expect "certificates of another authority are refused" grep -q "refused a connection from .*TLS handshake failed" "$work/0"
+expect "with who issued them" grep -q "TLS handshake failed: .*is issued by another CA than ours" "$work/1"
+sleep 4
+lines=$(grep -c "refused a connection" "$work/0")
+minutes=$((($(date +%s) - began) / 60))
+expect "in one line, and then one a minute" [ "$lines" -le $((1 + minutes)) ]
+run "$TROUPE" status "$work/other-ca.json"
+expect "status says why it has no answer of them" \
     fails_with "1 of 2 processes do not answer; process 0 (a): .*TLS handshake failed"
 stop 0
 stop 1
