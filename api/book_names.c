@@ -39,7 +39,7 @@ int tr_book_find_names(const struct tr_book *book, uint32_t of, uint32_t ntype, 
             return 0;
         }
     }
-    return tr_error_set(error, TR_ENOENT, "the graph has no such names");
+    return tr_error_set(error, TR_ENOENT, "the graph has no such list of names");
 }
 
 int tr_book_read_names(const struct tr_book *book, uint32_t list, uint64_t first, size_t count,

@@ -31,7 +31,8 @@ static int make_plan(struct tr_graph *graph, struct error *error)
     int rv = cluster_plan_make(&graph->placing, &session->cluster, parts, error);
     if (rv == 0 && o->process >= plan->num_processes)
         rv = error_set(error, TR_ERANGE,
-                       "%s: process %" PRIu32 "; the cluster has %" PRIu32 ", from 0 on",
+                       "%s: there is no process %" PRIu32 ": the cluster has %" PRIu32
+                       ", numbered from 0",
                        o->cluster, o->process, plan->num_processes);
     graph->process = rv == 0 ? o->process : 0;
     return rv;

@@ -196,7 +196,8 @@ int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, str
     rv = load_parts(graph, &cancel, error);
     /* One hook ends the reading for both reasons; where both hold it is the interrupt. */
     if (rv == TR_ECANCELED && !session_is_interrupted(graph->session, graph->seen))
-        return error_set(error, TR_ETIMEDOUT, "%s: the time was over before all was read", path);
+        return error_set(error, TR_ETIMEDOUT,
+                         "%s: the deadline passed before all was read; give more time", path);
     return rv;
 }
 

@@ -302,9 +302,11 @@ static int group_run(struct tr_group *group, struct asked *asked, int64_t timeou
         return rv;
     rv = group_enter(group);
     if (rv != 0)
-        return tr_error_set(error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
-                            rv == TR_ECLOSED ? "the group is closed"
-                                             : "another thread waits in the group");
+        return tr_error_set(
+            error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
+            rv == TR_ECLOSED
+                ? "the group is closed"
+                : "another thread is in a call on this group; make one call at a time");
     group_number(group, asked);
     /* The caller's until its next call, whatever comes of that; this thread alone is inside. */
     free(group->checkpoint);

@@ -32,9 +32,10 @@ static int loader_fail(const struct tr_loader *l, const char *call, int rv, cons
 /* Another thread is inside, or closes the loader. */
 static int loader_refuse(const char *call, int rv, struct tr_error *error)
 {
-    return tr_error_set(error, rv, "loader: %s: %s", call,
-                        rv == TR_ECLOSED ? "another thread closes it"
-                                         : "another thread waits in it");
+    return tr_error_set(
+        error, rv, "loader: %s: %s", call,
+        rv == TR_ECLOSED ? "another thread closes the loader"
+                         : "another thread is in a call on this loader; make one call at a time");
 }
 
 static struct message *make_request(const struct tr_loader *l, struct port *port, uint32_t epoch,

@@ -109,7 +109,8 @@ static int check_table_options(const struct tr_import_table_options *options,
     if (options->unknown > TR_TABLE_UNKNOWN_ADD)
         return tr_error_set(error, TR_EINVAL, "unknown: %u is no rule", options->unknown);
     if (options->delimiter != '\0' && strchr("0123456789\"\n\r", options->delimiter) != NULL)
-        return tr_error_set(error, TR_EINVAL, "delimiter: no digit, quotation mark or line end");
+        return tr_error_set(error, TR_EINVAL,
+                            "delimiter: it may not be a digit, a quotation mark or a line end");
     return 0;
 }
 

@@ -44,13 +44,13 @@ static const struct option_spec KEYS_OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = AT(hosts),
       .metavar = "A,B,C",
-      .help = "or their names or addresses" },
+      .help = "names or addresses of the hosts, in place of a cluster file" },
     { .name = "out",
       .kind = OPTION_TEXT,
       .offset = AT(out),
       .metavar = "DIR",
       .required = true,
-      .help = "the folder of the keys; what is there is kept" },
+      .help = "the folder of the keys; keys that are there are kept" },
     { .name = "days",
       .kind = OPTION_COUNT,
       .offset = AT(days),
@@ -95,6 +95,6 @@ static const struct command KINDS[] = {
 
 const struct command command_cluster = {
     .name = "cluster",
-    .summary = "Look at the hosts that do a job together, and make their keys",
+    .summary = "Check a cluster file, and make keys for its hosts",
     .kinds = KINDS,
 };

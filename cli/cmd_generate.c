@@ -75,7 +75,7 @@ struct generate_values {
           .offset = AT(seed),                                                              \
           .metavar = "S",                                                                  \
           .fallback = "0",                                                                 \
-          .help = "what everything follows from" },                                        \
+          .help = "seed of all random choices" },                                          \
         { .name = "out",                                                                   \
           .kind = OPTION_TEXT,                                                             \
           .offset = AT(out),                                                               \
@@ -189,7 +189,7 @@ static const struct command KINDS[] = {
       .examples = RMAT_EXAMPLES,
       .run = run_rmat },
     { .name = "sbm",
-      .summary = "A stochastic block model, with labels that the edges tell",
+      .summary = "A stochastic block model, whose blocks are the labels",
       .operands = "",
       .options = SBM_OPTIONS,
       .values_size = sizeof(struct generate_values),

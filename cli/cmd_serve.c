@@ -55,7 +55,7 @@ static const struct option_spec OPTIONS[] = {
     { .name = "verbose",
       .kind = OPTION_FLAG,
       .offset = offsetof(struct serve_values, verbose),
-      .help = "log more than what went wrong" },
+      .help = "log what happens, not only what fails" },
     OPTION_ROW_END,
 };
 

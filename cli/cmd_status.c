@@ -302,7 +302,7 @@ static const char *const TOP_EXAMPLES[] = { "troupe top cluster.json", NULL };
 
 const struct command command_status = {
     .name = "status",
-    .summary = "Show who of a running job is up, and what it does",
+    .summary = "Show which processes of a running job are up, and what they do",
     .operands = "CLUSTER",
     .operands_min = 1,
     .operands_max = 1,

@@ -40,7 +40,7 @@ static const struct option_spec OPTIONS[] = {
     { .name = "some",
       .kind = OPTION_FLAG,
       .offset = AT(some),
-      .help = "what is not here of partitions or checkpoints is on other hosts" },
+      .help = "accept missing partitions or checkpoint parts, which other hosts have" },
     OPTION_ROW_JSON(struct verify_values),
     OPTION_ROW_QUIET(struct verify_values),
     OPTION_ROW_END,

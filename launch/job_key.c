@@ -59,7 +59,7 @@ static int say_not_come(int rv, struct error *error)
                            OF_INPUT "interrupted before the line of the job's key came by the "
                                     "standard input")
                : error_set(error, rv,
-                           OF_INPUT "the line of the job's key did not come by the standard input");
+                           OF_INPUT "the job's key did not arrive on the standard input");
 }
 
 /* A byte at a time: what follows the line is not ours to take. */

@@ -51,7 +51,8 @@ static int read_request(const struct tr_launch_options *options, struct launch_r
     if (options->cluster == NULL)
         return error_set(error, TR_EINVAL, "cluster: the cluster file is not named");
     if (options->launcher > TR_LAUNCHER_SRUN)
-        return error_set(error, TR_EINVAL, "launcher: %u; there are %u",
+        return error_set(error, TR_EINVAL,
+                         "launcher: there is no launcher %u; they are numbered below %u",
                          (unsigned)options->launcher, TR_LAUNCHER_SRUN + 1u);
     if (request->master_port > UINT16_MAX)
         return error_set(error, TR_ERANGE, "master_port: %u; 1 to %u are possible",

@@ -81,7 +81,8 @@ static int print_line(const char *line, size_t bytes, int64_t timeout_ns, struct
     if (rv == TR_EIO)
         return tr_error_set(error, rv, "the standard output takes nothing: %s", strerror(errno));
     return rv == 0 ? 0
-                   : tr_error_set(error, rv, "the standard output takes nothing: nobody reads it");
+                   : tr_error_set(error, rv,
+                                  "the standard output takes nothing: its reader does not read");
 }
 
 int notice_print(int64_t timeout_ns, struct tr_error *error, const char *format, ...)

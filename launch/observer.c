@@ -221,8 +221,8 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
     rv = cluster_use_key(cluster, observer->key.path, error);
     if (rv == 0 && cluster_needs_key(cluster))
         rv = error_set(error, TR_EINVAL,
-                       "%s: its processes let in who has the key of the job, and none was named: "
-                       "set " JOB_KEY_VARIABLE
+                       "%s: its processes answer only a program that has the job's key, and no key "
+                       "is given: set " JOB_KEY_VARIABLE
                        " to its path, as `troupe launch` says when it starts, or fill "
                        "shared_key",
                        options->cluster);

@@ -74,8 +74,8 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
         return rv;
     if (options->embeddings && inference->config.model.layers < 2)
         return error_set(error, TR_EUNSUPPORTED,
-                         "%s: its model has one layer, so no hidden one whose rows would be "
-                         "embeddings; train with two layers or more",
+                         "%s: its model has one layer, and embeddings are the rows of a hidden "
+                         "layer; train with two layers or more",
                          inference->run);
     inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
     rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,

@@ -166,7 +166,7 @@ int model_config_check(const struct model_config *config, struct error *error)
     if (config->residual && config->layers < MODEL_RESIDUAL_LAYERS)
         return error_set(error, TR_ERANGE,
                          "model: residual is of %u layers; it needs at least %u, for it is of the "
-                         "hidden layers behind the first",
+                         "hidden layers after the first",
                          config->layers, MODEL_RESIDUAL_LAYERS);
     return check_class_weights(config, error);
 }

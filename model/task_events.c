@@ -147,11 +147,11 @@ int tr_model_next_event(struct tr_task *task, int64_t timeout_ns, struct tr_mode
     free(taken);
     tr_task_leave(task);
     if (rv == TR_EEND)
-        return tr_error_set(error, rv, "the task has ended, and said all it had to");
+        return tr_error_set(error, rv, "the task has ended, and all its events were taken");
     if (rv == TR_ECLOSED)
         return tr_error_set(error, rv, "the task is being closed");
     if (rv == TR_ETIMEDOUT)
-        return tr_error_set(error, rv, "the task has nothing to say yet");
+        return tr_error_set(error, rv, "the task has no event yet");
     return rv;
 }
 

@@ -411,8 +411,8 @@ static int trainer_leave(const struct trainer *trainer, struct error *error)
         return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
                          trainer->at.epoch + 1);
     return error_set(error, TR_ECANCELED,
-                     "training: stopped in epoch %u; its checkpoint after %llu steps is made, from "
-                     "which options.resume goes on",
+                     "stopped in epoch %u, after the checkpoint of step %llu was made; continue "
+                     "with options.resume",
                      trainer->at.epoch + 1, (unsigned long long)trainer->at.steps);
 }
 

@@ -133,7 +133,7 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
                             "tr_train_options: standardise and no_standardise are opposites");
     if (from->residual && from->num_layers < MODEL_RESIDUAL_LAYERS)
         return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: residual is of the hidden layers behind the first; "
+                            "tr_train_options: residual is of the hidden layers after the first; "
                             "give at least %u num_layers",
                             MODEL_RESIDUAL_LAYERS);
     model->layers = from->num_layers;

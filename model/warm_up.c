@@ -104,7 +104,7 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     free(made);
     release(warming, 1 + threads - count);
     if (*stuck && cancel_asked(cancel))
-        return error_set(error, TR_ECANCELED, "interrupted");
+        return error_set(error, TR_ECANCELED, "stopped before training began");
     if (*stuck)
         return refuse(threads, done, error);
     return count == threads

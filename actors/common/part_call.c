@@ -315,7 +315,7 @@ void part_call_located(struct part_call *call, int status)
     struct error why;
     error_set(&why, status, "partition %" PRIu32 ": no process serves it now", call->part);
     if (call->owners == NULL)
-        error_set(&why, status, "no process is there to answer");
+        error_set(&why, status, "the process that would answer is down");
     part_call_fail(call, status, &why);
 }
 

@@ -69,8 +69,8 @@ static bool may_pass(const struct process_member *member, int status, uint64_t n
 static void say_lost(struct actor *self, const struct process_member *member)
 {
     log_write(actor_node(self), LOG_LEVEL_ERROR, "job",
-              "node %" PRIu32 ": no coordinator "
-              "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends",
+              "node %" PRIu32 ": the coordinator (process %" PRIu32
+              ") has not answered for %" PRIu64 " seconds; this process ends",
               actor_address(self).node,
               member->plan != NULL ? member->plan->coordinator : actor_address(self).node,
               patience_ns(member, !member->lost) / 1000000000);

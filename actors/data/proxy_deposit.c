@@ -29,7 +29,8 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
         sampled_batch_release(batch);
         return error_set(error, read, "batch %" PRIu64 " of sampler %" PRIu32 ": %s", slot->step,
                          slot->sampler,
-                         read == TR_EFORMAT ? "its bytes are no such batch" : tr_strerror(read));
+                         read == TR_EFORMAT ? "its bytes are not the batch that was asked for"
+                                            : tr_strerror(read));
     }
     batch->loader = slot->loader->open.loader;
     /* The batch is measured before the deposit, which consumes it. */
@@ -37,5 +38,5 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
     int rv = batch_store_deposit(store, batch);
     if (rv == TR_EFULL)
         return batch_store_say_full(store, held, error);
-    return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
+    return rv == 0 ? 0 : error_set(error, rv, "no loader waits for the batch any more");
 }

@@ -126,7 +126,7 @@ static void put_in_store(struct task *task)
     /* The deposit comes before the answer: the batch may be collected as soon as that has come. */
     int rv = batch_store_deposit(s->options->store, batch);
     if (rv != 0 && rv != TR_EFULL) {
-        sampler_fail_task(task, rv, "nobody waits for the batch");
+        sampler_fail_task(task, rv, "no loader waits for the batch any more");
         return;
     }
     if (rv == 0)
@@ -405,7 +405,8 @@ static void drop_requests(struct sampler *s, const struct dropped *dropped)
      * sampler_work(). */
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         if (s->tasks[i].request != NULL && is_of(dropped, s->tasks[i].request))
-            sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
+            sampler_fail_task(&s->tasks[i], TR_ECANCELED,
+                              "the loader that asked for the batch has dropped it");
 }
 
 void sampler_close_loader(struct loader_state *l)

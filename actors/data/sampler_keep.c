@@ -69,9 +69,9 @@ bool sampler_has_room(const struct task *task)
 static void sampler_keep_expire(struct actor *self, void *arg)
 {
     (void)self;
-    sampler_fail_task(arg, TR_ETIMEDOUT,
-                      "account \"kept batches\" is full: trainers elsewhere "
-                      "don't pull their batches");
+    sampler_fail_task(
+        arg, TR_ETIMEDOUT,
+        "account \"kept batches\" is full: trainers of other processes do not fetch their batches");
 }
 
 int sampler_measure(struct task *task, struct error *error)

@@ -241,7 +241,7 @@ int sampler_open_draw(struct sampler *s, struct message *request, struct loader_
     rv = sampler_loader_watch(s, l, request->frame.from);
     if (rv != 0) {
         sampler_remove_loader(s, l);
-        return error_set(error, rv, "no memory to watch whoever draws");
+        return error_set(error, rv, "no memory to monitor the process that draws");
     }
     *out = l;
     return 0;

@@ -239,8 +239,9 @@ static int check_part(struct files *files, const char *aside, uint32_t rank,
     int rv = path == NULL ? no_memory(aside, error) : file_open(&file, files, path, error);
     if (rv == TR_ENOENT || (rv == 0 && file.size != part->bytes))
         rv = error_set(error, TR_EMISMATCH,
-                       "%s: trainer %" PRIu32 " wrote %" PRIu64 " bytes, here "
-                       "are %" PRIu64 "; keep checkpoints in a folder that all hosts share",
+                       "%s: trainer %" PRIu32 " wrote %" PRIu64
+                       " bytes, and this host finds %" PRIu64
+                       "; keep checkpoints in a folder that all hosts share",
                        path, rank, part->bytes, file.size);
     file_close(&file);
     free(path);

@@ -255,10 +255,11 @@ static void give_up(struct actor *self, void *arg)
     list_missing(state, missing, sizeof missing);
     if (missing[0] == '\0') /* the checkpoint for all of them is being looked for */
         return;
-    log_write(actor_node(self), LOG_LEVEL_ERROR, "job",
-              "the job was about to end, was rolled back, and then %s did not come back in %" PRIu64
-              " s: the job ends without its end; start it again to go on from its last checkpoint",
-              missing, rejoin_ns(state) / UINT64_C(1000000000));
+    log_write(
+        actor_node(self), LOG_LEVEL_ERROR, "job",
+        "the job was about to end, was rolled back, and then %s did not come back in %" PRIu64
+        " s: the job stops before it is complete; start it again to go on from its last checkpoint",
+        missing, rejoin_ns(state) / UINT64_C(1000000000));
     state->code = TR_ETIMEDOUT;
     stop_members(self);
 }

@@ -269,8 +269,7 @@ static bool is_put_off(struct actor *self, const struct error *error)
         return false;
     }
     log_write(actor_node(self), LOG_LEVEL_WARN, "job",
-              "no checkpoint is known yet, and one may be there: %s; it is looked for again",
-              error->text);
+              "no checkpoint is found yet, and one may exist: %s; the search goes on", error->text);
     timer_start(self, &state->choose_again, now_ns + CHOOSE_AGAIN_NS, choose_again, state);
     return true;
 }

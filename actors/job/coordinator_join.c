@@ -63,9 +63,9 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
     /* An end without a fault is said before one that only is under way: a member that is refused
      * with TR_EEND ends well, one that is refused with TR_ECLOSED does not. */
     if (state->code == 0 && (state->stopping || (state->over && fresh)))
-        return error_set(error, TR_EEND, "the job is done; nobody can join");
+        return error_set(error, TR_EEND, "the job is done: a process cannot join it any more");
     if (state->stopping)
-        return error_set(error, TR_ECLOSED, "the job is ending; nobody can join");
+        return error_set(error, TR_ECLOSED, "the job is ending: a process cannot join it any more");
     int rv = check_marks(&state->options->marks, head, from.node, error);
     if (rv != 0)
         return rv;

@@ -111,7 +111,7 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
     /* An older reduction is refused before a place is cleared: a piece that comes late must not
      * take the present one's. */
     if (*at != NULL && head->sequence < (*at)->sequence)
-        return error_set(error, TR_ECANCELED, "that reduction is long over");
+        return error_set(error, TR_ECANCELED, "that reduction ended long ago");
     if (*at != NULL && head->sequence > (*at)->sequence) {
         /* A rank that is at this one has the sums of the one before, so all had those before
          * that. */

@@ -22,7 +22,8 @@ static void asked(struct actor *self, void *arg, const char *path, struct http_a
             metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self))
         };
     else
-        *answer = (struct http_answer){ 404, "text/plain", strdup("only /metrics is here\n") };
+        *answer = (struct http_answer){ 404, "text/plain",
+                                        strdup("only /metrics is served here\n") };
 }
 
 static int start(struct actor *self, const void *arg)

@@ -30,7 +30,7 @@ struct process_values {
       .kind = OPTION_TEXT,                                                                \
       .offset = offsetof(type, member.cluster),                                           \
       .metavar = "FILE",                                                                  \
-      .help = "cluster file of a job of several processes; this is one" },                \
+      .help = "cluster file of the job that this process belongs to" },                   \
         { .name = "process",                                                              \
           .kind = OPTION_TEXT,                                                            \
           .offset = offsetof(type, member.process),                                       \

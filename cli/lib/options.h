@@ -82,16 +82,17 @@ struct option_spec {
         .help = "show no progress"                                             \
     }
 /* Rows of the commands that play actors, or compute, in this process. */
-#define OPTION_ROW_LOOPS(type)                                                                    \
-    {                                                                                             \
-        .name = "loops", .kind = OPTION_COUNT, .offset = offsetof(type, loops), .metavar = "N",   \
-        .fallback = "0", .max = 1024, .help = "event loops, each on a thread; 0: one a processor" \
+#define OPTION_ROW_LOOPS(type)                                                                  \
+    {                                                                                           \
+        .name = "loops", .kind = OPTION_COUNT, .offset = offsetof(type, loops), .metavar = "N", \
+        .fallback = "0", .max = 1024,                                                           \
+        .help = "event loops, each on a thread; 0: one per processor"                           \
     }
 #define OPTION_ROW_THREADS(type)                                                    \
     {                                                                               \
         .name = "threads", .kind = OPTION_COUNT, .offset = offsetof(type, threads), \
         .metavar = "N", .fallback = "0", .max = 1024,                               \
-        .help = "threads that compute; 0: one a processor"                          \
+        .help = "threads that compute; 0: one per processor"                        \
     }
 #define OPTION_ROW_MAP(type)                                               \
     {                                                                      \

@@ -5,12 +5,14 @@
  * All that the task says is pulled by the main thread, which alone writes to the standard output,
  * so a launcher reads notices in the order in which things happened.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <troupe/checkpoint.h>
 #include <troupe/model.h>
 #include <troupe/process.h>
 
@@ -39,6 +41,7 @@ struct command_training {
     struct progress progress;
     struct tr_task *task;
     bool lost;                  /* what was trained could not be written */
+    bool signalled;             /* SIGINT, SIGTERM or SIGHUP came */
     struct tr_error unreported; /* the report could not be printed */
 };
 
@@ -273,6 +276,34 @@ static void train_run_dump(struct tr_task *task)
     (void)tr_model_dump(task, NULL);
 }
 
+static bool has_checkpoints(const struct command_training *t)
+{
+    char folder[PATH_MAX];
+    if (t->options.checkpoints != NULL)
+        return tr_checkpoints_exist(t->options.checkpoints);
+    int length = snprintf(folder, sizeof folder, "%s/checkpoints", t->options.run);
+    return length > 0 && (size_t)length < sizeof folder && tr_checkpoints_exist(folder);
+}
+
+/* What a signal ended says how the run goes on, whatever the training waited for. */
+static int explain_stop(const struct command_training *t, struct tr_error *error)
+{
+    int code = error->code;
+    bool ended = code == TR_ECANCELED || code == TR_ECLOSED;
+    /* The training itself says more where it has left a checkpoint. */
+    if (!ended || strstr(error->message, "options.resume") != NULL)
+        return code;
+    if (t->in_cluster)
+        return tr_error_set(error, code,
+                            "stopped by a signal; where the job has a checkpoint, launch it with "
+                            "options.resume to continue");
+    if (has_checkpoints(t))
+        return tr_error_set(error, code, "stopped by a signal; continue with options.resume");
+    return tr_error_set(error, code,
+                        "stopped by a signal before there was a checkpoint; begin again with "
+                        "options.replace");
+}
+
 /* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would
  * only puzzle: what matters of them comes back as an error. Those of a cluster say which peer is
  * refused.
@@ -290,9 +321,11 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
     if (rv == 0) {
         rv = train_run_task(t, error);
         canceller_end(&t->canceller);
+        /* The thread that sets it has ended. */
+        t->signalled = t->canceller.fired;
     }
     log_printer_stop(&t->printer);
-    return rv;
+    return rv != 0 && t->signalled ? explain_stop(t, error) : rv;
 }
 
 /* The cluster file's word on this process goes before the command line's on all. */

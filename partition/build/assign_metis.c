@@ -118,9 +118,8 @@ static int find_ids(struct partition_job *job, struct symmetric *graph,
     /* This is asked before the edges: dealt class by class, some of so few nodes would share a
      * partition while others are empty. METIS itself takes no fewer nodes than partitions. */
     if (graph->num_nodes <= num_ids) {
-        job->report->metis_unasked = "there are no more nodes than partitions, so each has one at "
-                                     "most; for partitions of nodes that belong together ask for "
-                                     "fewer";
+        job->report->metis_unasked = "there are no more nodes than partitions, so each partition "
+                                     "gets one node at most; ask for fewer partitions";
         for (uint64_t v = 0; v < graph->num_nodes; v++)
             ids[v] = (uint32_t)v;
         return 0;

@@ -25,10 +25,11 @@ static int check_table(const struct raw_table *table, struct error *error)
                  table->dtype == TR_I16 || table->dtype == TR_I32 || table->dtype == TR_I64;
     if (whole && table->width == 1)
         return 0;
-    return error_set(error, TR_EUNSUPPORTED,
-                     "table '%s' is %s with %" PRIu64
-                     " values a node; classes are told by one bool or integer",
-                     table->name, tr_dtype_name(table->dtype), table->width);
+    return error_set(
+        error, TR_EUNSUPPORTED,
+        "table '%s' is %s with %" PRIu64
+        " values a node; classes of nodes come from a table with one bool or integer a node",
+        table->name, tr_dtype_name(table->dtype), table->width);
 }
 
 /* The class of a class and a value; a new one if this pair is new. */

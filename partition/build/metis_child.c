@@ -198,13 +198,15 @@ static int wait_for(struct partition_job *job, pid_t child, struct ending *endin
 static int explain_signal(int number, struct error *error)
 {
     if (number == SIGKILL)
-        return error_set(error, TR_ECHILD,
-                         "METIS's process was killed, by somebody or for want of memory; use "
-                         "\"method\" random, or a machine with more memory");
-    return error_set(error, TR_ECHILD,
-                     "METIS's process died of signal %d (%s), perhaps for want of memory; use "
-                     "another number of partitions, fewer constraints, or \"method\" random",
-                     number, strsignal(number));
+        return error_set(
+            error, TR_ECHILD,
+            "METIS's process was killed, by a user or by the kernel, which had no memory "
+            "left for it; use \"method\" random, or a machine with more memory");
+    return error_set(
+        error, TR_ECHILD,
+        "METIS's process died of signal %d (%s), perhaps because memory was short; use "
+        "another number of partitions, fewer constraints, or \"method\" random",
+        number, strsignal(number));
 }
 
 static int metis_child_explain(const char *program, struct ending ending,
@@ -217,19 +219,19 @@ static int metis_child_explain(const char *program, struct ending ending,
         return explain_signal(WTERMSIG(ending.status), error);
     if (code == METIS_EXIT_REFUSED)
         return error_set(error, TR_ECHILD,
-                         "%s does not understand this library's question: it is of another "
-                         "release; install both from one, or use \"method\" random",
+                         "%s is of another release than this library; install both from one "
+                         "release, or use \"method\" random",
                          program);
     if (head->answered == 1 && head->status == METIS_STATUS_MEMORY)
         return error_set(error, TR_ECHILD,
                          "METIS ran out of memory; use \"method\" random, or a machine with more");
     /* METIS stumbles again while it cleans up, and then does not say that memory was the reason;
      * nor does a loader that cannot map the program's libraries. */
-    return error_set(error, TR_ECHILD,
-                     "METIS failed (%s: status %d, exit %d), perhaps for want of memory; use a "
-                     "machine with more, another number of partitions, fewer constraints, or "
-                     "\"method\" random",
-                     program, head->answered == 1 ? head->status : 0, code);
+    return error_set(
+        error, TR_ECHILD,
+        "METIS failed (%s: status %d, exit %d), perhaps because memory was short; use a machine "
+        "with more, another number of partitions, fewer constraints, or \"method\" random",
+        program, head->answered == 1 ? head->status : 0, code);
 }
 
 static int read_array(int memory, void *to, size_t bytes, size_t at, struct error *error)

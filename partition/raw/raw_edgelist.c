@@ -185,7 +185,7 @@ static int parse_line(struct edge_list *list)
         int c = text_peek(text);
         more = c != '\n' && c != TEXT_END;
         if (more && gap == GAP_NONE)
-            return text_fail(text, TR_EFORMAT, "'%c' stands behind a column, not a delimiter",
+            return text_fail(text, TR_EFORMAT, "'%c' follows a column where a delimiter is needed",
                              c >= 32 && c < 127 ? c : '?');
         if (!more && count < list->columns.source)
             return text_fail(text, TR_EFORMAT, "the source ID is missing");

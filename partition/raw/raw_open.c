@@ -17,8 +17,7 @@ static int refuse_num_nodes(const char *path, const struct raw_options *options,
     return options->num_nodes == 0
                ? 0
                : error_set(error, TR_EUNSUPPORTED,
-                           "%s: it says itself how many nodes there are; leave num_nodes out",
-                           path);
+                           "%s: it states its own number of nodes; leave num_nodes out", path);
 }
 
 static int open_folder(const char *path, const struct raw_options *options, struct raw_graph **out,

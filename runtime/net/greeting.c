@@ -150,14 +150,15 @@ int greeting_step(struct greeting *greeting, struct error *error)
     /* This stands before the general errors: it is the one cause of a strange record that has a
      * remedy. */
     if (read == TR_EFORMAT && tls_looks_like_record(greeting->in, greeting->in_bytes))
-        return error_set(error, read, "the other side speaks TLS, and we do not");
+        return error_set(error, read, "the peer speaks TLS, and this process does not");
     const struct error *why = transport_error(greeting->transport);
     if (read < 0)
         return error_set(error, read, "%s",
-                         why->code != 0       ? why->text
-                         : read == TR_EFORMAT ? "what came is no greeting"
-                         : read == TR_EEND    ? "the other side closed it"
-                                              : tr_strerror(read));
+                         why->code != 0 ? why->text
+                         : read == TR_EFORMAT
+                             ? "the peer did not send Troupe's greeting; it may be another program"
+                         : read == TR_EEND ? "the peer closed the connection"
+                                           : tr_strerror(read));
     return written > 0 && read > 0 ? 1 : 0;
 }
 

@@ -187,7 +187,7 @@ static void link_answered(struct link *link)
     if (greeting_type(link->greeting) != WIRE_WELCOME ||
         greeting_hello(link->greeting, &hello) < 0 || !is_sound(link, &hello)) {
         links_count_refusal(link->links, LINKS_REFUSED_MALFORMED, "a peer", NULL, true);
-        link_disconnect(link, "its answer is no welcome");
+        link_disconnect(link, "its answer to the greeting is not one that Troupe sends");
         return;
     }
     /* The old life ends first, on all loops; the next dial begins a session with the new one. This
@@ -431,7 +431,7 @@ struct actor *link_arrive(struct loop *loop, struct post *post)
 static void leave_over(struct actor *self, void *arg)
 {
     (void)self;
-    link_disconnect(arg, "it did not take what was left in time");
+    link_disconnect(arg, "it did not read what was left in time");
 }
 
 /* The link begins to leave: the goodbye follows what is queued (send_fill), and the other side then

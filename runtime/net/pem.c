@@ -67,9 +67,10 @@ int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **ke
         rc = error_set(error, TR_ENOMEM, "%s: no memory", path);
     else if ((*key = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, &asked)) == NULL)
         rc = error_set(error, TR_EFORMAT,
-                       asked ? "%s: the key is behind a passphrase, which nobody is there to type; "
-                               "its file has to protect it"
-                             : "%s: holds no private key in PEM (-----BEGIN PRIVATE KEY-----)",
+                       asked
+                           ? "%s: the key is encrypted with a passphrase, which cannot be entered "
+                             "here; store it without one, in a file of mode 0600"
+                           : "%s: holds no private key in PEM (-----BEGIN PRIVATE KEY-----)",
                        path);
     BIO_free(bio);
     ERR_clear_error();

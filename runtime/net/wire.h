@@ -80,21 +80,22 @@ static inline bool wire_window_is_sound(uint64_t window_bytes)
 }
 
 /* X(name, sentence): why a connection is refused. */
-#define LINKS_REFUSALS(X)                                                                    \
-    X(NONE, "not refused")                                                                   \
-    X(PROTOCOL, "it speaks no version of the protocol that we do; install the same release") \
-    X(SCHEMA, "its messages are not ours; install the same release on all hosts")            \
-    X(CLUSTER, "it belongs to another cluster or job")                                       \
-    X(UNKNOWN, "its number is not in our cluster file")                                      \
-    X(WRONG_NODE, "it looked for another node than the one that listens here")               \
-    X(IDENTITY, "its certificate does not name the host of that node")                       \
-    X(FENCED, "it was silent for too long and counts as dead; it has to start again")        \
-    X(DUPLICATE, "two processes run as that node")                                           \
-    X(FULL, "there are too many connections")                                                \
-    X(MALFORMED, "it does not speak the protocol of Troupe")                                 \
-    X(TIMEOUT, "its greeting took too long")                                                 \
-    X(INSECURE, "its connection is not encrypted")                                           \
-    X(BUSY, "its last life is still being ended here")                                       \
+#define LINKS_REFUSALS(X)                                                                         \
+    X(NONE, "not refused")                                                                        \
+    X(PROTOCOL,                                                                                   \
+      "it speaks another version of the protocol; install the same release on all hosts")         \
+    X(SCHEMA, "its messages are those of another release; install the same release on all hosts") \
+    X(CLUSTER, "it belongs to another cluster or job")                                            \
+    X(UNKNOWN, "its number is not in our cluster file")                                           \
+    X(WRONG_NODE, "it looked for another node than the one that listens here")                    \
+    X(IDENTITY, "its certificate does not name the host of that node")                            \
+    X(FENCED, "it was silent for too long and counts as dead; it has to start again")             \
+    X(DUPLICATE, "two processes run as that node")                                                \
+    X(FULL, "there are too many connections")                                                     \
+    X(MALFORMED, "it does not speak the protocol of Troupe")                                      \
+    X(TIMEOUT, "it sent no greeting in time")                                                     \
+    X(INSECURE, "its connection is not encrypted")                                                \
+    X(BUSY, "the process that it replaces is still being closed here")                            \
     X(DENIED, "it sent what observers may not")
 
 enum links_refusal {

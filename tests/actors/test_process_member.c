@@ -313,13 +313,17 @@ static void a_member_waits_as_long_as_its_plan_says(void **unused)
         const char *line;
     } cases[] = {
         { true, 3 * ENV_SECOND_NS, 7 * ENV_SECOND_NS, false, 3 * ENV_SECOND_NS,
-          "node 1: no coordinator (process 1) for 3 seconds: it ends" },
+          "node 1: the coordinator (process 1) has not answered for 3 seconds; this process ends" },
         { true, 3 * ENV_SECOND_NS, 7 * ENV_SECOND_NS, true, 7 * ENV_SECOND_NS,
-          "node 1: no coordinator (process 1) for 7 seconds: it ends" },
-        { true, 0, 0, false, MEMBER_FIRST_JOIN_NS, "(process 1) for 600 seconds: it ends" },
-        { true, 0, 0, true, MEMBER_JOIN_NS, "(process 1) for 30 seconds: it ends" },
-        { false, 0, 0, false, MEMBER_FIRST_JOIN_NS, "(process 1) for 600 seconds: it ends" },
-        { false, 0, 0, true, MEMBER_JOIN_NS, "(process 1) for 30 seconds: it ends" },
+          "node 1: the coordinator (process 1) has not answered for 7 seconds; this process ends" },
+        { true, 0, 0, false, MEMBER_FIRST_JOIN_NS,
+          "(process 1) has not answered for 600 seconds; this process ends" },
+        { true, 0, 0, true, MEMBER_JOIN_NS,
+          "(process 1) has not answered for 30 seconds; this process ends" },
+        { false, 0, 0, false, MEMBER_FIRST_JOIN_NS,
+          "(process 1) has not answered for 600 seconds; this process ends" },
+        { false, 0, 0, true, MEMBER_JOIN_NS,
+          "(process 1) has not answered for 30 seconds; this process ends" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct stage stage = {

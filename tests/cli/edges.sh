@@ -23,7 +23,7 @@ expect "another delimiter gives the same edges" exited 0
 printf '1,2\n3,4\n' >"$work/commas.csv"
 troupe import edges "$work/commas.csv" --delimiter space --out "$work/made/raw" --quiet
 expect "commas are no blanks where blanks are asked for" \
-    fails_with "commas.csv: line 1: ',' stands behind a column, not a delimiter"
+    fails_with "commas.csv: line 1: ',' follows a column where a delimiter is needed"
 gzip -c "$edges" >"$work/edges.csv.gz"
 troupe import edges "$work/edges.csv.gz" --out "$work/gz" --quiet
 run diff -r "$work/raw/edges" "$work/gz/edges"
@@ -119,12 +119,12 @@ printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >
 printf '3 2\n2\n1 3\n2\n' >"$work/three.graph"
 for file in three.mtx three.graph; do
     troupe import edges "$work/$file" --out "$work/made/raw" --num-nodes 10 --quiet
-    expect "$file has its own number of nodes" fails_with "$file: it says itself how many nodes .* leave --num-nodes out"
+    expect "$file has its own number of nodes" fails_with "$file: it states its own number of nodes; leave --num-nodes out"
     troupe import edges "$work/$file" --out "$work/own" --replace --quiet
     expect "which is taken" says '^nodes  *3$'
 done
 troupe partition "$work/own" --parts 2 --num-nodes 10 --out "$work/made/parts" --quiet
-expect "so has a raw graph" fails_with "own: it says itself how many nodes .* leave --num-nodes out"
+expect "so has a raw graph" fails_with "own: it states its own number of nodes; leave --num-nodes out"
 troupe import edges "$work/nowhere.csv" --out "$work/made/raw" --quiet
 expect "a file that is not there is named" fails_with "nowhere.csv"
 head -c 40 "$work/edges.csv.gz" >"$work/cut.csv.gz"

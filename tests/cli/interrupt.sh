@@ -46,7 +46,7 @@ ended() { [ "$code" != 137 ]; }
 for seconds in 0 0.3 2; do
     stopped "$seconds" 3 train --epochs 2 --hidden 8 --quiet --run "$work/run"
     expect "a trainer without peers ends after $seconds s" exited 1
-    expect "... and says why" complains "interrupted"
+    expect "... and says why" complains "stopped by a signal"
     stopped "$seconds" 1 serve
     expect "a server without peers ends after $seconds s" ended
     stopped "$seconds" 2 sample
@@ -74,7 +74,7 @@ E2
     code=$?
     [ $absent = 0 ] && whom="process 0 (a, tcp:127.9.9.9:$port)" || whom="process 1 (b, tcp:127.9.9.9:$((port + 1)))"
     expect "process $present names the peer that it waits for" grep -qF "waiting for $whom: no connection" "$work/err"
-    expect "and ends with the signal" complains "interrupted"
+    expect "and ends with the signal" complains "stopped by a signal"
 done
 
 # The end of a wait names the peer too.

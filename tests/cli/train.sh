@@ -169,7 +169,7 @@ sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "and inference has what they have" says "\"accuracy\":$(cat "$work/accuracy")"
 troupe train "$graph" --run "$work/none" --residual --quiet
-expect "two layers have none that is residual" refuses_with "--residual is of the hidden layers behind the first; give --fanout a number for each of at least 3 layers"
+expect "two layers have none that is residual" refuses_with "--residual is of the hidden layers after the first; give --fanout a number for each of at least 3 layers"
 learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch
 expect "models with batch normalisation learn" more "$(result test_accuracy)" 0.8
 sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
@@ -235,7 +235,7 @@ wait $child
 code=$?
 expect "a signal ends a run with exit code 1" exited 1
 expect "with a sentence" complains "troupe train: "
-expect "that says how to go on" complains 'stopped in epoch .*; its checkpoint after [0-9]* steps is made, from which --resume goes on'
+expect "that says how to go on" complains 'stopped in epoch .*, after the checkpoint of step [0-9]* was made; continue with --resume'
 expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
 expect "and the best model so far" test -s "$work/stopped/model.safetensors"
 troupe infer "$graph" --run "$work/stopped" --quiet

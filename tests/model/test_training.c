@@ -348,7 +348,7 @@ static void a_run_that_is_cancelled_goes_on_alike(void **state)
         /* A run whose last step was made meanwhile ends as if nobody had asked. */
         if (rv != 0) {
             assert_int_equal(rv, TR_ECANCELED);
-            assert_non_null(strstr(failure.message, "from which options.resume goes on"));
+            assert_non_null(strstr(failure.message, "continue with options.resume"));
             snprintf(checkpoints, sizeof checkpoints, "%s/checkpoints", run);
             assert_true(tr_checkpoints_exist(checkpoints));
             options.resume = true;

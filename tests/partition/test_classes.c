@@ -246,10 +246,12 @@ static void other_tables_are_refused(void **state)
         int code;
     } cases[] = {
         { "float",
-          "table 'float' is float32 with 1 values a node; classes are told by one bool or integer",
+          "table 'float' is float32 with 1 values a node; classes of nodes come from a table with "
+          "one bool or integer a node",
           TR_EUNSUPPORTED },
         { "pair",
-          "table 'pair' is uint8 with 2 values a node; classes are told by one bool or integer",
+          "table 'pair' is uint8 with 2 values a node; classes of nodes come from a table with one "
+          "bool or integer a node",
           TR_EUNSUPPORTED },
         { "edges", "no node type has a table 'edges' to balance by", TR_ENOENT },
         { "none", "no node type has a table 'none' to balance by", TR_ENOENT },

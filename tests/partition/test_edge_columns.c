@@ -76,7 +76,7 @@ static void the_ends_are_found_by_their_names(void **state)
         { "src,dst\n1,\n", "!line 2: the destination ID is missing" },
         { "src,dst\nalice,bob\n", "!line 2: the source ID is needed, 'alice' is not a whole" },
         { "src,dst\n\"alice\",1\n", "!line 2: the source ID is needed, 'alice' is not a whole" },
-        { "src,dst\n0,1\"2\n", "!line 2: '\"' stands behind a column, not a delimiter" },
+        { "src,dst\n0,1\"2\n", "!line 2: '\"' follows a column where a delimiter is needed" },
         { "src,dst\n1.0,2.0\n", "!line 2: the source ID is needed, '1.0' is not a whole" },
         { "src,dst\n0,2020-01-02\n", "!line 2: the destination ID is needed, '2020-01-02'" },
         { "src,dst\n\"0,1\n", "!line 2: the source ID has a quotation mark that is not closed" },
@@ -170,8 +170,8 @@ static void a_delimiter_that_is_asked_for_is_the_only_one(void **state)
         const char *text, *wanted;
         char delimiter;
     } cases[] = {
-        { "1,2\n3,4\n", "!line 1: ',' stands behind a column, not a delimiter", ' ' },
-        { "1;2\n", "!line 1: ';' stands behind a column, not a delimiter", ' ' },
+        { "1,2\n3,4\n", "!line 1: ',' follows a column where a delimiter is needed", ' ' },
+        { "1;2\n", "!line 1: ';' follows a column where a delimiter is needed", ' ' },
         { "a,b;c src dst\n0 1 2\n", "1-2", ' ' },
         { "src  dst\t\r\n0\t1\r\n", "0-1", ' ' },
         { "src,dst\n0,1\n", "!line 1: has one column; an edge needs two", ' ' },
