@@ -43,6 +43,7 @@ cli_shell_tests = \
     tests/cli/simulate.sh \
     tests/cli/split.sh \
     tests/cli/readme_ogb.sh \
+    tests/cli/raw_format.sh \
     tests/cli/readme_tables.sh \
     tests/cli/table.sh \
     tests/cli/stalls.sh \
