@@ -23,3 +23,9 @@ dist_man1_MANS += \
 dist_man3_MANS += man/libtroupe.3 man/libtroupe-model.3
 dist_man5_MANS += man/troupe-checkpoint.5 man/troupe-cluster.5 man/troupe-partition.5 man/troupe-raw.5
 dist_man7_MANS += man/troupe.7
+
+# The structs as the headers have them: the page is made of these, and says nothing that they do not.
+man3_MANS = man/libtroupe-structs.3
+CLEANFILES += man/libtroupe-structs.3
+man/libtroupe-structs.3: scripts/structs $(troupeinclude_HEADERS)
+	$(AM_V_GEN)$(MKDIR_P) man && sh $(srcdir)/scripts/structs $(srcdir) >$@.tmp && mv $@.tmp $@

@@ -27,7 +27,7 @@ troupe bench --list
 troupe simulate --failpoints
 troupe generate sbm --nodes 500 --edges 4000 --features 8 --classes 4 --out "$work/raw" --quiet
 troupe partition "$work/raw" --parts 2 --name g --out "$work/parts" --quiet
-for page in man1/troupe.1 man3/libtroupe.3 man3/libtroupe-model.3 man5/troupe-partition.5 man7/troupe.7; do
+for page in man1/troupe.1 man3/libtroupe.3 man3/libtroupe-model.3 man3/libtroupe-structs.3 man5/troupe-partition.5 man5/troupe-raw.5 man7/troupe.7; do
     [ -s "$mandir/$page" ] || wrong "$mandir/$page is missing"
 done
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/help.h"
 
+#include <string.h>
+
 static void print_summaries(const struct command *command, FILE *out)
 {
     fprintf(out, "  %-12s%s\n", command->name, command->summary);
@@ -23,12 +25,22 @@ void help_print_all(const struct command *const *commands, FILE *out)
           out);
 }
 
+/* What a kind of a command belongs to has the page. */
+static void print_end(const char *name, FILE *out)
+{
+    fprintf(out,
+            "\n\"man troupe-%.*s\" describes it. \"troupe --help\" lists all commands, with "
+            "completion and --version.\n",
+            (int)strcspn(name, " "), name);
+}
+
 static void print_kinds(const char *name, const struct command *command, FILE *out)
 {
     fprintf(out, "Usage: troupe %s KIND ...\n%s.\n\nKinds:\n", name, command->summary);
     for (const struct command *kind = command->kinds; kind->name != NULL; kind++)
         print_summaries(kind, out);
-    fprintf(out, "\n\"troupe %s KIND --help\" says more.\n", name);
+    fprintf(out, "\n\"troupe %s KIND --help\" says more.", name);
+    print_end(name, out);
 }
 
 /* Required options stand in the usage line; the others are listed below it. */
@@ -53,9 +65,10 @@ void help_print_command(const char *name, const struct command *command, FILE *o
     }
     print_usage(name, command, out);
     options_print(command->options, out);
-    if (command->examples == NULL)
-        return;
-    fputs("\nExamples:\n", out);
-    for (const char *const *example = command->examples; *example != NULL; example++)
+    if (command->examples != NULL)
+        fputs("\nExamples:\n", out);
+    for (const char *const *example = command->examples; example != NULL && *example != NULL;
+         example++)
         fprintf(out, "  %s\n", *example);
+    print_end(name, out);
 }

@@ -7,8 +7,8 @@ api_world = tests/api/api_world.c tests/api/api_world.h $(api_outcome)
 sample_placements = tests/api/sample_placements.c tests/api/sample_placements.h $(api_outcome) \
     tests/partition/graph_util.h tests/partition/raw_util.h
 
-TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
-EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
+TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh tests/api/struct_page.sh
+EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh tests/api/struct_page.sh
 
 check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
