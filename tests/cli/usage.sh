@@ -23,6 +23,8 @@ while read -r command; do
     expect "$command --help succeeds" exited 0
     expect "$command --help shows its usage" says "^Usage: troupe $command"
     expect "$command --help lists its options" says '^  --help'
+    expect "$command --help names its page, completion and --version" \
+        says "^\"man troupe-${command%% *}\" describes it. .* completion and --version"
     troupe "$@" --no-such-option
     expect "$command refuses an unknown option" \
         refuses_with "^troupe $command: --no-such-option: no such option"
