@@ -151,8 +151,8 @@ static void advise_steps(const struct survey *s)
     uint32_t epochs = s->job->config->model.epochs;
     if (s->splits->steps == 1 && epochs > 0 && epochs < FEW_EPOCHS)
         advise(s,
-               "an epoch is one step, and %u steps are few: give more options.epochs, such as 100, "
-               "or a smaller options.batch_size",
+               "each epoch is one step, so training makes %u in all: give more options.epochs, "
+               "such as 100, or a smaller options.batch_size",
                epochs);
 }
 

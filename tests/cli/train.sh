@@ -237,6 +237,17 @@ expect "a signal ends a run with exit code 1" exited 1
 expect "with a sentence" complains "troupe train: "
 expect "that says how to go on" complains 'stopped in epoch .*, after the checkpoint of step [0-9]* was made; continue with --resume'
 expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
+# Whatever the signal meets, be it the opening of the graph. Before the command catches signals it ends by them.
+says_how() { [ "$code" = 143 ] || { exited 1 && complains "^troupe train: .*continue with --resume$"; }; }
+for pause in 0.02 0.06 0.1 0.15 0.2 0.3; do
+    "$TROUPE" train "$graph" --run "$work/stopped" --epochs 1000000 --resume --quiet >"$work/out" 2>"$work/err" </dev/null &
+    child=$!
+    sleep $pause
+    kill -TERM $child
+    wait $child
+    code=$?
+    expect "a signal after $pause s says how to go on" says_how
+done
 expect "and the best model so far" test -s "$work/stopped/model.safetensors"
 troupe infer "$graph" --run "$work/stopped" --quiet
 expect "which can be used" exited 0
@@ -257,7 +268,7 @@ expect "a line says what is trained on what" \
 advised() { grep -q "^troupe train: $1" "$work/err"; }
 expect "masks that share no node, and classes that all have some, get no advice" sh -c "! grep -q '^troupe train:' '$work/err'"
 loud --epochs 1 --batch-size 1024
-expect "one-step epochs are advised of" advised 'an epoch is one step, and 1 steps are few: give more --epochs'
+expect "one-step epochs are advised of" advised 'each epoch is one step, so training makes 1 in all: give more --epochs'
 loud --epochs 1 --batch-size 64 --test-mask train_mask
 expect "so are masks that share nodes" advised "[0-9]* nodes are in both 'train_mask' and 'train_mask'"
 loud --epochs 1 --batch-size 64 --quiet --test-mask train_mask
