@@ -69,6 +69,13 @@ static int open_security(struct tr_graph *graph, struct error *error)
     else if (tls.ca != NULL || tls.shared_key != NULL)
         rv = security_create(&options, &graph->security, error);
     cluster_tls_fini(&tls);
+    if (rv == TR_ENOENT) {
+        const struct error why = *error;
+        rv = error_set(error, rv,
+                       "%s; it is named by \"tls\" of %s or by TROUPE_SHARED_KEY; `troupe cluster "
+                       "keys` makes keys and certificates",
+                       why.text, cluster->path);
+    }
     return rv;
 }
 

@@ -93,7 +93,7 @@ E2
     expect "and starts each process once" [ "$(grep -c 'started, process number' "$work/err")" -le 2 ]
 }
 hopeless address '"insecure_network": true' 192.0.2.1 "192.0.2.1:.*this machine does not have that address"
-hopeless key '"tls": {"shared_key": "no-key"}' 127.0.0.1 "no-key"
+hopeless key '"tls": {"shared_key": "no-key"}' 127.0.0.1 "no-key: .*\"tls\" of .* \`troupe cluster keys\` makes"
 hopeless name '"insecure_network": true' no-such-host.invalid "no-such-host.invalid has no address"
 
 # A port at which the first process of another job listens: its past life could hold it for 30 s.
