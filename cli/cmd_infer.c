@@ -64,7 +64,7 @@ static const struct option_spec OPTIONS[] = {
       .metavar = "E",
       .fallback = "0",
       .max = UINT32_MAX,
-      .help = "seed of sampling, without --exact" },
+      .help = "draw the samples of this epoch, without --exact" },
     OPTION_ROW_THREADS(struct infer_values),
     OPTION_ROW_LOOPS(struct infer_values),
     OPTION_ROW_MAP(struct infer_values),
