@@ -135,13 +135,46 @@ static void print_advice(struct command_training *t, const char *text)
         train_run_warn(t, text);
 }
 
+static bool has_checkpoints(const struct command_training *t)
+{
+    char folder[PATH_MAX];
+    if (t->options.checkpoints != NULL)
+        return tr_checkpoints_exist(t->options.checkpoints);
+    int length = snprintf(folder, sizeof folder, "%s/checkpoints", t->options.run);
+    return length > 0 && (size_t)length < sizeof folder && tr_checkpoints_exist(folder);
+}
+
+/* What a signal ended says how the run goes on, whatever the training waited for. */
+static int explain_stop(const struct command_training *t, struct tr_error *error)
+{
+    int code = error->code;
+    bool ended = code == TR_ECANCELED || code == TR_ECLOSED;
+    /* The training itself says more where it has left a checkpoint. */
+    if (!ended || strstr(error->message, "options.resume") != NULL)
+        return code;
+    if (t->in_cluster)
+        return tr_error_set(error, code,
+                            "stopped by a signal; where the job has a checkpoint, launch it with "
+                            "options.resume to continue");
+    if (has_checkpoints(t))
+        return tr_error_set(error, code, "stopped by a signal; continue with options.resume");
+    return tr_error_set(error, code,
+                        "stopped by a signal before there was a checkpoint; begin again with "
+                        "options.replace");
+}
+
 /* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
  * start would end in the same way, which the exit code says to a launcher; a process that was only
  * interrupted meanwhile may well be started again. */
-static void end_stuck(const struct tr_model_event *event)
+static void end_stuck(const struct command_training *t, const struct tr_model_event *event)
 {
+    struct tr_error error = TR_ERROR_INIT;
+    (void)tr_error_set(&error, TR_ECANCELED, "%s", event->text);
+    /* Relaxed: the flag carries no other data. */
+    if (atomic_load_explicit(&t->canceller.signals.cancelled, memory_order_relaxed))
+        (void)explain_stop(t, &error);
     fputs("troupe: ", stderr);
-    fail_print(event->text, train_options);
+    fail_print(error.message, train_options);
     fputc('\n', stderr);
     fflush(NULL);
     _exit(event->number != 0 && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
@@ -191,7 +224,7 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         fprintf(stderr, "troupe: %s\n", event->text);
         break;
     case TR_MODEL_STUCK:
-        end_stuck(event);
+        end_stuck(t, event);
         break;
     case TR_MODEL_STALLED:
         stall_end_process(event);
@@ -274,34 +307,6 @@ static int train_run_task(struct command_training *t, struct tr_error *error)
 static void train_run_dump(struct tr_task *task)
 {
     (void)tr_model_dump(task, NULL);
-}
-
-static bool has_checkpoints(const struct command_training *t)
-{
-    char folder[PATH_MAX];
-    if (t->options.checkpoints != NULL)
-        return tr_checkpoints_exist(t->options.checkpoints);
-    int length = snprintf(folder, sizeof folder, "%s/checkpoints", t->options.run);
-    return length > 0 && (size_t)length < sizeof folder && tr_checkpoints_exist(folder);
-}
-
-/* What a signal ended says how the run goes on, whatever the training waited for. */
-static int explain_stop(const struct command_training *t, struct tr_error *error)
-{
-    int code = error->code;
-    bool ended = code == TR_ECANCELED || code == TR_ECLOSED;
-    /* The training itself says more where it has left a checkpoint. */
-    if (!ended || strstr(error->message, "options.resume") != NULL)
-        return code;
-    if (t->in_cluster)
-        return tr_error_set(error, code,
-                            "stopped by a signal; where the job has a checkpoint, launch it with "
-                            "options.resume to continue");
-    if (has_checkpoints(t))
-        return tr_error_set(error, code, "stopped by a signal; continue with options.resume");
-    return tr_error_set(error, code,
-                        "stopped by a signal before there was a checkpoint; begin again with "
-                        "options.replace");
 }
 
 /* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would

@@ -238,7 +238,7 @@ expect "with a sentence" complains "troupe train: "
 expect "that says how to go on" complains 'stopped in epoch .*, after the checkpoint of step [0-9]* was made; continue with --resume'
 expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
 # Whatever the signal meets, be it the opening of the graph. Before the command catches signals it ends by them.
-says_how() { [ "$code" = 143 ] || { exited 1 && complains "^troupe train: .*continue with --resume$"; }; }
+says_how() { [ "$code" = 143 ] || { exited 1 && complains "^troupe[a-z ]*: .*continue with --resume$"; }; }
 for pause in 0.02 0.06 0.1 0.15 0.2 0.3; do
     "$TROUPE" train "$graph" --run "$work/stopped" --epochs 1000000 --resume --quiet >"$work/out" 2>"$work/err" </dev/null &
     child=$!
