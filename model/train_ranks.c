@@ -31,6 +31,7 @@ struct train_rank {
     struct model *model;
     struct run_job_split split;
     struct tr_group *group; /* NULL: alone */
+    bool met;               /* its last step is made, and it is counted as idle */
     struct watched watched;
     struct trainer_result result;
     struct error error;
@@ -263,9 +264,11 @@ static int rank_restore(void *arg, const void **bytes, size_t *count, struct err
      * job is not to end because this process is to. */
     if (r->all->leave != NULL && cancel_asked(r->all->leave))
         return error_set(error, TR_ECANCELED, "training: cancelled");
-    atomic_fetch_add(&r->all->restoring, 1);
+    if (!r->met)
+        atomic_fetch_add(&r->all->idle, 1);
+    r->met = false;
     int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint, &why);
-    atomic_fetch_sub(&r->all->restoring, 1);
+    atomic_fetch_sub(&r->all->idle, 1);
     if (rv == 0 && r->all->leave != NULL && cancel_asked(r->all->leave))
         return error_set(error, TR_ECANCELED, "training: cancelled");
     *bytes = checkpoint.bytes;
@@ -279,6 +282,12 @@ static int rank_meet(void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
+    /* From here on a process whose launcher has gone ends at once: the end of a job that its launcher
+     * does not see would be missed by the processes of the next one. */
+    if (r->all->finishes && !r->met) {
+        r->met = true;
+        atomic_fetch_add(&r->all->idle, 1);
+    }
     int rv = r->group == NULL ? 0 : tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER, &why);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
@@ -404,7 +413,7 @@ int train_ranks_open(struct train_ranks *ranks, struct error *error)
 {
     atomic_init(&ranks->failed, false);
     pthread_mutex_init(&ranks->refusing, NULL);
-    atomic_init(&ranks->restoring, 0);
+    atomic_init(&ranks->idle, 0);
     ranks->stop = (struct cancel){ .asked = is_over, .arg = ranks };
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
     ranks->watched = calloc(ranks->count, sizeof(struct watched *));

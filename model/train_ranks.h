@@ -48,9 +48,9 @@ struct train_ranks {
     /* Any rank calls it, with the hooks' arg: all trainers leave the job, whose checkpoint is there.
      * NULL: nobody else needs to know. */
     void (*left)(void *arg);
-    /* Trainers here that are on their way back to a checkpoint, or wait for one: they have nothing
-     * to keep. */
-    atomic_uint restoring;
+    /* Trainers here that have nothing to keep: on their way back to a checkpoint, or, of a job of
+     * several processes, behind their last step. */
+    atomic_uint idle;
     /* Set by rank 0: the job has committed a checkpoint, or gone back to one. Whichever hosts keep
      * it, this one may not. */
     bool has_checkpoint;

@@ -36,7 +36,7 @@ static uint64_t leave_ns(const struct training *t)
 static bool has_time_to_leave(struct training *t)
 {
     uint_least64_t since = 0, now = training_now_ns(NULL);
-    if (!atomic_load(&t->leaves) || atomic_load(&t->ranks.restoring) > 0)
+    if (!atomic_load(&t->leaves) || atomic_load(&t->ranks.idle) > 0)
         return false;
     /* The first trainer that asks starts the clock; the others read its time. */
     if (atomic_compare_exchange_strong(&t->asked_ns, &since, now))

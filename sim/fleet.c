@@ -264,7 +264,7 @@ void fleet_ask_to_leave(struct fleet *fleet, uint32_t number)
 {
     struct fleet_process *process = &fleet->processes[number];
     bool trains = fleet->plan.plan.processes[number].trainers.count > 0;
-    if (!trains || fleet->plan.seed < FLEET_LEAVES_FROM) {
+    if (!trains || process->met > 0 || fleet->plan.seed < FLEET_LEAVES_FROM) {
         fleet_ask_to_stop(fleet, number);
     } else if (process->node != NULL && !process->ending && !process->leaves) {
         process->leaves = true;

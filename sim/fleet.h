@@ -49,6 +49,7 @@ struct fleet_process {
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
     uint32_t era;       /* the last one that this life knows of, by a trainer or the coordinator */
+    uint32_t met;       /* trainers that have made their last step */
     bool leaves;        /* its trainers were asked to leave behind a checkpoint, */
     uint64_t leave_ns;  /* for which they have until then */
     uint32_t left;      /* so many have: the process ends with a failure when all have */

@@ -146,8 +146,13 @@ static void sim_trainer_go(struct sim_trainer *t)
         sim_trainer_go_later(t, t->process->trainers_until_ns - now_ns);
         return;
     }
-    if (t->loop.operation == TRAINING_RESTORE && gives_up(t))
+    bool meets = t->loop.operation == TRAINING_MEET;
+    if ((meets || t->loop.operation == TRAINING_RESTORE) && gives_up(t))
         return;
+    if (meets != t->met && (meets || t->loop.operation == TRAINING_RESTORE)) {
+        t->met = meets;
+        t->process->met += meets ? 1 : UINT32_MAX;
+    }
     switch (t->loop.operation) {
     case TRAINING_REWIND:
     case TRAINING_KEEP_BEST:

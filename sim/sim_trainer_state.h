@@ -45,6 +45,7 @@ struct sim_trainer {
     uint64_t loader;
     bool opened;                   /* the loader, at that proxy */
     bool evaluated;                /* rank 0: the scores of this epoch */
+    bool met;                      /* its last step is made, as its process counts */
     uint64_t reductions, barriers; /* done since it was restored */
     uint64_t saves;   /* that ended, whatever their outcome; not those that timed out */
     uint64_t offered; /* the number of the last save that had a part */
