@@ -28,6 +28,7 @@ EXTRA_DIST += \
     python/troupe/core_module.c \
     python/troupe/errors.py \
     python/troupe/graph.py \
+    python/troupe/group.py \
     python/troupe/loader.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \

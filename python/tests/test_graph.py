@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,27 @@ def test_writing_says_what_is_not_there_yet(graph: troupe.DistGraph) -> None:
         graph.ndata["feat"][[1]] = 0
     with pytest.raises(NotImplementedError):
         graph.ndata["h"] = np.zeros(NODES)
+
+
+def test_trainers_wait_for_one_another_at_barriers(world: World) -> None:
+    with troupe.open(world.path, trainers=2) as graph:
+        assert graph.world == 2
+        # Once while the other one has not come at all.
+        with pytest.raises(troupe.errors.TimedOut):
+            graph.barrier(timeout=0.1)
+        seen: list[tuple[int, int]] = []
+
+        def train(rank: int) -> None:
+            for step in range(5):
+                seen.append((step, rank))
+                graph.barrier(timeout=60, rank=rank)
+
+        threads = [threading.Thread(target=train, args=(rank,)) for rank in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        # Nobody is a step ahead.
+        assert [step for step, _ in seen] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    with troupe.open(world.path) as graph:
+        graph.barrier()

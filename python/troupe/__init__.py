@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .errors import Error as Error
     from .graph import DistGraph as DistGraph
     from .graph import open as open
+    from .group import Group as Group
     from .loader import DistNodeDataLoader as DistNodeDataLoader
     from .partitioning import partition_graph as partition_graph
     from .sampler import BlockSampler as BlockSampler
@@ -47,6 +48,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "book": ("PartitionBook", "load_partition_book"),
     "errors": ("Error",),
     "graph": ("DistGraph", "open"),
+    "group": ("Group",),
     "loader": ("DistNodeDataLoader",),
     "partitioning": ("partition_graph",),
     "raw": (),

@@ -13,6 +13,7 @@ from . import errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
 from .book import PartitionBook
+from .group import Group
 from .seeds import NodeSet, node_set
 from .session import Session
 from .tables import TableInfo, TableMapping, TypeView, list_tables
@@ -104,6 +105,8 @@ class DistGraph:
                 f"{self._book.path} is of the graph {self.graph_name!r}, not {graph_name!r}"
             )
         self._calls = 0
+        # Of the trainers of this process that came to a barrier.
+        self._groups: dict[int, Group] = {}
 
     def pointer(self) -> Any:
         """The library's own graph."""
@@ -112,6 +115,7 @@ class DistGraph:
     def close(self) -> None:
         """Closes the graph, and its session where that is its own; batches stay readable."""
         self._pointer = None
+        self._groups = {}
         if self._owns_session:
             self.session.close()
 
@@ -324,6 +328,27 @@ class DistGraph:
         from .sampler import sample_neighbors
 
         return sample_neighbors(self, nodes, fanout, **options)
+
+    def barrier(self, timeout: float | None = None, rank: int | None = None) -> None:
+        """Waits until every trainer of the job came to its barrier of the same number.
+
+        Parameters
+        ----------
+        timeout : seconds; `errors.TimedOut` is an outcome for all, and the next barrier a new one.
+        rank : of the trainer, where several are threads of this process; None: the first of it.
+
+        Raises
+        ------
+        RolledBack
+            A trainer died, and the group went back to its last checkpoint.
+        """
+        if self._world <= 1:
+            return
+        number = self._rank if rank is None else rank
+        group = self._groups.get(number)
+        if group is None:
+            group = self._groups[number] = Group(self, number)
+        group.barrier(timeout)
 
     def wait_end(self, timeout: float | None = None) -> None:
         """Waits until the job has ended, which ends the actors of this process."""
