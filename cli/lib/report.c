@@ -41,21 +41,35 @@ static bool report_reserve(struct report *report)
     return true;
 }
 
-/* Takes value, whatever the result. */
-/* Control characters of a name would reach the terminal: those of ASCII, and those of U+0080 to
- * U+009F, in UTF-8 a byte 0xc2 and one below 0xa0. */
+/* Bytes of a character of UTF-8 that a terminal would follow: a control character, also of U+0080 to
+ * U+009F, or one that turns the direction of writing, ends a line or cannot be seen; 0: it may be
+ * shown. */
+static size_t steering_bytes(const unsigned char *at)
+{
+    if (at[0] < ' ' || at[0] == 0x7f)
+        return 1;
+    if ((at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) || (at[0] == 0xd8 && at[1] == 0x9c))
+        return 2;
+    if (at[0] == 0xe2 && at[1] == 0x80 &&
+        (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae)))
+        return 3;
+    if (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9)
+        return 3;
+    return at[0] == 0xef && at[1] == 0xbb && at[2] == 0xbf ? 3 : 0;
+}
+
+/* A name may hold anything. */
 static void field_make_printable(struct report_field *field)
 {
     unsigned char *at = (unsigned char *)field->text;
-    for (; at != NULL && *at != '\0'; at++) {
-        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
-            *at++ = '?';
-        else if (*at >= ' ' && *at != 0x7f)
-            continue;
-        *at = '?';
+    while (at != NULL && *at != '\0') {
+        size_t bytes = steering_bytes(at);
+        memset(at, '?', bytes);
+        at += bytes > 0 ? bytes : 1;
     }
 }
 
+/* Takes value, whatever the result. */
 static void report_add(struct report *report, const char *key, const char *label, const char *text,
                        bool number, json_t *value)
 {

@@ -141,6 +141,13 @@ static int read_config(struct run_record *run, struct tr_error *error)
         goto out;
     }
     size_t size = fread(text, 1, CONFIG_BYTES_MAX, file);
+    if (size == 0 && !ferror(file)) {
+        rv = tr_error_set(error, TR_EFORMAT,
+                          "%s: is empty: the training was stopped, or the disk was full, before it "
+                          "was written; train into another folder",
+                          path);
+        goto out;
+    }
     /* jansson's own bound of nesting holds for what is walked below. */
     root = ferror(file) || size == CONFIG_BYTES_MAX ? NULL : json_loadb(text, size, 0, &why);
     if (!json_is_object(root) || !json_is_object(json_object_get(root, "run"))) {

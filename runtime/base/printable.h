@@ -6,7 +6,8 @@
 #ifndef RUNTIME_BASE_PRINTABLE_H
 #define RUNTIME_BASE_PRINTABLE_H
 
-/* Replaces each byte that is no UTF-8, or steers a terminal, by '?'. */
+/* Replaces each byte that is no UTF-8, or of a character that steers a terminal or turns the
+ * direction of writing, by '?'. */
 void make_printable(char *text);
 
 #endif

@@ -31,6 +31,13 @@ static void what_steers_a_terminal_is_not_shown(void **state)
         { "\xf4\x90\x80\x80", "????" }, /* above the last character */
         { "\xf5\x80\x80\x80", "????" },
         { "cut \xe2\x82", "cut ??" },
+        /* Characters that turn the direction of writing, and their neighbours. */
+        { "exe.\xe2\x80\xaegpj", "exe.???gpj" },
+        { "\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8", "?????????" },
+        { "\xe2\x81\xa6\xe2\x81\xa9\xd8\x9c\xef\xbb\xbf", "???????????" },
+        { "\xe2\x80\x8d\xe2\x80\xa7\xe2\x80\xaf", "\xe2\x80\x8d\xe2\x80\xa7\xe2\x80\xaf" },
+        { "\xe2\x81\xa5\xe2\x81\xaa\xd8\x9b\xef\xbb\xbe",
+          "\xe2\x81\xa5\xe2\x81\xaa\xd8\x9b\xef\xbb\xbe" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
