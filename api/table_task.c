@@ -14,7 +14,7 @@
 _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                    (int)TR_TABLE_MISSING_ZERO == (int)TABLE_MISSING_ZERO &&
                    (int)TR_TABLE_UNKNOWN_ADD == (int)TABLE_UNKNOWN_ADD &&
-                   (int)TR_TABLE_MASK == (int)TABLE_MASK,
+                   (int)TR_TABLE_LABEL_SETS == (int)TABLE_LABEL_SETS,
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
@@ -111,6 +111,13 @@ static int check_table_options(const struct tr_import_table_options *options,
     if (options->delimiter != '\0' && strchr("0123456789\"\n\r", options->delimiter) != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "delimiter: it may not be a digit, a quotation mark or a line end");
+    if (options->label_separator != '\0' && strchr(",;|/+: \t", options->label_separator) == NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "label_separator: it is one of , ; | / + : blank and tab");
+    if (options->label_separator != '\0' && options->nodes == NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "label_separator is for labels of a table of nodes, and \"nodes\" "
+                            "names none");
     return 0;
 }
 
@@ -139,7 +146,8 @@ int tr_import_table_start(const struct tr_import_table_options *caller, struct t
                                               .loops = rules.loops,
                                               .duplicates = rules.duplicates,
                                               .missing = (enum table_missing)options.missing,
-                                              .unknown = (enum table_unknown)options.unknown };
+                                              .unknown = (enum table_unknown)options.unknown,
+                                              .label_separator = options.label_separator };
     if (copy_texts(making, &options) != 0) {
         table_making_destroy(making);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.out);

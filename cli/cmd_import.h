@@ -52,6 +52,7 @@ struct import_table_values {
     const char *id;
     const char *features;
     const char *labels;
+    const char *label_separator;
     const char *split;
     int loops;
     int duplicates;

@@ -3,6 +3,10 @@
  * `troupe import table`: tables of edges and nodes into a raw graph. Its report says what became of
  * every column.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include <troupe/import.h>
 
 #include "cli/cmd_import.h"
@@ -24,6 +28,8 @@ static const char *const USES[] = {
     [TR_TABLE_LABELS] = "labels",
     [TR_TABLE_SPLIT] = "split",
     [TR_TABLE_MASK] = "mask",
+    [TR_TABLE_LABEL_FLAG] = "one of several labels",
+    [TR_TABLE_LABEL_SETS] = "several labels a node",
 };
 
 static void report_column(struct report *report, const struct tr_import_table_column *column)
@@ -36,6 +42,23 @@ static void report_column(struct report *report, const struct tr_import_table_co
                 column->scaled ? "feature, to mean 0 and deviation 1" : USES[column->use]);
     report_count(report, "values", "values", column->values);
     report_count(report, "missing", "missing", column->missing);
+}
+
+/* More than a label for every tenth node is rarely a class. */
+#define MANY_LABELS 64u
+#define NODES_A_LABEL 10u
+
+static void hint_at_many_labels(struct report *report, const struct tr_import_table_report *found)
+{
+    char hint[200];
+    if (found->num_classes <= MANY_LABELS || found->num_classes * NODES_A_LABEL < found->node_rows)
+        return;
+    snprintf(hint, sizeof hint,
+             "%" PRIu64 " different labels for %" PRIu64
+             " nodes: are they classes? Write ranges of amounts, or name another column by "
+             "--labels",
+             found->num_classes, found->node_rows);
+    report_text(report, "hint", "hint", hint);
 }
 
 static int report_tables(const void *arg, struct tr_task *task, struct report *report,
@@ -56,6 +79,7 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         report_count(report, "feature_width", "numbers in a node's features", found.num_features);
         report_count(report, "classes", "classes", found.num_classes);
         report_count(report, "added_nodes", "nodes of edges alone", found.added_nodes);
+        hint_at_many_labels(report, &found);
     }
     if (found.self_loops > 0)
         report_count(report, "self_loops", "self-loops in the table", found.self_loops);
@@ -104,6 +128,10 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.features = values->features;
     options.labels = values->labels;
     options.split = values->split;
+    /* The library refuses what is no separator, and a text of several characters is none. */
+    if (values->label_separator != NULL)
+        options.label_separator = strlen(values->label_separator) == 1 ? values->label_separator[0]
+                                                                       : '?';
     options.loops = (uint32_t)values->loops;
     options.duplicates = (uint32_t)values->duplicates;
     options.missing = (uint32_t)values->missing;

@@ -75,16 +75,18 @@ static void put_bytes(struct prediction_lines *lines, const char *bytes, size_t 
     }
 }
 
-static void put_csv_text(struct prediction_lines *lines, const char *text, size_t length)
+/* The program's own words before a text are part of its field. */
+static void put_csv_text(struct prediction_lines *lines, const char *own, const char *text,
+                         size_t length)
 {
     bool quote = length == 0 || text[0] == ' ' || text[length - 1] == ' ';
     for (size_t i = 0; i < length; i++)
         quote = quote || strchr(",;\"\r\n\t", text[i]) != NULL;
+    put(lines, "%s%s", quote ? "\"" : "", own);
     if (!quote) {
         put_bytes(lines, text, length);
         return;
     }
-    put(lines, "\"");
     for (size_t i = 0; i < length; i++)
         put_bytes(lines, text[i] == '"' ? "\"\"" : &text[i], text[i] == '"' ? 2 : 1);
     put(lines, "\"");
@@ -105,8 +107,9 @@ static void put_json_text(struct prediction_lines *lines, const char *text, size
     put(lines, "\"");
 }
 
-/* The name of a number where there is one, or else the number. */
-static void put_name(struct prediction_lines *lines, struct name_piece *piece, size_t number)
+/* The name of a number where there is one, or else the number; own: before it, in CSV. */
+static void put_name(struct prediction_lines *lines, const char *own, struct name_piece *piece,
+                     size_t number)
 {
     const char *text;
     size_t length;
@@ -116,21 +119,21 @@ static void put_name(struct prediction_lines *lines, struct name_piece *piece, s
     if (rv != 0 && lines->rv == 0)
         lines->rv = rv;
     if (!named)
-        put(lines, "%zu", number);
+        put(lines, "%s%zu", own, number);
     else if (lines->format == PREDICTIONS_CSV)
-        put_csv_text(lines, text, length);
+        put_csv_text(lines, own, text, length);
     else
         put_json_text(lines, text, length);
 }
 
 static void put_node(struct prediction_lines *lines, size_t node)
 {
-    put_name(lines, lines->names != NULL ? &lines->names->nodes : NULL, node);
+    put_name(lines, "", lines->names != NULL ? &lines->names->nodes : NULL, node);
 }
 
-static void put_class(struct prediction_lines *lines, size_t class)
+static void put_class(struct prediction_lines *lines, const char *own, size_t class)
 {
-    put_name(lines, lines->names != NULL ? &lines->names->classes : NULL, class);
+    put_name(lines, own, lines->names != NULL ? &lines->names->classes : NULL, class);
 }
 
 /* The class's share of the exponentials; none overflows, since it is the largest. */
@@ -155,7 +158,7 @@ static void put_one_class(struct prediction_lines *lines, size_t node)
     put(lines, "%s", csv ? "" : "{\"node\":");
     put_node(lines, node);
     put(lines, "%s", csv ? "," : ",\"class\":");
-    put_class(lines, best);
+    put_class(lines, "", best);
     put(lines, "%s", csv ? "," : ",\"probability\":");
     put_probability(lines, softmax_share(z, classes, best));
     put(lines, "%s", csv ? "\n" : "}\n");
@@ -180,8 +183,10 @@ static void put_many_jsonl(struct prediction_lines *lines, size_t node)
     put_node(lines, node);
     put(lines, ",\"classes\":[");
     for (size_t c = 0; c < lines->outputs->cols; c++) {
-        if (z[c] > 0)
-            put(lines, "%s%zu", chosen++ > 0 ? "," : "", c);
+        if (z[c] <= 0)
+            continue;
+        put(lines, "%s", chosen++ > 0 ? "," : "");
+        put_class(lines, "", c);
     }
     put(lines, "],\"probabilities\":[");
     for (size_t c = 0; c < lines->outputs->cols; c++) {
@@ -198,8 +203,10 @@ static void put_header(struct prediction_lines *lines, enum model_loss loss)
         return;
     }
     put(lines, "node");
-    for (size_t c = 0; c < lines->outputs->cols; c++)
-        put(lines, ",probability_%zu", c);
+    for (size_t c = 0; c < lines->outputs->cols; c++) {
+        put(lines, ",");
+        put_class(lines, "probability_", c);
+    }
     put(lines, "\n");
 }
 

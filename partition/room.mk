@@ -97,6 +97,9 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/store/name_list.c partition/store/name_list.h \
     partition/table/id_map.c partition/table/id_map.h \
+    partition/table/node_column.c partition/table/node_column.h \
+    partition/table/node_ids.c partition/table/node_ids.h \
+    partition/table/node_values.c partition/table/node_values.h \
     partition/table/table_edges.c partition/table/table_edges.h \
     partition/table/table_import.c partition/table/table_import.h \
     partition/table/table_nodes.c partition/table/table_nodes.h \

@@ -111,25 +111,25 @@ struct tr_import_table_options {
     bool replace;      /* as above */
     bool undirected;   /* each row of edges also stands for its reverse */
     char delimiter;    /* between columns; 0: comma, semicolon, tab or blanks, as the first line */
-    unsigned char reserved[1];
-    uint32_t header; /* enum tr_table_header; of both tables */
+    char label_separator; /* between the labels of a node in their column; 0: a node has one */
+    uint32_t header;      /* enum tr_table_header; of both tables */
     const char *source;
     const char *target;
     const char *weight; /* NULL: none */
     const char *time;   /* NULL: none */
     const char *id;
     const char *features; /* with commas between them; NULL: all others; "": none */
-    const char *labels;
-    const char *split;   /* "train", "val" or "test" in each row */
-    uint32_t loops;      /* enum tr_loops */
-    uint32_t duplicates; /* enum tr_duplicates */
-    uint32_t missing;    /* enum tr_table_missing */
-    uint32_t unknown;    /* enum tr_table_unknown */
+    const char *labels;   /* several with commas between them: each has 0 or 1, or nothing */
+    const char *split;    /* "train", "val" or "test" in each row */
+    uint32_t loops;       /* enum tr_loops */
+    uint32_t duplicates;  /* enum tr_duplicates */
+    uint32_t missing;     /* enum tr_table_missing */
+    uint32_t unknown;     /* enum tr_table_unknown */
 };
-#define TR_IMPORT_TABLE_OPTIONS_INIT                                                            \
-    {                                                                                           \
-        sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, "", 0, NULL, \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                                \
+#define TR_IMPORT_TABLE_OPTIONS_INIT                                                           \
+    {                                                                                          \
+        sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL, \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                               \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
@@ -169,6 +169,8 @@ enum tr_table_use {
     TR_TABLE_LABELS = 9,
     TR_TABLE_SPLIT = 10,
     TR_TABLE_MASK = 11,
+    TR_TABLE_LABEL_FLAG = 12, /* one of several columns of labels */
+    TR_TABLE_LABEL_SETS = 13, /* several labels a node */
 };
 
 struct tr_import_table_column {
@@ -180,7 +182,7 @@ struct tr_import_table_column {
     uint32_t column; /* from 1 */
     uint32_t use;    /* enum tr_table_use */
     unsigned char padding[4];
-    uint64_t values;  /* of categories, codes and labels: how many different ones */
+    uint64_t values;  /* of categories, codes and columns of labels: how many different ones */
     uint64_t missing; /* rows without one */
 };
 #define TR_IMPORT_TABLE_COLUMN_INIT                                                   \

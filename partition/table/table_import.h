@@ -10,7 +10,9 @@
  *    number of a value. A column with more values becomes an int32 table of its own, with the
  *    values' numbers; one with more than TABLE_CATEGORIES_MAX is not read.
  *  - "label": the number of the class, -1 where there is none. Whole numbers that are 0, 1, 2 ...
- *    without a gap stay; other labels are numbered in their order, and their names are kept.
+ *    without a gap stay; other labels are numbered in their order, and their names are kept. Several
+ *    labels a node, in columns of 0 and 1 or with separators in one, are a row of 0 and 1, or of -1
+ *    where nothing is known.
  *  - "train_mask", "val_mask", "test_mask" of a column of words, or of columns of 0 and 1.
  *
  * The nodes table is read twice: what a column holds is known behind its last row. Memory: the
@@ -29,6 +31,8 @@
 #define TABLE_ONE_HOT_MAX 64u
 /* Above it values are names or descriptions, which say nothing about other nodes. */
 #define TABLE_CATEGORIES_MAX 65536u
+/* Classes where a node may have several: a model has an output for each of them. */
+#define TABLE_LABEL_SETS_MAX 4096u
 /* Numbers of this size make others vanish beside them. */
 #define TABLE_SCALED_FROM 10.0
 
@@ -58,7 +62,8 @@ struct table_options {
     enum raw_duplicates duplicates;
     enum table_missing missing;
     enum table_unknown unknown;
-    struct files *files; /* NULL: files_posix */
+    char label_separator; /* between the labels of a node; 0: a node has one */
+    struct files *files;  /* NULL: files_posix */
     const struct cancel *cancel;
 };
 

@@ -185,9 +185,9 @@ fail:
     return rv;
 }
 
-/* The columns of a list with commas. */
+/* Gives the role to the columns of a list with commas. */
 static int roles_give_listed(struct table_roles *roles, struct table_reader *reader,
-                             const char *list)
+                             const char *list, enum table_role role)
 {
     char *copy = strdup(list), *rest = copy, *name;
     int rv = copy != NULL ? 0 : table_reader_fail(reader, TR_ENOMEM, "no memory for it");
@@ -195,7 +195,7 @@ static int roles_give_listed(struct table_roles *roles, struct table_reader *rea
         uint32_t column = 0;
         rv = roles_choose(roles, reader, name, &column);
         if (rv == 0)
-            rv = roles_give(roles, reader, column, TABLE_NUMBERS);
+            rv = roles_give(roles, reader, column, role);
     }
     free(copy);
     return rv;
@@ -205,7 +205,7 @@ static int roles_give_features(struct table_roles *roles, struct table_reader *r
                                const char *list)
 {
     if (list != NULL)
-        return roles_give_listed(roles, reader, list);
+        return roles_give_listed(roles, reader, list, TABLE_NUMBERS);
     for (uint32_t i = 0; i < roles->count; i++) {
         if (roles->roles[i] == TABLE_DROPPED)
             roles->roles[i] = TABLE_NUMBERS;
@@ -213,19 +213,23 @@ static int roles_give_features(struct table_roles *roles, struct table_reader *r
     return 0;
 }
 
+/* The first of a list, or a name with a comma. */
+static bool is_first_named(const struct column_names *columns, const char *list)
+{
+    char first[200];
+    if (list == NULL)
+        return false;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ","), list);
+    return is_named(columns, first) || is_named(columns, list);
+}
+
 static bool names_are_known(const struct column_names *columns,
                             const struct table_node_names *names)
 {
-    if (find_id(columns) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
-        find_called(columns, SPLIT_NAMES) != 0 || is_named(columns, names->id) ||
-        is_named(columns, names->labels) || is_named(columns, names->split))
-        return true;
-    /* The first of a list of features. */
-    char first[200];
-    if (names->features == NULL)
-        return false;
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(names->features, ","), names->features);
-    return is_named(columns, first);
+    return find_id(columns) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
+           find_called(columns, SPLIT_NAMES) != 0 || is_named(columns, names->id) ||
+           is_first_named(columns, names->labels) || is_named(columns, names->split) ||
+           is_first_named(columns, names->features);
 }
 
 static int roles_find_id(struct table_roles *roles, struct table_reader *reader, const char *id)
@@ -239,8 +243,18 @@ static int roles_find_id(struct table_roles *roles, struct table_reader *reader,
                              "\"id\"");
 }
 
+/* Several columns are listed; one may be called with a comma. */
+static bool are_label_flags(const struct table_roles *roles, const struct table_reader *reader,
+                            const char *labels)
+{
+    uint32_t column;
+    return labels != NULL && strchr(labels, ',') != NULL &&
+           column_find(&reader->names, roles->header, labels, &column, NULL) != 0;
+}
+
 int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
-                         enum table_header header, const struct table_node_names *names)
+                         enum table_header header, const struct table_node_names *names,
+                         bool label_sets)
 {
     *roles = (struct table_roles){ 0 };
     bool known = roles_look_at_comment(roles, reader, header,
@@ -257,13 +271,23 @@ int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
         roles->labels = find_called(&reader->names, LABEL_NAMES);
         roles->split = find_called(&reader->names, SPLIT_NAMES);
     }
-    rv = roles_choose(roles, reader, names->labels, &roles->labels);
+    const bool flags = are_label_flags(roles, reader, names->labels);
+    if (flags)
+        roles->labels = 0;
+    else
+        rv = roles_choose(roles, reader, names->labels, &roles->labels);
+    if (rv == 0 && label_sets && (flags || roles->labels == 0))
+        rv = table_reader_fail(reader, TR_EINVAL,
+                               "a separator of labels is for one column of labels; name it by "
+                               "\"labels\"");
     if (rv == 0)
         rv = roles_choose(roles, reader, names->split, &roles->split);
     if (rv == 0)
         rv = roles_give(roles, reader, roles->id, TABLE_ID);
     if (rv == 0)
-        rv = roles_give(roles, reader, roles->labels, TABLE_LABELS);
+        rv = flags ? roles_give_listed(roles, reader, names->labels, TABLE_LABEL_FLAG)
+                   : roles_give(roles, reader, roles->labels,
+                                label_sets ? TABLE_LABEL_SETS : TABLE_LABELS);
     if (rv == 0)
         rv = roles_give(roles, reader, roles->split, TABLE_SPLIT);
     /* Masks are those of the split, where there is one: then other columns are what they are. */

@@ -27,6 +27,8 @@ enum table_role {
     TABLE_LABELS,
     TABLE_SPLIT,
     TABLE_MASK,
+    TABLE_LABEL_FLAG, /* one of several columns of labels: 0 or 1 */
+    TABLE_LABEL_SETS, /* several labels a node, with separators between them */
 };
 
 enum table_header { TABLE_HEADER_FIND, TABLE_HEADER_YES, TABLE_HEADER_NO };
@@ -36,7 +38,8 @@ struct table_edge_names {
     const char *source, *target, *weight, *time;
 };
 struct table_node_names {
-    const char *id, *labels, *split;
+    const char *id, *split;
+    const char *labels;   /* several with commas between them: each has 0 or 1 */
     const char *features; /* with commas between them; NULL: all others, "": none */
 };
 
@@ -50,12 +53,13 @@ struct table_roles {
     uint32_t labels, split, masks[3];
 };
 
-/* The reader's first line is looked at, not skipped; a comment before it is the header where its
+/* label_sets: the column of labels has several a node. The reader's first line is looked at, not skipped; a comment before it is the header where its
  * names are known and those of the first line are not. Fails on the reader. */
 int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
                          enum table_header header, const struct table_edge_names *names);
 int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
-                         enum table_header header, const struct table_node_names *names);
+                         enum table_header header, const struct table_node_names *names,
+                         bool label_sets);
 void table_roles_fini(struct table_roles *roles);
 
 #endif

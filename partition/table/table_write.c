@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/table/node_values.h"
 #include "runtime/base/printable.h"
 
 #define AT_ONCE ((uint64_t)4096)
+/* Of rows of labels at a time: several of the widest ones. */
+#define LABELS_BYTES ((uint64_t)1 << 20)
 /* A name that is shown and read by programs: "column=value". */
 #define COLUMN_NAME_MAX 512
 /* The tables of codes are named after their columns, which may be called anything. */
@@ -139,7 +142,7 @@ static int write_feature_names(struct table_writing *writing)
                                  writing->error);
         for (uint32_t v = 0; rv == 0 && column->role == TABLE_CATEGORIES && v < column->num_values;
              v++) {
-            struct id_text value = table_nodes_value(nodes, column, v);
+            struct id_text value = node_values_text(nodes, column, v);
             snprintf(text, sizeof text, "%s=%.*s", column_name,
                      value.length < 300 ? (int)value.length : 300, value.at);
             make_printable(text);
@@ -155,7 +158,7 @@ static int write_value_names(struct table_writing *writing, const char *table,
     uint32_t list;
     int rv = raw_writer_add_names(writing->writer, NAMES_VALUES, 0, table, &list, writing->error);
     for (uint32_t v = 0; rv == 0 && v < column->num_values; v++) {
-        struct id_text value = table_nodes_value(writing->nodes, column, v);
+        struct id_text value = node_values_text(writing->nodes, column, v);
         rv = raw_writer_name(writing->writer, list, value.at, value.length, writing->error);
     }
     return rv;
@@ -181,6 +184,61 @@ static int write_codes(struct table_writing *writing, const char *name, bool wid
         done += some;
     }
     return rv == 0 && !column->is_counting ? write_value_names(writing, name, column) : rv;
+}
+
+/* What a row of labels has of a node: 1 for those that it has, -1 throughout where nothing is
+ * known. */
+static void fill_labels(const struct table_nodes *nodes, uint64_t row, int8_t *to, uint64_t width)
+{
+    uint32_t flag = 0;
+    memset(to, NODE_NO_CODE, width);
+    for (uint32_t i = 0; row < nodes->rows && i < nodes->count; i++) {
+        const struct node_column *column = &nodes->columns[i];
+        if (column->role == TABLE_LABEL_FLAG)
+            to[flag++] = (int8_t)column->codes[row];
+        if (column->role != TABLE_LABEL_SETS)
+            continue;
+        uint64_t begin = row == 0 ? 0 : column->set_ends[row - 1], end = column->set_ends[row];
+        if (begin == end || column->codes[begin] != NODE_NO_CODE)
+            memset(to, 0, width);
+        for (uint64_t c = begin; c < end && column->codes[c] != NODE_NO_CODE; c++)
+            to[column->codes[c]] = 1;
+    }
+}
+
+static int write_label_names(struct table_writing *writing)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    char name[TABLE_NAME_MAX + 8];
+    uint32_t list;
+    int rv = raw_writer_add_names(writing->writer, NAMES_VALUES, 0, "label", &list, writing->error);
+    for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
+        if (nodes->columns[i].role != TABLE_LABEL_FLAG)
+            continue;
+        name_column(writing, i, name, sizeof name);
+        rv = raw_writer_name(writing->writer, list, name, strlen(name), writing->error);
+    }
+    return rv;
+}
+
+/* Several labels a node. */
+static int write_label_rows(struct table_writing *writing, uint64_t width)
+{
+    uint64_t at_once = LABELS_BYTES / width, ids = writing->ids->count;
+    uint32_t table;
+    int8_t *rows = malloc(at_once * width);
+    int rv = rows == NULL ? error_set(writing->error, TR_ENOMEM, "no memory to write labels")
+                          : raw_writer_add_table(writing->writer, "label", false, 0, TR_I8, 1,
+                                                 &width, &table, writing->error);
+    for (uint64_t done = 0; rv == 0 && done < ids;) {
+        uint64_t some = ids - done < at_once ? ids - done : at_once;
+        for (uint64_t i = 0; i < some; i++)
+            fill_labels(writing->nodes, done + i, rows + i * width, width);
+        rv = raw_writer_rows(writing->writer, table, some, rows, writing->error);
+        done += some;
+    }
+    free(rows);
+    return rv;
 }
 
 /* is_new: no table had the name. */
@@ -230,11 +288,17 @@ static int write_value_tables(struct table_writing *writing)
     const struct table_nodes *nodes = writing->nodes;
     struct id_map taken = { 0 };
     char name[TABLE_NAME_MAX + 8];
-    int rv = 0;
+    int rv = nodes->num_flags > 0 ? write_label_rows(writing, nodes->num_flags) : 0;
+    if (rv == 0 && nodes->num_flags > 0)
+        rv = write_label_names(writing);
     for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
         const struct node_column *column = &nodes->columns[i];
         if (column->role == TABLE_LABELS)
             rv = write_codes(writing, "label", true, column);
+        if (column->role == TABLE_LABEL_SETS && column->num_values > 0) {
+            rv = write_label_rows(writing, column->num_values);
+            rv = rv == 0 ? write_value_names(writing, "label", column) : rv;
+        }
         if (column->role != TABLE_CODES)
             continue;
         rv = taken.count == 0 ? take_own_names(&taken) : 0;

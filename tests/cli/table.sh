@@ -64,4 +64,41 @@ expect "a Matrix Market file is no table, whose sizes would be an edge" \
 printf '{"from":"a","to":"b"}\n{"from":"b","to":3}\n' | gzip >"$work/lines.gz"
 troupe import table --edges "$work/lines.gz" --out "$work/lines" --json --quiet
 expect "JSON lines are tables, packed or not" says '"nodes":3,"edges":2'
+
+# Several labels a node, in one column or in several, and predictions that name them.
+awk 'BEGIN { print "id,x,topics,red,blue,split"
+    for (i = 0; i < 40; i++)
+        printf "n%d,%d,%s,%d,%s,%s\n", i, i % 2, i % 2 ? "red" : "\"blue,\";red", i % 2, i % 3 ? 1 : "",
+            i < 20 ? "train" : i < 30 ? "val" : "test" }' >"$work/topics.csv"
+awk 'BEGIN { print "src,dst"; for (i = 0; i < 40; i++) printf "n%d,n%d\n", i, (i + 2) % 40 }' >"$work/ring.csv"
+for columns in red,blue topics; do
+    separator=
+    [ $columns = topics ] && separator='--label-separator=;'
+    # shellcheck disable=SC2086 # no separator is no word
+    troupe import table --edges "$work/ring.csv" --nodes "$work/topics.csv" --labels $columns --features x $separator \
+        --out "$work/$columns" --quiet
+    expect "several labels a node are imported: $columns" says '^classes  *2$'
+    "$TROUPE" partition "$work/$columns" --parts 1 --method random --name g --out "$work/$columns-parts" --quiet \
+        >"$work/out" 2>"$work/err"
+    "$TROUPE" train "$work/$columns-parts" --loss sigmoid --epochs 2 --run "$work/$columns-run" --quiet \
+        >"$work/out" 2>"$work/err"
+    troupe infer "$work/$columns-parts" --run "$work/$columns-run" --out "$work/$columns-out.csv" --quiet
+    expect "and learned" exited 0
+done
+expect "predictions name the columns" [ "$(head -n 1 "$work/red,blue-out.csv")" = node,probability_red,probability_blue ]
+expect "and the values" [ "$(head -n 1 "$work/topics-out.csv")" = \
+    'node,"probability_""blue,""",probability_red' ]
+expect "and the nodes" grep -q '^n39,0\.[0-9]*,0\.[0-9]*$' "$work/red,blue-out.csv"
+troupe import table --edges "$work/ring.csv" --nodes "$work/topics.csv" --labels topics --label-separator '<>' \
+    --out "$work/made/raw" --quiet
+expect "a separator is one character" fails_with '--label-separator: it is one of'
+awk 'BEGIN { print "id,label"; for (i = 0; i < 100; i++) printf "n%d,%d\n", i, 7 * i }' >"$work/amounts.csv"
+troupe import table --edges "$work/ring.csv" --nodes "$work/amounts.csv" --out "$work/amounts" --quiet
+expect "many whole numbers are asked about" says '^hint  *100 different labels for 100 nodes: are they classes?'
+
+printf 'src,dst\nab\342\200\256dc,e\302\233f\n' >"$work/odd.csv"
+troupe import table --edges "$work/odd.csv" --out "$work/odd" --quiet
+"$TROUPE" partition "$work/odd" --parts 1 --method random --name g --out "$work/odd-parts" --quiet >"$work/out" 2>"$work/err"
+troupe inspect "$work/odd-parts"
+expect "names that steer a terminal are not shown as they are" says 'ab???dc, e??f'
 finish

@@ -3,8 +3,8 @@
  * Tables of edges and of nodes, "e.csv" and behind "@@ n.csv" the other one; the first two bytes
  * choose how they are read.
  */
+#include "partition/table/node_values.h"
 #include "partition/table/table_edges.h"
-#include "partition/table/table_nodes.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 
@@ -14,11 +14,16 @@ static void use_nodes(const struct table_nodes *nodes)
         const struct node_column *column = &nodes->columns[i];
         if (column->values != NULL)
             fuzz_touch(column->values, nodes->rows * sizeof *column->values);
-        for (uint64_t row = 0; column->codes != NULL && row < nodes->rows; row++)
-            assert(column->codes[row] >= NODE_NO_CODE &&
-                   (column->prose || column->codes[row] < (int32_t)column->num_values));
+        uint64_t codes = column->role == TABLE_LABEL_SETS ? column->num_codes : nodes->rows;
+        int32_t values = column->role == TABLE_LABEL_FLAG ? 2 : (int32_t)column->num_values;
+        for (uint64_t c = 0; column->codes != NULL && c < codes; c++)
+            assert(column->codes[c] >= NODE_NO_CODE &&
+                   (column->prose || column->codes[c] < values));
+        for (uint64_t row = 0; column->set_ends != NULL && row < nodes->rows; row++)
+            assert(column->set_ends[row] <= codes &&
+                   (row == 0 || column->set_ends[row] >= column->set_ends[row - 1]));
         for (uint32_t v = 0; v < column->num_values; v++) {
-            struct id_text text = table_nodes_value(nodes, column, v);
+            struct id_text text = node_values_text(nodes, column, v);
             fuzz_touch(text.at, text.length);
         }
     }
@@ -52,7 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .unknown = (enum table_unknown)(more >> 3 & 1),
         .loops = more & 16 ? RAW_LOOPS_DROP : RAW_LOOPS_KEEP,
         .duplicates = more & 32 ? RAW_DUPLICATES_MERGE : RAW_DUPLICATES_COUNT,
+        .label_separator = more & 64 ? ';' : '\0',
     };
+    if (more & 128)
+        options.node_names.labels = "2,3";
     struct table_found found = { 0 };
     struct table_edges edges = { 0 };
     struct table_nodes nodes = { 0 };

@@ -317,6 +317,91 @@ static void labels_that_count_stay(void **state)
     table_found_fini(&found);
 }
 
+/* What is not known of a node is -1: of a label in its column, of all where nothing is there. */
+static void several_columns_of_labels_are_rows_of_flags(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state, "src,dst\np,q\nr,s\n",
+        "id,red,x,label,blue\np,1,5,7,0\nq,,6,8,1.0\nr,-1,7,9,true\n",
+        (struct table_options){ .node_names = { .labels = "red,blue" },
+                                .unknown = TABLE_UNKNOWN_ADD },
+        &found);
+    const int8_t label[] = { 1, 0, -1, 1, -1, 1, -1, -1 };
+    const float feat[] = { 5, 7, 6, 8, 7, 9, 0, 0 };
+    EXPECT_ROWS(raw, false, "label", 4, label);
+    EXPECT_ROWS(raw, false, "feat", 4, feat);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/values~label", 2, "red\nblue\n");
+    assert_true(found.num_classes == 2 && found.columns[3].role == TABLE_LABEL_FLAG);
+    assert_true(found.columns[3].missing == 1 && found.columns[5].role == TABLE_NUMBERS);
+    table_found_fini(&found);
+}
+
+/* A separator alone says that a node has none of them, an empty field that nothing is known. */
+static void a_node_may_have_several_labels_in_a_column(void **state)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(
+        *state, "src,dst\np,q\ns,t\n",
+        "id,topics\np,red;blue\nq,;\nr,\ns,\" blue ; blue;green \"\n",
+        (struct table_options){ .node_names = { .labels = "topics" },
+                                .label_separator = ';',
+                                .unknown = TABLE_UNKNOWN_ADD },
+        &found);
+    const int8_t label[] = { 1, 0, 1, 0, 0, 0, -1, -1, -1, 1, 1, 0, -1, -1, -1 };
+    EXPECT_ROWS(raw, false, "label", 5, label);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/values~label", 3, "blue\ngreen\nred\n");
+    assert_true(found.num_classes == 3 && found.columns[3].role == TABLE_LABEL_SETS);
+    assert_true(found.columns[3].values == 3 && found.columns[3].missing == 1);
+    table_found_fini(&found);
+}
+
+/* One more class than a model has outputs, and one more value than a column of classes has. */
+static void labels_without_end_are_refused(void **state)
+{
+    size_t room = (TABLE_CATEGORIES_MAX + 2) * 20, length = 0;
+    char *nodes = malloc(room);
+    struct table_found found;
+    struct error error = { 0 };
+    assert_non_null(nodes);
+    length = (size_t)sprintf(nodes, "id,label\na,");
+    for (unsigned i = 0; i <= TABLE_LABEL_SETS_MAX; i++)
+        length += (size_t)sprintf(nodes + length, "%sc%u", i > 0 ? ";" : "", i);
+    sprintf(nodes + length, "\n");
+    assert_int_equal(import_texts(*state, "src,dst\na,a\n", nodes,
+                                  (struct table_options){ .label_separator = ';' }, &found, &error),
+                     TR_ETOOBIG);
+    assert_non_null(strstr(error.text, "line 2: more than 4096 different labels; name"));
+    length = (size_t)sprintf(nodes, "id,label\n");
+    for (unsigned i = 0; i <= TABLE_CATEGORIES_MAX; i++)
+        length += (size_t)sprintf(nodes + length, "n%u,%u\n", i, 3 * i);
+    assert_int_equal(import_texts(*state, "src,dst\nn0,n1\n", nodes, (struct table_options){ 0 },
+                                  &found, &error),
+                     TR_ETOOBIG);
+    assert_non_null(strstr(error.text, "line 65538: more than 65536 different labels, all whole "
+                                       "numbers, which may be amounts and not classes"));
+    free(nodes);
+}
+
+/* Categories of features are no error: a column of so many is left out, and said to be. */
+static void categories_without_end_are_left_out(void **state)
+{
+    char *nodes = malloc((TABLE_CATEGORIES_MAX + 2) * 20);
+    size_t length = (size_t)sprintf(nodes, "id,k,x\n");
+    struct table_found found;
+    for (unsigned i = 0; i <= TABLE_CATEGORIES_MAX; i++)
+        length += (size_t)sprintf(nodes + length, "n%u,v%u,1\n", i, i);
+    struct raw_graph *raw = import_well(*state, "src,dst\nn0,n1\n", nodes,
+                                        (struct table_options){ 0 }, &found);
+    assert_true(raw_find_table(raw, false, 0, "k") < 0 && found.num_features == 1);
+    assert_int_equal(found.columns[3].role, TABLE_DROPPED);
+    raw_close(raw);
+    table_found_fini(&found);
+    free(nodes);
+}
+
 /* One more value than columns of 0 and 1 are made of. */
 static void many_values_become_codes(void **state)
 {
@@ -527,6 +612,30 @@ static const struct refusal {
       "nodes.csv: line 1: a quotation mark is not closed in the first line",
       { .header = TABLE_HEADER_YES } },
     { "src,dst\na,b\n", "id,x\na,1e300\nb,-1e300\n", "line 2: a number is too large", { 0 } },
+    { "src,dst\na,b\n",
+      "id,x,y\na,1,0\nb,0,2\n",
+      "line 3: the label '2' in column 3 is neither 0 nor 1",
+      { .node_names = { .labels = "x,y" } } },
+    { "src,dst\na,b\n",
+      "id,x,y\na,1,0\n",
+      "column 2 is asked for twice",
+      { .node_names = { .labels = "x,y,x" } } },
+    { "src,dst\na,b\n",
+      "id,x,y\na,1,0\n",
+      "a separator of labels is for one column",
+      { .node_names = { .labels = "x,y" }, .label_separator = ';' } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\n",
+      "a separator of labels is for one column",
+      { .label_separator = ';' } },
+    { "src,dst\na,b\n",
+      "id,label\na,x\nb,x;caf\351\n",
+      "line 3: the label 'caf?' is no name",
+      { .label_separator = ';' } },
+    { "src,dst\na,b\nb,a\342\200\256c\n",
+      "id,x\na,1\nb,1\n",
+      "line 3: 'a???c' is in no row of ",
+      { 0 } },
 };
 
 static void what_nobody_means_is_refused(void **state)
@@ -633,6 +742,10 @@ int main(void)
         TEST(missing_numbers_may_be_zero),
         TEST(large_numbers_keep_their_differences),
         TEST(labels_that_count_stay),
+        TEST(several_columns_of_labels_are_rows_of_flags),
+        TEST(a_node_may_have_several_labels_in_a_column),
+        TEST(labels_without_end_are_refused),
+        TEST(categories_without_end_are_left_out),
         TEST(many_values_become_codes),
         TEST(codes_have_names_of_their_own),
         TEST(a_header_may_stand_behind_a_number_sign),

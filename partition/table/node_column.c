@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "partition/table/node_column.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "partition/table/id_map.h"
+
+/* Doubles hold whole numbers exactly below. */
+#define WHOLE_MAX 9007199254740992.0
+
+void node_column_fini(struct node_column *column)
+{
+    free(column->values);
+    free(column->codes);
+    free(column->set_ends);
+    free(column->names);
+}
+
+bool node_column_is_whole(double number)
+{
+    return number == trunc(number) && fabs(number) <= WHOLE_MAX;
+}
+
+static void keep_first(uint64_t *first, uint64_t line)
+{
+    *first = *first == 0 ? line : *first;
+}
+
+/* Welford's method, in the order of rows: "Note on a Method for Calculating Corrected Sums of
+ * Squares and Products", Technometrics 4 (1962). */
+static void survey_number(struct node_column *column, double number, uint64_t line)
+{
+    double before = number - column->mean;
+    column->mean += before / (double)column->present;
+    column->squares += before * (number - column->mean);
+    column->most = fabs(number) > column->most ? fabs(number) : column->most;
+    if (number != trunc(number))
+        keep_first(&column->fraction_line, line);
+    else if (!node_column_is_whole(number))
+        keep_first(&column->large_line, line);
+}
+
+void node_column_survey(struct node_column *column, const struct value_reader *values,
+                        const struct table_field *field, uint64_t line)
+{
+    double number;
+    if (value_is_missing(field)) {
+        if (column->missing++ == 0) {
+            column->missing_line = line;
+            snprintf(column->missing_text, sizeof column->missing_text, "%.*s", (int)field->length,
+                     field->length > 0 ? field->at : "");
+        }
+        return;
+    }
+    column->present++;
+    if (column->numbers && value_is_number(values, field, &number))
+        survey_number(column, number, line);
+    else
+        column->numbers = false;
+    if (value_is_name(field) && field->length <= ID_TEXT_MAX - NODE_TEXT_PREFIX)
+        return;
+    if (value_is_utf8(field)) {
+        column->prose = true;
+        keep_first(&column->prose_line, line);
+    } else {
+        keep_first(&column->foreign_line, line);
+    }
+}
+
+static void decide_scale(struct node_column *column)
+{
+    column->scaled = column->most > TABLE_SCALED_FROM;
+    column->deviation = sqrt(column->squares / (double)column->present);
+    /* A column of one value has nothing to divide. */
+    if (column->deviation == 0)
+        column->deviation = 1;
+}
+
+static int fail_foreign(struct table_reader *reader, uint32_t i)
+{
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "column %u holds bytes that are no UTF-8; convert the table (iconv -f "
+                             "LATIN1 -t UTF-8), or leave the column out by \"features\"",
+                             i + 1);
+}
+
+static int decide_labels(const struct node_column *column, struct table_reader *reader)
+{
+    if (column->numbers && column->fraction_line != 0) {
+        reader->line = column->fraction_line;
+        return table_reader_fail(reader, TR_EUNSUPPORTED,
+                                 "the label has a fraction; classes are texts or whole "
+                                 "numbers, and numbers are not learned yet: write ranges "
+                                 "of them, or name another column by \"labels\"");
+    }
+    if (column->numbers && column->large_line != 0) {
+        reader->line = column->large_line;
+        return table_reader_fail(reader, TR_ERANGE,
+                                 "the label is a number beyond 2^53, which is not kept exactly; "
+                                 "write a letter before each label, or name another column by "
+                                 "\"labels\"");
+    }
+    if (column->prose_line == 0 && column->foreign_line == 0)
+        return 0;
+    reader->line = column->foreign_line != 0 ? column->foreign_line : column->prose_line;
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "the label is no name: names are UTF-8 without control characters, of "
+                             "at most %u bytes; name another column by \"labels\"",
+                             ID_TEXT_MAX - NODE_TEXT_PREFIX);
+}
+
+int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader)
+{
+    if (column->role == TABLE_LABELS)
+        return decide_labels(column, reader);
+    if (column->role != TABLE_NUMBERS)
+        return 0;
+    if (column->present == 0) {
+        column->role = TABLE_DROPPED;
+    } else if (column->numbers) {
+        decide_scale(column);
+    } else if (column->prose) {
+        column->role = TABLE_DROPPED;
+    } else if (column->foreign_line != 0) {
+        reader->line = column->foreign_line;
+        return fail_foreign(reader, i);
+    } else {
+        column->role = TABLE_CATEGORIES;
+    }
+    return 0;
+}
+
+/* Numbers are scaled as doubles: floats of large numbers have lost their differences. */
+bool node_column_number(const struct node_column *column, const struct value_reader *values,
+                        const struct table_field *field, enum table_missing missing, float *number,
+                        bool *too_large)
+{
+    double value;
+    *too_large = false;
+    if (value_is_missing(field)) {
+        /* In a column that is scaled, 0 and the mean are one. */
+        *number = (float)(missing == TABLE_MISSING_MEAN && !column->scaled ? column->mean : 0);
+        return true;
+    }
+    if (!value_is_number(values, field, &value))
+        return false;
+    /* Where squares are too large for doubles, the largest number is the one to name. */
+    *too_large = column->scaled && !isfinite(column->deviation) && fabs(value) == column->most;
+    if (column->scaled)
+        value = (value - column->mean) / column->deviation;
+    *too_large = *too_large || (isfinite(column->deviation) && !isfinite((float)value));
+    *number = (float)value;
+    return true;
+}
