@@ -32,21 +32,13 @@ _Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
                    TR_GENERATE_CLASSES_MAX == GENERATE_CLASSES_MAX,
                "callers and generators have the same bounds");
 
+/* What all such tasks have: the first member of what each of them has of its own. */
 struct raw_making {
     struct tr_task *task;
     char *out;
     char *from; /* what is imported; NULL: apt-cache, or nothing */
     bool replace;
-    uint64_t num_edges;           /* to be written; 0: not known */
-    struct raw_edges_found found; /* of an import of edges */
-    char *source, *target;        /* columns; NULL: not named */
-    enum tr_generate_kind kind;
-    struct generate_options generate;
-    struct raw_options read;
-    struct npz_import_options npz;
-    struct npz_facts npz_facts;
-    struct ogb_import_options ogb; /* its split is `source` */
-    struct ogb_facts ogb_facts;
+    uint64_t num_edges; /* to be written; 0: not known */
     struct cancel cancel;
 };
 
@@ -55,11 +47,6 @@ static void raw_task_destroy(void *arg)
     struct raw_making *making = arg;
     free(making->out);
     free(making->from);
-    free(making->source);
-    free(making->target);
-    raw_edges_found_fini(&making->found);
-    npz_facts_fini(&making->npz_facts);
-    ogb_facts_fini(&making->ogb_facts);
     free(making);
 }
 
@@ -82,11 +69,12 @@ static struct raw_write_options raw_task_prepare(struct raw_making *making, stru
                                        .progress_arg = making };
 }
 
-/* Copies what every such task needs. from: may be NULL. */
-static struct raw_making *raw_task_create(const char *out, const char *from, bool replace,
-                                          struct tr_error *error)
+/* Zeroed memory of so many bytes, a raw_making at their begin, with copies of what every such task
+ * needs. from: may be NULL. */
+static void *raw_task_create(size_t bytes, const char *out, const char *from, bool replace,
+                             struct tr_error *error)
 {
-    struct raw_making *making = calloc(1, sizeof *making);
+    struct raw_making *making = calloc(1, bytes);
     if (out == NULL || out[0] == '\0') {
         tr_error_set(error, TR_EINVAL, "out: the folder to make is not named");
         goto fail;
@@ -107,17 +95,24 @@ fail:
     return NULL;
 }
 
+struct generate_making {
+    struct raw_making base;
+    enum tr_generate_kind kind;
+    struct generate_options options;
+};
+
 static int run_generate(struct tr_task *task, void *arg, struct error *error)
 {
-    struct raw_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(making, task);
+    struct generate_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
+    const char *out = making->base.out;
     switch (making->kind) {
     case TR_GENERATE_SKEW:
-        return generate_skew(making->out, &making->generate, &write, error);
+        return generate_skew(out, &making->options, &write, error);
     case TR_GENERATE_RMAT:
-        return generate_rmat(making->out, &making->generate, &write, error);
+        return generate_rmat(out, &making->options, &write, error);
     case TR_GENERATE_SBM:
-        return generate_sbm(making->out, &making->generate, &write, error);
+        return generate_sbm(out, &making->options, &write, error);
     }
     return error_set(error, TR_EINVAL, "kind %d: there is no such generator", (int)making->kind);
 }
@@ -146,46 +141,63 @@ int tr_generate_start(const struct tr_generate_options *caller, struct tr_task *
     int rv = sized_read(&options, sizeof options, caller, "tr_generate_options", error);
     if (rv != 0)
         return rv;
-    struct raw_making *making = raw_task_create(options.out, NULL, options.replace, error);
+    struct generate_making *making = raw_task_create(sizeof *making, options.out, NULL,
+                                                     options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     making->kind = options.kind;
-    making->num_edges = options.num_edges;
-    making->generate = (struct generate_options){ .num_nodes = options.num_nodes,
-                                                  .num_edges = options.num_edges,
-                                                  .num_features = options.num_features,
-                                                  .num_classes = options.num_classes,
-                                                  .seed = options.seed,
-                                                  .a = options.quadrants[0],
-                                                  .b = options.quadrants[1],
-                                                  .c = options.quadrants[2],
-                                                  .d = options.quadrants[3],
-                                                  .inside = options.inside,
-                                                  .signal = options.signal };
+    making->base.num_edges = options.num_edges;
+    making->options = (struct generate_options){ .num_nodes = options.num_nodes,
+                                                 .num_edges = options.num_edges,
+                                                 .num_features = options.num_features,
+                                                 .num_classes = options.num_classes,
+                                                 .seed = options.seed,
+                                                 .a = options.quadrants[0],
+                                                 .b = options.quadrants[1],
+                                                 .c = options.quadrants[2],
+                                                 .d = options.quadrants[3],
+                                                 .inside = options.inside,
+                                                 .signal = options.signal };
     return task_start(&WORK, making, out, error);
+}
+
+struct edges_making {
+    struct raw_making base;
+    char *source, *target; /* columns; NULL: not named */
+    struct raw_options read;
+    struct raw_edges_found found;
+};
+
+static void edges_task_destroy(void *arg)
+{
+    struct edges_making *making = arg;
+    free(making->source);
+    free(making->target);
+    raw_edges_found_fini(&making->found);
+    raw_task_destroy(making);
 }
 
 static int run_edges(struct tr_task *task, void *arg, struct error *error)
 {
-    struct raw_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(making, task);
+    struct edges_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
     struct raw_graph *graph;
-    making->read.cancel = &making->cancel;
-    int rv = raw_open(making->from, &making->read, &graph, error);
+    making->read.cancel = &making->base.cancel;
+    int rv = raw_open(making->base.from, &making->read, &graph, error);
     if (rv != 0)
         return rv;
     /* The graph is closed, and the report asked for later. */
     making->found = graph->found;
     graph->found = (struct raw_edges_found){ 0 };
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
-        making->num_edges += graph->num_edges[t];
-    rv = raw_copy(graph, making->out, &write, error);
+        making->base.num_edges += graph->num_edges[t];
+    rv = raw_copy(graph, making->base.out, &write, error);
     raw_close(graph);
     return rv;
 }
 
 static const struct task_work IMPORT_EDGES_WORK = { "import edges", run_edges, NULL,
-                                                    raw_task_destroy, NULL };
+                                                    edges_task_destroy, NULL };
 
 int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
                           struct tr_error *error)
@@ -197,7 +209,8 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
         return rv;
     if (options.path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: the file to import is not named");
-    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
+    struct edges_making *making = raw_task_create(sizeof *making, options.out, options.path,
+                                                  options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     making->source = options.source != NULL ? strdup(options.source) : NULL;
@@ -218,7 +231,7 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
              (options.target != NULL && making->target == NULL))
         rv = tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
     if (rv != 0) {
-        raw_task_destroy(making);
+        edges_task_destroy(making);
         return rv;
     }
     return task_start(&IMPORT_EDGES_WORK, making, out, error);
@@ -232,7 +245,7 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     if (rv != 0)
         return rv;
     struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;
-    const struct raw_edges_found *found = &((const struct raw_making *)making)->found;
+    const struct raw_edges_found *found = &((const struct edges_making *)making)->found;
     known.header_line = found->header_line;
     known.source_name = found->source_name;
     known.target_name = found->target_name;
@@ -247,14 +260,28 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }
 
-static int run_npz(struct tr_task *task, void *arg, struct error *error)
+struct npz_making {
+    struct raw_making base;
+    struct npz_import_options options;
+    struct npz_facts facts;
+};
+
+static void npz_task_destroy(void *arg)
 {
-    struct raw_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(making, task);
-    return npz_import(making->from, &making->npz, making->out, &write, &making->npz_facts, error);
+    struct npz_making *making = arg;
+    npz_facts_fini(&making->facts);
+    raw_task_destroy(making);
 }
 
-static const struct task_work IMPORT_NPZ_WORK = { "import npz", run_npz, NULL, raw_task_destroy,
+static int run_npz(struct tr_task *task, void *arg, struct error *error)
+{
+    struct npz_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
+    return npz_import(making->base.from, &making->options, making->base.out, &write, &making->facts,
+                      error);
+}
+
+static const struct task_work IMPORT_NPZ_WORK = { "import npz", run_npz, NULL, npz_task_destroy,
                                                   NULL };
 
 int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_task **out,
@@ -272,13 +299,14 @@ int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_ta
                                        .duplicates = (enum raw_duplicates)options.duplicates };
     if (raw_options_check(&rules, &inner) != 0)
         return error_give(&inner, error);
-    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
+    struct npz_making *making = raw_task_create(sizeof *making, options.out, options.path,
+                                                options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
-    making->npz = (struct npz_import_options){ .undirected = options.undirected,
-                                               .split = options.split,
-                                               .loops = rules.loops,
-                                               .duplicates = rules.duplicates };
+    making->options = (struct npz_import_options){ .undirected = options.undirected,
+                                                   .split = options.split,
+                                                   .loops = rules.loops,
+                                                   .duplicates = rules.duplicates };
     return task_start(&IMPORT_NPZ_WORK, making, out, error);
 }
 
@@ -290,7 +318,7 @@ int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *repo
     if (rv != 0)
         return rv;
     struct tr_import_npz_report known = TR_IMPORT_NPZ_REPORT_INIT;
-    const struct npz_facts *facts = &((const struct raw_making *)making)->npz_facts;
+    const struct npz_facts *facts = &((const struct npz_making *)making)->facts;
     known.edges_name = facts->edges_name;
     known.features_name = facts->features_name;
     known.labels_name = facts->labels_name;
@@ -301,19 +329,35 @@ int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *repo
     known.pairs_seen = facts->pairs_seen;
     known.pairs_mutual = facts->pairs_mutual;
     known.num_splits = facts->num_splits;
-    known.split = ((const struct raw_making *)making)->npz.split;
+    known.split = ((const struct npz_making *)making)->options.split;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_npz_report", error);
 }
 
-static int run_ogb(struct tr_task *task, void *arg, struct error *error)
+struct ogb_making {
+    struct raw_making base;
+    char *split; /* NULL: not named */
+    struct ogb_import_options options;
+    struct ogb_facts facts;
+};
+
+static void ogb_task_destroy(void *arg)
 {
-    struct raw_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(making, task);
-    return ogb_import(making->from, &making->ogb, making->out, &write, &making->ogb_facts, error);
+    struct ogb_making *making = arg;
+    free(making->split);
+    ogb_facts_fini(&making->facts);
+    raw_task_destroy(making);
 }
 
-static const struct task_work IMPORT_OGB_WORK = { "import ogb", run_ogb, NULL, raw_task_destroy,
+static int run_ogb(struct tr_task *task, void *arg, struct error *error)
+{
+    struct ogb_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
+    return ogb_import(making->base.from, &making->options, making->base.out, &write, &making->facts,
+                      error);
+}
+
+static const struct task_work IMPORT_OGB_WORK = { "import ogb", run_ogb, NULL, ogb_task_destroy,
                                                   NULL };
 
 int tr_import_ogb_start(const struct tr_import_ogb_options *caller, struct tr_task **out,
@@ -326,13 +370,14 @@ int tr_import_ogb_start(const struct tr_import_ogb_options *caller, struct tr_ta
         return rv;
     if (options.path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: the folder to import is not named");
-    struct raw_making *making = raw_task_create(options.out, options.path, options.replace, error);
+    struct ogb_making *making = raw_task_create(sizeof *making, options.out, options.path,
+                                                options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
-    making->source = options.split != NULL ? strdup(options.split) : NULL;
-    making->ogb = (struct ogb_import_options){ options.undirected, making->source };
-    if (options.split != NULL && making->source == NULL) {
-        raw_task_destroy(making);
+    making->split = options.split != NULL ? strdup(options.split) : NULL;
+    making->options = (struct ogb_import_options){ options.undirected, making->split };
+    if (options.split != NULL && making->split == NULL) {
+        ogb_task_destroy(making);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
     }
     return task_start(&IMPORT_OGB_WORK, making, out, error);
@@ -347,7 +392,7 @@ int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *repo
     if (rv != 0)
         return rv;
     struct tr_import_ogb_report known = TR_IMPORT_OGB_REPORT_INIT;
-    const struct ogb_facts *facts = &((const struct raw_making *)making)->ogb_facts;
+    const struct ogb_facts *facts = &((const struct ogb_making *)making)->facts;
     known.split = facts->split;
     known.unread = facts->unread;
     known.self_loops = facts->self_loops;
@@ -390,7 +435,8 @@ int tr_import_debian_start(const struct tr_import_debian_options *caller, struct
     int rv = sized_read(&options, sizeof options, caller, "tr_import_debian_options", error);
     if (rv != 0)
         return rv;
-    struct raw_making *making = raw_task_create(options.out, options.from, options.replace, error);
+    struct raw_making *making = raw_task_create(sizeof *making, options.out, options.from,
+                                                options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     return task_start(&WORK, making, out, error);
