@@ -10,8 +10,9 @@
 #include "partition/raw/duplicates.h"
 #include "partition/table/table_values.h"
 
-/* Rows whose names are looked for at once. */
+/* Rows whose names are looked for at once, and fields of plain ones. */
 #define ROWS_AT_ONCE 128u
+#define FIELDS_AT_ONCE 1024u
 #define TEXTS_BYTES ((size_t)1 << 16)
 /* Names that are all numbers with a fraction are times or weights; this many say so. */
 #define FRACTION_ROWS 1000u
@@ -36,6 +37,7 @@ struct edge_reading {
     float weights[ROWS_AT_ONCE];
     int64_t times[ROWS_AT_ONCE];
     char texts[TEXTS_BYTES];
+    struct table_field fields[FIELDS_AT_ONCE]; /* of plain rows */
 };
 
 void table_edges_fini(struct table_edges *edges)
@@ -162,42 +164,45 @@ static bool is_fraction(const struct table_field *field)
     return points == 1 && field->length > 1;
 }
 
-/* Copies a name to where it stays until the numbers are known. */
-static int edges_take_name(struct edge_reading *reading, uint32_t column, const char *what,
-                           struct id_text *name)
+/* A name that stays until the numbers are known: it is copied, unless it is of a plain row. */
+static int edges_take_name(struct edge_reading *reading, const struct table_field *fields,
+                           uint32_t column, const char *what, bool plain, struct id_text *name)
 {
-    const struct table_field *field = &reading->reader.fields[column - 1];
+    const struct table_field *field = &fields[column - 1];
     char shown[VALUE_SHOWN];
     if (field->length == 0)
         return table_reader_fail(&reading->reader, TR_EFORMAT, "the %s is missing", what);
-    if (!value_is_name(field))
+    if (plain ? field->length > ID_TEXT_MAX : !value_is_name(field))
         return table_reader_fail(&reading->reader, TR_EFORMAT,
                                  "the %s '%s' is no name: names are UTF-8 without control "
                                  "characters, of at most %u bytes",
                                  what, value_show(field, shown), ID_TEXT_MAX);
     if (reading->edges->rows < FRACTION_ROWS && is_fraction(field))
         reading->fractions[column == reading->roles.target]++;
+    *name = (struct id_text){ field->at, field->length };
+    if (plain)
+        return 0;
     char *to = reading->texts + reading->texts_used;
     memcpy(to, field->at, field->length);
-    *name = (struct id_text){ to, field->length };
+    name->at = to;
     reading->texts_used += field->length;
     return 0;
 }
 
-static int edges_take_values(struct edge_reading *reading)
+static int edges_take_values(struct edge_reading *reading, const struct table_field *fields)
 {
     struct table_reader *reader = &reading->reader;
     char shown[VALUE_SHOWN];
     double number;
     if (reading->roles.weight != 0) {
-        const struct table_field *field = &reader->fields[reading->roles.weight - 1];
+        const struct table_field *field = &fields[reading->roles.weight - 1];
         if (!value_is_number(&reading->values, field, &number) || !isfinite((float)number))
             return table_reader_fail(reader, TR_EFORMAT, "the weight '%s' is no number",
                                      value_show(field, shown));
         reading->weights[reading->count] = (float)number;
     }
     if (reading->roles.time != 0) {
-        const struct table_field *field = &reader->fields[reading->roles.time - 1];
+        const struct table_field *field = &fields[reading->roles.time - 1];
         if (!value_is_number(&reading->values, field, &number) || number != trunc(number) ||
             fabs(number) > TIME_MAX)
             return table_reader_fail(reader, TR_EFORMAT,
@@ -222,31 +227,60 @@ static int edges_check_names(struct edge_reading *reading)
                              first ? "source" : "target");
 }
 
+/* Takes the row of reader->line. */
+static int edges_take_row(struct edge_reading *reading, const struct table_field *fields,
+                          bool plain)
+{
+    struct id_text *names = &reading->names[2 * reading->count];
+    int rv = edges_take_name(reading, fields, reading->roles.source, "source", plain, &names[0]);
+    if (rv == 0)
+        rv = edges_take_name(reading, fields, reading->roles.target, "target", plain, &names[1]);
+    if (rv == 0 && (reading->roles.weight != 0 || reading->roles.time != 0))
+        rv = edges_take_values(reading, fields);
+    if (rv == 0)
+        reading->lines[reading->count++] = reading->reader.line;
+    return rv;
+}
+
+/* Takes rows whose names stand where the table was loaded. They get their numbers before more of it
+ * is loaded. *rows: how many; 0: the next row is for edges_take_next(). */
+static int edges_take_plain(struct edge_reading *reading, uint32_t *rows)
+{
+    const uint32_t columns = reading->reader.names.count;
+    uint32_t room = ROWS_AT_ONCE - reading->count, most = FIELDS_AT_ONCE / columns;
+    *rows = table_reader_take_plain(&reading->reader, reading->fields, room < most ? room : most);
+    int rv = 0;
+    for (uint32_t row = 0; rv == 0 && row < *rows; row++, reading->reader.line++)
+        rv = edges_take_row(reading, reading->fields + (size_t)row * columns, true);
+    return rv == 0 && *rows > 0 ? edges_flush(reading) : rv;
+}
+
+/* Takes the next row, whatever it is. */
+static int edges_take_next(struct edge_reading *reading)
+{
+    int rv = table_reader_next(&reading->reader);
+    if (rv == 0)
+        rv = edges_take_row(reading, reading->reader.fields, false);
+    if (rv == 0 && (reading->count == ROWS_AT_ONCE ||
+                    TEXTS_BYTES - reading->texts_used < 2 * (size_t)ID_TEXT_MAX))
+        rv = edges_flush(reading);
+    return rv;
+}
+
 static int edges_read_rows(struct edge_reading *reading)
 {
-    struct id_text *names = reading->names;
     bool checked = false;
+    uint32_t plain;
     int rv;
-    while ((rv = table_reader_next(&reading->reader)) == 0) {
-        uint32_t at = 2 * reading->count;
-        rv = edges_take_name(reading, reading->roles.source, "source", &names[at]);
-        if (rv == 0)
-            rv = edges_take_name(reading, reading->roles.target, "target", &names[at + 1]);
-        if (rv == 0 && (reading->roles.weight != 0 || reading->roles.time != 0))
-            rv = edges_take_values(reading);
-        if (rv != 0)
-            return rv;
-        reading->lines[reading->count++] = reading->reader.line;
-        if (reading->count == ROWS_AT_ONCE ||
-            TEXTS_BYTES - reading->texts_used < 2 * (size_t)ID_TEXT_MAX)
-            rv = edges_flush(reading);
+    do {
+        rv = edges_take_plain(reading, &plain);
+        if (rv == 0 && plain == 0)
+            rv = edges_take_next(reading);
         if (rv == 0 && !checked && reading->edges->rows >= FRACTION_ROWS) {
             checked = true;
             rv = edges_check_names(reading);
         }
-        if (rv != 0)
-            return rv;
-    }
+    } while (rv == 0);
     if (rv == TR_EEND)
         rv = edges_flush(reading);
     return rv == 0 && !checked ? edges_check_names(reading) : rv;

@@ -462,3 +462,60 @@ int table_reader_next(struct table_reader *reader)
         return rv;
     return reader->json ? split_object(reader, line, length) : split_row(reader, line, length);
 }
+
+/* What a byte is in a plain row. */
+enum plain_byte { PLAIN_TEXT, PLAIN_DELIMITER, PLAIN_END, PLAIN_OTHER };
+
+/* The fields of a plain line, and where it ends; NULL: it is not plain, or not whole. */
+static const char *split_plain(const uint8_t kinds[256], const char *at, const char *end,
+                               struct table_field *fields, uint32_t columns)
+{
+    for (uint32_t i = 0; i < columns; i++) {
+        const char *begin = at;
+        while (at < end && kinds[(unsigned char)*at] == PLAIN_TEXT)
+            at++;
+        if (at == end || (at > begin && (*begin == ' ' || at[-1] == ' ')))
+            return NULL;
+        fields[i] = (struct table_field){ begin, (uint32_t)(at - begin) };
+        enum plain_byte kind = (enum plain_byte)kinds[(unsigned char)*at];
+        if (i + 1 == columns && *at == '\r' && at + 1 < end && at[1] == '\n')
+            return at + 1;
+        if (i + 1 == columns)
+            return kind == PLAIN_END ? at : NULL;
+        if (kind != PLAIN_DELIMITER)
+            return NULL;
+        at++;
+    }
+    return NULL;
+}
+
+uint32_t table_reader_take_plain(struct table_reader *reader, struct table_field *fields,
+                                 uint32_t rows_max)
+{
+    struct text *text = &reader->text;
+    const char delimiter = reader->names.delimiter;
+    const char *at = (const char *)text->at, *end = (const char *)text->end;
+    uint8_t kinds[256];
+    uint32_t rows = 0;
+    if (reader->json || delimiter == '\0' || at == end)
+        return 0;
+    memset(kinds, PLAIN_OTHER, sizeof kinds);
+    memset(kinds + ' ', PLAIN_TEXT, 0x7f - ' ');
+    kinds['"'] = PLAIN_OTHER;
+    kinds['\n'] = PLAIN_END;
+    kinds[(unsigned char)delimiter] = PLAIN_DELIMITER;
+    /* The text stands at the end of the row before, or at the begin of the first one. */
+    uint64_t line = text->line;
+    for (const char *next = at; rows < rows_max; rows++, at = next) {
+        next += *next == '\n';
+        next = split_plain(kinds, next, end, fields + (size_t)rows * reader->names.count,
+                           reader->names.count);
+        if (next == NULL)
+            break;
+        line += *at == '\n';
+        reader->line = rows == 0 ? line : reader->line;
+    }
+    text->at = (const uint8_t *)at;
+    text->line = line;
+    return rows;
+}

@@ -62,6 +62,13 @@ int table_reader_skip_header(struct table_reader *reader);
 /* The next row into fields; TR_EEND behind the last one. */
 int table_reader_next(struct table_reader *reader);
 
+/* Rows of printable ASCII without quotation marks, and without blanks around fields, that stand one
+ * after the other in what is loaded: fields [at most rows_max][names.count], until the reader is
+ * asked for more; row i is of line reader->line + i. Returns how many; 0 where table_reader_next has
+ * to look at the next row, or there is none. */
+uint32_t table_reader_take_plain(struct table_reader *reader, struct table_field *fields,
+                                 uint32_t rows_max);
+
 /* Fails with the row's file and line before the message. */
 int table_reader_fail(struct table_reader *reader, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
