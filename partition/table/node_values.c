@@ -209,9 +209,10 @@ static int check_count(struct node_column *column, struct table_reader *reader)
                              "more than %u different labels%s; name the column of classes by "
                              "\"labels\"",
                              most,
-                             column->numbers ? ", all whole numbers, which may be amounts and not "
-                                               "classes: write ranges of them"
-                                             : "");
+                             column->role == TABLE_LABELS && column->numbers
+                                 ? ", all whole numbers, which may be amounts and not "
+                                   "classes: write ranges of them"
+                                 : "");
 }
 
 /* Gives the texts of the row their numbers. */
