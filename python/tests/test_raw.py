@@ -45,6 +45,18 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
         tmp_path / "links.csv", tmp_path / "raw", tmp_path / "people.csv", undirected=True
     )
     assert report.edge_rows == 3 and report.num_classes == 2
+    (tmp_path / "topics.csv").write_text("id,topics,old,new\na,x;y,1,0\nb,,0,1\nc,z,,1\n")
+    for labels, separator, classes in (["old", "new"], None, 2), ("topics", ";", 3):
+        report = raw.import_table(
+            tmp_path / "links.csv",
+            tmp_path / "many",
+            tmp_path / "topics.csv",
+            labels=labels,
+            label_separator=separator,
+            features=(),
+            replace=True,
+        )
+        assert report.num_classes == classes
     (tmp_path / "links.txt").write_text("0 1\n1 2\n2 2\n")
     report = raw.import_edges(tmp_path / "links.txt", tmp_path / "edges", loops="drop")
     assert report.self_loops == 1 and report.largest_id == 2

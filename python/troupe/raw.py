@@ -139,7 +139,8 @@ def import_table(
     time: str | None = None,
     id: str | None = None,
     features: Sequence[str] | None = None,
-    labels: str | None = None,
+    labels: str | Sequence[str] | None = None,
+    label_separator: str | None = None,
     split: str | None = None,
     loops: str = "keep",
     duplicates: str = "keep",
@@ -156,6 +157,8 @@ def import_table(
     header : "find", "yes" or "no".
     source, target, weight, time, id, labels, split : columns, by name or number from 1.
     features : columns; None: all others; empty: none.
+    labels : of several columns, each has 0 or 1.
+    label_separator : between several labels of a node in their column; None: a node has one.
     missing : a node without a value: "error", "mean" or "zero".
     unknown : a node that only edges have: "error" or "add".
     """
@@ -174,7 +177,8 @@ def import_table(
         time=time,
         id=id,
         features=None if features is None else ",".join(features),
-        labels=labels,
+        labels=labels if labels is None or isinstance(labels, str) else ",".join(labels),
+        label_separator=_delimiter(label_separator),
         split=split,
         loops=_number("TR_LOOPS_", loops, "loops"),
         duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
