@@ -500,7 +500,7 @@ uint32_t table_reader_take_plain(struct table_reader *reader, struct table_field
     if (reader->json || delimiter == '\0' || at == end)
         return 0;
     memset(kinds, PLAIN_OTHER, sizeof kinds);
-    memset(kinds + ' ', PLAIN_TEXT, 0x7f - ' ');
+    memset(&kinds[' '], PLAIN_TEXT, 0x7f - ' ');
     kinds['"'] = PLAIN_OTHER;
     kinds['\n'] = PLAIN_END;
     kinds[(unsigned char)delimiter] = PLAIN_DELIMITER;
