@@ -11,6 +11,7 @@
 #include <troupe/model.h>
 
 #include "cli/lib/canceller.h"
+#include "cli/lib/class_names.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/options.h"
@@ -124,7 +125,8 @@ static double class_ratio(uint64_t part, uint64_t whole)
 }
 
 /* A row a class: what its nodes were taken for. A figure of nothing is 0. */
-static void report_classes(const uint64_t *counts, uint32_t classes, struct report *report)
+static void report_classes(const uint64_t *counts, uint32_t classes,
+                           const struct class_names *names, struct report *report)
 {
     for (uint32_t c = 0; c < classes; c++) {
         const uint64_t *row = counts + (size_t)c * classes;
@@ -135,6 +137,9 @@ static void report_classes(const uint64_t *counts, uint32_t classes, struct repo
         }
         report_row(report, "classes");
         report_count(report, "class", "class", c);
+        const char *name = class_names_find(names, c);
+        if (names->count > 0)
+            report_text(report, "name", "name", name != NULL ? name : "");
         report_count(report, "labelled", "labelled", labelled);
         report_count(report, "predicted", "predicted", predicted);
         report_real(report, "precision", "precision", class_ratio(row[c], predicted));
@@ -145,7 +150,8 @@ static void report_classes(const uint64_t *counts, uint32_t classes, struct repo
     report_rows_end(report);
 }
 
-static int cmd_infer_confusion(struct tr_task *task, uint64_t classes, struct report *report,
+static int cmd_infer_confusion(struct tr_task *task, uint64_t classes,
+                               const struct class_names *names, struct report *report,
                                struct tr_error *error)
 {
     size_t size = classes <= TR_CONFUSION_CLASSES_MAX ? (size_t)(classes * classes) : 0;
@@ -154,13 +160,13 @@ static int cmd_infer_confusion(struct tr_task *task, uint64_t classes, struct re
         return tr_error_set(error, TR_ENOMEM, "no memory for a confusion matrix");
     int rv = tr_infer_get_confusion(task, TR_SPLIT_TEST, counts, size, error);
     if (rv == 0)
-        report_classes(counts, (uint32_t)classes, report);
+        report_classes(counts, (uint32_t)classes, names, report);
     free(counts);
     return rv;
 }
 
 static int report_outputs(struct tr_task *task, const struct infer_values *values,
-                          struct tr_error *error)
+                          const struct class_names *names, struct tr_error *error)
 {
     struct report report;
     struct tr_rows outputs = TR_ROWS_INIT;
@@ -178,7 +184,7 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
         rv = cmd_infer_score(task, TR_SPLIT_TEST, "test", &report, error);
     report_rows_end(&report);
     if (rv == 0 && values->by_class)
-        rv = cmd_infer_confusion(task, outputs.width, &report, error);
+        rv = cmd_infer_confusion(task, outputs.width, names, &report, error);
     if (rv != 0) {
         report_fini(&report);
         return rv;
@@ -186,8 +192,10 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     return report_print(&report, error);
 }
 
-/* Before anything is computed: a run without a confusion matrix is refused by its model alone. */
-static int check_by_class(const char *run, struct tr_error *error)
+/* Before anything is computed: a run without a confusion matrix is refused by its model alone, and
+ * the names of its classes in the graph are read. */
+static int check_by_class(const char *run, const char *graph, struct class_names *names,
+                          struct tr_error *error)
 {
     struct tr_model_info info = TR_MODEL_INFO_INIT;
     struct tr_model *model;
@@ -207,12 +215,15 @@ static int check_by_class(const char *run, struct tr_error *error)
             "%s: its model has %u classes, and a confusion matrix has at most %d; "
             "leave --by-class out, and write the class of each node by --out FILE.csv",
             run, info.classes, TR_CONFUSION_CLASSES_MAX);
+    if (rv == 0)
+        rv = class_names_read(names, graph, info.labels, info.classes, error);
     tr_model_close(model);
     return rv;
 }
 
 static int cmd_infer_infer(const char *graph, const struct infer_values *values,
-                           struct canceller *canceller, struct tr_error *error)
+                           const struct class_names *names, struct canceller *canceller,
+                           struct tr_error *error)
 {
     struct tr_infer_options options;
     struct tr_task *task;
@@ -237,7 +248,7 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     if (rv == 0 && values->embeddings != NULL)
         rv = tr_infer_write_embeddings(task, values->embeddings, error);
     if (rv == 0)
-        rv = report_outputs(task, values, error);
+        rv = report_outputs(task, values, names, error);
     /* The canceller lets go before the task is closed, so that no signal finds one that is gone. */
     canceller_watch(canceller, NULL);
     tr_task_close(task);
@@ -248,17 +259,19 @@ static int infer_run(const struct invocation *invocation, const void *values)
 {
     const struct infer_values *infer = values;
     struct tr_error error = TR_ERROR_INIT;
+    struct class_names names = { 0 };
     struct canceller canceller;
     char *graph;
     int rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0 && infer->by_class)
-        rv = check_by_class(infer->run, &error);
+        rv = check_by_class(infer->run, graph, &names, &error);
     if (rv == 0)
         rv = canceller_begin(&canceller, NULL, &error);
     if (rv == 0) {
-        rv = cmd_infer_infer(graph, infer, &canceller, &error);
+        rv = cmd_infer_infer(graph, infer, &names, &canceller, &error);
         canceller_end(&canceller);
     }
+    class_names_free(&names);
     free(graph);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }

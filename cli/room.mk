@@ -64,6 +64,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/progress.h \
     cli/lib/quantity.c \
     cli/lib/quantity.h \
+    cli/lib/class_names.c \
+    cli/lib/class_names.h \
     cli/lib/raw_report.c \
     cli/lib/raw_report.h \
     cli/lib/report.c \

@@ -60,6 +60,10 @@ static int take_rows(struct class_scores *scores, const json_t *root, const char
     while (scores->num_rows < count && rv == 0) {
         const json_t *from = json_array_get(classes, scores->num_rows);
         struct class_row *row = &scores->rows[scores->num_rows++];
+        const char *name = json_string_value(json_object_get(from, "name"));
+        row->name = name != NULL && name[0] != '\0' ? strdup(name) : NULL;
+        if (name != NULL && name[0] != '\0' && row->name == NULL)
+            return tr_error_set(error, TR_ENOMEM, "%s: no memory for its classes", path);
         row->class = class_count(json_object_get(from, "class"));
         row->labelled = class_count(json_object_get(from, "labelled"));
         row->predicted = class_count(json_object_get(from, "predicted"));
@@ -103,8 +107,10 @@ int class_scores_read(struct class_scores *scores, const char *path, struct tr_e
 
 void class_scores_free(struct class_scores *scores)
 {
-    for (size_t i = 0; i < scores->num_rows; i++)
+    for (size_t i = 0; i < scores->num_rows; i++) {
+        free(scores->rows[i].name);
         free(scores->rows[i].cells);
+    }
     free(scores->rows);
     free(scores->run);
     free(scores->inference);

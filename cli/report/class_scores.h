@@ -23,6 +23,7 @@ struct class_cell {
 
 struct class_row {
     uint64_t class, labelled, predicted;
+    char *name; /* NULL: it has none */
     double precision, recall, f1;
     struct class_cell *cells;
     size_t num_cells;

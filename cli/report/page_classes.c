@@ -19,9 +19,21 @@ static int compare_f1(const void *a, const void *b)
     return (*left)->class < (*right)->class ? -1 : (*left)->class > (*right)->class;
 }
 
+/* The class's name where it has one, or else its number. A name in letters that run from right to
+ * left must not turn what stands beside it. */
+static void write_class(struct html *html, const struct class_row *row)
+{
+    if (row->name == NULL)
+        html_print(html, "%llu", (unsigned long long)row->class);
+    else
+        html_element(html, "bdi", "", row->name);
+}
+
 static void write_class_row(struct html *html, const struct class_row *row)
 {
-    html_print(html, "<tr><th scope=\"row\">%llu</th>", (unsigned long long)row->class);
+    html_markup(html, "<tr><th scope=\"row\">");
+    write_class(html, row);
+    html_markup(html, "</th>");
     page_write_count(html, row->labelled);
     page_write_count(html, row->predicted);
     page_write_number(html, row->precision);
@@ -67,12 +79,17 @@ static void write_matrix(struct html *html, const struct class_scores *scores)
 {
     page_begin_table(html, "Confusion: a row for each class, a column for what it was taken for");
     html_markup(html, "<thead><tr><th scope=\"col\">Class</th>");
-    for (size_t c = 0; c < scores->num_rows; c++)
-        html_print(html, "<th scope=\"col\">%llu</th>", (unsigned long long)scores->rows[c].class);
+    for (size_t c = 0; c < scores->num_rows; c++) {
+        html_markup(html, "<th scope=\"col\">");
+        write_class(html, &scores->rows[c]);
+        html_markup(html, "</th>");
+    }
     html_markup(html, "</tr></thead>\n<tbody>");
     for (size_t r = 0; r < scores->num_rows; r++) {
         const struct class_row *row = &scores->rows[r];
-        html_print(html, "<tr><th scope=\"row\">%llu</th>", (unsigned long long)row->class);
+        html_markup(html, "<tr><th scope=\"row\">");
+        write_class(html, row);
+        html_markup(html, "</th>");
         for (size_t c = 0; c < scores->num_rows; c++) {
             uint64_t nodes = cell_nodes(row, scores->rows[c].class);
             double share = row->labelled == 0 ? 0 : (double)nodes / (double)row->labelled;

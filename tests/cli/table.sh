@@ -96,6 +96,23 @@ awk 'BEGIN { print "id,label"; for (i = 0; i < 100; i++) printf "n%d,%d\n", i, 7
 troupe import table --edges "$work/ring.csv" --nodes "$work/amounts.csv" --out "$work/amounts" --quiet
 expect "many whole numbers are asked about" says '^hint  *100 different labels for 100 nodes: are they classes?'
 
+# Classes that have names are shown by them.
+awk 'BEGIN { print "id,x,label,split"
+    for (i = 0; i < 40; i++)
+        printf "n%d,%d,%s,%s\n", i, i % 2, i % 2 ? "<cat>" : "dog\342\200\256", i < 20 ? "train" : i < 30 ? "val" : "test" }' \
+    >"$work/animals.csv"
+"$TROUPE" import table --edges "$work/ring.csv" --nodes "$work/animals.csv" --out "$work/animals" --quiet >"$work/out" 2>"$work/err"
+"$TROUPE" partition "$work/animals" --parts 1 --method random --name g --out "$work/animals-parts" --quiet \
+    >"$work/out" 2>"$work/err"
+"$TROUPE" train "$work/animals-parts" --epochs 2 --run "$work/animals-run" --quiet >"$work/out" 2>"$work/err"
+troupe infer "$work/animals-parts" --run "$work/animals-run" --by-class --quiet
+expect "scores by class name the classes" says '^ *0  *<cat>  '
+expect "and steer no terminal" says '^ *1  *dog???  '
+"$TROUPE" infer "$work/animals-parts" --run "$work/animals-run" --by-class --json --quiet >"$work/animals-run/by-class.json"
+troupe report "$work/animals-run" --out "$work/animals.html"
+expect "so does the page of a report, each name by itself" grep -q '<th scope="row"><bdi>&lt;cat&gt;</bdi></th>' "$work/animals.html"
+expect "in its matrix too" grep -q '<th scope="col"><bdi>dog&#xFFFD;</bdi></th>' "$work/animals.html"
+
 printf 'src,dst\nab\342\200\256dc,e\302\233f\n' >"$work/odd.csv"
 troupe import table --edges "$work/odd.csv" --out "$work/odd" --quiet
 "$TROUPE" partition "$work/odd" --parts 1 --method random --name g --out "$work/odd-parts" --quiet >"$work/out" 2>"$work/err"
