@@ -20,8 +20,9 @@ int batch_builder_init(struct batch_builder *builder, const struct batch_builder
                               sizeof *builder->answers);
     builder->parts = calloc(builder->num_parts + 1, sizeof *builder->parts);
     builder->bases = calloc(builder->num_parts + 1, sizeof *builder->bases);
-    if (builder->bases == NULL || builder->types == NULL || builder->answers == NULL ||
-        builder->parts == NULL)
+    builder->csr = calloc(builder->num_parts + 1, sizeof *builder->csr);
+    if (builder->bases == NULL || builder->csr == NULL || builder->types == NULL ||
+        builder->answers == NULL || builder->parts == NULL)
         return TR_ENOMEM;
     for (uint32_t t = 0; t < builder->num_ntypes; t++) {
         builder->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;
@@ -62,6 +63,7 @@ void batch_builder_fini(struct batch_builder *builder)
     free(builder->answers);
     free(builder->parts);
     free(builder->bases);
+    free(builder->csr);
     *builder = (struct batch_builder){ .num_parts = 0 };
 }
 

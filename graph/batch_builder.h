@@ -162,6 +162,7 @@ struct batch_builder {
     struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
     const struct graph_part **parts;      /* [num_parts] read directly; NULL: asked for */
     uintptr_t *bases;                     /* [num_parts]; see batch_builder_gather */
+    const struct csr_rows **csr;          /* [num_parts]: sparse rows in the place of a base */
     struct batch_builder_edges *edges;    /* [room_edges] */
     uint32_t num_edges, room_edges;
     bool edges_open; /* they are those of this batch */

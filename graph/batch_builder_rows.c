@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/batch_builder.h"
+#include "graph/csr.h"
 #include "graph/local_rows.h"
 
 /* Rows ahead whose lines are fetched. */
@@ -267,6 +268,9 @@ static int find_base(struct batch_builder *builder, const struct batch_builder_r
                          "partition %" PRIu32 ": rows of table %" PRIu32
                          " have %zu bytes, those of the graph have %zu",
                          part, to->table, from.row_bytes, to->row_bytes);
+    builder->csr[part] = from.csr;
+    if (from.csr != NULL)
+        return 0;
     uint64_t begin = is_of_nodes(builder) ? builder->graph.node_extents[to->type][part].begin
                                           : builder->graph.edge_extents[to->type][part].begin;
     builder->bases[part] = (uintptr_t)from.rows - begin * to->row_bytes;
@@ -292,18 +296,42 @@ static void rows_gather(const struct batch_builder *builder, const struct batch_
     }
 }
 
+/* The sparse rows of nodes, widened where the batch has them. */
+static void rows_widen(const struct batch_builder *builder, const struct batch_builder_rows *to,
+                       uint32_t end)
+{
+    const struct extent *extents = builder->graph.node_extents[to->type];
+    const uint16_t *owners = builder->types[builder->list].owners.data;
+    const uint64_t *ids = builder->types[builder->list].nodes.ids;
+    const struct csr_rows *const *csr = builder->csr;
+    for (uint32_t i = builder->at; i < end; i++) {
+        uint32_t ahead = i + CSR_AHEAD;
+        if (ahead < end && csr[owners[ahead]] != NULL)
+            csr_prefetch(csr[owners[ahead]], ids[ahead] - extents[owners[ahead]].begin);
+        if (csr[owners[i]] != NULL)
+            csr_widen_row(csr[owners[i]], ids[i] - extents[owners[i]].begin,
+                          to->rows + i * to->row_bytes);
+    }
+}
+
 static int gather_piece(struct batch_builder *builder, const struct batch_builder_rows *to,
                         uint32_t end, struct error *error)
 {
+    bool dense = false, sparse = false;
     int rv = 0;
     for (uint32_t p = 0; p < builder->num_parts && rv == 0; p++) {
         builder->bases[p] = 0;
+        builder->csr[p] = NULL;
         if (batch_builder_is_local(builder, p) &&
             batch_builder_lists(builder, builder->list)[p].count > 0)
             rv = find_base(builder, to, p, error);
+        dense = dense || builder->bases[p] != 0;
+        sparse = sparse || builder->csr[p] != NULL;
     }
-    if (rv == 0)
+    if (rv == 0 && dense)
         rows_gather(builder, to, end);
+    if (rv == 0 && sparse)
+        rows_widen(builder, to, end);
     return rv;
 }
 

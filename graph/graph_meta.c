@@ -86,10 +86,24 @@ static int add_tables(struct graph_meta *meta, bool on_edges, uint32_t type,
                       const struct feature_table *tables, uint32_t count)
 {
     int rv = 0;
-    for (uint32_t i = 0; i < count && rv == 0; i++)
+    for (uint32_t i = 0; i < count && rv == 0; i++) {
         rv = graph_meta_add_table(meta, on_edges, type, tables[i].name, tables[i].dtype,
                                   tables[i].width, tables[i].row_bytes);
+        if (rv == 0 && tables[i].form == TABLE_CSR)
+            graph_meta_set_csr(meta, type, tables[i].csr->row_nnz_max,
+                               tables[i].csr->values != NULL);
+    }
     return rv;
+}
+
+void graph_meta_set_csr(struct graph_meta *meta, uint32_t ntype, uint32_t row_nnz_max,
+                        bool has_values)
+{
+    struct node_meta *nodes = &meta->nodes[ntype];
+    struct feature_meta *last = &nodes->features[nodes->num_features - 1];
+    last->form = TABLE_CSR;
+    last->row_nnz_max = row_nnz_max;
+    last->has_values = has_values;
 }
 
 int graph_meta_init(struct graph_meta *meta, const struct graph_part *part)

@@ -26,6 +26,9 @@ struct feature_meta {
     uint64_t width;
     size_t row_bytes;
     uint32_t name_number; /* among all names of the graph */
+    enum table_form form;
+    uint32_t row_nnz_max; /* TABLE_CSR: elements that a row has, at most, in any partition */
+    bool has_values;      /* TABLE_CSR: else each element is 1 */
 };
 
 struct node_meta {
@@ -54,6 +57,9 @@ int graph_meta_create(struct graph_meta *meta, uint32_t num_ntypes, uint32_t num
 /* All tables of nodes come before those of edges. */
 int graph_meta_add_table(struct graph_meta *meta, bool on_edges, uint32_t type, const char *name,
                          enum tr_dtype dtype, uint64_t width, size_t row_bytes);
+/* The table that was added last is sparse, of nodes. */
+void graph_meta_set_csr(struct graph_meta *meta, uint32_t ntype, uint32_t row_nnz_max,
+                        bool has_values);
 /* Some partition lists nodes of this type in 8 bytes. */
 void graph_meta_set_wide(struct graph_meta *meta, uint32_t ntype);
 /* Each partition in this process tells how wide its columns are. */

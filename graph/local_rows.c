@@ -19,7 +19,7 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
                          "loaded",
                          part->part_id, table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
-    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 }, NULL };
+    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 }, NULL, NULL };
     return 0;
 }
 
@@ -32,9 +32,9 @@ static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t nu
                          "partition %" PRIu32 ": no table of ranks %" PRIu32
                          " of node type %s is loaded; partition again to have it",
                          part->part_id, number, part->types->ntypes[ntype]);
-    *out = (struct local_table){ slice->ids, slice->num_ranks,   sizeof *slice->ids,
-                                 1,          sizeof *slice->ids, { 0 },
-                                 NULL };
+    *out = (struct local_table){
+        slice->ids, slice->num_ranks, sizeof *slice->ids, 1, sizeof *slice->ids, { 0 }, NULL, NULL
+    };
     return 0;
 }
 
@@ -53,7 +53,8 @@ static int take_feature(const struct graph_part *part, const char *type,
                                  features[number].width,
                                  tr_dtype_size(features[number].dtype),
                                  { 0 },
-                                 NULL };
+                                 NULL,
+                                 features[number].csr };
     return 0;
 }
 
@@ -75,8 +76,13 @@ static int find_ends(const struct graph_part *part, uint32_t etype, struct local
         return rv;
     const struct csc *csc = &part->edges[etype].csc;
     const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
-    *out = (struct local_table){ NULL, csc->num_edges,   2 * sizeof(uint64_t),
-                                 2,    sizeof(uint64_t), { csc, nodes->global_begin },
+    *out = (struct local_table){ NULL,
+                                 csc->num_edges,
+                                 2 * sizeof(uint64_t),
+                                 2,
+                                 sizeof(uint64_t),
+                                 { csc, nodes->global_begin },
+                                 NULL,
                                  NULL };
     return 0;
 }
@@ -93,9 +99,9 @@ static int find_runs(const struct graph_part *part, uint32_t etype, struct local
                          "partition %" PRIu32
                          ": no runs of edges of type %s are loaded; partition again to have them",
                          part->part_id, part->types->etypes[etype].name);
-    *out = (struct local_table){ NULL, runs->num_ranks,  sizeof(uint64_t),
-                                 1,    sizeof(uint64_t), { 0 },
-                                 runs };
+    *out = (struct local_table){
+        NULL, runs->num_ranks, sizeof(uint64_t), 1, sizeof(uint64_t), { 0 }, runs, NULL
+    };
     return 0;
 }
 
@@ -153,6 +159,8 @@ void local_rows_read(const struct local_table *table, const uint32_t *rows, uint
         edge_ends_read(&table->ends, rows, num_rows, NULL, out);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, NULL, out);
+    else if (table->csr != NULL)
+        csr_widen(table->csr, rows, NULL, num_rows, out);
     else
         gather_rows(out, table->rows, table->row_bytes, rows, num_rows);
 }
@@ -164,6 +172,8 @@ void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
         edge_ends_read(&table->ends, rows, num_rows, places, to);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, places, to);
+    else if (table->csr != NULL)
+        csr_widen(table->csr, rows, places, num_rows, to);
     else
         gather_rows_to(to, places, table->rows, table->row_bytes, rows, num_rows);
 }

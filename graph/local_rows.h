@@ -36,13 +36,14 @@
 
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
-    const void *rows; /* NULL where they are computed */
+    const void *rows; /* NULL where they are computed, or sparse */
     uint64_t num_rows;
     size_t row_bytes;
     uint64_t width; /* elements a row */
     size_t element_bytes;
     struct edge_ends ends;        /* of TABLE_EDGE_ENDS */
     const struct edge_runs *runs; /* of TABLE_EDGE_RANKS; NULL: of none */
+    const struct csr_rows *csr;   /* sparse rows, which are widened; NULL: of none */
 };
 
 /* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE,

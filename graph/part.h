@@ -19,6 +19,7 @@
 
 #include <troupe/types.h>
 
+#include "graph/csr.h"
 #include "graph/edge_runs.h"
 #include "graph/types.h"
 
@@ -35,16 +36,24 @@ struct csc {
     uint64_t first_edge; /* per-type global edge ID of position 0; the rest are implicit */
 };
 
-/* A row-major table; row i belongs to owned node (or edge position) i. */
+/* How the rows of a table are kept. Whoever asks for rows gets dense ones, whatever the form. */
+enum table_form {
+    TABLE_DENSE, /* row-major */
+    TABLE_CSR,   /* the elements that are not 0, of nodes' tables alone */
+};
+
+/* Row i of a table belongs to owned node (or edge position) i. */
 struct feature_table {
     const char *name;
     enum tr_dtype dtype;
     uint64_t num_rows;
-    uint64_t width;   /* elements a row; 0 is allowed */
-    size_t row_bytes; /* width * tr_dtype_size(dtype) */
-    const void *rows;
+    uint64_t width;    /* elements a row; 0 is allowed */
+    size_t row_bytes;  /* width * tr_dtype_size(dtype), of a dense row */
+    const void *rows;  /* of TABLE_DENSE */
     uint32_t ndim;     /* of one row, 0 (a scalar a row) .. FEATURE_NDIM_MAX */
     uint64_t shape[4]; /* of one row */
+    enum table_form form;
+    const struct csr_rows *csr; /* of TABLE_CSR; NULL of others */
 };
 
 #define FEATURE_NDIM_MAX 4

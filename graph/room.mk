@@ -12,6 +12,8 @@ libtr_graph_la_SOURCES = \
     graph/batch_space.h \
     graph/bijection.c \
     graph/bijection.h \
+    graph/csr.c \
+    graph/csr.h \
     graph/digest.c \
     graph/digest.h \
     graph/edge_ends.c \

@@ -46,10 +46,13 @@ static void make_nodes(struct node_part *nodes, uint64_t *state, uint32_t part, 
     }
     struct feature_table *tables = make(GRAPH_TABLES, sizeof *tables);
     tables[0] = (struct feature_table){
-        "feat", TR_F32, rows, FEATURE_WIDTH, FEATURE_WIDTH * 4, feat, 1, { FEATURE_WIDTH }
+        "feat",      TR_F32, rows, FEATURE_WIDTH, FEATURE_WIDTH * 4, feat, 1, { FEATURE_WIDTH },
+        TABLE_DENSE, NULL
     };
-    tables[1] = (struct feature_table){ "mask", TR_BOOL, rows, 1, 1, mask, 0, { 0 } };
-    tables[2] = (struct feature_table){ "none", TR_F32, rows, 0, 0, NULL, 1, { 0 } };
+    tables[1] = (struct feature_table){ "mask", TR_BOOL, rows,  1,           1,
+                                        mask,   0,       { 0 }, TABLE_DENSE, NULL };
+    tables[2] = (struct feature_table){ "none", TR_F32, rows,  0,           0,
+                                        NULL,   1,      { 0 }, TABLE_DENSE, NULL };
     *nodes = (struct node_part){ rows, (uint64_t)part * rows, ids, in, out, GRAPH_TABLES, tables };
 }
 

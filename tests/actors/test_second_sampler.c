@@ -71,7 +71,8 @@ static void give_times(struct world *world)
             for (uint64_t i = 0; i < count; i++)
                 times[i] = (int64_t)random_below(&state, TIMES);
             world->times[p][e] = (struct feature_table){ "time",        TR_I64, count, 1,
-                                                         sizeof *times, times,  0,     { 0 } };
+                                                         sizeof *times, times,  0,     { 0 },
+                                                         TABLE_DENSE,   NULL };
             edges->num_features = 1;
             edges->features = &world->times[p][e];
         }

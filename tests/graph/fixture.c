@@ -81,6 +81,34 @@ static void make_edges(struct fixture *fixture, uint32_t part, uint32_t e, bool 
                                                                       : NULL };
 }
 
+/* The same rows, kept sparse: a batch must not show which partition keeps them how. */
+static void make_sparse(struct feature_table *table, struct csr_rows *sparse)
+{
+    const uint64_t *dense = table->rows;
+    uint64_t *index = malloc((table->num_rows + 1) * sizeof *index), count = 0;
+    uint32_t *columns = malloc(table->num_rows * sizeof *columns + 1);
+    uint64_t *values = malloc(table->num_rows * sizeof *values + 1);
+    index[0] = 0;
+    for (uint64_t row = 0; row < table->num_rows; row++) {
+        if (dense[row] != 0) {
+            columns[count] = 0;
+            values[count++] = dense[row];
+        }
+        index[row + 1] = count;
+    }
+    free((void *)(uintptr_t)table->rows);
+    *sparse = (struct csr_rows){ .num_rows = table->num_rows,
+                                 .width = 1,
+                                 .dtype = table->dtype,
+                                 .row_nnz_max = 1,
+                                 .index = index,
+                                 .columns = columns,
+                                 .values = values };
+    table->rows = NULL;
+    table->form = TABLE_CSR;
+    table->csr = sparse;
+}
+
 static void make_nodes(struct fixture *fixture, uint32_t part, uint32_t t)
 {
     uint64_t begin = fixture->extents[t][part].begin;
@@ -97,6 +125,8 @@ static void make_nodes(struct fixture *fixture, uint32_t part, uint32_t t)
                                                         .width = 1,
                                                         .row_bytes = sizeof *weights,
                                                         .rows = weights };
+    if (part % 2 == 1)
+        make_sparse(&fixture->weights[part][t], &fixture->sparse[part][t]);
     fixture->nodes[part][t] = (struct node_part){ .num_nodes = count,
                                                   .global_begin = begin,
                                                   .original_ids = &fixture->original[t][begin],
@@ -153,6 +183,9 @@ void fixture_fini(struct fixture *fixture)
         }
         for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
             free((void *)(uintptr_t)fixture->weights[p][t].rows);
+            free((void *)(uintptr_t)fixture->sparse[p][t].index);
+            free((void *)(uintptr_t)fixture->sparse[p][t].columns);
+            free((void *)(uintptr_t)fixture->sparse[p][t].values);
             free((void *)(uintptr_t)fixture->nodes[p][t].in_degrees);
         }
     }
@@ -290,8 +323,7 @@ static int bring_rows(const struct fixture *fixture, const struct batch_builder 
     const uint32_t *rows = list->rows.data, *positions = list->positions.data;
     for (uint32_t i = 0; i < list->count && rv == 0; i++)
         if (positions[i] < to.num_rows)
-            memcpy(to.rows + positions[i] * to.row_bytes,
-                   (const unsigned char *)from.rows + rows[i] * from.row_bytes, to.row_bytes);
+            local_rows_scatter(&from, &rows[i], &positions[i], 1, to.rows);
     return rv;
 }
 

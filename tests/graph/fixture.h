@@ -34,6 +34,7 @@ struct fixture {
     struct extent extents[FIXTURE_NTYPES][FIXTURE_PARTS_MAX];
     struct extent *extent_lists[FIXTURE_NTYPES];
     struct feature_table weights[FIXTURE_PARTS_MAX][FIXTURE_NTYPES];
+    struct csr_rows sparse[FIXTURE_PARTS_MAX][FIXTURE_NTYPES]; /* of weights, in odd partitions */
     struct node_part nodes[FIXTURE_PARTS_MAX][FIXTURE_NTYPES];
     struct edge_part edges[FIXTURE_PARTS_MAX][FIXTURE_ETYPES];
     struct graph_part parts[FIXTURE_PARTS_MAX];

@@ -99,17 +99,17 @@ static void tables_are_found_by_number(void **state)
         uint32_t type, table;
         struct local_table found;
     } cases[] = {
-        { 0, 0, { x, 5, 8, 2, 4, { 0 }, NULL } },
-        { 0, 1, { y, 5, 1, 1, 1, { 0 }, NULL } },
-        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8, { 0 }, NULL } },
-        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4, { 0 }, NULL } },
-        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4, { 0 }, NULL } },
-        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4, { 0 }, NULL } }, /* of no nodes */
-        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8, { 0 }, NULL } },
-        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8, { 0 }, NULL } },
-        { 0, TABLE_EDGES, { w, 15, 8, 1, 8, { 0 }, NULL } },
-        { 0, TABLE_EDGE_ENDS, { NULL, 15, 16, 2, 8, { 0 }, NULL } },
-        { 0, TABLE_EDGE_RANKS, { NULL, 7, 8, 1, 8, { 0 }, NULL } },
+        { 0, 0, { x, 5, 8, 2, 4, { 0 }, NULL, NULL } },
+        { 0, 1, { y, 5, 1, 1, 1, { 0 }, NULL, NULL } },
+        { 0, TABLE_ORIGINAL_ID, { ids, 5, 8, 1, 8, { 0 }, NULL, NULL } },
+        { 0, TABLE_IN_DEGREE, { in_degrees, 5, 4, 1, 4, { 0 }, NULL, NULL } },
+        { 0, TABLE_OUT_DEGREE, { out_degrees, 5, 4, 1, 4, { 0 }, NULL, NULL } },
+        { 1, TABLE_OUT_DEGREE, { NULL, 0, 4, 1, 4, { 0 }, NULL, NULL } }, /* of no nodes */
+        { 0, TABLE_RANKS, { ranks, 3, 8, 1, 8, { 0 }, NULL, NULL } },
+        { 1, TABLE_RANKS + 1, { NULL, 0, 8, 1, 8, { 0 }, NULL, NULL } },
+        { 0, TABLE_EDGES, { w, 15, 8, 1, 8, { 0 }, NULL, NULL } },
+        { 0, TABLE_EDGE_ENDS, { NULL, 15, 16, 2, 8, { 0 }, NULL, NULL } },
+        { 0, TABLE_EDGE_RANKS, { NULL, 7, 8, 1, 8, { 0 }, NULL, NULL } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct local_table table;

@@ -2,6 +2,7 @@
 # Tests of graph/.
 graph_tests = \
     tests/graph/test_bijection \
+    tests/graph/test_csr \
     tests/graph/test_digest \
     tests/graph/test_batch_builder \
     tests/graph/test_gather \
@@ -14,6 +15,8 @@ check_PROGRAMS += $(graph_tests)
 TESTS += $(graph_tests)
 tests_graph_test_bijection_SOURCES = tests/graph/test_bijection.c tests/graph/statistics.h
 tests_graph_test_bijection_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_csr_SOURCES = tests/graph/test_csr.c
+tests_graph_test_csr_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_digest_SOURCES = tests/graph/test_digest.c
 tests_graph_test_digest_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_local_SOURCES = tests/graph/test_local.c
