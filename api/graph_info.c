@@ -57,8 +57,12 @@ uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype)
 static int give_feature(const struct feature_meta *meta, struct tr_feature_info *info,
                         struct tr_error *error)
 {
-    const struct tr_feature_info full = { sizeof full, meta->name, meta->dtype, meta->width,
-                                          meta->row_bytes };
+    const struct tr_feature_info full = { .size = sizeof full,
+                                          .name = meta->name,
+                                          .dtype = meta->dtype,
+                                          .width = meta->width,
+                                          .row_bytes = meta->row_bytes,
+                                          .sparse = meta->form == TABLE_CSR };
     return sized_write(info, &full, sizeof full, "tr_feature_info", error);
 }
 

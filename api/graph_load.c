@@ -26,6 +26,8 @@ static int fill_meta(struct tr_graph *graph, const char *path, struct error *err
         if (table->on_edges == on_edges)
             rv = graph_meta_add_table(&graph->meta, on_edges, table->type, table->name,
                                       table->dtype, width, row_bytes);
+        if (rv == 0 && table->on_edges == on_edges && table->form == TABLE_CSR)
+            graph_meta_set_csr(&graph->meta, table->type, table->row_nnz_max, table->has_values);
     }
     for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
         if (file->column_tables[e])

@@ -130,6 +130,14 @@ int tr_book_table(const struct tr_book *book, uint32_t table, struct tr_table_in
     _Static_assert(FEATURE_NDIM_MAX == TR_TABLE_NDIM_MAX, "the same rows");
     memcpy(known.shape, from->shape, sizeof known.shape);
     known.row_bytes = book_table_row_bytes(from, &known.width);
+    known.sparse = from->form == TABLE_CSR;
+    known.elements = book_table_nnz(from, file->book.num_parts);
+    for (uint32_t p = 0; p < file->book.num_parts; p++) {
+        struct extent **extents = from->on_edges ? file->book.edge_extents
+                                                 : file->book.node_extents;
+        const struct extent *rows = &extents[from->type][p];
+        known.stored_bytes += book_table_bytes(from, p, rows->end - rows->begin);
+    }
     return sized_write(info, &known, sizeof known, "tr_table_info", error);
 }
 

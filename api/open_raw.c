@@ -10,6 +10,7 @@
 #include "api/public_error.h"
 #include "api/schema.h"
 #include "api/sized.h"
+#include "partition/raw/raw_csr.h"
 #include "runtime/base/fork_mark.h"
 
 struct tr_raw {
@@ -156,6 +157,9 @@ int tr_raw_table(const struct tr_raw *raw, uint32_t table, struct tr_table_info 
                                    .row_bytes = from->row_bytes };
     _Static_assert(RAW_NDIM_MAX == TR_TABLE_NDIM_MAX, "the same rows");
     memcpy(known.shape, from->shape, sizeof known.shape);
+    known.sparse = from->csr != NULL;
+    known.elements = from->csr != NULL ? from->csr->nnz : 0;
+    known.stored_bytes = from->csr != NULL ? raw_csr_bytes(from) : from->num_rows * from->row_bytes;
     return sized_write(info, &known, sizeof known, "tr_table_info", error);
 }
 

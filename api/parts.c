@@ -89,6 +89,10 @@ int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t et
 static int show_rows(const struct feature_table *table, struct tr_rows *rows,
                      struct tr_error *error)
 {
+    if (table->form != TABLE_DENSE)
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "feature '%s' is sparse; tr_graph_part_sparse_rows() shows its rows",
+                            table->name);
     const struct tr_rows shown = { .size = sizeof shown,
                                    .dtype = table->dtype,
                                    .num_rows = table->num_rows,
@@ -98,18 +102,26 @@ static int show_rows(const struct feature_table *table, struct tr_rows *rows,
     return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
 }
 
-int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
-                       const char *feature, struct tr_rows *rows, struct tr_error *error)
+static int find_table(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                      const char *feature, const struct feature_table **table,
+                      struct tr_error *error)
 {
     const struct node_part *from;
     int rv = find_nodes(graph, part, ntype, &from, error);
     if (rv != 0)
         return rv;
-    const struct feature_table *table = node_part_feature(from, feature);
-    if (table == NULL)
-        return tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'", part,
-                            feature);
-    return show_rows(table, rows, error);
+    *table = node_part_feature(from, feature);
+    return *table != NULL ? 0
+                          : tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'",
+                                         part, feature);
+}
+
+int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                       const char *feature, struct tr_rows *rows, struct tr_error *error)
+{
+    const struct feature_table *table;
+    int rv = find_table(graph, part, ntype, feature, &table, error);
+    return rv == 0 ? show_rows(table, rows, error) : rv;
 }
 
 int tr_graph_part_edge_rows(const struct tr_graph *graph, uint32_t part, uint32_t etype,
@@ -124,4 +136,26 @@ int tr_graph_part_edge_rows(const struct tr_graph *graph, uint32_t part, uint32_
         return tr_error_set(error, TR_ENOENT, "partition %u has no edge feature '%s'", part,
                             feature);
     return show_rows(table, rows, error);
+}
+
+int tr_graph_part_sparse_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                              const char *feature, struct tr_sparse_rows *rows,
+                              struct tr_error *error)
+{
+    const struct feature_table *table;
+    int rv = find_table(graph, part, ntype, feature, &table, error);
+    if (rv == 0 && table->form != TABLE_CSR)
+        rv = tr_error_set(error, TR_EUNSUPPORTED,
+                          "feature '%s' is dense; tr_graph_part_rows() shows its rows", feature);
+    if (rv != 0)
+        return rv;
+    const struct tr_sparse_rows shown = { .size = sizeof shown,
+                                          .dtype = table->dtype,
+                                          .row_elements_max = table->csr->row_nnz_max,
+                                          .num_rows = table->num_rows,
+                                          .width = table->width,
+                                          .index = table->csr->index,
+                                          .columns = table->csr->columns,
+                                          .values = table->csr->values };
+    return sized_write(rows, &shown, sizeof shown, "tr_sparse_rows", error);
 }

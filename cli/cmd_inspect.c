@@ -79,6 +79,35 @@ static const char *name_type(const struct described *from, const struct tr_table
     return from->etype(from->graph, table->type, &etype, error) == 0 ? etype.name : NULL;
 }
 
+/* What sparse tables save, where there are some. */
+static int report_sparse(struct report *report, const struct described *from,
+                         struct tr_error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < from->num_tables && rv == 0; i++) {
+        struct tr_table_info table = TR_TABLE_INFO_INIT;
+        rv = from->table(from->graph, i, &table, error);
+        if (rv != 0 || !table.sparse)
+            continue;
+        const char *type = name_type(from, &table, error);
+        if (type == NULL)
+            return TR_EINTERNAL;
+        struct tr_ntype_info ntype = TR_NTYPE_INFO_INIT;
+        rv = from->ntype(from->graph, table.type, &ntype, error);
+        double places = (double)ntype.num_nodes * (double)table.width;
+        report_row(report, "sparse");
+        report_text(report, "type", "sparse feature of", type);
+        report_text(report, "name", "name", table.name);
+        report_count(report, "elements", "elements", table.elements);
+        report_share(report, "density", "density",
+                     places > 0 ? (double)table.elements / places : 0);
+        report_bytes(report, "bytes", "stored", table.stored_bytes);
+        report_bytes(report, "dense_bytes", "dense", ntype.num_nodes * table.row_bytes);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
 static int report_tables(struct report *report, const struct described *from,
                          struct tr_error *error)
 {
@@ -96,7 +125,7 @@ static int report_tables(struct report *report, const struct described *from,
         report_counts(report, "shape", "row", table.shape, table.ndim);
     }
     report_rows_end(report);
-    return rv;
+    return rv == 0 ? report_sparse(report, from, error) : rv;
 }
 
 /* The first names of a list, with commas between them. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/exact_layer.h"
 #include "model/features.h"
@@ -37,12 +38,30 @@ static int find_tables(struct exact_features *features, const struct graph_part 
     return 0;
 }
 
+/* The elements of a sparse row, each converted by itself as those of a dense row are. */
+static void convert_sparse(const struct csr_rows *csr, uint64_t row, size_t width, float *to)
+{
+    size_t size = tr_dtype_size(csr->dtype);
+    memset(to, 0, width * sizeof *to);
+    for (uint64_t i = csr->index[row]; i < csr->index[row + 1]; i++) {
+        if (csr->values == NULL)
+            to[csr->columns[i]] = 1;
+        else
+            features_convert(csr->dtype, (const char *)csr->values + i * size, 1,
+                             &to[csr->columns[i]]);
+    }
+}
+
 static void convert_row(const struct pass *pass, size_t row, float *to)
 {
     const struct exact_rows *rows = &pass->features->rows;
     const struct kernels *kernels = model_kernels(pass->model);
-    const struct feature_table *table = rows->tables[rows->map->places[row].part];
-    features_convert(table->dtype, exact_stored_row(rows, (uint32_t)row), rows->width, to);
+    struct node_place place = rows->map->places[row];
+    const struct feature_table *table = rows->tables[place.part];
+    if (table->form == TABLE_CSR)
+        convert_sparse(table->csr, place.row, rows->width, to);
+    else
+        features_convert(table->dtype, exact_stored_row(rows, (uint32_t)row), rows->width, to);
     if (model_configuration(pass->model)->normalise)
         kernels->scale(to, features_norm(kernels, to, rows->width), rows->width);
     const struct params *params = model_params(pass->model);
@@ -113,7 +132,7 @@ static bool count_elements(struct pass *pass)
     return pass->index[num_nodes] <= (uint64_t)num_nodes * rows->width / EXACT_SPARSE_SHARE;
 }
 
-static int compress(struct pass *pass)
+static int compress_rows(struct pass *pass)
 {
     struct exact_features *features = pass->features;
     size_t num_nodes = features->rows.map->num_nodes;
@@ -139,7 +158,7 @@ static int compress(struct pass *pass)
     return 0;
 }
 
-static int convert(struct pass *pass)
+static int convert_rows(struct pass *pass)
 {
     struct exact_features *features = pass->features;
     size_t num_nodes = features->rows.map->num_nodes;
@@ -156,7 +175,8 @@ static bool serve_as_stored(const struct exact_features *features, const struct 
 {
     bool all_floats = true;
     for (uint32_t p = 0; p < num_parts; p++)
-        all_floats = all_floats && features->tables[p]->dtype == TR_F32;
+        all_floats = all_floats && features->tables[p]->dtype == TR_F32 &&
+                     features->tables[p]->form == TABLE_DENSE;
     const struct model_config *config = model_configuration(model);
     return all_floats && !config->normalise && !config->standardise;
 }
@@ -176,9 +196,9 @@ int exact_features_init(struct exact_features *features, struct model *model,
         return rc;
     struct pass pass = { .features = features, .model = model, .weights = model_weights(model) };
     if (exact_multiplies_first(&model_params(model)->layers[0]))
-        rc = compress(&pass);
+        rc = compress_rows(&pass);
     if (rc == 0 && features->rows.sparse == NULL && !serve_as_stored(features, model, num_parts))
-        rc = convert(&pass);
+        rc = convert_rows(&pass);
     tensor_fini(&pass.rows);
     return rc == 0 ? 0
                    : error_set(error, rc,

@@ -2,7 +2,7 @@
 /*
  * The features of a whole graph as exact inference reads them, prepared once for many passes.
  *
- * Float32 rows that need no normalising are read where partitions store them. Otherwise there
+ * Dense float32 rows that need no normalising are read where partitions store them. Otherwise there
  * is a copy, converted, normalised and standardised: dense, or, where the input layer multiplies before it
  * aggregates and at most one element in EXACT_SPARSE_SHARE differs from zero, as bags of words
  * do, of the non-zero elements alone.

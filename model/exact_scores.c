@@ -26,6 +26,12 @@ static int pick_rows(struct exact *exact, const struct tensor *logits, const cha
         if (table == NULL || table->num_rows <= place.row)
             return error_set(error, TR_ENOENT, "evaluation: partition %u has no label '%s'",
                              graph->parts[place.part]->part_id, name);
+        if (table->form != TABLE_DENSE)
+            return error_set(
+                error, TR_EUNSUPPORTED,
+                "evaluation: label '%s' is a sparse table; exact inference reads dense "
+                "labels alone: evaluate by sampled batches, or partition it dense",
+                name);
         if (labels->rows == NULL) {
             int rc = storage_reserve(&exact->labels, count, table->row_bytes);
             if (rc != 0)

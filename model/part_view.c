@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/part_view.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct part_view {
@@ -9,6 +10,7 @@ struct part_view {
     struct node_part nodes;
     struct edge_part edges;
     struct feature_table tables[2];
+    struct csr_rows sparse[2]; /* of the tables that are */
     struct feature_table edge_table;
 };
 
@@ -22,12 +24,39 @@ static struct feature_table view_table(const char *name, const struct tr_rows *r
                                    .rows = rows->rows };
 }
 
+static bool show_sparse(struct part_view *view, const struct tr_graph *graph, uint32_t part,
+                        const char *name)
+{
+    struct tr_sparse_rows rows = TR_SPARSE_ROWS_INIT;
+    struct csr_rows *csr = &view->sparse[view->nodes.num_features];
+    if (tr_graph_part_sparse_rows(graph, part, 0, name, &rows, NULL) != 0)
+        return false;
+    *csr = (struct csr_rows){ .num_rows = rows.num_rows,
+                              .width = rows.width,
+                              .dtype = rows.dtype,
+                              .row_nnz_max = rows.row_elements_max,
+                              .index = rows.index,
+                              .columns = rows.columns,
+                              .values = rows.values };
+    view->tables[view->nodes.num_features++] = (struct feature_table){
+        .name = name,
+        .dtype = rows.dtype,
+        .num_rows = rows.num_rows,
+        .width = rows.width,
+        .row_bytes = (size_t)rows.width * tr_dtype_size(rows.dtype),
+        .form = TABLE_CSR,
+        .csr = csr
+    };
+    return true;
+}
+
 /* A partition without that table shows none; the function that needs it says so. */
 static void show_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
                        const char *name)
 {
     struct tr_rows rows = TR_ROWS_INIT;
-    if (name == NULL || tr_graph_part_rows(graph, part, 0, name, &rows, NULL) != 0)
+    if (name == NULL || show_sparse(view, graph, part, name) ||
+        tr_graph_part_rows(graph, part, 0, name, &rows, NULL) != 0)
         return;
     view->tables[view->nodes.num_features++] = view_table(name, &rows);
 }

@@ -41,6 +41,7 @@ libtr_partition_la_SOURCES = \
     partition/build/verify_ranks.c \
     partition/build/verify_rows.c \
     partition/build/write.h \
+    partition/build/write_csr.c \
     partition/build/write_deal.c \
     partition/build/write_edge_rows.c \
     partition/build/write_edge_runs.c \
@@ -85,7 +86,8 @@ libtr_partition_la_SOURCES += \
     partition/raw/raw.c partition/raw/raw.h partition/raw/raw_open.c partition/raw/raw_source.h \
     partition/raw/raw_chunked.c partition/raw/raw_series.c partition/raw/raw_series.h \
     partition/store/replace.c partition/store/replace.h \
-    partition/raw/raw_write.c partition/raw/raw_write.h partition/raw/raw_copy.c
+    partition/raw/raw_write.c partition/raw/raw_write.h partition/raw/raw_copy.c \
+    partition/raw/raw_csr.c partition/raw/raw_csr.h
 libtr_partition_la_SOURCES += \
     partition/generate/generate.c partition/generate/generate.h \
     partition/generate/generate_draw.c partition/generate/generate_draw.h

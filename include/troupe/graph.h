@@ -32,10 +32,12 @@ struct tr_feature_info {
     enum tr_dtype dtype;
     uint64_t width;   /* elements a row */
     size_t row_bytes; /* width * tr_dtype_size(dtype) */
+    bool sparse; /* partitions keep the elements that are not 0; rows that are read are dense */
+    unsigned char reserved[7];
 };
-#define TR_FEATURE_INFO_INIT                               \
-    {                                                      \
-        sizeof(struct tr_feature_info), NULL, TR_F32, 0, 0 \
+#define TR_FEATURE_INFO_INIT                                          \
+    {                                                                 \
+        sizeof(struct tr_feature_info), NULL, TR_F32, 0, 0, false, "" \
     }
 
 /* path: the DIR/NAME.json that `troupe partition` wrote; NULL: the one that the session's cluster

@@ -57,6 +57,24 @@ struct tr_part_edges {
         sizeof(struct tr_part_edges), 0, 0, NULL, NULL, NULL, 0 \
     }
 
+/* The rows of a feature that is kept sparse: row r has the elements [index[r], index[r + 1]), each
+ * at its column, in increasing order; all others are 0. */
+struct tr_sparse_rows {
+    size_t size;
+    enum tr_dtype dtype;
+    uint32_t row_elements_max;
+    uint64_t num_rows;
+    uint64_t width;          /* columns */
+    const uint64_t *index;   /* [num_rows + 1] */
+    const uint32_t *columns; /* [index[num_rows]] */
+    const void *values;      /* [index[num_rows]], of dtype; NULL: each is 1 */
+};
+
+#define TR_SPARSE_ROWS_INIT                                              \
+    {                                                                    \
+        sizeof(struct tr_sparse_rows), TR_F32, 0, 0, 0, NULL, NULL, NULL \
+    }
+
 /* Maps the files of the partitions that are not in this process, so that all can be read here.
  * TR_ENOENT: they cannot be seen from this host. */
 TR_API int tr_graph_map_parts(struct tr_graph *graph, struct tr_error *error);
@@ -67,13 +85,17 @@ TR_API int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint
                                struct tr_part_nodes *nodes, struct tr_error *error);
 TR_API int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,
                                struct tr_part_edges *edges, struct tr_error *error);
-/* The rows of a feature of those nodes. */
+/* The rows of a feature of those nodes; TR_EUNSUPPORTED: they are sparse. */
 TR_API int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
                               const char *feature, struct tr_rows *rows, struct tr_error *error);
 /* The rows of a feature of those edges, in the order of tr_part_edges. */
 TR_API int tr_graph_part_edge_rows(const struct tr_graph *graph, uint32_t part, uint32_t etype,
                                    const char *feature, struct tr_rows *rows,
                                    struct tr_error *error);
+/* The same where they are sparse; TR_EUNSUPPORTED: they are not. */
+TR_API int tr_graph_part_sparse_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                                     const char *feature, struct tr_sparse_rows *rows,
+                                     struct tr_error *error);
 
 #ifdef __cplusplus
 }

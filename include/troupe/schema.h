@@ -58,11 +58,15 @@ struct tr_table_info {
     uint32_t ndim;                     /* of one row; 0: a row is one element */
     uint64_t shape[TR_TABLE_NDIM_MAX]; /* [ndim] */
     uint64_t width;                    /* elements of a row: the product of shape */
-    uint64_t row_bytes;
+    uint64_t row_bytes;                /* of a dense row, which everybody who asks for rows gets */
+    uint64_t elements;                 /* stored, where the table is sparse; else 0 */
+    uint64_t stored_bytes;             /* of all rows, as they are kept */
+    bool sparse;                       /* rows are kept as their elements that are not 0 */
+    unsigned char reserved[7];
 };
-#define TR_TABLE_INFO_INIT                                                   \
-    {                                                                        \
-        sizeof(struct tr_table_info), NULL, false, 0, TR_F32, 0, { 0 }, 0, 0 \
+#define TR_TABLE_INFO_INIT                                                                    \
+    {                                                                                         \
+        sizeof(struct tr_table_info), NULL, false, 0, TR_F32, 0, { 0 }, 0, 0, 0, 0, false, "" \
     }
 
 /* What a list of names is of. */

@@ -28,7 +28,12 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
                          BOOK_RANGES_MAX);
     uint64_t arrays = raw->types.num_ntypes * (4 + (uint64_t)options->halo_hops) +
                       raw->types.num_etypes * UINT64_C(5) + raw->num_tables;
-    uint64_t bytes = ranges * BOOK_RANGE_BYTES + options->num_parts * arrays * BOOK_CHECKSUM_BYTES;
+    uint64_t sparse = 0;
+    for (uint32_t i = 0; i < raw->num_tables; i++)
+        sparse += raw->tables[i].csr != NULL;
+    arrays += 2 * sparse;
+    uint64_t bytes = ranges * BOOK_RANGE_BYTES +
+                     options->num_parts * (arrays * BOOK_CHECKSUM_BYTES + sparse * BOOK_NNZ_BYTES);
     if (bytes > JSON_FILE_BYTES_MAX)
         return error_set(error, TR_ETOOBIG,
                          "%u partitions of %" PRIu64 " arrays each: the partition book would have "
@@ -100,8 +105,10 @@ static int check_names(const struct raw_graph *raw, struct error *error)
                           types->etypes[i].name, error);
     for (uint32_t i = 0; i < raw->num_tables && rv == 0; i++) {
         const struct raw_table *table = &raw->tables[i];
-        rv = check_length(part_file_feature(types, table->on_edges, table->type, table->name),
-                          "feature", table->name, error);
+        char *name = table->csr != NULL
+                         ? part_file_csr(types, table->type, table->name, PART_CSR_COLUMNS)
+                         : part_file_feature(types, table->on_edges, table->type, table->name);
+        rv = check_length(name, "feature", table->name, error);
     }
     return rv;
 }

@@ -21,6 +21,12 @@
 
 struct id_plan;
 
+/* What NAME.json says of a sparse table. */
+struct job_csr {
+    uint32_t row_nnz_max;
+    uint64_t *nnz; /* [num_parts]; NULL: the table is dense, or not written yet */
+};
+
 struct partition_job {
     struct raw_graph *raw;
     const struct partition_options *options;
@@ -33,6 +39,7 @@ struct partition_job {
     uint32_t **out_degrees;
     struct partition_report *report;
     struct checksums checksums; /* of the arrays that are finished */
+    struct job_csr *csr;        /* [raw->num_tables] */
     struct book ranks;          /* only its tables of ranks: of the arrays that are finished */
     pthread_mutex_t summing;    /* over checksums: bodies of parallel loops finish arrays */
 };

@@ -15,6 +15,7 @@
 #include "partition/build/id_plan.h"
 #include "partition/build/train_mask.h"
 #include "partition/build/write.h"
+#include "partition/raw/raw_csr.h"
 #include "partition/store/book_json.h"
 #include "partition/store/replace.h"
 #include "runtime/base/atomic_dir.h"
@@ -86,7 +87,7 @@ static int write_arrays(struct partition_job *job, const struct assignment *assi
         rv = write_nodes(job, assignment, i, error);
     for (uint32_t i = 0; i < raw->num_tables && rv == 0; i++) {
         if (!raw->tables[i].on_edges)
-            rv = write_node_rows(job, i, error);
+            rv = (raw->tables[i].csr != NULL ? write_csr_rows : write_node_rows)(job, i, error);
     }
     for (uint32_t i = 0; i < raw->types.num_ntypes && rv == 0; i++)
         rv = write_ranks(job, i, error);
@@ -119,13 +120,26 @@ static int add_table(struct book_file *file, const struct raw_table *table, cons
     return 0;
 }
 
+/* Takes the counts. */
+static void list_csr(struct book_table *added, const struct raw_table *table, struct job_csr *csr)
+{
+    added->form = TABLE_CSR;
+    added->has_values = table->csr->has_values;
+    added->row_nnz_max = csr->row_nnz_max;
+    added->nnz = csr->nnz;
+    csr->nnz = NULL;
+}
+
 static int list_tables(struct book_file *file, const struct partition_job *job)
 {
     const struct raw_graph *raw = job->raw;
     int rv = 0;
-    for (uint32_t i = 0; i < raw->num_tables && rv == 0; i++)
+    for (uint32_t i = 0; i < raw->num_tables && rv == 0; i++) {
         rv = add_table(file, &raw->tables[i], raw->tables[i].name, raw->tables[i].type,
                        raw->tables[i].dtype);
+        if (rv == 0 && raw->tables[i].csr != NULL)
+            list_csr(&file->tables[file->num_tables - 1], &raw->tables[i], &job->csr[i]);
+    }
     for (uint32_t type = 0; job->options->trainers > 0 && type < raw->types.num_ntypes && rv == 0;
          type++)
         rv = add_table(file, NULL, PARTITION_TRAINER_ID, type, TR_I32);
@@ -253,9 +267,12 @@ static int write_directory(struct partition_job *job, const struct assignment *a
 {
     struct id_plan plan;
     bool *column_tables = calloc(job->raw->types.num_etypes + 1, sizeof *column_tables);
-    int rv = column_tables == NULL ? job_no_memory(error, "the types", 0)
-                                   : id_plan_init(&plan, assignment, job, error);
+    job->csr = calloc(job->raw->num_tables + (size_t)1, sizeof *job->csr);
+    int rv = column_tables == NULL || job->csr == NULL
+                 ? job_no_memory(error, "the types", 0)
+                 : id_plan_init(&plan, assignment, job, error);
     if (rv != 0) {
+        free(job->csr);
         free(column_tables);
         return rv;
     }
@@ -275,6 +292,9 @@ static int write_directory(struct partition_job *job, const struct assignment *a
         fill_report(job);
     free_degrees(job, job->in_degrees);
     free_degrees(job, job->out_degrees);
+    for (uint32_t i = 0; i < job->raw->num_tables; i++)
+        free(job->csr[i].nnz);
+    free(job->csr);
     free(column_tables);
     id_plan_fini(&plan);
     return rv;

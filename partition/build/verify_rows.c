@@ -18,9 +18,9 @@ static const struct feature_table *find_table(const struct graph_part *part,
                            : node_part_feature(&part->nodes[table->type], table->name);
 }
 
-/* One row of the input and the one that the directory has for it. */
+/* One row of the input and the one that the directory has for it; widened has memory for one. */
 static int check_row(struct verification *verification, const struct raw_table *table,
-                     uint64_t global, const uint8_t *row)
+                     uint64_t global, const uint8_t *row, uint8_t *widened)
 {
     const struct book *book = verification->book;
     uint32_t part = (uint32_t)(table->on_edges ? book_edge_owner(book, table->type, global)
@@ -28,16 +28,20 @@ static int check_row(struct verification *verification, const struct raw_table *
     struct extent **extents = table->on_edges ? book->edge_extents : book->node_extents;
     uint64_t at = global - extents[table->type][part].begin;
     const struct feature_table *feature = find_table(verification->parts[part], table);
-    const uint8_t *found = (const uint8_t *)feature->rows + at * feature->row_bytes;
+    const uint8_t *found = widened;
+    if (feature->csr != NULL)
+        csr_widen_row(feature->csr, at, widened);
+    else
+        found = (const uint8_t *)feature->rows + at * feature->row_bytes;
     if (memcmp(found, row, table->row_bytes) == 0)
         return 0;
     size_t byte = 0;
     while (found[byte] == row[byte])
         byte++;
-    return verify_differs(
-        verification, part,
-        part_file_feature(&book->types, table->on_edges, table->type, table->name), "a byte of row",
-        at, found[byte], row[byte]);
+    char *name = feature->csr != NULL
+                     ? part_file_csr(&book->types, table->type, table->name, PART_CSR_COLUMNS)
+                     : part_file_feature(&book->types, table->on_edges, table->type, table->name);
+    return verify_differs(verification, part, name, "a byte of row", at, found[byte], row[byte]);
 }
 
 int verify_rows(struct verification *verification, uint32_t index, const uint64_t *positions)
@@ -47,7 +51,8 @@ int verify_rows(struct verification *verification, uint32_t index, const uint64_
     step = step == 0 ? 1 : step;
     if (table->row_bytes == 0)
         return 0; /* shapes were compared */
-    uint8_t *block = malloc((size_t)step * table->row_bytes);
+    uint8_t *block = malloc((size_t)(step + 1) * table->row_bytes);
+    uint8_t *widened = block == NULL ? NULL : block + (size_t)step * table->row_bytes;
     int rv = block == NULL ? job_no_memory(verification->error, "a block of rows", 0) : 0;
     for (uint64_t begin = 0; begin < table->num_rows && rv == 0; begin += step) {
         uint64_t left = table->num_rows - begin, count = left < step ? left : step;
@@ -57,7 +62,7 @@ int verify_rows(struct verification *verification, uint32_t index, const uint64_
         for (uint64_t i = 0; i < count && rv == 0; i++) {
             uint64_t global = positions != NULL ? positions[begin + i]
                                                 : verification->global[table->type][begin + i];
-            rv = check_row(verification, table, global, block + i * table->row_bytes);
+            rv = check_row(verification, table, global, block + i * table->row_bytes, widened);
         }
     }
     verification->report->num_rows += table->num_rows;

@@ -19,7 +19,8 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, s
 int write_nodes(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
                 struct error *error);
 
-/* The rows of a table of nodes. */
+/* The rows of a table of nodes; of one that is sparse (its elements are counted in the job). */
+int write_csr_rows(struct partition_job *job, uint32_t table, struct error *error);
 int write_node_rows(struct partition_job *job, uint32_t table, struct error *error);
 
 /* Which edge has which rank, when the edges of a type are counted: in_degrees are of them alone, by

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/raw/raw_csr.h"
 #include "partition/raw/raw_source.h"
 
 struct raw_graph *raw_graph_new(const char *name)
@@ -36,8 +37,10 @@ void raw_close(struct raw_graph *graph)
     /* The source is closed first: it goes through the graph's tables. */
     if (graph->source != NULL)
         graph->source->close(graph->source);
-    for (uint32_t i = 0; i < graph->num_tables; i++)
+    for (uint32_t i = 0; i < graph->num_tables; i++) {
+        raw_csr_close(graph->tables[i].csr);
         free(graph->tables[i].name);
+    }
     for (uint32_t i = 0; i < graph->num_names; i++) {
         free(graph->names[i].key.table);
         free(graph->names[i].stem);
@@ -295,6 +298,9 @@ int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint6
     if (table >= graph->num_tables || begin > facts->num_rows || count > facts->num_rows - begin)
         return error_set(error, TR_ERANGE, "%s: rows %" PRIu64 " to %" PRIu64 " are not there",
                          graph->name, begin, begin + count);
+    /* What is sparse was checked where its elements were read. */
+    if (facts->csr != NULL)
+        return raw_csr_widen(graph, table, begin, count, rows, error);
     int rv = graph->source->read_rows(graph->source, table, begin, count, rows, error);
     if (rv != 0 || holds_labels(facts))
         return rv;

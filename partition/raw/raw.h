@@ -42,7 +42,8 @@ struct raw_table {
     uint64_t shape[RAW_NDIM_MAX];
     uint64_t width; /* elements a row: the product of shape */
     size_t row_bytes;
-    uint64_t num_rows; /* = nodes or edges of the type, checked at open */
+    uint64_t num_rows;   /* = nodes or edges of the type, checked at open */
+    struct raw_csr *csr; /* its arrays, where rows are kept sparse (raw_csr.h); NULL: dense */
 };
 
 /* What an edge list that is text was found to hold. Columns count from 1. */
@@ -120,7 +121,8 @@ void raw_close(struct raw_graph *graph);
 int raw_read_edges(struct raw_graph *graph, uint32_t etype, uint64_t begin, uint64_t count,
                    uint64_t *src, uint64_t *dst, struct error *error);
 
-/* Rows [begin, begin + count) of a table into rows: [count * row_bytes]. Non-finite floats are
+/* Rows [begin, begin + count) of a table into rows: [count * row_bytes]; those of a sparse table
+ * are widened. Non-finite floats are
  * TR_EFORMAT, but in a table named "label" or "labels", where NaN says that there is none. */
 int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint64_t count,
                   void *rows, struct error *error);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "partition/raw/csv.h"
+#include "partition/raw/raw_csr.h"
 #include "partition/raw/raw_series.h"
 #include "partition/raw/raw_source.h"
 #include "runtime/base/json_field.h"
@@ -145,6 +146,7 @@ static int read_counts(const struct json_field *root, const char *total_key, con
 struct file_entry {
     struct json_field data; /* names of files */
     bool csv;
+    bool sparse; /* the arrays of a table whose rows are kept sparse */
     char delimiter;
 };
 
@@ -179,7 +181,8 @@ static int read_format(const struct json_field *entry, struct file_entry *listed
     listed->csv = strcmp(json_string_value(name.value), "csv") == 0;
     if (listed->csv)
         return read_delimiter(&format, &listed->delimiter, error);
-    if (strcmp(json_string_value(name.value), "numpy") != 0)
+    listed->sparse = strcmp(json_string_value(name.value), "csr") == 0;
+    if (!listed->sparse && strcmp(json_string_value(name.value), "numpy") != 0)
         return json_fail(&name, error, TR_EUNSUPPORTED,
                          "'%s' is not read; convert the files to .npy with numpy.save and say "
                          "\"numpy\"",
@@ -276,6 +279,8 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
         rv = json_get(&edges, name, JSON_OBJECT, &entry, error);
         if (rv == 0)
             rv = read_format(&entry, &listed, error);
+        if (rv == 0 && listed.sparse)
+            rv = json_fail(&entry, error, TR_EUNSUPPORTED, "edges have no form \"csr\"");
         if (rv == 0)
             rv = read_pieces(source, &listed, true, &source->edges[i], error);
         if (rv == 0 && source->edges[i].num_rows != graph->num_edges[i])
@@ -306,6 +311,119 @@ static int read_dtype(const struct json_field *entry, const struct series *serie
     return npy_dtype(&first, bf16, dtype, error);
 }
 
+/* The element type that the entry of a sparse table says: needed where it has no values. */
+static int read_named_dtype(const struct json_field *entry, enum tr_dtype *dtype,
+                            struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(entry, "dtype", JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+#define X(name, number, text, bytes)                         \
+    if (strcmp(json_string_value(field.value), text) == 0) { \
+        *dtype = name;                                       \
+        return 0;                                            \
+    }
+    TR_DTYPES(X)
+#undef X
+    return json_fail(&field, error, TR_EFORMAT, "'%.20s' is not an element type",
+                     json_string_value(field.value));
+}
+
+static int read_csr_shape(const struct json_field *entry, uint64_t rows, uint64_t *width,
+                          struct error *error)
+{
+    struct json_field shape, field;
+    uint64_t numbers[2] = { 0 };
+    int rv = json_get(entry, "shape", JSON_ARRAY, &shape, error);
+    if (rv == 0 && json_array_size(shape.value) != 2)
+        rv = json_fail(&shape, error, TR_EFORMAT, "%zu numbers; rows and columns are needed",
+                       json_array_size(shape.value));
+    for (size_t i = 0; rv == 0 && i < 2; i++) {
+        rv = json_at(&shape, i, JSON_INTEGER, &field, error);
+        if (rv == 0)
+            rv = json_count(&field, &numbers[i], error);
+    }
+    if (rv == 0 && numbers[0] != rows)
+        rv = json_fail(&shape, error, TR_EMISMATCH,
+                       "%" PRIu64 " rows, the type has %" PRIu64 " nodes", numbers[0], rows);
+    if (rv == 0 && (numbers[1] < CSR_WIDTH_MIN || numbers[1] > CSR_WIDTH_MAX))
+        rv = json_fail(&shape, error, TR_EUNSUPPORTED,
+                       "%" PRIu64 " columns; a sparse table has %u to %" PRIu64, numbers[1],
+                       CSR_WIDTH_MIN, CSR_WIDTH_MAX);
+    *width = numbers[1];
+    return rv;
+}
+
+/* "data" of a sparse table: the files of its index, its columns and, unless each element is 1, its
+ * values. */
+static int open_csr(struct chunked *source, const struct json_field *entry,
+                    const struct file_entry *listed, uint64_t rows, enum tr_dtype *dtype,
+                    struct raw_csr **csr, struct error *error)
+{
+    char *paths[3] = { NULL };
+    size_t count = json_array_size(listed->data.value);
+    struct json_field item;
+    int rv = count == 2 || count == 3
+                 ? read_named_dtype(entry, dtype, error)
+                 : json_fail(&listed->data, error, TR_EFORMAT,
+                             "%zu files; a sparse table has those of indptr, indices and, unless "
+                             "each element is 1, data",
+                             count);
+    for (size_t i = 0; rv == 0 && i < count; i++) {
+        rv = json_at(&listed->data, i, JSON_STRING, &item, error);
+        if (rv == 0)
+            paths[i] = files_join(source->folder, json_string_value(item.value));
+        if (rv == 0 && paths[i] == NULL)
+            rv = error_set(error, TR_ENOMEM, "%s: no memory to read it", item.path);
+    }
+    if (rv == 0) {
+        enum tr_dtype named = *dtype;
+        rv = raw_csr_open(source->options->files, paths[0], paths[1], paths[2], named == TR_BF16,
+                          rows, dtype, csr, error);
+        if (rv == 0 && *dtype != named) {
+            rv = json_fail(entry, error, TR_EMISMATCH, "\"dtype\" is %s, the file of values has %s",
+                           tr_dtype_name(named), tr_dtype_name(*dtype));
+            raw_csr_close(*csr);
+        }
+    }
+    for (size_t i = 0; i < 3; i++)
+        free(paths[i]);
+    return rv;
+}
+
+static int add_csr_table(struct chunked *source, const struct json_field *entry,
+                         const struct file_entry *listed, const char *name, bool on_edges,
+                         uint32_t type, struct error *error)
+{
+    struct raw_graph *graph = source->graph;
+    enum tr_dtype dtype = TR_F32;
+    struct raw_csr *csr;
+    uint64_t width;
+    if (on_edges)
+        return json_fail(entry, error, TR_EUNSUPPORTED,
+                         "tables of edges are not sparse; write its rows with numpy.save");
+    int rv = read_csr_shape(entry, graph->num_nodes[type], &width, error);
+    if (rv == 0)
+        rv = open_csr(source, entry, listed, graph->num_nodes[type], &dtype, &csr, error);
+    if (rv != 0)
+        return rv;
+    struct series *grown = realloc(source->tables, (graph->num_tables + 1) * sizeof *grown);
+    if (grown != NULL) {
+        source->tables = grown;
+        series_init(&grown[graph->num_tables], source->options->files);
+    }
+    rv = grown == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", entry->path)
+                       : raw_graph_add_table(graph, name, false, type, dtype, 1, &width, error);
+    if (rv == 0) {
+        graph->tables[graph->num_tables - 1].csr = csr;
+        return 0;
+    }
+    error_prefix(error, "%s", entry->path);
+    raw_csr_close(csr);
+    return rv;
+}
+
 static int add_table(struct chunked *source, const struct json_field *entry, const char *name,
                      bool on_edges, uint32_t type, struct error *error)
 {
@@ -317,6 +435,8 @@ static int add_table(struct chunked *source, const struct json_field *entry, con
     uint64_t headers = graph->header_files;
     series_init(&series, source->options->files);
     int rv = read_format(entry, &listed, error);
+    if (rv == 0 && listed.sparse)
+        return add_csr_table(source, entry, &listed, name, on_edges, type, error);
     if (rv == 0)
         rv = read_pieces(source, &listed, false, &series, error);
     if (rv == 0 && series.num_pieces == 0)

@@ -2,6 +2,7 @@
 /* Copies any raw graph into a folder, in pieces of bounded memory. */
 #include <stdlib.h>
 
+#include "partition/raw/raw_csr.h"
 #include "partition/raw/raw_write.h"
 
 #define EDGES_AT_ONCE ((uint64_t)1 << 16)
@@ -35,11 +36,33 @@ static int copy_edges(struct raw_graph *graph, struct raw_writer *writer, struct
     return rv;
 }
 
+/* A sparse table stays sparse. */
+static int copy_csr(struct raw_graph *graph, uint32_t index, struct raw_writer *writer,
+                    struct error *error)
+{
+    const struct raw_table *table = &graph->tables[index];
+    struct raw_csr_block block = { 0 };
+    uint32_t out;
+    int rv = raw_writer_add_csr(writer, table->name, table->type, table->dtype, table->width,
+                                table->csr->has_values, &out, error);
+    for (uint64_t done = 0; rv == 0 && done < table->num_rows;) {
+        rv = raw_csr_read(graph, index, done, table->num_rows - done, &block, error);
+        if (rv == 0)
+            rv = raw_writer_csr_rows(writer, out, block.num_rows, block.index, block.columns,
+                                     block.values, error);
+        done += block.num_rows;
+    }
+    raw_csr_block_fini(&block);
+    return rv;
+}
+
 static int copy_table(struct raw_graph *graph, uint32_t index, struct raw_writer *writer,
                       struct error *error)
 {
     const struct raw_table *table = &graph->tables[index];
     uint32_t out;
+    if (table->csr != NULL)
+        return copy_csr(graph, index, writer, error);
     int rv = raw_writer_add_table(writer, table->name, table->on_edges, table->type, table->dtype,
                                   table->ndim, table->shape, &out, error);
     if (rv != 0)

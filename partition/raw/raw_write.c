@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/csr.h"
 #include "partition/raw/raw_source.h"
 #include "partition/store/name_list.h"
 #include "partition/store/replace.h"
@@ -26,7 +27,12 @@ struct out_file {
 };
 
 struct out_table {
-    struct out_file file;
+    struct out_file file; /* of a sparse table, its values; num_rows is the table's */
+    bool sparse;
+    bool has_values;
+    uint64_t width; /* of a sparse table */
+    uint64_t nnz;
+    struct out_file index, columns; /* of a sparse table */
     char *name;
     bool on_edges;
     uint32_t type;
@@ -264,6 +270,105 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
     return opened;
 }
 
+/* The files of a sparse table lie where that of a dense one would: NAME.indptr.npy,
+ * NAME.indices.npy and NAME.data.npy. */
+static int open_csr_files(struct raw_writer *writer, struct out_table *table, const char *stem,
+                          struct error *error)
+{
+    char file_name[FILE_NAME_MAX_BYTES + 16];
+    uint64_t rows = writer->num_nodes[table->type] + 1;
+    const uint64_t unknown = NPY_ROWS_UNKNOWN;
+    snprintf(file_name, sizeof file_name, "%s.indptr.npy", stem);
+    int rv = open_out(writer, &table->index, file_name, "<i8", 1, &rows, error);
+    if (rv == 0)
+        rv = npy_append(&table->index.npy, &table->nnz, sizeof table->nnz, error);
+    snprintf(file_name, sizeof file_name, "%s.indices.npy", stem);
+    if (rv == 0)
+        rv = open_out(writer, &table->columns, file_name, "<i4", 1, &unknown, error);
+    snprintf(file_name, sizeof file_name, "%s.data.npy", stem);
+    if (rv == 0 && table->has_values)
+        rv = open_out(writer, &table->file, file_name, npy_descr(table->dtype), 1, &unknown, error);
+    return rv;
+}
+
+int raw_writer_add_csr(struct raw_writer *writer, const char *name, uint32_t ntype,
+                       enum tr_dtype dtype, uint64_t width, bool has_values, uint32_t *table,
+                       struct error *error)
+{
+    char folder[FILE_NAME_MAX_BYTES], file_name[FILE_NAME_MAX_BYTES];
+    int rv = raw_check_name(name, error);
+    if (rv == 0 && (width < CSR_WIDTH_MIN || width > CSR_WIDTH_MAX))
+        rv = error_set(error, TR_EUNSUPPORTED,
+                       "feature '%s': %" PRIu64 " columns; a sparse table has %u to %" PRIu64, name,
+                       width, CSR_WIDTH_MIN, CSR_WIDTH_MAX);
+    if (rv == 0)
+        rv = name_table(writer, false, ntype, name, folder, file_name, error);
+    if (rv == 0)
+        rv = make_folder(writer, folder, error);
+    if (rv != 0)
+        return rv;
+    struct out_table *grown = realloc(writer->tables,
+                                      (writer->num_tables + 1) * sizeof *writer->tables);
+    if (grown == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for feature '%s'", name);
+    writer->tables = grown;
+    struct out_table *added = &grown[writer->num_tables];
+    *added = (struct out_table){
+        .type = ntype, .dtype = dtype, .sparse = true, .has_values = has_values, .width = width
+    };
+    *table = writer->num_tables++;
+    added->name = strdup(name);
+    if (added->name == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for feature '%s'", name);
+    file_name[strlen(file_name) - strlen(".npy")] = '\0';
+    return open_csr_files(writer, added, file_name, error);
+}
+
+static int check_csr_row(const struct out_table *table, uint64_t row, const uint32_t *columns,
+                         uint64_t count, struct error *error)
+{
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (columns[i] < next || columns[i] >= table->width)
+            return error_set(error, TR_EFORMAT,
+                             "feature '%s': column %" PRIu32 " of row %" PRIu64
+                             " is not above the one before, or not below %" PRIu64,
+                             table->name, columns[i], row, table->width);
+        next = columns[i] + (uint64_t)1;
+    }
+    return 0;
+}
+
+int raw_writer_csr_rows(struct raw_writer *writer, uint32_t table, uint64_t count,
+                        const uint64_t *index, const uint32_t *columns, const void *values,
+                        struct error *error)
+{
+    struct out_table *to = &writer->tables[table];
+    uint64_t elements = index[count] - index[0];
+    int rv = check_cancel(writer, error);
+    if (rv == 0 && count > writer->num_nodes[to->type] - to->file.num_rows)
+        rv = error_set(error, TR_EMISMATCH, "feature '%s': more rows than the type has nodes",
+                       to->name);
+    for (uint64_t i = 0; rv == 0 && i < count; i++) {
+        uint64_t end = to->nnz + (index[i + 1] - index[0]);
+        rv = check_csr_row(to, to->file.num_rows + i, columns + (index[i] - index[0]),
+                           index[i + 1] - index[i], error);
+        if (rv == 0)
+            rv = npy_append(&to->index.npy, &end, sizeof end, error);
+    }
+    if (rv == 0)
+        rv = npy_append(&to->columns.npy, columns, (size_t)elements * sizeof *columns, error);
+    if (rv == 0 && to->has_values)
+        rv = npy_append(&to->file.npy, values, (size_t)elements * tr_dtype_size(to->dtype), error);
+    to->nnz += elements;
+    to->file.num_rows += count;
+    writer->bytes_done += elements * sizeof *columns;
+    writer->bytes_total += elements * sizeof *columns;
+    if (writer->progress != NULL)
+        writer->progress(writer->progress_arg, "features", writer->bytes_done, writer->bytes_total);
+    return rv;
+}
+
 static int finish_file(struct out_file *file, struct error *error)
 {
     if (file->finished)
@@ -388,9 +493,13 @@ static int finish_files(struct raw_writer *writer, struct error *error)
                            table->name, table->file.num_rows, rows,
                            table->on_edges ? "edges" : "nodes");
         /* The row count of an edge table without elements is known only now. */
-        if (rv == 0 && !table->file.finished && table->file.npy.row_bytes == 0)
+        if (rv == 0 && !table->sparse && !table->file.finished && table->file.npy.row_bytes == 0)
             table->file.npy.shape[0] = rows;
-        if (rv == 0)
+        if (rv == 0 && table->sparse)
+            rv = finish_file(&table->index, error);
+        if (rv == 0 && table->sparse)
+            rv = finish_file(&table->columns, error);
+        if (rv == 0 && (!table->sparse || table->has_values))
             rv = finish_file(&table->file, error);
     }
     for (uint32_t i = 0; rv == 0 && i < writer->num_names; i++) {
@@ -410,6 +519,21 @@ static json_t *describe_file(const struct out_file *file)
     return json_pack("{s:{s:s}, s:[s]}", "format", "name", "numpy", "data", file->file_name);
 }
 
+/* The files of a sparse table, with what they do not say: its shape, and the type of ones. */
+static json_t *describe_csr(const struct raw_writer *writer, const struct out_table *table)
+{
+    json_t *data = json_pack("[s,s]", table->index.file_name, table->columns.file_name);
+    if (data != NULL && table->has_values &&
+        json_array_append_new(data, json_string(table->file.file_name)) != 0) {
+        json_decref(data);
+        return NULL;
+    }
+    return json_pack("{s:{s:s},s:s,s:[I,I],s:o}", "format", "name", "csr", "dtype",
+                     tr_dtype_name(table->dtype), "shape",
+                     (json_int_t)writer->num_nodes[table->type], (json_int_t)table->width, "data",
+                     data);
+}
+
 static int describe_tables(const struct raw_writer *writer, bool on_edges, json_t *all)
 {
     for (uint32_t i = 0; i < writer->num_tables; i++) {
@@ -424,8 +548,8 @@ static int describe_tables(const struct raw_writer *writer, bool on_edges, json_
         json_t *of_type = json_object_get(all, type);
         if (of_type == NULL && json_object_set_new(all, type, of_type = json_object()) != 0)
             return -1;
-        json_t *entry = describe_file(&table->file);
-        if (table->dtype == TR_BF16 &&
+        json_t *entry = table->sparse ? describe_csr(writer, table) : describe_file(&table->file);
+        if (!table->sparse && table->dtype == TR_BF16 &&
             json_object_set_new(entry, "dtype", json_string("bfloat16")) != 0) {
             json_decref(entry);
             return -1;
@@ -544,6 +668,8 @@ void raw_writer_abort(struct raw_writer *writer)
         close_out(&writer->edges[i]);
     for (uint32_t i = 0; i < writer->num_tables; i++) {
         close_out(&writer->tables[i].file);
+        close_out(&writer->tables[i].index);
+        close_out(&writer->tables[i].columns);
         free(writer->tables[i].name);
     }
     for (uint32_t i = 0; i < writer->num_names; i++) {

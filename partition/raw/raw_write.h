@@ -41,6 +41,17 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
 int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
                     struct error *error);
 
+/* A feature of a node type whose rows are kept sparse (raw_csr.h), of `width` columns; values or,
+ * where there are none, ones. Rows are appended in order: row i has the elements [index[i],
+ * index[i + 1]), which stand in columns and values from index[i] - index[0] on. The columns of a
+ * row increase: TR_EFORMAT. */
+int raw_writer_add_csr(struct raw_writer *writer, const char *name, uint32_t ntype,
+                       enum tr_dtype dtype, uint64_t width, bool has_values, uint32_t *table,
+                       struct error *error);
+int raw_writer_csr_rows(struct raw_writer *writer, uint32_t table, uint64_t count,
+                        const uint64_t *index, const uint32_t *columns, const void *values,
+                        struct error *error);
+
 /* A list of names: of the nodes of a type, which must be as many, or of the values or columns of a
  * table of the type (raw.h). They are appended in order. */
 int raw_writer_add_names(struct raw_writer *writer, enum names_of of, uint32_t ntype,

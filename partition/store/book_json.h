@@ -28,6 +28,8 @@
 /* (type, partition) pairs, of about 50 bytes each: what fits in JSON_FILE_BYTES_MAX. */
 #define BOOK_RANGES_MAX ((uint64_t)4 << 20)
 #define BOOK_RANGE_BYTES 50
+/* The number of elements of a sparse table in one partition: twenty digits and what parts them. */
+#define BOOK_NNZ_BYTES 21
 /* The checksum of one array of one partition: eight digits and what parts them. */
 #define BOOK_CHECKSUM_BYTES 9
 /* Tables of features; each is a file in each partition. */
@@ -41,6 +43,11 @@ struct book_table {
     enum tr_dtype dtype;
     uint32_t ndim; /* of one row */
     uint64_t shape[FEATURE_NDIM_MAX];
+    enum table_form form;
+    /* Of TABLE_CSR, which has one dimension of at least CSR_WIDTH_MIN: */
+    bool has_values;      /* else each stored element is 1 */
+    uint32_t row_nnz_max; /* elements of a row, at most */
+    uint64_t *nnz;        /* [num_parts]: elements of each partition */
 };
 
 /* A list of names beside the file (name_list.h). */
@@ -69,6 +76,10 @@ struct book_file {
 
 /* Bytes of one row; 0 for a width of zero. */
 size_t book_table_row_bytes(const struct book_table *table, uint64_t *width);
+/* Bytes of the elements of all arrays of a partition's rows, sparse ones too. */
+uint64_t book_table_bytes(const struct book_table *table, uint32_t part, uint64_t num_rows);
+/* Elements that a sparse table has in all partitions. */
+uint64_t book_table_nnz(const struct book_table *table, uint32_t num_parts);
 
 int book_file_read(struct book_file *file, struct files *files, const char *path,
                    struct error *error);

@@ -25,10 +25,28 @@ size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
     return (size_t)items * tr_dtype_size(table->dtype);
 }
 
+uint64_t book_table_bytes(const struct book_table *table, uint32_t part, uint64_t num_rows)
+{
+    uint64_t element = table->has_values ? tr_dtype_size(table->dtype) : 0;
+    if (table->form == TABLE_DENSE)
+        return num_rows * book_table_row_bytes(table, NULL);
+    return (num_rows + 1) * sizeof(uint64_t) + table->nnz[part] * (sizeof(uint32_t) + element);
+}
+
+uint64_t book_table_nnz(const struct book_table *table, uint32_t num_parts)
+{
+    uint64_t nnz = 0;
+    for (uint32_t part = 0; table->form == TABLE_CSR && part < num_parts; part++)
+        nnz += table->nnz[part];
+    return nnz;
+}
+
 void book_file_fini(struct book_file *file)
 {
-    for (uint32_t i = 0; i < file->num_tables; i++)
+    for (uint32_t i = 0; i < file->num_tables; i++) {
         free(file->tables[i].name);
+        free(file->tables[i].nnz);
+    }
     for (uint32_t i = 0; file->part_folders != NULL && i < file->book.num_parts; i++)
         free(file->part_folders[i]);
     for (uint32_t i = 0; i < file->num_names; i++)
@@ -290,6 +308,73 @@ static int read_shape(const struct json_field *object, struct book_table *table,
     return rv;
 }
 
+/* How many elements of a sparse table each partition has; a row has row_nnz_max at most. */
+static int read_elements(const struct json_field *format, const struct book *book,
+                         struct book_table *table, struct error *error)
+{
+    struct json_field list, field;
+    int rv = json_get(format, "elements", JSON_ARRAY, &list, error);
+    if (rv == 0 && json_array_size(list.value) != book->num_parts)
+        rv = json_fail(&list, error, TR_EFORMAT, "%zu entries for %u partitions",
+                       json_array_size(list.value), book->num_parts);
+    if (rv != 0)
+        return rv;
+    table->nnz = calloc(book->num_parts + (size_t)1, sizeof *table->nnz);
+    if (table->nnz == NULL)
+        return json_fail(&list, error, TR_ENOMEM, "no memory for the tables");
+    for (uint32_t p = 0; p < book->num_parts && rv == 0; p++) {
+        const struct extent *extent = &book->node_extents[table->type][p];
+        uint64_t most;
+        rv = json_at(&list, p, JSON_INTEGER, &field, error);
+        if (rv == 0)
+            rv = json_count(&field, &table->nnz[p], error);
+        if (rv == 0 &&
+            !__builtin_mul_overflow(extent->end - extent->begin, (uint64_t)table->row_nnz_max,
+                                    &most) &&
+            table->nnz[p] > most)
+            rv = json_fail(&field, error, TR_EFORMAT,
+                           "%" PRIu64 " elements in %" PRIu64 " rows of %u at most", table->nnz[p],
+                           extent->end - extent->begin, table->row_nnz_max);
+    }
+    return rv;
+}
+
+/* "format" is there where a table is not dense: {"name": "csr", "values": ..., "row_max": ...,
+ * "elements": [...]}. */
+static int read_table_form(const struct json_field *object, const struct book *book,
+                           struct book_table *table, struct error *error)
+{
+    struct json_field format, name, most;
+    uint64_t row_max = 0;
+    int rv = json_get_optional(object, "format", JSON_OBJECT, &format, error);
+    if (rv != 0 || format.value == NULL)
+        return rv;
+    rv = json_get(&format, "name", JSON_STRING, &name, error);
+    if (rv == 0 && strcmp(json_string_value(name.value), "csr") != 0)
+        rv = json_fail(&name, error, TR_EUNSUPPORTED,
+                       "'%.20s' is no form of rows that this version reads; \"csr\" is one",
+                       json_string_value(name.value));
+    if (rv == 0 && (table->on_edges || table->ndim != 1 || table->shape[0] < CSR_WIDTH_MIN))
+        rv = json_fail(&format, error, TR_EUNSUPPORTED,
+                       "sparse rows are of nodes and have one dimension of at least %u columns",
+                       CSR_WIDTH_MIN);
+    if (rv == 0)
+        rv = json_take_bool(&format, "values", &table->has_values, error);
+    if (rv == 0)
+        rv = json_get(&format, "row_max", JSON_INTEGER, &most, error);
+    if (rv == 0)
+        rv = json_count(&most, &row_max, error);
+    if (rv == 0 && row_max > table->shape[0])
+        rv = json_fail(&most, error, TR_EFORMAT,
+                       "a row of %" PRIu64 " columns has no %" PRIu64 " elements", table->shape[0],
+                       row_max);
+    if (rv != 0)
+        return rv;
+    table->form = TABLE_CSR;
+    table->row_nnz_max = (uint32_t)row_max;
+    return read_elements(&format, book, table, error);
+}
+
 static int read_table(const struct json_field *of_type, void *iterator, bool on_edges,
                       uint32_t type, struct book_file *file, struct error *error)
 {
@@ -310,10 +395,12 @@ static int read_table(const struct json_field *of_type, void *iterator, bool on_
         return json_fail(&object, error, TR_ENOMEM, "no memory for the tables");
     file->num_tables++;
     rv = read_dtype(&object, &table->dtype, error);
-    return rv == 0 ? read_shape(&object, table, error) : rv;
+    if (rv == 0)
+        rv = read_shape(&object, table, error);
+    return rv == 0 ? read_table_form(&object, &file->book, table, error) : rv;
 }
 
-/* "node_data" or "edge_data": {TYPE: {NAME: {dtype, shape}}}. */
+/* "node_data" or "edge_data": {TYPE: {NAME: {dtype, shape, format}}}. */
 static int read_tables(const struct json_field *own, bool on_edges, struct book_file *file,
                        struct error *error)
 {

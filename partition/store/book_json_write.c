@@ -83,7 +83,17 @@ static void set_types(struct making *making, json_t *maps, json_t *numbers, bool
     }
 }
 
-/* {TYPE: {NAME: {"dtype": ..., "shape": [...]}}} of the tables on nodes or on edges. */
+/* Of a sparse table, beside its type and shape. */
+static json_t *make_csr_format(struct making *making, const struct book_table *table)
+{
+    json_t *elements = json_array();
+    for (uint32_t p = 0; p < making->file->book.num_parts; p++)
+        book_append(making, elements, json_integer((json_int_t)table->nnz[p]));
+    return json_pack("{s:s,s:b,s:I,s:o}", "name", "csr", "values", (int)table->has_values,
+                     "row_max", (json_int_t)table->row_nnz_max, "elements", elements);
+}
+
+/* {TYPE: {NAME: {"dtype": ..., "shape": [...], "format": ...}}} of the tables on nodes or on edges. */
 static json_t *make_tables(struct making *making, bool edges)
 {
     const struct book_file *file = making->file;
@@ -101,8 +111,11 @@ static json_t *make_tables(struct making *making, bool edges)
         json_t *shape = json_array();
         for (uint32_t d = 0; d < table->ndim; d++)
             book_append(making, shape, json_integer((json_int_t)table->shape[d]));
-        book_put(making, of_type, table->name,
-                 json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape", shape));
+        json_t *entry = json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape",
+                                  shape);
+        if (table->form == TABLE_CSR)
+            book_put(making, entry, "format", make_csr_format(making, table));
+        book_put(making, of_type, table->name, entry);
         free(name);
     }
     return types;

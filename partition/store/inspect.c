@@ -123,6 +123,26 @@ static int look_at_edges(struct part_inspection *looking, uint32_t etype)
     return rv;
 }
 
+static int look_at_csr(struct part_inspection *looking, const struct book_table *table,
+                       uint64_t rows)
+{
+    const struct graph_types *types = &store_book(looking->store)->types;
+    uint64_t nnz = table->nnz[looking->part];
+    struct array_form index = { .kind = 'i', .item_bytes = 8, .ndim = 1, .rows = rows + 1 };
+    struct array_form columns = { .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = nnz }, values;
+    store_table_form(table, nnz, &values);
+    values.ndim = 1;
+    int rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_INDEX), index,
+                  NULL);
+    if (rv == 0)
+        rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_COLUMNS),
+                  columns, NULL);
+    if (rv == 0 && table->has_values)
+        rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_VALUES), values,
+                  NULL);
+    return rv;
+}
+
 static int look_at_tables(struct part_inspection *looking)
 {
     const struct book_file *file = store_book_file(looking->store);
@@ -133,6 +153,10 @@ static int look_at_tables(struct part_inspection *looking)
                                                   : file->book.node_extents;
         const struct extent *extent = &extents[table->type][looking->part];
         struct array_form form;
+        if (table->form == TABLE_CSR) {
+            rv = look_at_csr(looking, table, extent->end - extent->begin);
+            continue;
+        }
         store_table_form(table, extent->end - extent->begin, &form);
         rv = look(looking,
                   part_file_feature(&file->book.types, table->on_edges, table->type, table->name),

@@ -63,6 +63,18 @@ char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t
     return name_of(types, on_edges, type, "feature~", feature);
 }
 
+char *part_file_csr(const struct graph_types *types, uint32_t ntype, const char *feature,
+                    const char *array)
+{
+    char *escaped = malloc(3 * strlen(feature) + 1), *name = NULL;
+    if (escaped == NULL)
+        return NULL;
+    escape(escaped, feature);
+    int length = asprintf(&name, "node~%s~feature~%s~%s.npy", types->ntypes[ntype], escaped, array);
+    free(escaped);
+    return length < 0 ? NULL : name;
+}
+
 char *part_file_ranks(const struct graph_types *types, const struct rank_table *table)
 {
     if (table->set == RANKS_MASK)

@@ -34,6 +34,13 @@ char *part_file_edge(const struct graph_types *types, uint32_t etype, const char
 char *part_file_halo(const struct graph_types *types, uint32_t ntype, uint32_t hop);
 char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t type,
                         const char *feature);
+/* The arrays of a sparse table: "node~TYPE~feature~NAME~indptr.npy", "...~indices.npy" and
+ * "...~data.npy". */
+#define PART_CSR_INDEX "indptr"
+#define PART_CSR_COLUMNS "indices"
+#define PART_CSR_VALUES "data"
+char *part_file_csr(const struct graph_types *types, uint32_t ntype, const char *feature,
+                    const char *array);
 /* A slice of a table of ranks: "node~TYPE~ranks.npy", "node~TYPE~ranks~MASK.npy",
  * "node~TYPE~dealt_ranks.npy". */
 char *part_file_ranks(const struct graph_types *types, const struct rank_table *table);

@@ -98,6 +98,128 @@ static int check_original_ids(struct part_loading *loading, uint32_t ntype)
     return 0;
 }
 
+/* Rows whose columns one index of the loop checks. */
+#define CHECK_ROWS ((uint64_t)65536)
+
+struct csr_checking {
+    const struct csr_rows *csr;
+    struct csr_checked {
+        enum csr_fault fault;
+        uint64_t at;
+    } * pieces;
+};
+
+static void check_csr_piece(void *arg, size_t index, size_t worker)
+{
+    struct csr_checking *checking = arg;
+    struct csr_checked *piece = &checking->pieces[index];
+    (void)worker;
+    uint64_t begin = index * CHECK_ROWS, left = checking->csr->num_rows - begin;
+    piece->fault = csr_check_columns(checking->csr, begin,
+                                     begin + (left < CHECK_ROWS ? left : CHECK_ROWS), &piece->at);
+}
+
+/* The first column that is wrong; all are looked at before a row is widened by them. */
+static int check_csr_columns(struct part_loading *loading, const struct book_table *table,
+                             const struct csr_rows *csr)
+{
+    struct parallel *parallel = loading->load->parallel;
+    size_t count = (size_t)((csr->num_rows + CHECK_ROWS - 1) / CHECK_ROWS), i = 0;
+    struct csr_checking checking = { .csr = csr,
+                                     .pieces = calloc(count + 1, sizeof *checking.pieces) };
+    if (checking.pieces == NULL)
+        return error_set(loading->error, TR_ENOMEM, "no memory to check feature '%s'", table->name);
+    parallel_for(parallel == NULL ? parallel_serial : parallel, count, check_csr_piece, &checking);
+    while (i < count && checking.pieces[i].fault == CSR_FINE)
+        i++;
+    struct csr_checked found = i < count ? checking.pieces[i] : (struct csr_checked){ CSR_FINE, 0 };
+    free(checking.pieces);
+    if (found.fault == CSR_FINE)
+        return 0;
+    return store_refuse(
+        loading,
+        part_file_csr(&loading->store->file.book.types, table->type, table->name, PART_CSR_COLUMNS),
+        found.at, csr->columns[found.at],
+        found.fault == CSR_COLUMN ? "columns stay below the width of the table"
+                                  : "the columns of a row increase");
+}
+
+static int check_csr_index(struct part_loading *loading, const struct book_table *table,
+                           const struct csr_rows *csr)
+{
+    static const char *const rules[] = {
+        [CSR_BEGIN] = "an index begins with 0",
+        [CSR_ORDER] = "an index never decreases",
+        [CSR_END] = "an index ends with the number of elements",
+        [CSR_LONG] = "no row has more elements than the partition book says",
+    };
+    uint64_t at;
+    enum csr_fault fault = csr_check_index(csr, table->nnz[loading->part], &at);
+    if (fault == CSR_FINE)
+        return 0;
+    return store_refuse(
+        loading,
+        part_file_csr(&loading->store->file.book.types, table->type, table->name, PART_CSR_INDEX),
+        at, csr->index[at], rules[fault]);
+}
+
+static int load_csr_array(struct part_loading *loading, const struct book_table *table,
+                          const char *array, const struct array_form *form, const void **data)
+{
+    char *name = part_file_csr(&loading->store->file.book.types, table->type, table->name, array);
+    return store_load_array(loading->store, loading->loaded,
+                            store_path(loading->store, loading->part, name), form, loading->load,
+                            data, loading->error);
+}
+
+/* Whole numbers are signed, as SciPy has them; what is negative is too large. */
+static int load_csr(struct part_loading *loading, const struct book_table *table, uint64_t rows,
+                    struct csr_rows *csr)
+{
+    uint64_t nnz = table->nnz[loading->part];
+    const struct array_form index = { .kind = 'i', .item_bytes = 8, .ndim = 1, .rows = rows + 1 };
+    const struct array_form columns = { .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = nnz };
+    struct array_form values;
+    const void *data;
+    *csr = (struct csr_rows){ .num_rows = rows,
+                              .width = table->shape[0],
+                              .dtype = table->dtype,
+                              .row_nnz_max = table->row_nnz_max };
+    int rv = load_csr_array(loading, table, PART_CSR_INDEX, &index, &data);
+    if (rv != 0)
+        return rv;
+    csr->index = data;
+    /* The index is checked at once: nothing may follow one that leads outside of the columns. */
+    rv = check_csr_index(loading, table, csr);
+    if (rv == 0)
+        rv = load_csr_array(loading, table, PART_CSR_COLUMNS, &columns, &data);
+    if (rv != 0)
+        return rv;
+    csr->columns = data;
+    rv = check_csr_columns(loading, table, csr);
+    if (rv != 0 || !table->has_values)
+        return rv;
+    store_table_form(table, nnz, &values);
+    values.ndim = 1;
+    rv = load_csr_array(loading, table, PART_CSR_VALUES, &values, &data);
+    csr->values = rv == 0 ? data : NULL;
+    return rv;
+}
+
+static int load_dense(struct part_loading *loading, const struct book_table *table, uint64_t rows,
+                      const void **data)
+{
+    struct array_form form;
+    store_table_form(table, rows, &form);
+    char *name = part_file_feature(&loading->store->file.book.types, table->on_edges, table->type,
+                                   table->name);
+    return store_load_array(loading->store, loading->loaded,
+                            store_path(loading->store, loading->part, name), &form, loading->load,
+                            data, loading->error);
+}
+
+/* The tables of a type and, behind them in the same memory, the sparse rows that some of them
+ * have. */
 static int load_features(struct part_loading *loading, bool on_edges, uint32_t type, uint64_t rows,
                          uint32_t *num_features, const struct feature_table **features)
 {
@@ -106,7 +228,9 @@ static int load_features(struct part_loading *loading, bool on_edges, uint32_t t
     int rv = 0;
     for (uint32_t i = 0; i < file->num_tables; i++)
         count += file->tables[i].on_edges == on_edges && file->tables[i].type == type;
-    struct feature_table *tables = calloc(count + 1, sizeof *tables);
+    struct feature_table *tables = calloc(count + (size_t)1,
+                                          sizeof *tables + sizeof(struct csr_rows));
+    struct csr_rows *sparse = (struct csr_rows *)(tables + count + 1);
     *features = tables;
     if (tables == NULL)
         return error_set(loading->error, TR_ENOMEM, "no memory for the list of tables");
@@ -115,18 +239,17 @@ static int load_features(struct part_loading *loading, bool on_edges, uint32_t t
         struct feature_table *feature = &tables[*num_features];
         if (table->on_edges != on_edges || table->type != type)
             continue;
-        struct array_form form;
-        store_table_form(table, rows, &form);
-        *feature = (struct feature_table){
-            .name = table->name, .dtype = table->dtype, .num_rows = rows, .ndim = table->ndim
-        };
+        *feature = (struct feature_table){ .name = table->name,
+                                           .dtype = table->dtype,
+                                           .num_rows = rows,
+                                           .ndim = table->ndim,
+                                           .form = table->form };
         feature->row_bytes = book_table_row_bytes(table, &feature->width);
         memcpy(feature->shape, table->shape, sizeof feature->shape);
-        rv = store_load_array(
-            loading->store, loading->loaded,
-            store_path(loading->store, loading->part,
-                       part_file_feature(&file->book.types, on_edges, type, table->name)),
-            &form, loading->load, &feature->rows, loading->error);
+        if (table->form == TABLE_CSR)
+            feature->csr = &sparse[*num_features];
+        rv = table->form == TABLE_CSR ? load_csr(loading, table, rows, &sparse[*num_features])
+                                      : load_dense(loading, table, rows, &feature->rows);
         *num_features += rv == 0;
     }
     return rv;
@@ -468,7 +591,7 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
         const struct book_table *table = &store->file.tables[i];
         struct extent **extents = table->on_edges ? book->edge_extents : book->node_extents;
         const struct extent *rows = &extents[table->type][part];
-        bytes += (rows->end - rows->begin) * book_table_row_bytes(table, NULL);
+        bytes += book_table_bytes(table, part, rows->end - rows->begin);
     }
     return bytes;
 }

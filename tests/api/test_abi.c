@@ -108,6 +108,10 @@ static void read_in_place(const struct tr_graph *graph)
     assert_string_equal(info.it.name, "label");
     assert_int_equal(nodes.it.num_nodes, edges.it.num_rows);
     assert_non_null(edges.it.index);
+    /* Its features are dense. */
+    ABI_OUT(tr_sparse_rows, sparse, TR_SPARSE_ROWS_INIT);
+    assert_int_equal(tr_graph_part_sparse_rows(graph, 0, 0, "label", &sparse.it, &failure),
+                     TR_EUNSUPPORTED);
 }
 
 static uint64_t take_batches(struct tr_loader *loader)

@@ -2,12 +2,14 @@
 /* NAME.json of a partition directory, and the arrays of its partitions: what opens holds together,
  * and what loads can be read to its end. */
 #include <jansson.h>
+#include <stdlib.h>
 
 #include "partition/store/store_private.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 
 #define PARTS_USED 4
+#define WIDENED_MAX ((size_t)1 << 16)
 
 /* Partitions follow each other without a gap, and the owner of a node is found. */
 static void check_extents(const struct book *book, uint32_t ntype)
@@ -25,10 +27,25 @@ static void check_extents(const struct book *book, uint32_t ntype)
     assert(next == book->num_nodes[ntype]);
 }
 
+/* A row is widened into memory of its size. */
+static void touch_sparse(const struct feature_table *table)
+{
+    unsigned char *row = table->row_bytes < WIDENED_MAX ? malloc(table->row_bytes) : NULL;
+    for (uint64_t i = 0; row != NULL && i < table->num_rows; i++) {
+        csr_widen_row(table->csr, i, row);
+        fuzz_touch(row, table->row_bytes);
+    }
+    free(row);
+}
+
 static void touch_tables(const struct feature_table *tables, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        fuzz_touch(tables[i].rows, tables[i].num_rows * tables[i].row_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        if (tables[i].form == TABLE_DENSE)
+            fuzz_touch(tables[i].rows, tables[i].num_rows * tables[i].row_bytes);
+        else
+            touch_sparse(&tables[i]);
+    }
 }
 
 /* Whatever place of the slice is asked for, an edge is found. */

@@ -93,6 +93,54 @@ static inline void sample_add_rows(struct raw_writer *writer, const char *name, 
     free(values);
 }
 
+#define SAMPLE_WORDS 7
+
+/* Element `column` of a row of the sparse tables: "words" has values, "flags" ones. */
+static inline float sample_word(uint32_t type, uint64_t row, uint64_t column, bool flags)
+{
+    uint64_t draw = (row * 31 + column * 17 + type) * UINT64_C(2654435761) >> 7;
+    return draw % 3 != 0 ? 0 : flags ? 1 : (float)(row * 8 + column + 1);
+}
+
+static inline void sample_add_sparse(struct raw_writer *writer, uint32_t type, uint64_t rows,
+                                     bool flags)
+{
+    struct error error = { 0 };
+    uint32_t table, columns[SAMPLE_WORDS];
+    float values[SAMPLE_WORDS];
+    assert_int_equal(raw_writer_add_csr(writer, flags ? "flags" : "words", type, TR_F32,
+                                        SAMPLE_WORDS, !flags, &table, &error),
+                     0);
+    for (uint64_t r = 0; r < rows; r++) {
+        uint64_t index[2] = { 0, 0 };
+        for (uint32_t c = 0; c < SAMPLE_WORDS; c++) {
+            values[index[1]] = sample_word(type, r, c, flags);
+            columns[index[1]] = c;
+            index[1] += values[index[1]] != 0;
+        }
+        assert_int_equal(
+            raw_writer_csr_rows(writer, table, 1, index, columns, flags ? NULL : values, &error),
+            0);
+    }
+}
+
+/* The sparse rows of a partition, widened, are those of the nodes that it owns. */
+static inline void check_sparse(const struct node_part *nodes, uint32_t type, bool flags)
+{
+    const struct feature_table *words = node_part_feature(nodes, flags ? "flags" : "words");
+    float row[SAMPLE_WORDS];
+    assert_non_null(words);
+    assert_int_equal(words->form, TABLE_CSR);
+    assert_int_equal(words->width, SAMPLE_WORDS);
+    assert_int_equal(words->row_bytes, sizeof row);
+    assert_true((words->csr->values == NULL) == flags);
+    for (uint64_t i = 0; i < nodes->num_nodes; i++) {
+        csr_widen_row(words->csr, i, row);
+        for (uint32_t c = 0; c < SAMPLE_WORDS; c++)
+            assert_true(row[c] == sample_word(type, nodes->original_ids[i], c, flags));
+    }
+}
+
 /* Every fourth node trains. */
 static inline void sample_add_mask(struct raw_writer *writer, uint32_t type, uint64_t rows)
 {
@@ -125,6 +173,8 @@ static inline struct raw_graph *sample_raw(struct sample *sample, const char *pa
     for (uint32_t t = 0; t < sample->types.num_ntypes; t++) {
         sample_add_rows(writer, "feat", false, t, sample->num_nodes[t], 3);
         sample_add_rows(writer, "none", false, t, sample->num_nodes[t], 0);
+        sample_add_sparse(writer, t, sample->num_nodes[t], false);
+        sample_add_sparse(writer, t, sample->num_nodes[t], true);
         sample_add_mask(writer, t, sample->num_nodes[t]);
     }
     for (uint32_t e = 0; e < sample->types.num_etypes; e++)
@@ -156,6 +206,8 @@ static inline void check_nodes(const struct sample *sample, const struct graph_p
         assert_non_null(none);
         assert_int_equal(none->width, 0);
         assert_int_equal(none->num_rows, nodes->num_nodes);
+        check_sparse(nodes, t, false);
+        check_sparse(nodes, t, true);
         for (uint64_t i = 0; i < nodes->num_nodes; i++) {
             uint64_t original = nodes->original_ids[i], in = 0, out = 0;
             assert_true(original < sample->num_nodes[t]);

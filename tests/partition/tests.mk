@@ -69,6 +69,10 @@ TESTS += tests/partition/test_mask_split
 tests_partition_test_mask_split_SOURCES = tests/partition/test_mask_split.c tests/partition/raw_util.h
 tests_partition_test_mask_split_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_raw_csr
+TESTS += tests/partition/test_raw_csr
+tests_partition_test_raw_csr_SOURCES = tests/partition/test_raw_csr.c
+tests_partition_test_raw_csr_LDADD = $(partition_libs) $(test_libs)
 check_PROGRAMS += tests/partition/test_raw_chunked
 TESTS += tests/partition/test_raw_chunked
 tests_partition_test_raw_chunked_SOURCES = tests/partition/test_raw_chunked.c
