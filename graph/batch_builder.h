@@ -191,6 +191,7 @@ struct batch_builder_rows {
     size_t row_bytes;
     uint32_t num_rows; /* the first so many of the list */
     unsigned char *rows;
+    const struct feature_meta *sparse; /* of a table that partitions keep sparse; else NULL */
 };
 
 int batch_builder_init(struct batch_builder *builder, const struct batch_builder_graph *graph);

@@ -38,6 +38,11 @@ static bool rows_wants(const struct batch_builder *builder, uint32_t ntype, uint
     return false;
 }
 
+static const struct feature_meta *if_sparse(const struct feature_meta *meta)
+{
+    return meta->form == TABLE_CSR ? meta : NULL;
+}
+
 /* Where the rows of a table that the spec lists go; of nodes they have layer 0. */
 static struct batch_table *listed_table(const struct batch_builder *builder, uint32_t table,
                                         uint32_t layer)
@@ -60,6 +65,7 @@ static bool listed_rows(const struct batch_builder *builder, uint32_t list, uint
             return false;
         out = listed_table(builder, table, 0);
         rows->table = (uint32_t)graph_meta_table(meta, list, wanted->name);
+        rows->sparse = if_sparse(&meta->nodes[list].features[rows->table]);
     } else {
         const struct batch_builder_edges *edges = &builder->edges[list - builder->num_ntypes];
         if (!sample_table_has_edges(wanted, edges->etype, edges->layer))
@@ -85,6 +91,7 @@ static const struct feature_meta *rows_feature(const struct batch_builder *build
 bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list, uint32_t table,
                               struct batch_builder_rows *rows)
 {
+    rows->sparse = NULL;
     if (table >= BATCH_BUILDER_TABLES)
         return listed_rows(builder, list, table - BATCH_BUILDER_TABLES, rows);
     uint32_t ntype = list;
@@ -93,11 +100,13 @@ bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list
     rows->type = ntype;
     const struct node_space *space = &builder->out->node_space[ntype];
     const struct batch_nodes *nodes = &builder->out->nodes[ntype];
+    const struct feature_meta *feature;
     rows->num_rows = nodes->num_nodes;
     switch ((enum batch_builder_table)table) {
     case BATCH_BUILDER_FEATURES:
-        rows->row_bytes =
-            rows_feature(builder, ntype, builder->plan->features, &rows->table)->row_bytes;
+        feature = rows_feature(builder, ntype, builder->plan->features, &rows->table);
+        rows->row_bytes = feature->row_bytes;
+        rows->sparse = if_sparse(feature);
         rows->rows = space->features.data;
         break;
     case BATCH_BUILDER_ORIGINAL_IDS:
@@ -116,8 +125,9 @@ bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list
         rows->rows = space->out_degrees.data;
         break;
     default:
-        rows->row_bytes =
-            rows_feature(builder, ntype, builder->plan->labels, &rows->table)->row_bytes;
+        feature = rows_feature(builder, ntype, builder->plan->labels, &rows->table);
+        rows->row_bytes = feature->row_bytes;
+        rows->sparse = if_sparse(feature);
         rows->rows = space->labels.data;
         rows->num_rows = nodes->num_seeds;
         break;

@@ -132,6 +132,20 @@ void csr_widen(const struct csr_rows *csr, const uint32_t *rows, const uint32_t 
     }
 }
 
+void csr_widen_answer(void *to, size_t row_bytes, enum tr_dtype dtype, const uint32_t *places,
+                      const uint32_t *counts, const uint32_t *columns, const void *values, size_t n)
+{
+    size_t size = tr_dtype_size(dtype);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *row = (unsigned char *)to + places[i] * row_bytes;
+        memset(row, 0, row_bytes);
+        csr_put(row, dtype, columns, values, counts[i]);
+        columns += counts[i];
+        if (values != NULL)
+            values = (const unsigned char *)values + counts[i] * size;
+    }
+}
+
 uint64_t csr_count(const struct csr_rows *csr, const uint32_t *rows, size_t n)
 {
     uint64_t count = 0;

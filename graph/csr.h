@@ -75,6 +75,12 @@ void csr_prefetch(const struct csr_rows *csr, uint64_t row);
 void csr_widen(const struct csr_rows *csr, const uint32_t *rows, const uint32_t *places, size_t n,
                void *to);
 
+/* Rows that came one after the other, each of counts[i] elements: to[places[i]] is row i, widened
+ * to row_bytes. */
+void csr_widen_answer(void *to, size_t row_bytes, enum tr_dtype dtype, const uint32_t *places,
+                      const uint32_t *counts, const uint32_t *columns, const void *values,
+                      size_t n);
+
 /* Elements of those rows, which were checked. */
 uint64_t csr_count(const struct csr_rows *csr, const uint32_t *rows, size_t n);
 

@@ -245,6 +245,91 @@ int rows_reply_end(const struct body_reader *reader)
     return reader->at == reader->length ? 0 : TR_EFORMAT;
 }
 
+/* Dense rows begin at the next multiple of 64 behind the head. */
+#define SECTION_ALIGN ((uint64_t)64)
+#define VALUES_ALIGN ((uint64_t)8)
+
+int sparse_layout_make(struct sparse_layout *layout, uint64_t length, uint64_t num_rows,
+                       uint64_t num_elements, const struct sparse_form *form)
+{
+    uint64_t sparse = length, dense;
+    struct sparse_layout to = { 0 };
+    int rv = body_grow(&sparse, 1, sizeof(struct msg_sparse_rows), SECTION_ALIGN);
+    if (rv != 0)
+        return rv;
+    to.head = sparse - sizeof(struct msg_sparse_rows);
+    dense = sparse;
+    to.counts = sparse;
+    rv = body_grow(&sparse, num_rows, sizeof(uint32_t), sizeof(uint32_t));
+    to.columns = sparse;
+    if (rv == 0)
+        rv = body_grow(&sparse, num_elements, sizeof(uint32_t), sizeof(uint32_t));
+    to.columns_end = sparse;
+    if (rv == 0 && form->has_values)
+        rv = body_grow(&sparse, num_elements, form->element_bytes, VALUES_ALIGN);
+    to.values = sparse - (form->has_values ? num_elements * form->element_bytes : 0);
+    if (rv == 0)
+        rv = body_grow(&dense, num_rows, form->width * form->element_bytes, SECTION_ALIGN);
+    if (rv != 0)
+        return rv;
+    to.rows = dense - num_rows * form->width * form->element_bytes;
+    to.dense = dense < sparse;
+    to.end = to.dense ? dense : sparse;
+    *layout = to;
+    return 0;
+}
+
+uint64_t sparse_row_bytes_max(const struct sparse_form *form)
+{
+    uint64_t element = sizeof(uint32_t) + (form->has_values ? form->element_bytes : 0);
+    uint64_t sparse = sizeof(uint32_t) + form->row_max * element;
+    uint64_t dense = form->width * form->element_bytes;
+    return sparse < dense ? sparse : dense;
+}
+
+/* The columns of each row increase and stay below the width. */
+static int check_sparse(const struct sparse_answer *answer, uint64_t num_rows,
+                        uint64_t num_elements, const struct sparse_form *form)
+{
+    uint64_t at = 0;
+    for (uint64_t row = 0; row < num_rows; row++) {
+        uint64_t next = 0;
+        if (answer->counts[row] > form->row_max || answer->counts[row] > num_elements - at)
+            return TR_EFORMAT;
+        for (uint64_t end = at + answer->counts[row]; at < end; at++) {
+            if (answer->columns[at] < next || answer->columns[at] >= form->width)
+                return TR_EFORMAT;
+            next = answer->columns[at] + (uint64_t)1;
+        }
+    }
+    return at == num_elements ? 0 : TR_EFORMAT;
+}
+
+int rows_reply_next_sparse(struct body_reader *reader, uint64_t num_rows,
+                           const struct sparse_form *form, struct sparse_answer *answer)
+{
+    const void *taken;
+    *answer = (struct sparse_answer){ NULL };
+    int rv = body_take(reader, 1, sizeof(struct msg_sparse_rows), SECTION_ALIGN, &taken);
+    if (rv != 0)
+        return rv;
+    const struct msg_sparse_rows head = *(const struct msg_sparse_rows *)taken;
+    if (head.dense > 1 || head.has_values > 1 || (head.dense && head.num_elements > 0) ||
+        (!head.dense && (head.has_values != 0) != form->has_values))
+        return TR_EFORMAT;
+    if (head.dense)
+        return rows_reply_next(reader, num_rows, form->width * form->element_bytes, &answer->dense);
+    rv = body_take(reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
+    answer->counts = taken;
+    if (rv == 0)
+        rv = body_take(reader, head.num_elements, sizeof(uint32_t), sizeof(uint32_t), &taken);
+    answer->columns = taken;
+    if (rv == 0 && form->has_values)
+        rv = body_take(reader, head.num_elements, form->element_bytes, VALUES_ALIGN,
+                       &answer->values);
+    return rv == 0 ? check_sparse(answer, num_rows, head.num_elements, form) : rv;
+}
+
 static int verify_sample_request(const void *head, const void *body, uint64_t length)
 {
     struct request_walk walk;

@@ -94,6 +94,42 @@ int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_
                     const void **rows);
 int rows_reply_end(const struct body_reader *reader);
 
+/* Facts of a sparse table that both sides of a request know. */
+struct sparse_form {
+    uint64_t width;         /* columns */
+    uint32_t element_bytes; /* of a value */
+    uint32_t row_max;       /* elements of a row, at most */
+    bool has_values;
+};
+
+/* A section of rows that may come sparse. */
+struct sparse_answer {
+    const void *dense;       /* [num_rows * row_bytes]; NULL: they came sparse */
+    const uint32_t *counts;  /* [num_rows], each at most row_max */
+    const uint32_t *columns; /* their elements, increasing within a row, below the width */
+    const void *values;      /* or NULL: each is 1 */
+};
+
+/* rows_reply_next() for a sparse table. Everything that came is checked: TR_EFORMAT. */
+int rows_reply_next_sparse(struct body_reader *reader, uint64_t num_rows,
+                           const struct sparse_form *form, struct sparse_answer *answer);
+
+/* Where the parts of a section with that many elements lie, for who writes it. */
+struct sparse_layout {
+    uint64_t head, rows;                           /* struct msg_sparse_rows; rows that are dense */
+    uint64_t counts, columns, columns_end, values; /* others */
+    uint64_t end;
+    bool dense;
+};
+
+/* Lays a section out behind `length` bytes of a body, in the form of fewer bytes. TR_ETOOBIG at
+ * overflow. */
+int sparse_layout_make(struct sparse_layout *layout, uint64_t length, uint64_t num_rows,
+                       uint64_t num_elements, const struct sparse_form *form);
+/* Bytes that a section of num_rows has at most, wherever it begins: those of a row, and beside. */
+uint64_t sparse_row_bytes_max(const struct sparse_form *form);
+#define SPARSE_SECTION_BYTES ((uint64_t)256)
+
 /* The spec at the end of the body of a MSG_LOADER_OPEN or a MSG_DRAW_REQUEST. */
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);

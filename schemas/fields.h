@@ -14,7 +14,7 @@
     D(draw) S(part) S(version) S(num_sections) S(sampler) S(row_fields) S(edge_ids) \
     S(reply_bytes_max) S(skip_sections) S(skip_rows)
 #define FIELDS_msg_sample_reply(S, D) S(num_sections) S(done)
-#define FIELDS_msg_rows_request(S, D) S(part) S(version) S(num_sections)
+#define FIELDS_msg_rows_request(S, D) S(part) S(version) S(num_sections) S(sparse)
 #define FIELDS_msg_rows_reply(S, D) S(num_sections)
 #define FIELDS_msg_select_request(S, D) \
     S(part) S(version) S(ntype) S(table) S(begin) S(rows_max)

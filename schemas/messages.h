@@ -173,6 +173,7 @@ struct msg_rows_request {
     uint32_t part;
     uint32_t version;
     uint32_t num_sections;
+    uint32_t sparse; /* 1: tables that are kept sparse are answered so; else all rows are dense */
 };
 
 struct msg_rows_section {
@@ -182,9 +183,21 @@ struct msg_rows_section {
     uint32_t same_rows;
 };
 
-/* Body: for each section, 64-byte aligned, num_rows * row_bytes. */
+/*
+ * Body: for each section, 64-byte aligned, num_rows * row_bytes. Where a request that says sparse
+ * has a section of a sparse table, there is struct msg_sparse_rows in its place and behind it
+ * either the num_rows * row_bytes, 64-byte aligned, where these are fewer bytes; or uint32_t
+ * counts[num_rows], uint32_t columns[num_elements] and, 8-byte aligned, the values of the elements,
+ * in the table's type (none: each is 1).
+ */
 struct msg_rows_reply {
     uint32_t num_sections;
+};
+
+struct msg_sparse_rows {
+    uint64_t num_elements; /* 0 where the rows are dense */
+    uint32_t dense;
+    uint32_t has_values;
 };
 
 #define MSG_MASK_ALL 0xffffffffu

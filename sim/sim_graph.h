@@ -54,7 +54,9 @@ static inline bool raw_is_featured(const struct sim_graph *raw)
 /* The value of row `id` of "feat" at that place, and of "label". */
 static inline float raw_feature(uint32_t ntype, uint64_t id, uint32_t column)
 {
-    return (float)(key_mix(id * 64 + ntype * 16 + column) % 100000) / 16;
+    uint64_t draw = key_mix(id * 64 + ntype * 16 + column);
+    /* A part of the elements is 0, or nothing would be sparse. */
+    return (draw >> 32) % 8 < 5 ? 0 : (float)(draw % 100000) / 16;
 }
 
 static inline int64_t raw_label(uint32_t ntype, uint64_t id)

@@ -100,6 +100,53 @@ static struct feature_table make_edge_labels(const uint64_t *originals, uint64_t
     return table;
 }
 
+static void partitions_drop(const void *block)
+{
+    free((void *)(uintptr_t)block);
+}
+
+/* The rows of a table as their elements that are not 0. */
+static void partitions_compress(struct feature_table *table)
+{
+    const float *dense = table->rows;
+    uint64_t *index = partitions_make(table->num_rows + 1, sizeof *index), count = 0;
+    uint32_t *columns = partitions_make(table->num_rows * table->width, sizeof *columns);
+    float *values = partitions_make(table->num_rows * table->width, sizeof *values);
+    struct csr_rows *csr = partitions_make(1, sizeof *csr);
+    for (uint64_t row = 0; row < table->num_rows; row++) {
+        for (uint32_t c = 0; c < table->width; c++) {
+            columns[count] = c;
+            values[count] = dense[row * table->width + c];
+            count += values[count] != 0;
+        }
+        index[row + 1] = count;
+    }
+    *csr = (struct csr_rows){ .num_rows = table->num_rows,
+                              .width = table->width,
+                              .dtype = table->dtype,
+                              .row_nnz_max = (uint32_t)table->width,
+                              .index = index,
+                              .columns = columns,
+                              .values = values };
+    partitions_drop(table->rows);
+    table->rows = NULL;
+    table->form = TABLE_CSR;
+    table->csr = csr;
+}
+
+static void drop_table(const struct feature_table *table)
+{
+    partitions_drop(table->rows);
+    if (table->form != TABLE_CSR)
+        return;
+    partitions_drop(table->csr->index);
+    partitions_drop(table->csr->columns);
+    partitions_drop(table->csr->values);
+    partitions_drop(table->csr);
+}
+
+/* Some types keep their rows sparse, in all partitions; the width says which, so that no seed draws
+ * anything else than it did. */
 static struct feature_table make_features(const struct sim_graph *raw, const uint64_t *originals,
                                           uint64_t n, uint32_t t)
 {
@@ -108,7 +155,7 @@ static struct feature_table make_features(const struct sim_graph *raw, const uin
     for (uint64_t i = 0; i < n; i++)
         for (uint32_t c = 0; c < width; c++)
             rows[i * width + c] = raw_feature(t, originals[i], c);
-    return (struct feature_table){ .name = "feat",
+    struct feature_table table = { .name = "feat",
                                    .dtype = TR_F32,
                                    .num_rows = n,
                                    .width = width,
@@ -116,6 +163,9 @@ static struct feature_table make_features(const struct sim_graph *raw, const uin
                                    .rows = rows,
                                    .ndim = 1,
                                    .shape = { width } };
+    if (width >= CSR_WIDTH_MIN && width % 2 == 0)
+        partitions_compress(&table);
+    return table;
 }
 
 static void make_node_part(struct sim_partitions *p, uint32_t part, uint32_t t)
@@ -302,11 +352,6 @@ uint32_t sim_partitions_rank(struct sim_partitions *p, uint32_t ntype, const uin
     return number;
 }
 
-static void partitions_drop(const void *block)
-{
-    free((void *)(uintptr_t)block);
-}
-
 static void free_part(struct graph_part *part)
 {
     for (uint32_t t = 0; t < part->types->num_ntypes; t++) {
@@ -314,7 +359,7 @@ static void free_part(struct graph_part *part)
         partitions_drop(nodes->in_degrees);
         partitions_drop(nodes->out_degrees);
         for (uint32_t f = 0; f < nodes->num_features; f++)
-            partitions_drop(nodes->features[f].rows);
+            drop_table(&nodes->features[f]);
         partitions_drop(nodes->features);
     }
     for (uint32_t e = 0; e < part->types->num_etypes; e++) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "actors/data/sampler_state.h"
+#include "graph/csr.h"
 #include "graph/gather.h"
 #include "schemas/body.h"
 
@@ -63,6 +64,22 @@ int sampler_take_samples(struct ask *ask, struct message *reply, struct error *e
     return 1;
 }
 
+/* Rows of a table that is kept sparse, widened where the batch has them. */
+static int take_sparse(struct body_reader *reader, const struct rows_piece *piece,
+                       const uint32_t *positions)
+{
+    const struct batch_builder_rows *to = &piece->rows;
+    const struct sparse_form form = sampler_sparse_form(to->sparse);
+    struct sparse_answer answer;
+    int rv = rows_reply_next_sparse(reader, piece->count, &form, &answer);
+    if (rv == 0 && answer.dense != NULL)
+        scatter_rows(to->rows, positions, answer.dense, to->row_bytes, piece->count);
+    else if (rv == 0)
+        csr_widen_answer(to->rows, to->row_bytes, to->sparse->dtype, positions, answer.counts,
+                         answer.columns, answer.values, piece->count);
+    return rv;
+}
+
 int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error)
 {
     struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX];
@@ -73,6 +90,10 @@ int sampler_take_rows(struct ask *ask, struct message *reply, struct error *erro
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     for (uint32_t i = 0; i < count && rv == 0; i++) {
         const void *rows;
+        if (pieces[i].rows.sparse != NULL) {
+            rv = take_sparse(&reader, &pieces[i], positions);
+            continue;
+        }
         /* Rows are placed before the end of the body is checked: a wrong body fails the whole
          * batch, with what it wrote. */
         rv = rows_reply_next(&reader, pieces[i].count, pieces[i].rows.row_bytes, &rows);

@@ -13,6 +13,9 @@
 /* A reply of rows is smaller: they are summed, sent, read and placed while a cache has them. */
 #define ROWS_BYTES ((uint64_t)1 << 20)
 
+/* Rows that come sparse are widened in the turn in which they come: these are written in 2 ms. */
+#define WIDENED_BYTES ((uint64_t)8 << 20)
+
 /* The rows of each section start at a multiple of this. */
 #define ROWS_ALIGN 64u
 
@@ -172,6 +175,15 @@ uint32_t sampler_rows_pieces(const struct ask *ask,
     return count;
 }
 
+/* Bytes that a row takes in a reply, at most. */
+static uint64_t piece_row_bytes(const struct rows_piece *piece)
+{
+    if (piece->rows.sparse == NULL)
+        return piece->rows.row_bytes;
+    struct sparse_form form = sampler_sparse_form(piece->rows.sparse);
+    return sparse_row_bytes_max(&form);
+}
+
 /* Makes ask->piece as large as a reply may be, and moves past types of which nothing is wanted. */
 static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX])
 {
@@ -180,14 +192,18 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILD
         uint32_t count = ask->piece == 0 ? 0 : sampler_rows_pieces(ask, pieces);
         if (count == 0)
             continue;
-        uint64_t row_bytes = 0;
-        for (uint32_t i = 0; i < count; i++)
-            row_bytes += pieces[i].rows.row_bytes;
+        uint64_t row_bytes = 0, widened = 0, beside = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            row_bytes += piece_row_bytes(&pieces[i]);
+            beside += pieces[i].rows.sparse != NULL ? SPARSE_SECTION_BYTES : ROWS_ALIGN;
+            widened += pieces[i].rows.row_bytes;
+        }
         uint64_t most = reply_bytes_max(ask);
         uint64_t room = (most < ROWS_BYTES ? most : ROWS_BYTES) / (row_bytes + 1);
+        room = room < WIDENED_BYTES / (widened + 1) ? room : WIDENED_BYTES / (widened + 1);
         room = room == 0 ? 1 : room;
         ask->piece = room < ask->piece ? (uint32_t)room : ask->piece;
-        ask->call.reply_bytes = (size_t)(ask->piece * row_bytes + count * ROWS_ALIGN);
+        ask->call.reply_bytes = (size_t)(ask->piece * row_bytes + beside);
         return sampler_rows_pieces(ask, pieces);
     }
     return 0;
@@ -231,6 +247,7 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
     head->part = ask->part;
     head->version = ask->task->loader->versions[ask->part];
     head->num_sections = count;
+    head->sparse = 1;
     *out = request;
     return 0;
 }

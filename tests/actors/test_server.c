@@ -405,6 +405,94 @@ static void rows_are_those_of_the_tables(void **unused)
     }
 }
 
+/* A copy of a table that is kept sparse; the caller frees its arrays. */
+static struct csr_rows make_sparse(const struct feature_table *dense)
+{
+    const float *rows = dense->rows;
+    uint64_t *index = calloc(dense->num_rows + 1, sizeof *index), count = 0;
+    uint32_t *columns = calloc(dense->num_rows * dense->width, sizeof *columns);
+    float *values = calloc(dense->num_rows * dense->width, sizeof *values);
+    for (uint64_t row = 0; row < dense->num_rows; row++) {
+        for (uint32_t c = 0; c < dense->width; c++)
+            if (rows[row * dense->width + c] != 0) {
+                columns[count] = c;
+                values[count++] = rows[row * dense->width + c];
+            }
+        index[row + 1] = count;
+    }
+    return (struct csr_rows){ .num_rows = dense->num_rows,
+                              .width = dense->width,
+                              .dtype = dense->dtype,
+                              .row_nnz_max = (uint32_t)dense->width,
+                              .index = index,
+                              .columns = columns,
+                              .values = values };
+}
+
+/* Rows of 5 elements, of which 4 are 0 or none is: sparse rows come in the form that is shorter,
+ * widened they are those of the dense table, and whoever does not ask for them gets dense ones. */
+static void sparse_rows_are_those_of_the_tables(void **unused)
+{
+    (void)unused;
+    for (int full = 0; full < 2; full++) {
+        struct fixture f;
+        open_fixture(&f, 1, 0, full);
+        struct feature_table *feat =
+            (struct feature_table *)(uintptr_t)&f.graph.parts[1].nodes[0].features[0];
+        const struct feature_table dense = *feat;
+        float *rows = (float *)(uintptr_t)dense.rows;
+        for (uint64_t i = 0; i < dense.num_rows * dense.width; i++)
+            rows[i] = full || i % 5 == i / 5 % 5 ? (float)i + 1 : 0;
+        struct csr_rows csr = make_sparse(&dense);
+        *feat = dense;
+        feat->rows = NULL;
+        feat->form = TABLE_CSR;
+        feat->csr = &csr;
+        const struct sparse_form form = {
+            .width = dense.width, .element_bytes = 4, .row_max = csr.row_nnz_max, .has_values = true
+        };
+        const uint32_t *wanted = good_rows.body.rows, places[] = { 0, 1, 2 };
+        struct rows_request request = good_rows;
+        struct body_reader reader;
+        struct sparse_answer answer;
+        const void *plain;
+        ask_rows(&f, &request);
+        rows_reply_begin(&reader, f.asker.reply, f.asker.reply_bytes);
+        assert_int_equal(rows_reply_next(&reader, 3, 20, &plain), 0);
+        for (int i = 0; i < 3; i++)
+            assert_memory_equal((const char *)plain + i * 20, rows + wanted[i] * 5, 20);
+        request.head.sparse = 1;
+        ask_rows(&f, &request);
+        assert_int_equal(f.asker.reply_kind, MSG_ROWS_REPLY);
+        rows_reply_begin(&reader, f.asker.reply, f.asker.reply_bytes);
+        assert_int_equal(rows_reply_next_sparse(&reader, 3, &form, &answer), 0);
+        assert_true((answer.dense != NULL) == full);
+        for (int i = 0; i < 3; i++) {
+            float row[5];
+            const uint32_t *columns = answer.columns + (full ? 0 : i);
+            if (!full)
+                csr_widen_answer(row, 20, TR_F32, places, answer.counts + i, columns,
+                                 (const float *)answer.values + i, 1);
+            assert_memory_equal(full ? (const char *)answer.dense + i * 20 : (const char *)row,
+                                rows + wanted[i] * 5, 20);
+        }
+        /* What is not sparse is answered as ever. */
+        assert_int_equal(rows_reply_next(&reader, 3, 4, &plain), 0);
+        assert_int_equal(rows_reply_next(&reader, 3, 1, &plain), 0);
+        assert_int_equal(rows_reply_next(&reader, 3, 8, &plain), 0);
+        assert_int_equal(rows_reply_end(&reader), 0);
+        /* A row that there is not is refused before its elements are counted. */
+        request.body.rows[1] = 50;
+        ask_rows(&f, &request);
+        assert_failed(&f, TR_ERANGE, "row 50");
+        *feat = dense;
+        free((void *)(uintptr_t)csr.index);
+        free((void *)(uintptr_t)csr.columns);
+        free((void *)(uintptr_t)csr.values);
+        close_fixture(&f);
+    }
+}
+
 /* Sections of an answer begin at multiples of 8, and what stands between them is no memory of what
  * was answered before. */
 static void gaps_between_rows_are_zero(void **unused)
@@ -611,6 +699,7 @@ int main(void)
         cmocka_unit_test(without_memory_requests_are_refused),
         cmocka_unit_test(samples_equal_the_reference_in_one_piece_or_many),
         cmocka_unit_test(rows_are_those_of_the_tables),
+        cmocka_unit_test(sparse_rows_are_those_of_the_tables),
         cmocka_unit_test(gaps_between_rows_are_zero),
         cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),
         cmocka_unit_test(selections_list_the_set_rows_in_order),

@@ -461,6 +461,124 @@ static void rows_are_read_as_far_as_they_go(void **unused)
     assert_int_equal(rows_reply_next(&reader, UINT64_MAX, UINT64_MAX, &rows), TR_EFORMAT);
 }
 
+/* Three rows of 6 columns with 3, 0 and 1 elements, behind 12 bytes of another section. */
+struct sparse_body {
+    _Alignas(64) unsigned char bytes[256];
+    struct sparse_layout layout;
+};
+
+static const struct sparse_form sparse_forms[] = {
+    { .width = 6, .element_bytes = 4, .row_max = 3, .has_values = true },
+    { .width = 6, .element_bytes = 4, .row_max = 3, .has_values = false },
+};
+
+static void make_sparse(struct sparse_body *body, const struct sparse_form *form)
+{
+    static const uint32_t counts[] = { 3, 0, 1 }, columns[] = { 0, 2, 5, 5 };
+    static const float values[] = { 1, 2, 3, 4 };
+    struct msg_sparse_rows head = { .num_elements = 4, .has_values = form->has_values };
+    memset(body->bytes, 0, sizeof body->bytes);
+    assert_int_equal(sparse_layout_make(&body->layout, 12, 3, 4, form), 0);
+    assert_false(body->layout.dense);
+    assert_int_equal(body->layout.head, 64);
+    assert_true(body->layout.end <= 12 + 3 * sparse_row_bytes_max(form) + SPARSE_SECTION_BYTES);
+    memcpy(body->bytes + body->layout.head, &head, sizeof head);
+    memcpy(body->bytes + body->layout.counts, counts, sizeof counts);
+    memcpy(body->bytes + body->layout.columns, columns, sizeof columns);
+    if (form->has_values)
+        memcpy(body->bytes + body->layout.values, values, sizeof values);
+}
+
+static int read_sparse(const struct sparse_body *body, uint64_t length,
+                       const struct sparse_form *form, struct sparse_answer *answer)
+{
+    struct body_reader reader;
+    const void *before;
+    assert_int_equal(rows_reply_begin(&reader, body->bytes, length), 0);
+    assert_int_equal(rows_reply_next(&reader, 3, 4, &before), 0);
+    int rv = rows_reply_next_sparse(&reader, 3, form, answer);
+    return rv != 0 ? rv : rows_reply_end(&reader);
+}
+
+static void sparse_rows_are_read_as_they_were_laid_out(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        const struct sparse_form *form = &sparse_forms[i];
+        struct sparse_body body;
+        struct sparse_answer answer;
+        make_sparse(&body, form);
+        assert_int_equal(read_sparse(&body, body.layout.end, form, &answer), 0);
+        assert_null(answer.dense);
+        assert_int_equal(answer.counts[0], 3);
+        assert_int_equal(answer.columns[3], 5);
+        assert_true((answer.values != NULL) == form->has_values);
+        if (form->has_values)
+            assert_true(((const float *)answer.values)[3] == 4);
+        for (uint64_t length = 12; length < sizeof body.bytes; length++)
+            if (length != body.layout.end)
+                assert_int_equal(read_sparse(&body, length, form, &answer), TR_EFORMAT);
+    }
+}
+
+/* Whatever is wrong in it: no column leads outside of a row. */
+static void wrong_sparse_rows_are_refused(void **unused)
+{
+    (void)unused;
+    const struct sparse_form *form = &sparse_forms[0];
+    struct sparse_body good;
+    make_sparse(&good, form);
+    const struct {
+        uint64_t at;
+        uint32_t value;
+    } cases[] = {
+        { good.layout.head, 5 },                          /* more elements than came */
+        { good.layout.head, 3 },                          /* fewer */
+        { good.layout.head + 4, UINT32_MAX },             /* a size that overflows */
+        { good.layout.head + 8, 1 },                      /* dense, with elements */
+        { good.layout.head + 8, 2 },                      /* no form at all */
+        { good.layout.head + 12, 0 },                     /* no values, where the table has some */
+        { good.layout.counts, 4 },                        /* more than a row has */
+        { good.layout.counts, 2 },                        /* fewer than there are */
+        { good.layout.counts + 8, UINT32_MAX },           /* a sum that wraps around */
+        { good.layout.columns + 8, 6 },                   /* a column that there is not */
+        { good.layout.columns + 4, 0 },                   /* one that is there again */
+        { good.layout.columns + 4, 5 },                   /* one that is too late */
+        { good.layout.columns + 12, (uint32_t)INT32_MIN } /* a negative one */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sparse_body bad = good;
+        struct sparse_answer answer;
+        memcpy(bad.bytes + cases[i].at, &cases[i].value, sizeof cases[i].value);
+        assert_int_equal(read_sparse(&bad, bad.layout.end, form, &answer), TR_EFORMAT);
+    }
+}
+
+/* Where rows are nearly full they come dense, and take no more than was reserved for them. */
+static void full_rows_come_dense(void **unused)
+{
+    (void)unused;
+    const struct sparse_form form = {
+        .width = 6, .element_bytes = 4, .row_max = 6, .has_values = true
+    };
+    struct sparse_body body = { .bytes = { 0 } };
+    struct sparse_answer answer;
+    const struct msg_sparse_rows head = { .dense = 1 };
+    const float row = 7;
+    assert_int_equal(sparse_row_bytes_max(&form), 24);
+    assert_int_equal(sparse_layout_make(&body.layout, 12, 3, 18, &form), 0);
+    assert_true(body.layout.dense);
+    assert_int_equal(body.layout.end, 128 + 72);
+    assert_true(body.layout.end <= 12 + 3 * 24 + SPARSE_SECTION_BYTES);
+    memcpy(body.bytes + body.layout.head, &head, sizeof head);
+    memcpy(body.bytes + body.layout.rows, &row, sizeof row);
+    assert_int_equal(read_sparse(&body, body.layout.end, &form, &answer), 0);
+    assert_true(*(const float *)answer.dense == 7);
+    assert_int_equal(read_sparse(&body, body.layout.end - 1, &form, &answer), TR_EFORMAT);
+    assert_int_equal(sparse_layout_make(&body.layout, 12, 3, UINT64_MAX, &form), TR_ETOOBIG);
+    assert_int_equal(sparse_layout_make(&body.layout, UINT64_MAX, 3, 1, &form), TR_ETOOBIG);
+}
+
 /* Bodies whose length follows from the head: exactly so long, not one byte less or more. */
 static void each_kind_has_the_body_that_its_head_says(void **unused)
 {
@@ -1051,6 +1169,9 @@ int main(void)
         cmocka_unit_test(fields_of_rows_follow_them),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
+        cmocka_unit_test(sparse_rows_are_read_as_they_were_laid_out),
+        cmocka_unit_test(wrong_sparse_rows_are_refused),
+        cmocka_unit_test(full_rows_come_dense),
         cmocka_unit_test(each_kind_has_the_body_that_its_head_says),
         cmocka_unit_test(paths_and_pieces_end_at_their_bounds),
         cmocka_unit_test(sections_end_at_their_bound),
