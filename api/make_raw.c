@@ -299,6 +299,8 @@ int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_ta
                                        .duplicates = (enum raw_duplicates)options.duplicates };
     if (raw_options_check(&rules, &inner) != 0)
         return error_give(&inner, error);
+    if (options.rows > TR_ROWS_SPARSE)
+        return tr_error_set(error, TR_EINVAL, "rows: %u is no enum tr_import_rows", options.rows);
     struct npz_making *making = raw_task_create(sizeof *making, options.out, options.path,
                                                 options.replace, error);
     if (making == NULL)
@@ -306,7 +308,8 @@ int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_ta
     making->options = (struct npz_import_options){ .undirected = options.undirected,
                                                    .split = options.split,
                                                    .loops = rules.loops,
-                                                   .duplicates = rules.duplicates };
+                                                   .duplicates = rules.duplicates,
+                                                   .rows = (enum raw_rows)options.rows };
     return task_start(&IMPORT_NPZ_WORK, making, out, error);
 }
 
@@ -324,6 +327,10 @@ int tr_import_npz_result(struct tr_task *task, struct tr_import_npz_report *repo
     known.labels_name = facts->labels_name;
     known.unread = facts->unread;
     known.sparse_items = facts->sparse_items;
+    known.feature_items = facts->feature_items;
+    known.sparse_bytes = facts->sparse_bytes;
+    known.dense_bytes = facts->dense_bytes;
+    known.kept_sparse = facts->kept_sparse;
     known.self_loops = facts->self_loops;
     known.duplicates = facts->duplicates;
     known.pairs_seen = facts->pairs_seen;

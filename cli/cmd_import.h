@@ -17,6 +17,8 @@
 /* In the order of enum tr_loops and enum tr_duplicates. */
 #define IMPORT_LOOPS "keep|drop|error"
 #define IMPORT_DUPLICATES "keep|count|merge|error"
+/* In the order of enum tr_import_rows. */
+#define IMPORT_ROWS "smaller|dense|sparse"
 
 struct import_edges_values {
     const char *out;
@@ -67,6 +69,7 @@ struct import_npz_values {
     const char *out;
     uint64_t split;
     bool undirected;
+    int rows;       /* of IMPORT_ROWS */
     int loops;      /* of IMPORT_LOOPS */
     int duplicates; /* of IMPORT_DUPLICATES */
     bool replace;

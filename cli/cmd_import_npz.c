@@ -18,6 +18,21 @@ static void say_array(struct report *report, const char *key, const char *label,
         report_text(report, key, label, name);
 }
 
+/* How sparse features were written, and what the other form would have taken. */
+static void report_rows(struct report *report, const struct tr_import_npz_report *found)
+{
+    if (found->sparse_items > 0 && !found->kept_sparse)
+        report_count(report, "sparse_items", "sparse numbers, stored with their zeroes",
+                     found->sparse_items);
+    if (found->kept_sparse)
+        report_count(report, "feature_items", "features kept sparse, numbers",
+                     found->feature_items);
+    if (found->sparse_bytes == 0)
+        return;
+    report_bytes(report, "sparse_bytes", "features sparse", found->sparse_bytes);
+    report_bytes(report, "dense_bytes", "features dense", found->dense_bytes);
+}
+
 static int report_npz(const void *arg, struct tr_task *task, struct report *report,
                       struct tr_error *error)
 {
@@ -29,9 +44,7 @@ static int report_npz(const void *arg, struct tr_task *task, struct report *repo
     say_array(report, "edges_array", "edges from", found.edges_name);
     say_array(report, "features_array", "features from", found.features_name);
     say_array(report, "labels_array", "labels from", found.labels_name);
-    if (found.sparse_items > 0)
-        report_count(report, "sparse_items", "sparse numbers, stored with their zeroes",
-                     found.sparse_items);
+    report_rows(report, &found);
     if (found.num_splits > 0) {
         report_count(report, "splits", "splits", found.num_splits);
         report_count(report, "split", "split of the masks", found.split);
@@ -61,6 +74,7 @@ int import_npz_run(const struct invocation *invocation, const void *opaque)
     options.split = (uint32_t)values->split;
     options.loops = (uint32_t)values->loops;
     options.duplicates = (uint32_t)values->duplicates;
+    options.rows = (uint32_t)values->rows;
     return raw_report_make(invocation, &(struct raw_report){ .start = start,
                                                              .options = &options,
                                                              .add = report_npz,

@@ -201,27 +201,34 @@ TR_API int tr_import_table_column(struct tr_task *task, uint32_t number,
 /* A graph that was published as one .npz archive of NumPy arrays, in the style of the GNN
  * benchmark (adj_data, attr_data, labels) or of the heterophilous graphs (edges, node_features,
  * train_masks); troupe-import(1) has the arrays' names. The raw graph has "feat", "label",
- * "train_mask", "val_mask" and "test_mask", as far as the archive has them. Sparse features are
- * stored with their zeroes. */
+ * "train_mask", "val_mask" and "test_mask", as far as the archive has them. Sparse features stay
+ * sparse where that takes fewer bytes. */
+enum tr_import_rows {
+    TR_ROWS_SMALLER = 0, /* sparse where that takes fewer bytes, else dense */
+    TR_ROWS_DENSE = 1,
+    TR_ROWS_SPARSE = 2,
+};
+
 struct tr_import_npz_options {
     size_t size;
     const char *path;
     const char *out; /* the folder to make */
     bool replace;    /* as above */
     bool undirected; /* each edge also stands for its reverse */
-    unsigned char reserved[2];
+    unsigned char reserved[6];
     uint32_t split;      /* where there are several, from 0 */
     uint32_t loops;      /* enum tr_loops */
     uint32_t duplicates; /* enum tr_duplicates */
+    uint32_t rows;       /* enum tr_import_rows, of sparse features */
 };
-#define TR_IMPORT_NPZ_OPTIONS_INIT                                                  \
-    {                                                                               \
-        sizeof(struct tr_import_npz_options), NULL, NULL, false, false, "", 0, 0, 0 \
+#define TR_IMPORT_NPZ_OPTIONS_INIT                                                     \
+    {                                                                                  \
+        sizeof(struct tr_import_npz_options), NULL, NULL, false, false, "", 0, 0, 0, 0 \
     }
 
 /* As tr_import_edges_start(). TR_EUNSUPPORTED: an array that is needed holds Python objects or
- * another type that is not read; TR_ETOOBIG: sparse features of more than 2^34 bytes with their
- * zeroes. Both name the array. */
+ * another type that is not read; TR_ETOOBIG: sparse features that are to be dense, of more than
+ * 2^34 bytes with their zeroes. Both name the array. */
 TR_API int tr_import_npz_start(const struct tr_import_npz_options *options, struct tr_task **out,
                                struct tr_error *error);
 
@@ -233,17 +240,24 @@ struct tr_import_npz_report {
     const char *features_name;
     const char *labels_name;
     const char *unread;    /* arrays that were not read, separated by ", "; NULL: none */
-    uint64_t sparse_items; /* of sparse features, which were stored with their zeroes */
+    uint64_t sparse_items; /* of sparse rows in the archive; 0: there are none */
     uint64_t self_loops;   /* of the archive, also where they were dropped */
     uint64_t duplicates;   /* edges that repeat an earlier one, where they were looked for */
     uint64_t pairs_seen;   /* pairs of nodes with an edge in the archive, at most 65536 of them */
     uint64_t pairs_mutual; /* those of them with edges both ways */
     uint32_t num_splits;   /* 0: the archive has no masks */
     uint32_t split;        /* the one whose masks were written */
+    /* Of sparse features: their elements that are not 0, and what they take in either form. */
+    uint64_t feature_items;
+    uint64_t sparse_bytes;
+    uint64_t dense_bytes;
+    bool kept_sparse; /* they are */
+    unsigned char reserved[7];
 };
-#define TR_IMPORT_NPZ_REPORT_INIT                                                        \
-    {                                                                                    \
-        sizeof(struct tr_import_npz_report), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 \
+#define TR_IMPORT_NPZ_REPORT_INIT                                                                  \
+    {                                                                                              \
+        sizeof(struct tr_import_npz_report), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            false, ""                                                                              \
     }
 
 /* As tr_import_edges_result(), of an import of an archive. */

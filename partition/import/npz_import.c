@@ -69,10 +69,10 @@ static int write_tables(struct npz_job *job, const char *sparse_features, const 
     const struct npz_facts *facts = job->facts;
     int rv = 0;
     if (facts->features_name != NULL)
-        rv = sparse_features != NULL ? npz_table_widen(job, "feat", sparse_features)
+        rv = sparse_features != NULL ? npz_table_sparse(job, "feat", sparse_features, true)
                                      : npz_table_copy(job, "feat", facts->features_name);
     if (rv == 0 && facts->labels_name != NULL)
-        rv = sparse_labels != NULL ? npz_table_widen(job, "label", sparse_labels)
+        rv = sparse_labels != NULL ? npz_table_sparse(job, "label", sparse_labels, false)
                                    : npz_table_copy(job, "label", facts->labels_name);
     return rv == 0 ? npz_masks_write(job) : rv;
 }

@@ -16,7 +16,7 @@
  * "weight" where adj_data holds other numbers than 1.
  *
  * Edges are held in memory, 8 bytes each beside the arrays that they come from; sparse features
- * are widened a row at a time. Thread rules: one thread at a time.
+ * are written a row at a time, sparse or widened. Thread rules: one thread at a time.
  */
 #ifndef PARTITION_IMPORT_NPZ_IMPORT_H
 #define PARTITION_IMPORT_NPZ_IMPORT_H
@@ -32,13 +32,17 @@ struct npz_import_options {
     uint32_t split; /* of several, from 0 */
     enum raw_loops loops;
     enum raw_duplicates duplicates;
+    enum raw_rows rows; /* of sparse features */
 };
 
 struct npz_facts {
     const char *edges_name, *features_name, *labels_name; /* of arrays; NULL: there is none */
     char *unread;          /* the names of the others, printable, separated by ", "; NULL: none */
-    uint64_t sparse_items; /* of features that were widened; 0: they are dense */
-    uint32_t num_splits;   /* 0: there are no masks */
+    uint64_t sparse_items; /* of sparse rows in the archive; 0: they are dense */
+    bool kept_sparse;      /* features were, with feature_items elements that are not 0 */
+    uint64_t feature_items;
+    uint64_t sparse_bytes, dense_bytes; /* of features in either form; 0: the archive's are dense */
+    uint32_t num_splits;                /* 0: there are no masks */
     uint64_t self_loops, duplicates;
     uint64_t pairs_seen, pairs_mutual; /* see reverse_pairs.h; before reverses are added */
 };

@@ -12,7 +12,8 @@
 /* Writes the dense array as the table `name`, "feat" or "label". */
 int npz_table_copy(struct npz_job *job, const char *name, const char *array_name);
 
-/* Writes the sparse rows of a prefix (npz_sparse.h), with their zeroes. */
-int npz_table_widen(struct npz_job *job, const char *name, const char *prefix);
+/* Writes the sparse rows of a prefix (npz_sparse.h): sparse, where they may be and the options say
+ * so, else with their zeroes. */
+int npz_table_sparse(struct npz_job *job, const char *name, const char *prefix, bool may_keep);
 
 #endif

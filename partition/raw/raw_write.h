@@ -16,6 +16,13 @@
 
 struct raw_writer;
 
+/* How sparse rows of a source are written. */
+enum raw_rows {
+    RAW_ROWS_SMALLER, /* sparse where that takes fewer bytes */
+    RAW_ROWS_DENSE,
+    RAW_ROWS_SPARSE,
+};
+
 struct raw_write_options {
     struct files *files;         /* NULL = files_posix */
     const struct cancel *cancel; /* asked at each append and while copying */

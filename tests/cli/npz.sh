@@ -23,7 +23,7 @@ expect "what was imported is partitioned" exited 0
 troupe train "$work/parts/rings.json" --epochs 30 --run "$work/run" --quiet
 expect "and trained with the masks of the split" says '^test accuracy  *1'
 
-troupe import npz "$work/sparse.npz" --out "$work/sparse" --undirected --duplicates merge --quiet
+troupe import npz "$work/sparse.npz" --out "$work/sparse" --undirected --duplicates merge --rows dense --quiet
 expect "compressed rows are imported" exited 0
 expect "sparse features are said to be stored with their zeroes" \
     says '^sparse numbers, stored with their zeroes  *240$'
@@ -43,6 +43,11 @@ troupe import npz "$work/both.npz" --out "$work/twice" --undirected --duplicates
 expect "which merging mends" says '"edges":480,.*"duplicates":480'
 expect "without a hint" sh -c "! grep -q hint '$work/out'"
 
+troupe import npz "$work/sparse.npz" --out "$work/kept" --undirected --duplicates merge --quiet
+expect "features stay sparse where that takes fewer bytes" says '^features kept sparse, numbers  *240$'
+expect "and both sizes are said" says '^features dense  *3.75 KiB$'
+troupe import npz "$work/sparse.npz" --out "$work/kept" --rows some --replace --quiet
+expect "another form is refused" refuses_with 'choose one of smaller|dense|sparse'
 mkdir "$work/made"
 troupe import npz "$work/rings.npz" --split 10 --out "$work/made/raw" --quiet
 expect "a split that is not there is refused by the option's name" \

@@ -36,6 +36,7 @@ cli_shell_tests = \
     tests/cli/ogb.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
+    tests/cli/sparse.sh \
     tests/cli/progress.sh \
     tests/cli/public.sh \
     tests/cli/report.sh \
