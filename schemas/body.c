@@ -309,7 +309,7 @@ int rows_reply_next_sparse(struct body_reader *reader, uint64_t num_rows,
                            const struct sparse_form *form, struct sparse_answer *answer)
 {
     const void *taken;
-    *answer = (struct sparse_answer){ NULL };
+    *answer = (struct sparse_answer){ .dense = NULL };
     int rv = body_take(reader, 1, sizeof(struct msg_sparse_rows), SECTION_ALIGN, &taken);
     if (rv != 0)
         return rv;
