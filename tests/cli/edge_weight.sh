@@ -71,7 +71,7 @@ expect "and no run is begun" absent "$work/other"
 learn again 3 --edge-weight weight --from "$work/plain"
 expect "a model that learned without weights is none to begin with" complains "was trained with nothing as --edge-weight"
 learn sage 80 --resume
-expect "a run with weights goes on with them alone" complains "edge_weight"
+expect "a run with weights goes on with them alone" complains "edge-weight (it was .weight., now not there)"
 sed '2s/[^,]*$/-1/' "$work/edges.csv" >"$work/wrong.csv"
 troupe import table --edges "$work/wrong.csv" --nodes "$work/nodes.csv" --labels label --weight weight --out "$work/bad" --quiet
 troupe split "$work/bad" --ratio 40/20/40 --quiet
