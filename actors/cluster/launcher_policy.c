@@ -148,7 +148,12 @@ static void policy_describe(char *text, size_t size, const struct launcher_polic
         snprintf(how, sizeof how, "was ended by signal %d", signal);
     else
         snprintf(how, sizeof how, "ended with exit code %d", code);
-    if (code == 2 && signal == 0)
+    /* One that was ready had sound options: what ended it is its own message. */
+    if (code == 2 && signal == 0 && policy->members[process].was_ready)
+        snprintf(text, size,
+                 "process %u (%s) %s after it was ready: restarting cannot help, job stopped",
+                 process, role, how);
+    else if (code == 2 && signal == 0)
         snprintf(
             text, size,
             "process %u (%s) %s: bad option or cluster file; restarting cannot help, job stopped",
@@ -181,7 +186,7 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
         char reason[LAUNCHER_REASON_MAX];
         policy_describe(reason, sizeof reason, policy, process, code, signal);
         if (!policy->stopping)
-            policy->hopeless = usage;
+            policy->hopeless = usage && !member->was_ready;
         policy_fail(policy, reason);
         return;
     }
@@ -276,6 +281,7 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     policy->members[process].returning = false;
+    policy->members[process].was_ready = true;
     policy->members[process].failures = 0;
 }
 
@@ -368,6 +374,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         /* The member is running before it is started: where that fails, its end is taken as any
          * other. */
+        member->was_ready = false;
         policy_enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ended = false;
         command->action = LAUNCHER_START;

@@ -80,6 +80,7 @@ struct launcher_member {
     bool told;      /* the command of its state was taken */
     bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
+    bool was_ready; /* in this life */
     uint64_t at_ns;
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */

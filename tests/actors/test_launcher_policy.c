@@ -249,6 +249,24 @@ static void wrong_usage_is_final(void **unused)
     assert_non_null(strstr(error.text, "process 3 (trainer)"));
 }
 
+/* What a process that was ready cannot do is no option of the job. */
+static void what_ends_a_ready_process_for_good_is_no_wrong_usage(void **unused)
+{
+    struct world world;
+    struct error error;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    launcher_policy_ready(&world.policy, 3, world.now_ns);
+    ends(&world, 3, 2, 0);
+    ends(&world, 2, 0, 0);
+    ends(&world, 1, 0, 0);
+    ends(&world, 0, 0, 0);
+    assert_int_equal(world.starts, 4);
+    assert_int_equal(result(&world, &error), TR_ECHILD);
+    assert_non_null(strstr(error.text, "process 3 (trainer) ended with exit code 2 after it was"));
+}
+
 static void a_trainer_that_fails_brings_the_others_back(void **unused)
 {
     static const enum launcher_role TWO[] = { LAUNCHER_TRAINER, LAUNCHER_TRAINER };
@@ -791,6 +809,7 @@ int main(void)
         cmocka_unit_test(a_restart_counts_for_exactly_the_period),
         cmocka_unit_test(pauses_double_until_it_is_ready),
         cmocka_unit_test(wrong_usage_is_final),
+        cmocka_unit_test(what_ends_a_ready_process_for_good_is_no_wrong_usage),
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
         cmocka_unit_test(a_server_that_left_too_early_is_missed),
         cmocka_unit_test(a_trainer_that_fails_at_the_end_finds_the_others),

@@ -124,7 +124,7 @@ lost() {
         return 1
     }
     wait "$member"
-    [ $? = 1 ] && grep -q "no coordinator (process 0) for 2 seconds" "$work/err.$2"
+    [ $? = 1 ] && grep -q "the coordinator (process 0) has not answered for 2 seconds" "$work/err.$2"
 }
 
 # stall RUN WHAT.PROCESS

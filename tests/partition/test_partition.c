@@ -467,6 +467,8 @@ static void steps_lead_from_beginning_to_end(void **state)
                                  "\nnodes 0/150, 0/150"
                                  "\nfeat 0/150, 0/150"
                                  "\nnone 0/150, 0/150"
+                                 "\nwords 0/300, 150/300, 150/300"
+                                 "\nflags 0/300, 150/300, 150/300"
                                  "\ntrain_mask 0/150, 0/150"
                                  "\nranks 0/150, 0/150, 0/150"
                                  "\nhalo 0/40, 32/40"

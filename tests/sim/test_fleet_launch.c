@@ -24,7 +24,7 @@
 #define LASTS_NS (3 * ENV_SECOND_NS)
 
 void __wrap_fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation);
-void __wrap_fleet_ask_to_stop(struct fleet *fleet, uint32_t number);
+void __wrap_fleet_ask_to_leave(struct fleet *fleet, uint32_t number);
 void __wrap_fleet_kill(struct fleet *fleet, uint32_t number);
 
 void __wrap_fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
@@ -36,7 +36,7 @@ void __wrap_fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnatio
                                        .node = (struct node *)(void *)fleet };
 }
 
-void __wrap_fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
+void __wrap_fleet_ask_to_leave(struct fleet *fleet, uint32_t number)
 {
     fleet->processes[number].ending = fleet->processes[number].node != NULL;
 }

@@ -46,7 +46,7 @@ TESTS += tests/sim/test_fleet_launch
 tests_sim_test_fleet_launch_SOURCES = tests/sim/test_fleet_launch.c
 tests_sim_test_fleet_launch_LDADD = $(sim_libs) $(test_libs)
 tests_sim_test_fleet_launch_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fleet_boot \
-    -Wl,--wrap=fleet_ask_to_stop -Wl,--wrap=fleet_kill
+    -Wl,--wrap=fleet_ask_to_leave -Wl,--wrap=fleet_kill
 
 check_PROGRAMS += tests/sim/test_sim_checks
 TESTS += tests/sim/test_sim_checks
