@@ -160,7 +160,7 @@ static void an_end_for_nothing_is_found(void **state)
     fleet_launch_turn(fleet);
     end_asked(fleet, 0);
     assert_int_not_equal(fleet->error.code, 0);
-    assert_non_null(strstr(fleet->error.text, "TR_ECHILD"));
+    assert_non_null(strstr(fleet->error.text, "TR_EINVAL"));
     close_fleet(fleet);
     fleet = open_fleet(0);
     fleet->launch.launcher.policy.restarts = 2 * RESTARTS;
