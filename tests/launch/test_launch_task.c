@@ -584,7 +584,8 @@ static void bad_options_are_refused(void **state)
     }
     options.launcher = (enum tr_launcher)(TR_LAUNCHER_SRUN + 1);
     assert_int_equal(tr_launch_open(&options, &launch, &failure), TR_EINVAL);
-    assert_string_equal(failure.message, "launcher: there is no launcher 4; they are numbered below 4");
+    assert_string_equal(failure.message,
+                        "launcher: there is no launcher 4; they are numbered below 4");
     options.launcher = TR_LAUNCHER_LOCAL;
     options.master_port = 65535;
     ok(tr_launch_open(&options, &launch, &failure));
