@@ -2,7 +2,7 @@
 # A job that is stopped makes a checkpoint behind the step under way, on all of its trainers, and goes
 # on from there to the model of a job that was never stopped; whoever gets the signal.
 restarts=3
-epochs=1000
+epochs=2500
 . "${srcdir:-.}/tests/cli/job.sh"
 
 # No checkpoint but that of the stop.
