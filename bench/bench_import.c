@@ -25,7 +25,7 @@
 #include "partition/raw/raw_write.h"
 #include "partition/table/table_import.h"
 
-/* Of the big graph's edges: names are three times as long as numbers. */
+/* The share of the big graph that is imported by names, which are three times as long as numbers. */
 #define NAMES_SHARE 0.25
 #define EDGES_A_NODE 8u
 /* An import of the whole graph takes seconds, and few runs tell enough. */

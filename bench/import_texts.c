@@ -124,7 +124,7 @@ static void blocks_close(struct blocks *blocks)
     free(blocks->block);
 }
 
-/* Whole lines, up to *end; false behind the last one. Lines are shorter than a block. */
+/* Reads whole lines, up to *end; returns false behind the last one. Lines are shorter than a block. */
 static bool blocks_next(struct blocks *blocks, const char **end)
 {
     ssize_t got = read(blocks->fd, blocks->block + blocks->kept, BLOCK_BYTES - blocks->kept);

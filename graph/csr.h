@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of a table kept sparse (compressed sparse rows): of each row the elements that are stored,
- * in the order of their columns. An element that is not stored is 0. Who reads rows gets them
- * widened: the same bytes as those of a dense table.
+ * in the order of their columns. An element that is not stored is 0. Readers get rows
+ * as dense rows: the same bytes as those of a dense table.
  *
  * Ownership: views, which point into memory of others. Thread rules: pure; frozen rows may be read
  * by any thread.

@@ -36,7 +36,7 @@ struct csc {
     uint64_t first_edge; /* per-type global edge ID of position 0; the rest are implicit */
 };
 
-/* How the rows of a table are kept. Whoever asks for rows gets dense ones, whatever the form. */
+/* How the rows of a table are kept. Readers get dense rows, whatever the form. */
 enum table_form {
     TABLE_DENSE, /* row-major */
     TABLE_CSR,   /* the elements that are not 0, of nodes' tables alone */
