@@ -85,13 +85,14 @@ if [ "$TROUPE_SHARED_KEY" = - ]; then
 elif [ -n "$TROUPE_SHARED_KEY" ]; then
     echo "key in a file" >>"$FAKE/log"
 fi
-echo "troupe: ready process $TROUPE_PROCESS"
 echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
+[ "$1/$TRAINER" != train/usage ] || exit 2
+echo "troupe: ready process $TROUPE_PROCESS"
 case $1/$TRAINER in
 train/well) until all_ready; do sleep 0.1; done; exit 0 ;;
 train/fail) echo "it went wrong" >&2; exit 1 ;;
 train/once) [ -e "$FAKE/failed" ] && exit 0; touch "$FAKE/failed"; kill -9 $$ ;;
-train/usage) exit 2 ;;
+train/lasting) exit 2 ;;
 train/kernels) echo "troupe: kernels blas $TROUPE_PROCESS, loops one"; sleep 0.5; exit 0 ;;
 train/alike) echo "troupe: kernels blas core, loops one"; sleep 0.5; exit 0 ;;
 *) cat >/dev/null ;;
@@ -148,6 +149,10 @@ expect "a trainer that was killed is started again" exited 0
 expect "and its end is told" complains 'ended by signal 9\|exit code 137'
 TRAINER=usage launch
 expect "wrong usage is not tried again" refuses_with "restarting cannot help"
+TRAINER=lasting launch
+expect "nor what ends for good after it was ready, which is no wrong usage" fails_with \
+    "process 3 (trainer) ended with exit code 2 after it was ready: restarting cannot help, job stopped"
+expect "it was started once" [ "$(grep -c '^3 train' "$work/log")" = 1 ]
 
 # A Ctrl-C, a SIGTERM, and a launcher that is killed.
 begin() {
