@@ -9,6 +9,7 @@ EXTRA_DIST += \
     python/setup.py \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
+    python/tests/test_blocks.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
@@ -26,12 +27,14 @@ EXTRA_DIST += \
     python/troupe/binding.py \
     python/troupe/book.py \
     python/troupe/core_module.c \
+    python/troupe/dgl_block.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/group.py \
     python/troupe/loader.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
+    python/troupe/pyg_data.py \
     python/troupe/raw.py \
     python/troupe/sampler.py \
     python/troupe/seeds.py \

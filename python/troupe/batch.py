@@ -146,6 +146,10 @@ class Frame(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._lazy.keys() | self._values.keys())
 
+    def set_values(self) -> Iterator[tuple[str, Any]]:
+        """Names and rows that a program set, or that were asked for."""
+        yield from self._values.items()
+
     def __repr__(self) -> str:
         return f"Frame({', '.join(map(repr, self))})"
 
@@ -218,6 +222,8 @@ class EdgeView(FrameView):
         tensors = self._block.content.layout.tensors
         if form not in ("uv", "all", "eid"):
             raise ValueError(f'form={form!r}: give "uv", "all" or "eid"')
+        if str(self._block.device) != "cpu":
+            return _edges_of_device(csr, form)
         places = id_tensor(cast(Any, np.arange(len(csr.indices), dtype=np.int32)), tensors)
         if form == "eid":
             return places
@@ -226,6 +232,24 @@ class EdgeView(FrameView):
         into = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         ends = (csr.indices, id_tensor(cast(Any, into), tensors))
         return ends if form == "uv" else (*ends, places)
+
+
+def _edges_of_device(csr: Csr, form: str) -> Any:
+    """The same of a block that was moved, without a way back."""
+    import torch
+
+    count, where = len(csr.indices), csr.indices.device
+    places = torch.arange(count, dtype=torch.int32, device=where)
+    if form == "eid":
+        return places
+    degrees = (csr.indptr[1:] - csr.indptr[:-1]).long()
+    rows = torch.arange(len(degrees), dtype=torch.int32, device=where)
+    into = torch.repeat_interleave(rows, degrees, output_size=count)
+    return (csr.indices, into) if form == "uv" else (csr.indices, into, places)
+
+
+def _then(move: Callable[[Any], Any], rows: Callable[[], Any]) -> Callable[[], Any]:
+    return lambda: move(rows())
 
 
 class Block:
@@ -240,6 +264,9 @@ class Block:
         self.content = content
         self.layer = layer
         self._frames: dict[tuple[str, int], Frame] = {}
+        # Where the block was moved to: the device, and what moves an array there.
+        self._moved: tuple[Any, Callable[[Any], Any]] | None = None
+        self._csrs: dict[tuple[int, bool], Csr] = {}
 
     # Types and counts.
 
@@ -299,22 +326,107 @@ class Block:
             positions among the source nodes of the edge type's source type; ``edge_ids``: int64,
             ``(num_edges,)``, per-type global IDs, or None where the loader gives none.
         """
+        number = self.content.layout.types.etype(etype)
+        found = self._csrs.get((number, edge_ids))
+        if found is None:
+            found = self._csrs[number, edge_ids] = self._csr(number, edge_ids)
+        return found
+
+    def _csr(self, number: int, edge_ids: bool) -> Csr:
         content = self.content
-        block = content.block(self.layer, content.layout.types.etype(etype))
+        block = content.block(self.layer, number)
         count = int(block.num_edges)
         ids = None
         if edge_ids and block.edge_ids != ffi.NULL:
             ids = content.array(block.edge_ids, "int64", (count,))
-        return Csr(
+        csr = Csr(
             content.array(block.index, "int32", (int(block.num_dst) + 1,)),
             content.array(block.sources, "int32", (count,)),
             ids,
         )
+        if self._moved is None:
+            return csr
+        move = self._moved[1]
+        return Csr(*(None if part is None else move(part) for part in csr))
+
+    def as_scipy(self, etype: EtypeName = None) -> Any:
+        """The edges of a type as ``scipy.sparse.csr_matrix``, over the same memory.
+
+        Returns
+        -------
+        csr_matrix
+            Shape ``(num_dst, num_src)``; its values are the edges' global IDs, or ones where the
+            loader gives none.
+        """
+        from scipy.sparse import csr_matrix
+
+        name = self.canonical_etypes[self.content.layout.types.etype(etype)]
+        csr = self.as_csr(name)
+        index, sources = np.asarray(csr.indptr), np.asarray(csr.indices)
+        ids = np.ones(len(sources), np.int8) if csr.edge_ids is None else np.asarray(csr.edge_ids)
+        shape = (self.num_dst_nodes(name[2]), self.num_src_nodes(name[0]))
+        matrix = csr_matrix(shape, dtype=ids.dtype)
+        # Its constructor would copy what is read-only.
+        matrix.indptr, matrix.indices, matrix.data = index, sources, ids
+        return matrix
+
+    def to_dgl(self, idtype: Any = None) -> Any:
+        """The block as DGL's `DGLBlock` over the same memory; see `dgl_block.to_dgl`."""
+        from .dgl_block import to_dgl
+
+        return to_dgl(self, idtype)
+
+    # Devices.
+
+    @property
+    def device(self) -> Any:
+        """Where its tensors are: ``torch.device``, or "cpu" where they are of NumPy."""
+        if self.content.layout.tensors != "torch":
+            return "cpu"
+        import torch
+
+        return torch.device("cpu") if self._moved is None else self._moved[0]
+
+    def to(self, device: Any, non_blocking: bool = False) -> Block:
+        """The block on a device: its edges, and rows as they are asked for.
+
+        Parameters
+        ----------
+        device : torch.device, str or int
+        non_blocking : bool
+            Copies need not be done when this returns.
+
+        Returns
+        -------
+        Block
+            The same block where it is there already.
+        """
+        if self.content.layout.tensors != "torch":
+            if str(device) == "cpu":
+                return self
+            raise errors.Unsupported(
+                f'to({device!r}): the arrays are of NumPy; open the graph with tensors="torch"'
+            )
+        import torch
+
+        place = torch.device(device)
+        if place == self.device:
+            return self
+
+        def move(rows: Any) -> Any:
+            return rows.to(place, non_blocking=non_blocking)
+
+        moved = Block(self.content, self.layer)
+        moved._moved = (place, move)
+        for key, frame in self._frames.items():
+            for name, rows in frame.set_values():
+                moved._frame(*key)[name] = move(rows)
+        return moved
 
     def in_degrees(self, etype: EtypeName = None) -> Any:
         """Edges into each destination node in the block: int32, shape ``(num_dst,)``."""
-        index = np.asarray(self.as_csr(etype, edge_ids=False).indptr)
-        return id_tensor(cast(Any, np.diff(index)), self.content.layout.tensors)
+        index = self.as_csr(etype, edge_ids=False).indptr
+        return index[1:] - index[:-1]
 
     # Rows.
 
@@ -322,6 +434,9 @@ class Block:
         found = self._frames.get((side, number))
         if found is None:
             lazy = self._edge_rows(number) if side == "edge" else self._node_rows(side, number)
+            if self._moved is not None:
+                move = self._moved[1]
+                lazy = {name: _then(move, rows) for name, rows in lazy.items()}
             found = self._frames[side, number] = Frame(lazy)
         return found
 
@@ -512,6 +627,12 @@ class Batch:
     def out_degrees(self) -> Any:
         """Out-degrees of `input_nodes` in the whole graph, over all edge types: int32."""
         return self._degrees(lib.tr_batch_out_degrees)
+
+    def to_pyg(self) -> Any:
+        """The batch as PyG's `Data`, or `HeteroData` of several types; see `pyg_data.to_pyg`."""
+        from .pyg_data import to_pyg
+
+        return to_pyg(self)
 
     def __iter__(self) -> Iterator[Any]:
         yield self.input_nodes

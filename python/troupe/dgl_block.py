@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks as DGL's own `DGLBlock`, over the same memory; DGL is imported by the first one.
+
+`dgl.create_block` looks at every edge again, which costs more than the block is worth; what is
+behind it takes the arrays as they are.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import errors
+
+if TYPE_CHECKING:
+    from .batch import Block, Frame
+
+FORMATS = ["coo", "csr", "csc"]
+
+
+@cache
+def _dgl() -> Any:
+    """DGL, and the parts of it that make blocks."""
+    try:
+        import dgl
+        from dgl import frame, graph_index, heterograph, heterograph_index, utils
+    except ImportError as error:
+        raise errors.Unsupported(
+            f"to_dgl(): dgl cannot be imported ({error}); install it, or use the block as it is"
+        ) from error
+
+    class Parts:
+        module = dgl
+        Frame = frame.Frame
+        DGLBlock = heterograph.DGLBlock
+        unit = staticmethod(heterograph_index.create_unitgraph_from_csr)
+        relations = staticmethod(heterograph_index.create_heterograph_from_relations)
+        meta = staticmethod(graph_index.from_coo)
+        toindex = staticmethod(utils.toindex)
+
+    return Parts
+
+
+def _tensor(rows: Any) -> Any:
+    """An array as a tensor over the same memory."""
+    import torch
+
+    return torch.from_numpy(rows) if isinstance(rows, np.ndarray) else rows
+
+
+def _frame(rows: Frame, count: int) -> Any:
+    return _dgl().Frame({name: _tensor(rows[name]) for name in rows}, num_rows=count)
+
+
+def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
+    """The edges of one type as DGL's index."""
+    import torch
+
+    csr = block.as_csr(etype, edge_ids=False)
+    index, sources = _tensor(csr.indptr), _tensor(csr.indices)
+    if idtype is not None and idtype != torch.int32:
+        index, sources = index.to(idtype), sources.to(idtype)
+    every = torch.empty(0, dtype=index.dtype, device=index.device)
+    counts = (block.num_src_nodes(ends[0]), block.num_dst_nodes(ends[1]))
+    return _dgl().unit(2, *counts, index, sources, every, FORMATS, True)
+
+
+def to_dgl(block: Block, idtype: Any = None) -> Any:
+    """A block as `dgl.heterograph.DGLBlock`, over the same memory.
+
+    Parameters
+    ----------
+    block : Block
+    idtype : torch.dtype, optional
+        Of positions: None or ``torch.int32``: as they are; ``torch.int64``: a copy.
+
+    Returns
+    -------
+    DGLBlock
+        Its `srcdata`, `dstdata` and `edata` have what the block's have.
+    """
+    parts = _dgl()
+    types = block.content.layout.types
+    ntypes, canonical = types.ntypes, types.canonical_etypes
+    units = [_unit(block, name, (name[0], name[2]), idtype) for name in canonical]
+    frames = [_frame(block.srcnodes[n].data, block.num_src_nodes(n)) for n in ntypes]
+    frames += [_frame(block.dstnodes[n].data, block.num_dst_nodes(n)) for n in ntypes]
+    edges = [_frame(block.edges[name].data, block.num_edges(name)) for name in canonical]
+    index = units[0]
+    if len(ntypes) > 1 or len(canonical) > 1:
+        counts = [block.num_src_nodes(n) for n in ntypes] + [block.num_dst_nodes(n) for n in ntypes]
+        sources, destinations = zip(*types.ends, strict=True)
+        meta = parts.meta(
+            2 * len(ntypes), list(sources), [d + len(ntypes) for d in destinations], True
+        )
+        index = parts.relations(meta, units, parts.toindex(counts, "int64"))
+    return parts.DGLBlock(index, (ntypes, ntypes), types.etypes, frames, edges)
