@@ -126,26 +126,48 @@ void column_names_fini(struct column_names *columns)
     *columns = (struct column_names){ 0 };
 }
 
+/* Signs may stand before a word, as in ":START_ID" and "~from", or be bytes of a letter that is not
+ * ASCII. Those before a digit are what was left of a row. */
+static bool begins_as_name(const char *name)
+{
+    if (strchr("+-.", *name) != NULL)
+        return false;
+    while (*name != '\0' && !isalnum((unsigned char)*name))
+        name++;
+    return isalpha((unsigned char)*name);
+}
+
 bool column_names_are_header(const struct column_names *columns)
 {
     for (uint32_t i = 0; i < columns->count; i++) {
-        unsigned char first = (unsigned char)columns->names[i][0];
-        if (first != '\0')
-            return isalpha(first) || first == '_';
+        if (columns->names[i][0] != '\0')
+            return columns->names[i][0] == '_' || begins_as_name(columns->names[i]);
     }
     return false;
 }
 
-/* "fromnode" for "From_Node-ID": letters and digits, small, without "id" and "node" at the end. */
+/* Neo4j writes "name:START_ID(group)" where the others say what the column is alone. */
+static const char *without_property(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    bool kind = colon != NULL &&
+                (strncasecmp(colon, ":START_ID", 9) == 0 || strncasecmp(colon, ":END_ID", 7) == 0);
+    return kind ? colon : name;
+}
+
+/* "fromnode" for "From_Node-ID (key)": letters and digits, small, without "id" and "node" at the end
+ * and without what stands in brackets behind it. */
 static void plain_name(const char *name, char plain[PLAIN_MAX])
 {
     static const char *const endings[] = { "id", "ids", "node", "index", "idx" };
     size_t length = 0;
-    for (; *name != '\0' && length < PLAIN_MAX - 1; name++) {
+    name = without_property(name);
+    const char *end = name + strcspn(name, "(");
+    for (; name < end && length < PLAIN_MAX - 1; name++) {
         if (isalnum((unsigned char)*name))
             plain[length++] = (char)tolower((unsigned char)*name);
     }
-    plain[*name == '\0' ? length : 0] = '\0';
+    plain[name == end ? length : 0] = '\0';
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
             size_t ending = strlen(endings[i]);

@@ -6,6 +6,8 @@
 
 #define UNPACK "unpack it first"
 #define SAVE_TEXT "save it as text, or its edges with numpy.save as [N, 2]"
+#define SAVE_EDGES "save its edges as CSV, with Gephi or Python's networkx for example"
+#define GET_FILE "get the file itself, which may need a login"
 /* By what pandas calls the format. */
 #define SAVE_CSV(format) \
     "save it as CSV with Python: pandas.read_" format "('FILE').to_csv('FILE.csv', index=False)"
@@ -67,6 +69,14 @@ static const struct magic MAGICS[] = {
        "\x7f"
        "ELF",
        "a program", PACKING_NONE, "name the file of edges"),
+    AT(0, "<?xml", "XML", PACKING_NONE, SAVE_EDGES),
+    AT(0, "\xef\xbb\xbf<?xml", "XML", PACKING_NONE, SAVE_EDGES),
+    AT(0, "<graphml", "GraphML", PACKING_NONE, SAVE_EDGES),
+    AT(0, "<gexf", "GEXF", PACKING_NONE, SAVE_EDGES),
+    AT(0, "<!DOCTYPE", "a web page", PACKING_NONE, GET_FILE),
+    AT(0, "<!doctype", "a web page", PACKING_NONE, GET_FILE),
+    AT(0, "<html", "a web page", PACKING_NONE, GET_FILE),
+    AT(0, "<HTML", "a web page", PACKING_NONE, GET_FILE),
     AT(0, "\xff\xfe", "UTF-16 text", PACKING_NONE, "save it as UTF-8 text"),
     AT(0, "\xfe\xff", "UTF-16 text", PACKING_NONE, "save it as UTF-8 text"),
 };

@@ -33,16 +33,19 @@
 
 /* What to do about a text that is not understood, by those who read it. */
 static const struct remedies {
-    const char *unknown, *times, *first;
+    const char *unknown, *times, *first, *names;
 } REMEDIES[] = {
     [RAW_REMEDY_OPTIONS] = { "name them by \"source\" and \"target\"",
-                             "name other columns by \"source\" and \"target\"", "set first_id" },
+                             "name other columns by \"source\" and \"target\"", "set first_id",
+                             "`troupe import table` reads names and numbers them" },
     [RAW_REMEDY_IMPORT] = { "import it first: troupe import edges FILE --source NAME --target NAME",
                             "import other columns: troupe import edges FILE --source NAME --target "
                             "NAME",
-                            "import it first: troupe import edges FILE --first-id 1" },
+                            "import it first: troupe import edges FILE --first-id 1",
+                            "import names first: troupe import table --edges FILE" },
     [RAW_REMEDY_FILE] = { "leave the two columns of IDs alone in the file",
-                          "leave the two columns of IDs alone in the file", "number them from 0" },
+                          "leave the two columns of IDs alone in the file", "number them from 0",
+                          "number the nodes from 0" },
 };
 
 /* The smallest and the largest number of a column, each less first_id. */
@@ -122,6 +125,17 @@ static int skip_field(struct text *text, char delimiter)
     return text->rv;
 }
 
+/* The message stands already; where there is an ID at all, it may be a name. */
+static int fail_id(struct edge_list *list, int code, int begin)
+{
+    struct error *error = list->text.error;
+    if (error == NULL || (code != TR_EFORMAT && code != TR_ERANGE) || begin == TEXT_END ||
+        begin == '\n' || begin == '"' || is_delimiter(begin, list->delimiter))
+        return code;
+    const struct error inner = *error;
+    return error_set(error, code, "%s; %s", inner.text, REMEDIES[list->options->remedy].names);
+}
+
 static int parse_id(struct edge_list *list, bool source, uint64_t *id)
 {
     struct text *text = &list->text;
@@ -130,9 +144,10 @@ static int parse_id(struct edge_list *list, bool source, uint64_t *id)
     bool quoted = text_peek(text) == '"';
     if (quoted)
         text->at++;
+    const int begin = text_peek(text);
     int rv = text_number(text, RAW_NODES_MAX, what, &value);
     if (rv != 0)
-        return rv;
+        return fail_id(list, rv, begin);
     if (quoted && text_peek(text) != '"')
         return text_fail(text, TR_EFORMAT, "%s has a quotation mark that is not closed", what);
     if (quoted)
@@ -310,9 +325,10 @@ static int parse_first_line(struct edge_list *list)
     size_t length;
     int c = text_peek(text);
     if (c == '{' || c == '[')
-        return text_fail(text, TR_EFORMAT,
-                         "looks like JSON, not like edges; name the folder of a raw graph, or a "
-                         "file with two IDs a line");
+        return text_fail(
+            text, TR_EFORMAT,
+            "looks like JSON, not like edges; name the folder of a raw graph or a file "
+            "with two IDs a line; `troupe import table` reads an object a line");
     int rv = text_look_line(text, &line, &length);
     if (rv != 0)
         return rv;
@@ -340,7 +356,8 @@ static int refuse_matrix(struct text *text)
         return text->rv;
     int rv = text_look_line(text, &line, &length);
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
-        rv = text_fail(text, TR_EFORMAT, "is of a Matrix Market file; give its name the end .mtx");
+        rv = text_fail(text, TR_EFORMAT,
+                       "is that of a Matrix Market file; give its name the end .mtx");
     return rv;
 }
 

@@ -197,7 +197,8 @@ static int edges_take_values(struct edge_reading *reading, const struct table_fi
     if (reading->roles.weight != 0) {
         const struct table_field *field = &fields[reading->roles.weight - 1];
         if (!value_is_number(&reading->values, field, &number) || !isfinite((float)number))
-            return table_reader_fail(reader, TR_EFORMAT, "the weight '%s' is no number",
+            return table_reader_fail(reader, TR_EFORMAT,
+                                     "the weight '%s' is no number; one is written as 1.5 or 2e-3",
                                      value_show(field, shown));
         reading->weights[reading->count] = (float)number;
     }

@@ -123,9 +123,11 @@ static int join_lines(struct table_reader *reader, const char **line, size_t *le
 
 static int fail_count(struct table_reader *reader, uint32_t count)
 {
-    return table_reader_fail(reader, TR_EFORMAT, "has %s%u columns, the first line has %u",
-                             count > reader->names.count ? "more than " : "",
-                             count > reader->names.count ? count - 1 : count, reader->names.count);
+    const bool more = count > reader->names.count;
+    count -= more;
+    return table_reader_fail(reader, TR_EFORMAT, "has %s%u column%s, the first line has %u",
+                             more ? "more than " : "", count, count == 1 ? "" : "s",
+                             reader->names.count);
 }
 
 /* Copies a field in quotation marks, which begins at line[at]; returns where it ends. */
@@ -340,8 +342,8 @@ static int refuse_matrix(struct table_reader *reader)
     int rv = text_look_line(&reader->text, &line, &length);
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
         rv = table_reader_fail(reader, TR_EFORMAT,
-                               "is of a Matrix Market file, which is no table; `troupe import "
-                               "edges` reads it where its name ends in .mtx");
+                               "is that of a Matrix Market file; `troupe import edges` reads it "
+                               "where its name ends in .mtx");
     return rv;
 }
 
@@ -435,6 +437,18 @@ int table_reader_skip_header(struct table_reader *reader)
     return reader->text.rv;
 }
 
+/* Spreadsheets write a row of empty cells as delimiters alone. */
+static bool is_empty_row(const char *line, size_t length, char delimiter)
+{
+    if (delimiter == '\0')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] != delimiter && !is_blank(line[i], delimiter))
+            return false;
+    }
+    return true;
+}
+
 /* To the first character of a line that is not empty; false at the end. */
 static bool find_row(struct table_reader *reader)
 {
@@ -454,12 +468,14 @@ int table_reader_next(struct table_reader *reader)
 {
     const char *line;
     size_t length;
-    if (!find_row(reader))
-        return reader->text.rv != 0 ? reader->text.rv : TR_EEND;
-    reader->line = reader->text.line;
-    int rv = take_line(reader, &line, &length);
-    if (rv != 0)
-        return rv;
+    do {
+        if (!find_row(reader))
+            return reader->text.rv != 0 ? reader->text.rv : TR_EEND;
+        reader->line = reader->text.line;
+        int rv = take_line(reader, &line, &length);
+        if (rv != 0)
+            return rv;
+    } while (!reader->json && is_empty_row(line, length, reader->names.delimiter));
     return reader->json ? split_object(reader, line, length) : split_row(reader, line, length);
 }
 
@@ -475,6 +491,9 @@ static const char *split_plain(const uint8_t kinds[256], const char *at, const c
         while (at < end && kinds[(unsigned char)*at] == PLAIN_TEXT)
             at++;
         if (at == end || (at > begin && (*begin == ' ' || at[-1] == ' ')))
+            return NULL;
+        /* The whole row may be empty. */
+        if (i == 0 && at == begin)
             return NULL;
         fields[i] = (struct table_field){ begin, (uint32_t)(at - begin) };
         enum plain_byte kind = (enum plain_byte)kinds[(unsigned char)*at];

@@ -59,10 +59,22 @@ static bool ends_in_id(const char *name)
            (name[length - 2] == 'I' && islower((unsigned char)before));
 }
 
+/* "personId:ID" and ":ID(Person)", as Neo4j writes them. */
+static bool is_typed_id(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon != NULL && strncasecmp(colon, ":ID", 3) == 0 &&
+           (colon[3] == '\0' || colon[3] == '(');
+}
+
 /* The column of IDs by what it is called; 0: none is. */
 static uint32_t find_id(const struct column_names *names)
 {
-    uint32_t found = find_called(names, ID_NAMES);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < names->count && found == 0; i++)
+        found = is_typed_id(names->names[i]) ? i + 1 : 0;
+    if (found == 0)
+        found = find_called(names, ID_NAMES);
     /* Elsewhere than in front it may be the ID of something else. */
     if (found == 0 && names->count > 0 && ends_in_id(names->names[0]))
         found = 1;
@@ -101,10 +113,11 @@ static int roles_find_header(struct table_roles *roles, struct table_reader *rea
         return 0;
     struct table_field first = { reader->names.names[0], (uint32_t)strlen(reader->names.names[0]) };
     char shown[VALUE_SHOWN];
-    return table_reader_fail(reader, TR_EFORMAT,
-                             "begins with '%s': a header without a name that is known, or the "
-                             "first row? Say \"header\" yes or no, and which columns are meant",
-                             value_show(&first, shown));
+    return table_reader_fail(
+        reader, TR_EFORMAT,
+        "begins with '%s', which may be the name of a column or of a node; say "
+        "\"header\" yes and which columns are meant, or \"header\" no",
+        value_show(&first, shown));
 }
 
 static int roles_begin(struct table_roles *roles, struct table_reader *reader)

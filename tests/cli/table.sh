@@ -42,7 +42,7 @@ expect "columns of nodes need a table of nodes" fails_with 'names none'
 printf 'eve,alice\nalice,bob\n' >"$work/more.csv"
 troupe import table --edges "$work/more.csv" --out "$work/made/raw" --quiet
 expect "a first line that may be a header or a row is refused" \
-    fails_with "more.csv: line 1: begins with 'eve': .* Say --header yes or no"
+    fails_with "more.csv: line 1: begins with 'eve', .* say --header yes and which columns are meant, or --header no"
 troupe import table --edges "$work/more.csv" --header no --out "$work/names" --json --quiet
 expect "--header says which" says '"nodes":3,"edges":2'
 printf 'src,dst\neve,alice\n' >"$work/more.csv"
@@ -60,7 +60,7 @@ expect "a Parquet file is refused with the Python that converts it" \
 printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
 troupe import table --edges "$work/mesh.mtx" --header no --out "$work/made/raw" --quiet
 expect "a Matrix Market file is no table, whose sizes would be an edge" \
-    fails_with 'mesh.mtx: line 1: is of a Matrix Market file, which is no table; .troupe import edges. reads it'
+    fails_with 'mesh.mtx: line 1: is that of a Matrix Market file; .troupe import edges. reads it'
 printf '{"from":"a","to":"b"}\n{"from":"b","to":3}\n' | gzip >"$work/lines.gz"
 troupe import table --edges "$work/lines.gz" --out "$work/lines" --json --quiet
 expect "JSON lines are tables, packed or not" says '"nodes":3,"edges":2'

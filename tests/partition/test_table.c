@@ -523,6 +523,40 @@ static void json_lines_are_tables_too(void **state)
     table_found_fini(&found);
 }
 
+static void expect_edges(struct scratch *scratch, const char *edges, const char *nodes,
+                         uint64_t num_nodes, uint64_t num_edges, const char *names)
+{
+    struct table_found found;
+    struct raw_graph *raw = import_well(scratch, edges, nodes, (struct table_options){ 0 }, &found);
+    assert_int_equal(raw->num_nodes[0], num_nodes);
+    assert_int_equal(raw->num_edges[0], num_edges);
+    char *text = read_names(scratch, "raw/names/_N/nodes", num_nodes);
+    assert_string_equal(text, names);
+    free(text);
+    raw_close(raw);
+    table_found_fini(&found);
+}
+
+static void headers_of_databases_are_headers(void **state)
+{
+    expect_edges(*state, ":START_ID,:END_ID,:TYPE\np,q,KNOWS\n", NULL, 2, 1, "p\nq\n");
+    expect_edges(*state, ":START_ID(Person),since:int,:END_ID(Person),:TYPE\np,1999,q,KNOWS\n",
+                 NULL, 2, 1, "p\nq\n");
+    expect_edges(*state, "~id,~from,~to,~label\n1,p,q,KNOWS\n", NULL, 2, 1, "p\nq\n");
+    expect_edges(*state, "_key,_from,_to\n1,p,q\n", NULL, 2, 1, "p\nq\n");
+    /* The key of the nodes stands where it stands. */
+    expect_edges(*state, ":START_ID,:END_ID\np,q\n", "age:int,nodeKey:ID(Person)\n3,p\n4,q\n5,r\n",
+                 3, 1, "p\nq\nr\n");
+}
+
+static void rows_of_empty_cells_are_skipped(void **state)
+{
+    expect_edges(*state, "from,to,,\n,,,\na,b,,\n , ,,\nb,c,,\r\n,,,\r\n,,,", NULL, 3, 2,
+                 "a\nb\nc\n");
+    expect_edges(*state, "from\tto\na\tb\n\t\n", "id;x;;\na;1;;\nb;2;;\n;;;\n;;;\n", 2, 1,
+                 "a\nb\n");
+}
+
 static void rules_of_edges_hold(void **state)
 {
     static const char edges[] = "src,dst,w\na,b,1\na,a,2\na,b,3\nb,a,4\n";
@@ -552,11 +586,22 @@ static const struct refusal {
 } REFUSALS[] = {
     { "alice,bob\n",
       NULL,
-      "line 1: begins with 'alice': a header without a name that is known",
+      "line 1: begins with 'alice', which may be the name of a column or of a node; say \"header\" "
+      "yes and which columns are meant, or \"header\" no",
       { 0 } },
+    { "\303\211metteur,R\303\251cepteur\na,b\n",
+      NULL,
+      "which may be the name of a column or of a node",
+      { 0 } },
+    { "*Vertices 3\n1 a\n", NULL, "which may be the name of a column or of a node", { 0 } },
+    { "<?xml version=\"1.0\" x=\"y\"?>\n<graphml><graph>\n",
+      NULL,
+      "looks like XML, not like text",
+      { 0 } },
+    { "src,dst\na,b\n,c\n", NULL, "line 3: the source is missing", { 0 } },
     { "", NULL, "edges.csv: holds no edge", { 0 } },
     { "src,dst\n", NULL, "edges.csv: holds no edge, only a header", { 0 } },
-    { "src,dst\na,b\na\n", NULL, "line 3: has 1 columns, the first line has 2", { 0 } },
+    { "src,dst\na,b\na\n", NULL, "line 3: has 1 column, the first line has 2", { 0 } },
     { "src,dst\na,b\na,b,c\n", NULL, "line 3: has more than 2 columns", { 0 } },
     { "src,dst\na,\n", NULL, "line 2: the target is missing", { 0 } },
     { "src,dst\na,\"b\nc\"\n", NULL, "line 2: the target 'b?c' is no name", { 0 } },
@@ -769,6 +814,8 @@ int main(void)
         TEST(codes_have_names_of_their_own),
         TEST(a_header_may_stand_behind_a_number_sign),
         TEST(json_lines_are_tables_too),
+        TEST(headers_of_databases_are_headers),
+        TEST(rows_of_empty_cells_are_skipped),
         TEST(rules_of_edges_hold),
         TEST(what_nobody_means_is_refused),
         TEST(the_longest_row_is_a_row),
