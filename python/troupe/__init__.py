@@ -46,6 +46,7 @@ NTYPE = ETYPE = "_TYPE"
 _MODULES: dict[str, tuple[str, ...]] = {
     "batch": ("Batch", "Block"),
     "book": ("PartitionBook", "load_partition_book"),
+    "dgl": (),
     "errors": ("Error",),
     "graph": ("DistGraph", "open"),
     "group": ("Group",),

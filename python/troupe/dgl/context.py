@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``dgl.distributed.initialize`` begins and ``exit_client`` ends: the graphs of this process.
+
+DGL's functions name no graph where Troupe's do (`barrier`, ``DistTensor(shape, dtype)``), so the
+open graphs are kept here. They are kept weakly: a graph goes with its last user.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
+
+_order: list[weakref.ref[DistGraph]] = []
+_state: dict[str, Any] = {"initialized": False, "options": {}}
+
+
+def initialize(
+    ip_config: Any = None,
+    max_queue_size: int = 0,
+    net_type: str | None = None,
+    num_worker_threads: int = 1,
+    use_graphbolt: bool = False,
+    **options: Any,
+) -> None:
+    """Prepares this process for graphs; it may be called any number of times.
+
+    Parameters
+    ----------
+    ip_config, max_queue_size, net_type, num_worker_threads, use_graphbolt
+        Accepted as DGL has them: where a job has several processes its cluster file says which.
+    **options
+        Of the sessions that graphs are opened in, such as ``seed=``: see `troupe.Session`.
+    """
+    if os.environ.get("DGL_ROLE") == "server":
+        # A launcher of DGL runs the script once more as a server, which never returns from here.
+        print(
+            "troupe: DGL_ROLE is server; Troupe's servers are threads of its trainers, "
+            "so this process ends",
+            file=sys.stderr,
+        )
+        raise SystemExit(0)
+    if use_graphbolt:
+        warnings.warn("use_graphbolt is ignored: Troupe draws by itself", stacklevel=2)
+    _state["initialized"] = True
+    _state["options"] = options
+
+
+def is_initialized() -> bool:
+    """Whether `initialize` was called, and `exit_client` not since."""
+    return bool(_state["initialized"])
+
+
+def session_options() -> dict[str, Any]:
+    """What `initialize` was given for sessions."""
+    if not _state["initialized"]:
+        raise RuntimeError("call dgl.distributed.initialize(ip_config) before DistGraph")
+    return dict(_state["options"])
+
+
+def options() -> dict[str, Any]:
+    """What `initialize` was given for sessions; nothing before it."""
+    return dict(_state["options"])
+
+
+def opened(graph: DistGraph) -> None:
+    """Notes a graph that was opened."""
+    _order[:] = [ref for ref in _order if ref() is not None]
+    _order.append(weakref.ref(graph))
+
+
+def graphs() -> list[DistGraph]:
+    """The graphs that are open, the newest first."""
+    alive = [ref() for ref in reversed(_order)]
+    return [graph for graph in alive if graph is not None and graph.is_open]
+
+
+def graph_of(what: str) -> DistGraph:
+    """The newest open graph, for a function of DGL that names none."""
+    found = graphs()
+    if not found:
+        raise RuntimeError(f"{what}: no graph is open; make a DistGraph first")
+    return found[0]
+
+
+def exit_client() -> None:
+    """Closes every graph; `initialize` may follow."""
+    for graph in graphs():
+        graph.close()
+    _order.clear()
+    _state["initialized"] = False
+
+
+shutdown = exit_client
+
+
+def get_rank() -> int:
+    """This process's first rank among the trainers; 0 before a graph is open."""
+    found = graphs()
+    return found[0].rank() if found else 0
+
+
+def get_num_client() -> int:
+    """Trainers of the job; 1 before a graph is open."""
+    found = graphs()
+    return found[0].world if found else 1
+
+
+get_num_trainers = get_num_client
+
+
+def get_num_machines() -> int:
+    """Machines, which DGL counts by partitions; 1 before a graph is open."""
+    found = graphs()
+    return found[0].num_parts if found else 1
+
+
+def barrier() -> None:
+    """Waits for the trainers of the newest graph."""
+    found = graphs()
+    if found:
+        found[0].barrier()
+
+
+client_barrier = barrier

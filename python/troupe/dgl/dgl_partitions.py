@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Partitioning a DGLGraph, and partitions as DGL's functions give them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..partitioning import _mapping, partition, write_raw
+from ..types import EID, NID
+from . import dgl_folder
+from .graph_frames import HIDDEN
+from .partition_book import GraphPartitionBook
+
+RESERVED = (NID, EID, "inner_node", "inner_edge", "part_id")
+CLASSES = f"{HIDDEN}class"
+
+AnyPath = str | os.PathLike[str]
+
+
+def _tables(graph: Any, balance: Any) -> tuple[dict[str, Any], dict[Any, Any]]:
+    """Features by type, without the names that partitions have themselves."""
+
+    def kept(data: Any) -> dict[str, Any]:
+        return {k: v for k, v in data.items() if k not in RESERVED}
+
+    ndata = {n: kept(graph.nodes[n].data) for n in graph.ntypes}
+    edata = {e: kept(graph.edges[e].data) for e in graph.canonical_etypes}
+    if balance is not None:
+        if not isinstance(balance, Mapping):
+            balance = {graph.ntypes[0]: balance}
+        for name in graph.ntypes:
+            classes = balance.get(name, np.zeros(graph.num_nodes(name), np.int64))
+            ndata[name][CLASSES] = np.asarray(classes).astype(np.int64)
+    return ndata, edata
+
+
+def partition_graph(
+    g: Any,
+    graph_name: str,
+    num_parts: int,
+    out_path: AnyPath,
+    num_hops: int = 1,
+    part_method: str | None = "metis",
+    balance_ntypes: Any = None,
+    balance_edges: bool = False,
+    return_mapping: bool = False,
+    num_trainers_per_machine: int = 1,
+    objtype: str = "cut",
+    graph_formats: Any = None,
+    use_graphbolt: bool = False,
+    seed: int = 0,
+    **options: Any,
+) -> Any:
+    """Partitions a DGLGraph, with its features.
+
+    Parameters
+    ----------
+    g : DGLGraph
+    graph_name, num_parts, out_path : the book is ``out_path/graph_name.json``. `out_path` is made;
+        it may be there where it is empty, or has partitions of that name, which are replaced.
+    num_hops : neighbours are listed up to so many hops away.
+    part_method : "metis", "random", or a file with a partition for each node. One part needs none.
+    balance_ntypes : a class for each node, or a mapping of node types to such: each is spread
+        evenly over partitions.
+    balance_edges : spread edges evenly, too.
+    return_mapping : also return original IDs of nodes and edges in the order of global IDs.
+    num_trainers_per_machine : trainers that training nodes are dealt to, a partition.
+    objtype : "cut" or "vol": what METIS makes small.
+    graph_formats, use_graphbolt, **options
+        Accepted as DGL has them: Troupe has a format of its own.
+    seed : of the partitioning.
+
+    Returns
+    -------
+    None; with `return_mapping` two tensors, or mappings by type.
+    """
+    import torch
+
+    if objtype not in ("cut", "vol"):
+        raise ValueError(f'objtype={objtype!r}: give "cut" or "vol"')
+    if part_method in (None, "None"):
+        part_method = "random"
+    target = Path(out_path)
+    book = target / f"{graph_name}.json"
+    if target.is_dir() and not any(target.iterdir()):
+        target.rmdir()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    ndata, edata = _tables(g, balance_ntypes)
+    structure = g.local_var()
+    for frames, names in ((structure.nodes, g.ntypes), (structure.edges, g.canonical_etypes)):
+        for name in names:
+            for key in list(frames[name].data):
+                del frames[name].data[key]
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-raw-", dir=target.parent) as folder:
+        raw = Path(folder) / "raw"
+        write_raw(structure, raw, name=graph_name, ndata=ndata, edata=edata)
+        trainers = num_parts * num_trainers_per_machine if num_trainers_per_machine > 1 else 0
+        report = partition(
+            raw,
+            target,
+            num_parts,
+            method=str(part_method),
+            name=graph_name,
+            halo_hops=num_hops,
+            minimise_volume=objtype == "vol",
+            balance_edges=balance_edges,
+            balance_tables=[] if balance_ntypes is None else [CLASSES],
+            trainers=trainers,
+            seed=seed,
+            replace=book.exists(),
+        )
+    if not return_mapping:
+        return None
+    return tuple(
+        {name: torch.from_numpy(ids) for name, ids in each.items()}
+        if isinstance(each, Mapping)
+        else torch.from_numpy(each)
+        for each in _mapping(report.book)
+    )
+
+
+def load_partition_book(
+    part_config: AnyPath, part_id: int, part_metadata: Any = None
+) -> tuple[GraphPartitionBook, str, dict[str, int], dict[tuple[str, str, str], int]]:
+    """The book of a partition, the graph's name, and the numbers of node and edge types."""
+    book = GraphPartitionBook(dgl_folder.opened_as(part_config), part_id)
+    ntypes = {name: number for number, name in enumerate(book.ntypes)}
+    etypes = {name: number for number, name in enumerate(book.canonical_etypes)}
+    return book, book.graph_name, ntypes, etypes
+
+
+def _opened(part_config: AnyPath) -> Any:
+    """The graph, to read one partition of."""
+    from .dist_graph import DistGraph
+
+    return DistGraph(part_config=part_config, standalone=True, map_files=True)
+
+
+def _feats(graph: Any, book: GraphPartitionBook, of_edges: bool) -> dict[str, Any]:
+    found = {}
+    names: Any = book.canonical_etypes if of_edges else book.ntypes
+    for name in names:
+        frame = (graph.edges if of_edges else graph.nodes)[name].data
+        owned = (book.edge_range if of_edges else book.node_range)(book.partid, name)
+        prefix = ":".join(name) if of_edges else name
+        for key, rows in frame.items():
+            found[f"{prefix}/{key}"] = rows[slice(owned.start, owned.stop)]
+    return found
+
+
+def load_partition_feats(
+    part_config: AnyPath, part_id: int, load_nodes: bool = True, load_edges: bool = True
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Features of the nodes and edges that a partition owns, as "type/name"; None: not asked for."""
+    book = load_partition_book(part_config, part_id)[0]
+    with _opened(part_config) as graph:
+        return (
+            _feats(graph, book, False) if load_nodes else None,
+            _feats(graph, book, True) if load_edges else None,
+        )
+
+
+def load_partition(
+    part_config: AnyPath, part_id: int, load_feats: bool = True, use_graphbolt: bool = False
+) -> tuple[Any, dict[str, Any], dict[str, Any], GraphPartitionBook, str, list[str], list[Any]]:
+    """A partition: its DGLGraph, features of nodes and edges, the book, the name and the types.
+
+    The graph has the partition's own nodes, then halo nodes, and the in-edges of its own nodes;
+    ``ndata``: ``_ID``, ``inner_node``, ``part_id``; ``edata``: ``_ID``, ``inner_edge``.
+    """
+    from . import graph_parts
+
+    if use_graphbolt:
+        raise errors.Unsupported("load_partition(use_graphbolt=True): Troupe has no such partitions")
+    book, name, ntypes, etypes = load_partition_book(part_config, part_id)
+    with _opened(part_config) as graph:
+        local = graph_parts.local_graph(graph, book)
+        ndata = _feats(graph, book, False) if load_feats else {}
+        edata = _feats(graph, book, True) if load_feats else {}
+    return local, ndata, edata, book, name, list(ntypes), list(etypes)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DGL's samplers, over a DistGraph or a graph of DGL's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import sampler as troupe_sampler
+from ..types import EID, NID
+from .dist_graph import DistGraph
+from .drawn_graph import seeds_by_type
+from .installed import need
+from .later import not_yet
+
+
+class BlockSampler:
+    """What draws the blocks of seeds; a program's own derives from it.
+
+    A subclass defines ``sample_blocks(g, seeds, exclude_eids=None)``, which returns input nodes,
+    output nodes and a list of blocks. Loaders call it on threads.
+    """
+
+    def __init__(
+        self,
+        prefetch_node_feats: Any = None,
+        prefetch_labels: Any = None,
+        prefetch_edge_feats: Any = None,
+        output_device: Any = None,
+    ) -> None:
+        self.prefetch_node_feats = prefetch_node_feats or []
+        self.prefetch_labels = prefetch_labels or []
+        self.prefetch_edge_feats = prefetch_edge_feats or []
+        self.output_device = output_device
+
+    def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
+        """Input nodes, output nodes and blocks of seeds."""
+        raise NotImplementedError(f"{type(self).__name__} defines no sample_blocks()")
+
+    def assign_lazy_features(self, result: Any) -> Any:
+        """The same: features are read when they are asked for."""
+        return result
+
+    def sample(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
+        """As `sample_blocks`."""
+        result = self.sample_blocks(g, seed_nodes, exclude_eids=exclude_eids)
+        return self.assign_lazy_features(result)
+
+
+class NeighborSampler(BlockSampler):
+    """Draws neighbours along in-edges, layer by layer.
+
+    Parameters
+    ----------
+    fanouts : a number a layer, or a mapping of edge types to such numbers; -1: all, 0: none.
+    edge_dir : "in"
+    prob, mask : not there yet.
+    replace : draw with replacement.
+    """
+
+    def __init__(
+        self,
+        fanouts: Sequence[Any],
+        edge_dir: str = "in",
+        prob: str | None = None,
+        mask: str | None = None,
+        replace: bool = False,
+        prefetch_node_feats: Any = None,
+        prefetch_labels: Any = None,
+        prefetch_edge_feats: Any = None,
+        output_device: Any = None,
+        fused: bool = True,
+    ) -> None:
+        super().__init__(prefetch_node_feats, prefetch_labels, prefetch_edge_feats, output_device)
+        if prob is not None and mask is not None:
+            raise ValueError("NeighborSampler: prob and mask exclude each other")
+        self.fanouts = list(fanouts)
+        self.edge_dir = edge_dir
+        self.prob = prob or mask
+        self.mask = mask
+        self.replace = replace
+
+    def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
+        """Input nodes, output nodes and blocks of seeds."""
+        if isinstance(g, DistGraph) and exclude_eids is None:
+            if self.edge_dir != "in":
+                not_yet(f"edge_dir={self.edge_dir!r}", "neighbours are drawn along in-edges")
+            if self.prob is not None:
+                not_yet("draws by weights or masks of edges (prob=, mask=)", "draw evenly")
+            seeds = seeds_by_type(g, seed_nodes)
+            if len(seeds) == 1:
+                return self._sample_once(g, seeds, seed_nodes)
+        return self._sample_by_layer(g, seed_nodes, exclude_eids)
+
+    def _sample_once(self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any) -> Any:
+        sampler = troupe_sampler.NeighborSampler(self.fanouts, replace=self.replace)
+        batch = sampler.draw(g, seeds, orig_ids=False)
+        return batch.input_nodes, output_nodes, g.block_maker().blocks(batch)
+
+    def _sample_by_layer(self, g: Any, seed_nodes: Any, exclude_eids: Any) -> Any:
+        dgl = need("blocks")
+        seeds, blocks = seed_nodes, []
+        for fanout in reversed(self.fanouts):
+            drawn = g.sample_neighbors(
+                seeds,
+                fanout,
+                edge_dir=self.edge_dir,
+                prob=self.prob,
+                replace=self.replace,
+                output_device=self.output_device,
+                exclude_edges=exclude_eids,
+            )
+            block = dgl.to_block(drawn, seeds)
+            for etype in block.canonical_etypes:
+                rows = block.edges[etype].data
+                ids = drawn.edges[etype].data.get(EID)
+                if ids is not None:
+                    rows[EID] = ids[rows[EID]]
+            seeds = block.srcdata[NID]
+            blocks.insert(0, block)
+        return seeds, seed_nodes, blocks
+
+    def __repr__(self) -> str:
+        return f"NeighborSampler({self.fanouts})"
+
+
+MultiLayerNeighborSampler = NeighborSampler
+
+
+class MultiLayerFullNeighborSampler(NeighborSampler):
+    """Takes every neighbour in each of `num_layers` layers."""
+
+    def __init__(self, num_layers: int, **options: Any) -> None:
+        super().__init__([-1] * num_layers, **options)
+
+
+def as_ids(seeds: Any) -> Any:
+    """Seeds as tensors: IDs, or a mapping of node types to them."""
+    import torch
+
+    if isinstance(seeds, Mapping):
+        return {name: as_ids(ids) for name, ids in seeds.items()}
+    return torch.as_tensor(seeds)

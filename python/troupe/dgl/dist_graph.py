@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``dgl.distributed.DistGraph``: a partitioned graph whose answers are tensors and graphs of DGL."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from .. import graph as troupe_graph
+from ..arrays import ids_of
+from ..types import DEFAULT_NTYPE, EtypeName
+from . import context, dgl_folder, draw_seed, graph_parts
+from .dgl_blocks import BlockMaker
+from .dist_tensor import DistTensor
+from .graph_frames import FramesByType, GraphFrame
+from .later import not_yet
+from .partition_book import GraphPartitionBook
+from .policy import PartitionPolicy
+
+
+class Scheme(tuple[Any, ...]):
+    """The shape of a row and its dtype."""
+
+    shape = property(lambda self: self[0])
+    dtype = property(lambda self: self[1])
+
+
+class Client:
+    """What scripts find in ``g._client``."""
+
+    def __init__(self, graph: DistGraph) -> None:
+        self._graph = graph
+
+    def barrier(self) -> None:
+        """As the graph's."""
+        self._graph.barrier()
+
+
+class DistGraph(troupe_graph.DistGraph):
+    """As `troupe.DistGraph`; rows, IDs and drawn graphs come as DGL gives them.
+
+    Parameters
+    ----------
+    graph_name : str, optional
+        Accepted as DGL has it; the book says what the graph is called.
+    gpb : GraphPartitionBook, optional
+        The path of one stands for `part_config`.
+    part_config : path, optional
+        ``DIR/NAME.json`` of Troupe's partitions, or of DGL's, which are converted first, into a
+        folder beside them (see `troupe.dgl.dgl_folder`).
+    standalone : bool
+        A graph of this process alone, whatever `initialize` was given.
+    **options
+        Of the graph's session, beside those that `initialize` was given.
+    """
+
+    def __init__(
+        self,
+        graph_name: str | None = None,
+        gpb: Any = None,
+        part_config: str | os.PathLike[str] | None = None,
+        *,
+        standalone: bool = False,
+        **options: Any,
+    ) -> None:
+        given = (graph_name, gpb, part_config, {"standalone": standalone, **options})
+        if not standalone:
+            options = {**context.session_options(), **options}
+        options["tensors"] = "torch"
+        if part_config is None and gpb is not None:
+            part_config = gpb.path
+        if part_config is not None:
+            part_config = dgl_folder.opened_as(part_config)
+        # Tensors of programs: persistent ones, those that live as long as someone holds them, and
+        # those that were put beside features.
+        self.written: dict[tuple[str, str | None], Any] = {}
+        self.attached: WeakValueDictionary[tuple[str, str | None], Any] = WeakValueDictionary()
+        self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
+        self._block_maker: BlockMaker | None = None
+        super().__init__(None, None, part_config, **options)
+        self._given = given
+        if not standalone:
+            context.opened(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, self._given
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self._pointer is not None
+
+    # Constants.
+
+    @property
+    def idtype(self) -> Any:
+        """int64."""
+        import torch
+
+        return torch.int64
+
+    @property
+    def device(self) -> Any:
+        """The CPU."""
+        import torch
+
+        return torch.device("cpu")
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+    is_block = False
+
+    # Features.
+
+    @property
+    def nodes(self) -> Any:
+        """``nodes[ntype].data`` are the tensors of a node type by name."""
+        return FramesByType(self, False)
+
+    @property
+    def edges(self) -> Any:
+        """``edges[etype].data`` are the tensors of an edge type by name."""
+        return FramesByType(self, True)
+
+    @property
+    def ndata(self) -> Any:
+        """Tensors of the only node type."""
+        return GraphFrame(self, False, self.types.ntype(None))
+
+    @property
+    def edata(self) -> Any:
+        """Tensors of the only edge type."""
+        return GraphFrame(self, True, self.types.etype(None))
+
+    def rows_of_type(self, of_edges: bool, number: int) -> int:
+        """Nodes or edges of a type by its number."""
+        return (self._num_edges if of_edges else self._num_nodes)[number]
+
+    def node_attr_schemes(self, ntype: str | None = None) -> dict[str, Scheme]:
+        """The shape of a row and the dtype of each tensor of a node type."""
+        frame = self.nodes[ntype].data
+        return {name: Scheme((t.shape[1:], t.dtype)) for name, t in frame.items()}
+
+    def edge_attr_schemes(self, etype: EtypeName = None) -> dict[str, Scheme]:
+        """The same of an edge type."""
+        frame = self.edges[etype].data
+        return {name: Scheme((t.shape[1:], t.dtype)) for name, t in frame.items()}
+
+    # Partitions.
+
+    @property
+    def part_id(self) -> int:
+        """The partition that stands for this process's machine: trainers share them evenly."""
+        parts, world = self.num_parts, max(self.world, 1)
+        return min(self.rank() * parts // world, parts - 1) if world > parts else (
+            self.rank() % parts
+        )
+
+    def get_partition_book(self) -> GraphPartitionBook:
+        """Which partition owns which nodes and edges."""
+        return GraphPartitionBook(self._book.path, self.part_id, graph=self)
+
+    def get_node_partition_policy(self, ntype: str | None = None) -> PartitionPolicy:
+        """How rows of a node type lie in partitions."""
+        return self.get_partition_book().node_policy(ntype)
+
+    def get_edge_partition_policy(self, etype: EtypeName = None) -> PartitionPolicy:
+        """How rows of an edge type lie in partitions."""
+        return self.get_partition_book().edge_policy(etype)
+
+    @property
+    def local_partition(self) -> Any:
+        """This process's partition as a DGLGraph of its own nodes and edges and halo nodes."""
+        return graph_parts.local_graph(self, self.get_partition_book())
+
+    @property
+    def _client(self) -> Client:
+        return Client(self)
+
+    # Structure.
+
+    def block_maker(self) -> BlockMaker:
+        """Makes blocks of the graph's types."""
+        if self._block_maker is None:
+            self._block_maker = BlockMaker(self.types)
+        return self._block_maker
+
+    def next_seed(self) -> int:
+        """The seed of a draw: of the loader's batch that this thread makes, or the graph's next."""
+        return draw_seed.next_seed() or super().next_seed()
+
+    def sample_neighbors(
+        self,
+        nodes: Any,
+        fanout: Any,
+        edge_dir: str = "in",
+        prob: str | None = None,
+        exclude_edges: Any = None,
+        replace: bool = False,
+        etype_sorted: bool = True,
+        output_device: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Draws in-edges of nodes, as a DGLGraph of all nodes with ``edata[EID]``.
+
+        Parameters
+        ----------
+        nodes : IDs, or a mapping of node types to them.
+        fanout : of each edge type; -1: all, 0: none; or a mapping of edge types to such numbers.
+        exclude_edges : IDs, or a mapping of edge types to them: left out of what was drawn.
+        """
+        from .drawn_graph import drawn_graph
+
+        if edge_dir != "in":
+            not_yet(f"edge_dir={edge_dir!r}", "neighbours are drawn along in-edges")
+        if prob is not None:
+            not_yet("draws by weights or masks of edges (prob=, mask=)", "draw evenly")
+        return drawn_graph(self, nodes, fanout, replace, exclude_edges, **options)
+
+    def find_edges(self, edges: Any, etype: EtypeName = None) -> tuple[Any, Any]:
+        """Sources and destinations of edges by ID: int64 each."""
+        number = self.types.etype(etype)
+        ids = ids_of(edges, self._num_edges[number], self.types.edge_name(number))
+        return graph_parts.ends_of(self, number, ids)
+
+    def edge_subgraph(
+        self, edges: Any, relabel_nodes: bool = True, store_ids: bool = True
+    ) -> Any:
+        """A DGLGraph of these edges, of these types alone."""
+        from .drawn_graph import edge_subgraph
+
+        if not store_ids:
+            not_yet("edge_subgraph(store_ids=False)", "leave it at True")
+        return edge_subgraph(self, edges, relabel_nodes)
+
+    def in_degrees(self, v: Any = None, ntype: str | None = None) -> Any:
+        """In-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
+        return super().in_degrees(_unless_all(v), ntype)
+
+    def out_degrees(self, u: Any = None, ntype: str | None = None) -> Any:
+        """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
+        return super().out_degrees(_unless_all(u), ntype)
+
+    def add_edge_attribute(self, name: str, padding: Any = None) -> None:
+        """For GraphBolt alone."""
+        not_yet("add_edge_attribute", "it is for GraphBolt, which Troupe does not use")
+
+    def node_ids(self, ids: Any, ntype: str = DEFAULT_NTYPE) -> np.ndarray[Any, Any]:
+        """Checked IDs of nodes of a type."""
+        number = self.types.ntype(ntype)
+        return ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+
+
+def _unless_all(ids: Any) -> Any:
+    """DGL's "__ALL__" as None."""
+    return None if isinstance(ids, str) and ids == "__ALL__" else ids
+
+
+def _opened_again(name: Any, gpb: Any, part_config: Any, options: dict[str, Any]) -> DistGraph:
+    return DistGraph(name, gpb, part_config, **options)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors with a row for each node or edge of a type, by the names that DGL has for them.
+
+Features of a graph are such tensors, which do not change. A program makes others, by name and
+policy; these lie in the process, so that so far they need a job of one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import errors
+from ..arrays import ids_of
+from ..tables import Table, TableInfo
+from . import context
+from .later import not_yet
+from .policy import PartitionPolicy
+
+if TYPE_CHECKING:
+    from .dist_graph import DistGraph
+
+
+def _policy_of(rows: int) -> tuple[DistGraph, PartitionPolicy]:
+    """The policy that a number of rows means, in the newest open graph that has one."""
+    for graph in context.graphs():
+        book = graph.get_partition_book()
+        found = [book.node_policy(n) for n in book.ntypes if book.num_nodes(n) == rows]
+        found += [book.edge_policy(e) for e in book.canonical_etypes if book.num_edges(e) == rows]
+        if len(found) == 1:
+            return graph, found[0]
+        if found:
+            names = ", ".join(policy.policy_str for policy in found)
+            raise errors.InvalidArgument(
+                f"a tensor of {rows} rows may be of {names}: give part_policy="
+            )
+    raise errors.InvalidArgument(
+        f"a tensor of {rows} rows: no type of an open graph has so many; give part_policy="
+    )
+
+
+class DistTensor:
+    """A tensor with a row for each node or edge of a type.
+
+    ``t[ids]`` gives rows as a tensor in the CPU's memory, ``t[ids] = rows`` writes them. The same
+    name and policy is the same tensor again: one of another shape or dtype is refused.
+
+    Parameters
+    ----------
+    shape : tuple
+        Rows first.
+    dtype : torch.dtype
+    name : str, optional
+    init_func : callable, optional
+        ``init_func(shape, dtype)`` gives the first rows; None: zeros.
+    part_policy : PartitionPolicy, optional
+        None: the type of an open graph that has so many nodes or edges.
+    persistent : bool
+        The tensor outlives this object; it needs a name.
+    is_gdata, attach : accepted as DGL has them.
+    """
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        name: str | None = None,
+        init_func: Callable[[Any, Any], Any] | None = None,
+        part_policy: PartitionPolicy | None = None,
+        persistent: bool = False,
+        is_gdata: bool = True,
+        attach: bool = True,
+    ) -> None:
+        import torch
+
+        shape = tuple(int(n) for n in shape)
+        if persistent and name is None:
+            raise ValueError("DistTensor(persistent=True): give it a name")
+        graph: Any = None if part_policy is None else part_policy.partition_book.graph
+        if part_policy is None or graph is None:
+            graph, guessed = _policy_of(shape[0])
+            part_policy = part_policy or guessed
+        if graph.world > 1:
+            not_yet("DistTensor in a job of several processes", "run in one process")
+        if shape[0] != part_policy.get_size():
+            raise errors.Mismatch(
+                f"DistTensor {name!r}: {shape[0]} rows, but {part_policy.policy_str} has "
+                f"{part_policy.get_size()}"
+            )
+        key = (part_policy.policy_str, name)
+        rows = None if name is None else graph.written.get(key, graph.attached.get(key))
+        if rows is None:
+            rows = torch.zeros(shape, dtype=dtype) if init_func is None else init_func(shape, dtype)
+            if tuple(rows.shape) != shape or rows.dtype != dtype:
+                raise errors.Mismatch(
+                    f"DistTensor {name!r}: init_func gave {tuple(rows.shape)} of {rows.dtype}"
+                )
+            if name is not None:
+                (graph.written if persistent else graph.attached)[key] = rows
+        elif tuple(rows.shape) != shape or rows.dtype != dtype:
+            raise errors.Mismatch(
+                f"DistTensor {name!r} of {part_policy.policy_str} is there already, of shape "
+                f"{tuple(rows.shape)} and {rows.dtype}: name another one"
+            )
+        self._rows: Any = rows
+        self._name = name or f"anonymous-{id(rows)}"
+        self._policy = part_policy
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    tensor_name = kvstore_key = name
+
+    @property
+    def part_policy(self) -> PartitionPolicy:
+        """How its rows lie in partitions."""
+        return self._policy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows first."""
+        return tuple(self._rows.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """PyTorch's."""
+        return self._rows.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions."""
+        return len(self.shape)
+
+    @property
+    def device(self) -> Any:
+        """The CPU's."""
+        import torch
+
+        return torch.device("cpu")
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _ids(self, index: Any) -> Any:
+        import torch
+
+        return torch.from_numpy(ids_of(index, len(self), f"row of {self.name!r}"))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[self._ids(index)]
+
+    def __setitem__(self, index: Any, rows: Any) -> None:
+        import torch
+
+        self._rows[self._ids(index)] = torch.as_tensor(rows).to(self.dtype)
+
+    @property
+    def local_partition(self) -> Any:
+        """The rows of this process's partition."""
+        policy = self.part_policy
+        book, part = policy.partition_book, policy.part_id
+        if policy.is_node:
+            found = book.node_range(part, policy.type_name)
+        else:
+            found = book.edge_range(part, policy.type_name)
+        return self[slice(found.start, found.stop)]
+
+    def count_nonzero(self) -> int:
+        """Elements that are not 0."""
+        return int((self[slice(None)] != 0).sum())
+
+    def __or__(self, other: DistTensor) -> DistTensor:
+        rows = self[slice(None)] | other[slice(None)]
+        return DistTensor(rows.shape, rows.dtype, None, lambda *_: rows, self.part_policy)
+
+    def __repr__(self) -> str:
+        return f"DistTensor({self.name!r}, {self.part_policy.policy_str}, {self.shape})"
+
+
+class GraphTensor(DistTensor, Table):
+    """A feature of the partitions. Booleans come as uint8, as DGL's partitions have them."""
+
+    def __init__(self, graph: DistGraph, of_edges: bool, number: int, info: TableInfo) -> None:
+        Table.__init__(self, graph, of_edges, number, info)
+
+    name = Table.name
+    tensor_name = kvstore_key = name
+    shape = Table.shape
+    ndim = Table.ndim
+    __len__ = Table.__len__
+    __setitem__ = Table.__setitem__
+
+    @property
+    def part_policy(self) -> PartitionPolicy:
+        """How its rows lie in partitions."""
+        graph: Any = self._graph
+        book = graph.get_partition_book()
+        policy: PartitionPolicy
+        policy = (book.edge_policy if self._of_edges else book.node_policy)(self.type_name)
+        return policy
+
+    @property
+    def dtype(self) -> Any:
+        """PyTorch's."""
+        import torch
+
+        return torch.uint8 if self._info.dtype == "bool" else getattr(torch, self._info.dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
+            index = [index]  # DGL gives one row as [1, width]
+        rows = Table.__getitem__(self, index)
+        return rows.view(self.dtype) if self._info.dtype == "bool" else rows
+
+    def __repr__(self) -> str:
+        return f"DistTensor({self.name!r}, {self.part_policy.policy_str}, {self.shape})"

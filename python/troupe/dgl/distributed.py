@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``dgl.distributed``: DGL's names over Troupe's graphs.
+
+What is not there yet raises NotImplementedError with what to do instead.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
+from . import services
+from .context import (
+    barrier,
+    client_barrier,
+    exit_client,
+    get_num_client,
+    get_num_machines,
+    get_num_trainers,
+    get_rank,
+    initialize,
+    is_initialized,
+    shutdown,
+)
+from .dgl_loaders import DistDataLoader, DistNodeDataLoader, NodeCollator
+from .dgl_partitions import (
+    load_partition,
+    load_partition_book,
+    load_partition_feats,
+    partition_graph,
+)
+from .dist_graph import DistGraph
+from .dist_tensor import DistTensor
+from .later import (
+    DistEdgeDataLoader,
+    DistEmbedding,
+    DistGraphServer,
+    EdgeCollator,
+    SparseAdagrad,
+    SparseAdam,
+    dgl_partition_to_graphbolt,
+    not_yet,
+)
+from .partition_book import GraphPartitionBook, RangePartitionBook
+from .policy import EdgePartitionPolicy, NodePartitionPolicy, PartitionPolicy
+from .services import get_num_server, kvstore, register_service, rpc
+from .workload import edge_split, node_split
+
+MAX_QUEUE_SIZE = 20 << 30
+SERVER_EXIT = "server_exit"
+get_local_partid = get_rank
+
+
+def sample_neighbors(g: DistGraph, nodes: Any, fanout: Any, *args: Any, **options: Any) -> Any:
+    """As ``g.sample_neighbors``."""
+    options.pop("use_graphbolt", None)
+    return g.sample_neighbors(nodes, fanout, *args, **options)
+
+
+sample_etype_neighbors = sample_neighbors
+
+
+def in_subgraph(g: DistGraph, nodes: Any) -> Any:
+    """All in-edges of nodes, as a DGLGraph."""
+    return g.sample_neighbors(nodes, -1)
+
+
+def find_edges(g: DistGraph, edge_ids: Any, etype: Any = None) -> tuple[Any, Any]:
+    """Sources and destinations of edges."""
+    return g.find_edges(edge_ids, etype)
+
+
+def in_degrees(g: DistGraph, v: Any) -> Any:
+    """In-degrees of nodes."""
+    return g.in_degrees(v)
+
+
+def out_degrees(g: DistGraph, u: Any) -> Any:
+    """Out-degrees of nodes."""
+    return g.out_degrees(u)
+
+
+def _etype_str_to_tuple(name: str) -> tuple[str, ...]:
+    """ "source:relation:destination" as a tuple."""
+    return tuple(name.split(":"))
+
+
+def _etype_tuple_to_str(etype: Any) -> str:
+    """A canonical edge type as one name."""
+    return ":".join(etype)
+
+
+optim = services.module(
+    "optim", "Optimizers of embeddings.", {"SparseAdam": SparseAdam, "SparseAdagrad": SparseAdagrad}
+)
+nn = services.module("nn", "Embeddings.", {"DistEmbedding": DistEmbedding})
+
+__all__ = [
+    "DEFAULT_ETYPE",
+    "DEFAULT_NTYPE",
+    "DistDataLoader",
+    "DistEdgeDataLoader",
+    "DistEmbedding",
+    "DistGraph",
+    "DistGraphServer",
+    "DistNodeDataLoader",
+    "DistTensor",
+    "EdgeCollator",
+    "EdgePartitionPolicy",
+    "GraphPartitionBook",
+    "MAX_QUEUE_SIZE",
+    "NodeCollator",
+    "NodePartitionPolicy",
+    "PartitionPolicy",
+    "RangePartitionBook",
+    "SERVER_EXIT",
+    "barrier",
+    "client_barrier",
+    "dgl_partition_to_graphbolt",
+    "edge_split",
+    "exit_client",
+    "find_edges",
+    "get_num_client",
+    "get_num_machines",
+    "get_num_server",
+    "get_num_trainers",
+    "get_rank",
+    "in_degrees",
+    "in_subgraph",
+    "initialize",
+    "is_initialized",
+    "kvstore",
+    "load_partition",
+    "load_partition_book",
+    "load_partition_feats",
+    "nn",
+    "node_split",
+    "optim",
+    "out_degrees",
+    "partition_graph",
+    "register_service",
+    "rpc",
+    "sample_etype_neighbors",
+    "sample_neighbors",
+    "shutdown",
+]
+
+
+def _modules() -> dict[str, ModuleType]:
+    """This module and those below it, by the names that DGL has for them ("": itself)."""
+    here = sys.modules[__name__]
+    # DGL's modules whose names all stand here, too.
+    same = (
+        "constants",
+        "dist_context",
+        "dist_dataloader",
+        "dist_graph",
+        "dist_tensor",
+        "graph_partition_book",
+        "graph_services",
+        "partition",
+        "role",
+        "rpc_client",
+    )
+    found = {"": here, "rpc": rpc, "kvstore": kvstore, "optim": optim, "nn": nn}
+    names = {k: v for k, v in vars(here).items() if not k.startswith("__")}
+    for name in same:
+        found[name] = services.module(name, f"dgl.distributed.{name}", names)
+    return found
+
+
+MODULES = _modules()
+constants = MODULES["constants"]
+dist_context = MODULES["dist_context"]
+graph_partition_book = MODULES["graph_partition_book"]
+role = MODULES["role"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return MODULES[name]
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    not_yet(f"dgl.distributed.{name}", "troupe.dgl.distributed.__all__ lists what there is")

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edges that were drawn or asked for, as graphs of DGL with global IDs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..sampler import NeighborSampler, SampledEdges
+from ..types import EID
+from .installed import need
+
+if TYPE_CHECKING:
+    from .dist_graph import DistGraph
+
+FORMATS = ["coo", "csr", "csc"]
+Edges = tuple[Any, Any, Any]
+
+
+def seeds_by_type(graph: DistGraph, nodes: Any) -> dict[str, Any]:
+    """Seeds by node type, those of no node left out."""
+    if not isinstance(nodes, Mapping):
+        nodes = {graph.ntypes[graph.types.ntype(None)]: nodes}
+    return {name: ids for name, ids in nodes.items() if ids is not None and len(ids)}
+
+
+def _without(edges: Edges, excluded: Any) -> Edges:
+    import torch
+
+    keep = torch.from_numpy(~np.isin(np.asarray(edges[2]), np.asarray(excluded)))
+    return edges[0][keep], edges[1][keep], edges[2][keep]
+
+
+def drawn_edges(
+    graph: DistGraph,
+    nodes: Any,
+    fanout: Any,
+    replace: bool,
+    exclude: Any,
+    seed: int | None = None,
+) -> dict[int, Edges]:
+    """What `fanout` draws for the nodes: sources, destinations and IDs by edge type."""
+    types = graph.types
+    found: dict[int, Edges] = {}
+    sampler = NeighborSampler([fanout], replace=replace)
+    # An edge type has one destination type, so its edges are all of one draw.
+    for name, ids in seeds_by_type(graph, nodes).items():
+        drawn = SampledEdges(sampler.draw(graph, {name: ids}, seed=seed, orig_ids=False))
+        for number, (_, target) in enumerate(types.ends):
+            etype = types.canonical_etypes[number]
+            if target == types.ntype(name) and drawn.num_edges(etype):
+                found[number] = (*drawn.edges(etype), drawn.edge_ids(etype))
+    if exclude is not None:
+        if not isinstance(exclude, Mapping):
+            exclude = {types.canonical_etypes[types.etype(None)]: exclude}
+        for etype, ids in exclude.items():
+            number = types.etype(etype)
+            if number in found:
+                found[number] = _without(found[number], ids)
+    return found
+
+
+def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = None) -> Any:
+    """A DGLGraph with all nodes of a graph, and these edges by number of their types."""
+    import torch
+
+    dgl = need("graphs that were drawn")
+    index, frame = dgl.heterograph_index, dgl.frame.Frame
+    types = graph.types
+    numbers = list(range(len(types.etypes)) if wanted is None else wanted)
+    nothing = torch.empty(0, dtype=torch.int64)
+    relations, frames = [], []
+    for number in numbers:
+        source, target = types.ends[number]
+        sources, destinations, ids = edges.get(number, (nothing, nothing, nothing))
+        relations.append(
+            index.create_unitgraph_from_coo(
+                1 if source == target else 2,
+                graph.rows_of_type(False, source),
+                graph.rows_of_type(False, target),
+                sources,
+                destinations,
+                FORMATS,
+            )
+        )
+        frames.append(frame({EID: ids}, len(ids)))
+    names = [types.etypes[number] for number in numbers]
+    if len(types.ntypes) == 1 and len(names) == 1:
+        return dgl.DGLGraph(relations[0], types.ntypes, names, edge_frames=frames)
+    ends = [types.ends[number] for number in numbers]
+    sides = [s for s, _ in ends], [t for _, t in ends]
+    meta = dgl.graph_index.from_coo(len(types.ntypes), *sides, True)
+    counts = [graph.rows_of_type(False, t) for t in range(len(types.ntypes))]
+    whole = index.create_heterograph_from_relations(
+        meta, relations, dgl.utils.toindex(counts, "int64")
+    )
+    return dgl.DGLGraph(whole, types.ntypes, names, edge_frames=frames)
+
+
+def drawn_graph(
+    graph: DistGraph, nodes: Any, fanout: Any, replace: bool, exclude: Any, seed: int | None = None
+) -> Any:
+    """In-edges that were drawn, as a DGLGraph."""
+    return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed))
+
+
+def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:
+    """These edges as a DGLGraph that has no other edge type."""
+    import torch
+
+    types = graph.types
+    if not isinstance(edges, Mapping):
+        edges = {types.canonical_etypes[types.etype(None)]: edges}
+    found = {}
+    for name, ids in edges.items():
+        number = types.etype(name)
+        ids = torch.as_tensor(ids).to(torch.int64)
+        found[number] = (*graph.find_edges(ids, types.canonical_etypes[number]), ids)
+    made_of = graph_of_edges(graph, found, sorted(found))
+    if relabel_nodes:
+        ids = {name: made_of.edges[name].data[EID] for name in made_of.canonical_etypes}
+        made_of = need("edge_subgraph").compact_graphs(made_of)
+        for name, kept in ids.items():
+            made_of.edges[name].data[EID] = kept
+    return made_of

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of DGL that Troupe has not yet: each raises NotImplementedError with what to do."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def not_yet(name: str, instead: str) -> NoReturn:
+    """Refuses a name."""
+    raise NotImplementedError(f"{name} is not there yet: {instead}")
+
+
+class Later:
+    """The base of classes that are not there yet."""
+
+    instead = "see the porting page"
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        not_yet(type(self).__name__, self.instead)
+
+
+class DistEdgeDataLoader(Later):
+    """Batches of edges."""
+
+    instead = "loaders of edges; DistNodeDataLoader gives batches of nodes"
+
+
+class EdgeCollator(Later):
+    """What makes batches of edges."""
+
+    instead = "loaders of edges; DistNodeDataLoader gives batches of nodes"
+
+
+class DistEmbedding(Later):
+    """Embeddings that are trained."""
+
+    instead = "embeddings that are trained; features of the graph are read by g.ndata[name][ids]"
+
+
+class SparseAdam(Later):
+    """An optimizer of embeddings."""
+
+    instead = "embeddings that are trained"
+
+
+class SparseAdagrad(Later):
+    """An optimizer of embeddings."""
+
+    instead = "embeddings that are trained"
+
+
+class DistGraphServer(Later):
+    """A server process of DGL."""
+
+    instead = "Troupe's servers are threads of its processes, or of `troupe serve`"
+
+
+def dgl_partition_to_graphbolt(*args: Any, **options: Any) -> NoReturn:
+    """Converts partitions for GraphBolt."""
+    not_yet("dgl_partition_to_graphbolt", "Troupe draws from its own partitions; give them as is")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The partition book with the names and defaults that DGL's has."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..book import PartitionBook
+from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
+from .policy import PartitionPolicy
+
+if TYPE_CHECKING:
+    from ..graph import DistGraph
+
+
+class GraphPartitionBook(PartitionBook):
+    """As `troupe.PartitionBook`; IDs are tensors.
+
+    Where a graph has several types, a function that is given no type takes homogeneous IDs, as with
+    the default type of DGL.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        partid: int = 0,
+        tensors: str = "torch",
+        graph: DistGraph | None = None,
+    ) -> None:
+        super().__init__(path, partid, tensors, graph)
+        if not 0 <= partid < self.num_partitions():
+            raise ValueError(f"part_id={partid}: {path} has {self.num_partitions()} partitions")
+
+    def _type(self, of_edges: bool, name: Any) -> tuple[int, int, str]:
+        if of_edges and name in (DEFAULT_ETYPE, DEFAULT_ETYPE[1]):
+            name = name if DEFAULT_ETYPE in self.canonical_etypes else None
+        elif not of_edges and name == DEFAULT_NTYPE and DEFAULT_NTYPE not in self.ntypes:
+            name = None
+        return super()._type(of_edges, name)
+
+    def shared_memory(self, graph_name: str) -> None:
+        """Does nothing: files are mapped."""
+
+    @property
+    def global_nid_dtype(self) -> Any:
+        """int64."""
+        import torch
+
+        return torch.int64
+
+    global_eid_dtype = global_nid_dtype
+
+    def _offsets(self, of_edges: bool) -> np.ndarray[Any, Any]:
+        number = len(self.etypes if of_edges else self.ntypes)
+        counts = [len(self._range(of_edges, t, self.partid)) for t in range(number)]
+        return np.cumsum([0, *counts])
+
+    @property
+    def local_ntype_offset(self) -> np.ndarray[Any, Any]:
+        """Where nodes of each type begin among those that this partition owns, and their end."""
+        return self._offsets(False)
+
+    @property
+    def local_etype_offset(self) -> np.ndarray[Any, Any]:
+        """The same of edges."""
+        return self._offsets(True)
+
+    @property
+    def _max_node_ids(self) -> np.ndarray[Any, Any]:
+        return np.cumsum([part["num_nodes"] for part in self.metadata()])
+
+    @property
+    def _max_edge_ids(self) -> np.ndarray[Any, Any]:
+        return np.cumsum([part["num_edges"] for part in self.metadata()])
+
+    def node_policy(self, ntype: str | None) -> PartitionPolicy:
+        """How rows of a node type lie."""
+        return PartitionPolicy(f"node~{self.ntypes[self.types.ntype(ntype)]}", self)
+
+    def edge_policy(self, etype: Any) -> PartitionPolicy:
+        """How rows of an edge type lie."""
+        return PartitionPolicy(f"edge~{':'.join(self.to_canonical_etype(etype))}", self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GraphPartitionBook, (self.path, self.partid, self._tensors, None)
+
+
+RangePartitionBook = GraphPartitionBook
