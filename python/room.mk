@@ -10,6 +10,7 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/test_blocks.py \
+    python/tests/test_dgl_names.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
@@ -27,6 +28,28 @@ EXTRA_DIST += \
     python/troupe/binding.py \
     python/troupe/book.py \
     python/troupe/core_module.c \
+    python/troupe/dgl/__init__.py \
+    python/troupe/dgl/__main__.py \
+    python/troupe/dgl/context.py \
+    python/troupe/dgl/dataloading.py \
+    python/troupe/dgl/dgl_blocks.py \
+    python/troupe/dgl/dgl_folder.py \
+    python/troupe/dgl/dgl_loaders.py \
+    python/troupe/dgl/dgl_partitions.py \
+    python/troupe/dgl/dgl_samplers.py \
+    python/troupe/dgl/dist_graph.py \
+    python/troupe/dgl/dist_tensor.py \
+    python/troupe/dgl/distributed.py \
+    python/troupe/dgl/draw_seed.py \
+    python/troupe/dgl/drawn_graph.py \
+    python/troupe/dgl/graph_frames.py \
+    python/troupe/dgl/graph_parts.py \
+    python/troupe/dgl/installed.py \
+    python/troupe/dgl/later.py \
+    python/troupe/dgl/partition_book.py \
+    python/troupe/dgl/policy.py \
+    python/troupe/dgl/services.py \
+    python/troupe/dgl/workload.py \
     python/troupe/dgl_block.py \
     python/troupe/errors.py \
     python/troupe/graph.py \

@@ -2,9 +2,10 @@
 """DGL's module over Troupe: ``from troupe import dgl`` in the place of ``import dgl``.
 
 `distributed`, the ``Dist*`` loaders and the samplers of `dataloading`, and the constants are
-Troupe's; every other name is that of the installed DGL (2.1 or newer), which is imported when such a
-name is first used. `install` puts the same into ``sys.modules``, for libraries that import dgl
-themselves.
+Troupe's; every other name is that of the installed DGL (2.1 or newer), which is imported when such
+a name is first used. `install` puts the same into ``sys.modules``, for libraries that import dgl
+themselves, and for scripts with ``import dgl.distributed``: ``python -m troupe.dgl script.py`` runs
+one unchanged.
 
 >>> from troupe import dgl
 >>> dgl.distributed.initialize("ip_config.txt")
@@ -29,16 +30,16 @@ if TYPE_CHECKING:
     from . import distributed as distributed
     from .installed import install as install
 
-_OURS = ("dataloading", "distributed")
-
 __all__ = ["EID", "ETYPE", "NID", "NTYPE", "dataloading", "distributed", "install"]
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
+    from importlib.util import find_spec
 
     value: object
-    if name in _OURS:
+    # Also the modules of the package itself, which import each other by `from . import name`.
+    if not name.startswith("__") and find_spec(f"{__name__}.{name}") is not None:
         value = import_module(f".{name}", __name__)
     elif name == "install":
         value = import_module(".installed", __name__).install

@@ -14,7 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .graph import DistGraph
+    from .dist_graph import DistGraph
 
 _order: list[weakref.ref[DistGraph]] = []
 _state: dict[str, Any] = {"initialized": False, "options": {}}

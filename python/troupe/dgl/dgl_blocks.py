@@ -64,10 +64,8 @@ class BlockMaker:
         counts = [
             content.num_nodes(layer + side, t) for side in (0, 1) for t in range(len(types.ntypes))
         ]
-        kinds = [*range(len(types.ntypes))] * 2
-        node_frames = [
-            self._frame({NID: content.node_ids(t, n)}, n) for t, n in zip(kinds, counts, strict=True)
-        ]
+        both = zip([*range(len(types.ntypes))] * 2, counts, strict=True)
+        node_frames = [self._frame({NID: content.node_ids(t, n)}, n) for t, n in both]
         index = relations[0]
         if self._meta is not None:
             index = self._dgl.heterograph_index.create_heterograph_from_relations(

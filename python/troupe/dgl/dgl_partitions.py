@@ -158,7 +158,7 @@ def _feats(graph: Any, book: GraphPartitionBook, of_edges: bool) -> dict[str, An
 def load_partition_feats(
     part_config: AnyPath, part_id: int, load_nodes: bool = True, load_edges: bool = True
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Features of the nodes and edges that a partition owns, as "type/name"; None: not asked for."""
+    """Features of the nodes and edges that a partition owns, as "type/name"; None: not asked."""
     book = load_partition_book(part_config, part_id)[0]
     with _opened(part_config) as graph:
         return (
@@ -178,7 +178,7 @@ def load_partition(
     from . import graph_parts
 
     if use_graphbolt:
-        raise errors.Unsupported("load_partition(use_graphbolt=True): Troupe has no such partitions")
+        raise errors.Unsupported("load_partition(use_graphbolt=True): there are no such partitions")
     book, name, ntypes, etypes = load_partition_book(part_config, part_id)
     with _opened(part_config) as graph:
         local = graph_parts.local_graph(graph, book)

@@ -99,7 +99,8 @@ class NeighborSampler(BlockSampler):
 
     def _sample_by_layer(self, g: Any, seed_nodes: Any, exclude_eids: Any) -> Any:
         dgl = need("blocks")
-        seeds, blocks = seed_nodes, []
+        seeds = seed_nodes
+        blocks: list[Any] = []
         for fanout in reversed(self.fanouts):
             drawn = g.sample_neighbors(
                 seeds,

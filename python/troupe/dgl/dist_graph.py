@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``dgl.distributed.DistGraph``: a partitioned graph whose answers are tensors and graphs of DGL."""
+"""``dgl.distributed.DistGraph``: a partitioned graph that answers with tensors and DGLGraphs."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ class DistGraph(troupe_graph.DistGraph):
     def part_id(self) -> int:
         """The partition that stands for this process's machine: trainers share them evenly."""
         parts, world = self.num_parts, max(self.world, 1)
-        return min(self.rank() * parts // world, parts - 1) if world > parts else (
-            self.rank() % parts
+        return (
+            min(self.rank() * parts // world, parts - 1) if world > parts else (self.rank() % parts)
         )
 
     def get_partition_book(self) -> GraphPartitionBook:
@@ -228,9 +228,7 @@ class DistGraph(troupe_graph.DistGraph):
         ids = ids_of(edges, self._num_edges[number], self.types.edge_name(number))
         return graph_parts.ends_of(self, number, ids)
 
-    def edge_subgraph(
-        self, edges: Any, relabel_nodes: bool = True, store_ids: bool = True
-    ) -> Any:
+    def edge_subgraph(self, edges: Any, relabel_nodes: bool = True, store_ids: bool = True) -> Any:
         """A DGLGraph of these edges, of these types alone."""
         from .drawn_graph import edge_subgraph
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random choices of a loader's batch: keyed by where the batch stands, whichever thread draws it."""
+"""Random choices of a loader's batch: keyed by its place, whichever thread draws it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ class PartEdges:
     def sources(self, places: Any) -> Ids:
         """Global IDs of the sources of edges by their places in the partition."""
         found = self._sources[places]
-        return (found if self._source_ids is None else self._source_ids[found]).astype(np.int64)
+        ids: Array = found if self._source_ids is None else self._source_ids[found]
+        return ids.astype(np.int64)
 
     def rows(self, places: Array) -> Ids:
         """Positions of the destinations of edges among the partition's nodes."""

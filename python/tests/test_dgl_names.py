@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DGL's module where DGL is not installed: what needs it says so, and what does not works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import troupe
+
+torch = pytest.importorskip("torch")
+
+from troupe import dgl  # noqa: E402
+from troupe.dgl import distributed, installed  # noqa: E402
+from troupe.dgl.dgl_loaders import DistDataLoader, SeedList  # noqa: E402
+from troupe.dgl.dgl_samplers import NeighborSampler  # noqa: E402
+
+
+@pytest.fixture
+def without_dgl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "find", lambda: None)
+
+
+@pytest.fixture
+def g(world) -> Iterator[distributed.DistGraph]:
+    distributed.initialize("ip_config.txt", seed=3)
+    yield distributed.DistGraph("any name", part_config=world.path)
+    distributed.exit_client()
+
+
+def test_importing_it_imports_neither_dgl_nor_torch() -> None:
+    code = "import sys; from troupe import dgl; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_name_of_dgl_says_that_dgl_is_not_installed(without_dgl: None) -> None:
+    with pytest.raises(ImportError, match=r"dgl\.nn takes DGL .* not installed"):
+        dgl.nn  # noqa: B018
+    with pytest.raises(ImportError, match=r"dgl\.dataloading\.ShaDowKHopSampler takes DGL"):
+        dgl.dataloading.ShaDowKHopSampler  # noqa: B018
+    with pytest.raises(ImportError, match=r"install\(\) takes DGL"):
+        dgl.install()
+
+
+def test_blocks_say_that_dgl_is_not_installed(without_dgl: None, g) -> None:
+    loader = distributed.DistNodeDataLoader(g, torch.arange(9), NeighborSampler([2]), batch_size=3)
+    with pytest.raises(ImportError, match="blocks takes DGL"):
+        next(iter(loader))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: distributed.DistEmbedding(3, 2),
+        lambda: distributed.DistEdgeDataLoader(None, None, None),
+        lambda: distributed.optim.SparseAdam([], lr=0.1),
+        lambda: distributed.rpc.send_request(0, None),
+        lambda: distributed.KVClient,
+        lambda: distributed.dgl_partition_to_graphbolt("a.json"),
+    ],
+)
+def test_what_is_not_there_yet_says_so(make) -> None:
+    with pytest.raises(NotImplementedError, match="is not there yet: "):
+        make()
+
+
+def test_a_graph_needs_initialize(world) -> None:
+    distributed.exit_client()
+    with pytest.raises(RuntimeError, match=r"call dgl\.distributed\.initialize"):
+        distributed.DistGraph("g", part_config=world.path)
+
+
+def test_a_server_of_a_launcher_ends(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("DGL_ROLE", "server")
+    with pytest.raises(SystemExit) as ended:
+        distributed.initialize("ip_config.txt")
+    assert ended.value.code == 0 and "DGL_ROLE is server" in capsys.readouterr().err
+
+
+def test_rows_are_tensors_and_masks_uint8(g, world) -> None:
+    every = np.asarray(g.orig_ids())
+    rows = g.ndata["feat"][[5, 3, 3]]
+    assert rows.dtype == torch.float32
+    assert np.array_equal(rows.numpy(), world.feat[every[[5, 3, 3]]])
+    mask = g.ndata["train_mask"]
+    assert mask.dtype == torch.uint8 and mask[:4].dtype == torch.uint8
+    assert np.array_equal(mask[:].numpy(), world.train_mask[every])
+    assert (1 - mask[:]).sum() + mask.count_nonzero() == g.num_nodes()
+    assert g.ndata["feat"][7].shape == (1, 16)
+    assert isinstance(mask, distributed.DistTensor) and "nothing" not in g.ndata
+    assert g.nodes["_N"].data.keys() == g.ndata.keys()
+    with pytest.raises(TypeError, match="index is of booleans"):
+        g.ndata["feat"][mask[:] != 0]
+
+
+def test_shares_are_even_disjoint_and_whole(g) -> None:
+    book = g.get_partition_book()
+    mask = g.ndata["train_mask"]
+    chosen = torch.nonzero(mask[:]).reshape(-1)
+    assert torch.equal(distributed.node_split(mask, book), chosen)
+    assert torch.equal(distributed.node_split(mask[:], book), chosen)
+    g._world = 4
+    shares = [distributed.node_split(mask, book, rank=rank) for rank in range(4)]
+    sizes = [len(share) for share in shares]
+    assert max(sizes) - min(sizes) <= 1 and torch.equal(torch.cat(shares), chosen)
+    with pytest.raises(troupe.errors.OutOfRange, match="rank=4"):
+        distributed.node_split(mask, book, rank=4)
+
+
+def test_arange_means_all_nodes(g) -> None:
+    count = g.num_nodes()
+    with pytest.warns(UserWarning, match="taken as all"):
+        assert torch.equal(distributed.node_split(np.arange(count)), torch.arange(count))
+    assert len(distributed.node_split(torch.ones(count))) == count
+    assert len(distributed.edge_split(torch.ones(g.num_edges(), dtype=torch.bool))) == len(
+        g.edges()
+    )
+    with pytest.raises(troupe.errors.InvalidArgument, match=r"shape \(3,\)"):
+        distributed.node_split(torch.ones(3))
+
+
+def test_a_book_answers_without_a_type(g) -> None:
+    book = g.get_partition_book()
+    ids = book.partid2nids(book.partid)
+    assert torch.equal(ids.detach(), torch.arange(len(ids)))
+    assert set(book.nid2partid(ids).tolist()) == {book.partid}
+    assert book._max_node_ids[-1] == g.num_nodes()
+    with pytest.raises(ValueError, match="part_id=9"):
+        distributed.load_partition_book(book.path, 9)
+    policy = g.get_node_partition_policy("_N")
+    assert policy.policy_str == "node~_N" and policy.get_size() == g.num_nodes()
+    with pytest.raises(ValueError, match="begin with"):
+        distributed.PartitionPolicy("graph~_N", book)
+
+
+def test_ends_of_edges_are_those_of_the_raw_graph(g, world) -> None:
+    edges = g.edges()
+    sources, destinations = g.find_edges(edges)
+    every = np.asarray(g.orig_ids())
+    found = np.stack([every[sources.numpy()], every[destinations.numpy()]], axis=1)
+    assert np.array_equal(np.sort(found, axis=0), np.sort(world.edges, axis=0))
+    assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, world.edges.tolist()))
+
+
+def test_a_tensor_is_attached_by_name(g) -> None:
+    count = g.num_nodes()
+    made = distributed.DistTensor((count, 3), torch.float32, "h", persistent=True)
+    made[torch.tensor([4, 2])] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
+    again = distributed.DistTensor((count, 3), torch.float32, "h", persistent=True)
+    assert torch.equal(again[[2, 4, 0]], torch.tensor([[4.0, 5, 6], [1, 2, 3], [0, 0, 0]]))
+    with pytest.raises(troupe.errors.Mismatch, match="name another one"):
+        distributed.DistTensor((count, 2), torch.float32, "h")
+    with pytest.raises(troupe.errors.InvalidArgument, match="no type of an open graph"):
+        distributed.DistTensor((3, 2), torch.float32, "h")
+    passing = distributed.DistTensor((count,), torch.int64, "once")
+    del passing
+    assert distributed.DistTensor((count, 2), torch.float32, "once").shape == (count, 2)
+    g.ndata["mine"] = again
+    assert g.ndata["mine"] is again and "mine" in g.nodes["_N"].data
+    del g.ndata["mine"]
+    with pytest.raises(KeyError, match="belongs to the partitions"):
+        del g.ndata["feat"]
+
+
+def test_batches_come_in_order_and_exactly_once() -> None:
+    data = torch.arange(100, 123)
+    loader = DistDataLoader(data, 5, collate_fn=lambda items: items)
+    assert len(loader) == loader.expected_idxs == 5
+    assert [i for batch in loader for i in batch] == data.tolist()
+    kept = DistDataLoader(data, 5, drop_last=True, shuffle=True, collate_fn=sorted)
+    first, second = list(kept), list(kept)
+    assert len(first) == 4 and first != second
+    assert len({i for batch in first for i in batch}) == 20
+
+
+def test_an_epoch_that_is_left_early_leaves_nothing_behind() -> None:
+    loader = DistDataLoader(torch.arange(40), 4, collate_fn=list)
+    for batch in loader:
+        if batch[0] >= 8:
+            break
+    assert [batch[0] for batch in loader] == list(range(0, 40, 4))
+    loader.close()
+
+
+def test_what_a_collate_function_raises_comes_to_the_loop() -> None:
+    def fails(items: list[int]) -> None:
+        raise KeyError(items[0])
+
+    with pytest.raises(KeyError, match="4"):
+        list(DistDataLoader([4, 5], 2, collate_fn=fails))
+    with pytest.raises(ValueError, match="batch_size=0"):
+        DistDataLoader([1], 0)
+
+
+def test_seeds_of_several_types_stay_apart() -> None:
+    seeds = SeedList({"a": torch.tensor([3, 1]), "b": torch.tensor([7], dtype=torch.int32)})
+    assert list(seeds) == [("a", 3), ("a", 1), ("b", 7)]
+    taken = seeds.take_items(np.array([2, 0]))
+    assert {name: ids.tolist() for name, ids in taken.items()} == {"a": [3], "b": [7]}
+
+
+def test_a_script_is_named(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "troupe.dgl"]
+    ended = subprocess.run([*words, str(tmp_path / "no.py")], capture_output=True, text=True)
+    assert ended.returncode == 1 and "no.py: there is no such file" in ended.stderr
