@@ -32,7 +32,6 @@ EXTRA_DIST += \
     python/troupe/dgl/__main__.py \
     python/troupe/dgl/context.py \
     python/troupe/dgl/dataloading.py \
-    python/troupe/dgl/dgl_blocks.py \
     python/troupe/dgl/dgl_folder.py \
     python/troupe/dgl/dgl_loaders.py \
     python/troupe/dgl/dgl_partitions.py \

@@ -370,6 +370,13 @@ class Block:
         matrix.indptr, matrix.indices, matrix.data = index, sources, ids
         return matrix
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether it is as it was sampled: of PyTorch, in place, with no rows but IDs."""
+        layout = self.content.layout
+        plain = layout.tensors == "torch" and layout.features is None and layout.labels is None
+        return plain and not self._frames and self._moved is None
+
     def to_dgl(self, idtype: Any = None) -> Any:
         """The block as DGL's `DGLBlock` over the same memory; see `dgl_block.to_dgl`."""
         from .dgl_block import to_dgl

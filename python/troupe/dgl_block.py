@@ -8,11 +8,13 @@ behind it takes the arrays as they are.
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import errors
+from .types import EID, NID
 
 if TYPE_CHECKING:
     from .batch import Block, Frame
@@ -25,7 +27,10 @@ def _dgl() -> Any:
     """DGL, and the parts of it that make blocks."""
     try:
         import dgl
-        from dgl import frame, graph_index, heterograph, heterograph_index, utils
+        from dgl import frame, graph_index, heterograph_index, utils
+
+        # dgl.heterograph is also a function, which hides the module.
+        heterograph = import_module("dgl.heterograph")
     except ImportError as error:
         raise errors.Unsupported(
             f"to_dgl(): dgl cannot be imported ({error}); install it, or use the block as it is"
@@ -67,6 +72,27 @@ def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
     return _dgl().unit(2, *counts, index, sources, every, FORMATS, True)
 
 
+@cache
+def _in_order() -> Any:
+    """No edge IDs: edges stand in the order of their positions."""
+    import torch
+
+    return torch.empty(0, dtype=torch.int32)
+
+
+def _untouched(block: Block) -> Any:
+    """A block of a single edge type as it was sampled, of which nobody has seen rows yet."""
+    parts, content, layer = _dgl(), block.content, block.layer
+    types = content.layout.types
+    csr = block.as_csr(types.canonical_etypes[0])
+    counts = content.num_nodes(layer, 0), content.num_nodes(layer + 1, 0)
+    index = parts.unit(2, *counts, csr.indptr, csr.indices, _in_order(), FORMATS, True)
+    frames = [parts.Frame({NID: content.node_ids(0, count)}, count) for count in counts]
+    ids = {} if csr.edge_ids is None else {EID: csr.edge_ids}
+    edges = [parts.Frame(ids, len(csr.indices))]
+    return parts.DGLBlock(index, (types.ntypes, types.ntypes), types.etypes, frames, edges)
+
+
 def to_dgl(block: Block, idtype: Any = None) -> Any:
     """A block as `dgl.heterograph.DGLBlock`, over the same memory.
 
@@ -83,6 +109,8 @@ def to_dgl(block: Block, idtype: Any = None) -> Any:
     """
     parts = _dgl()
     types = block.content.layout.types
+    if block.is_untouched and idtype is None and types.is_homogeneous and types.etypes:
+        return _untouched(block)
     ntypes, canonical = types.ntypes, types.canonical_etypes
     units = [_unit(block, name, (name[0], name[2]), idtype) for name in canonical]
     frames = [_frame(block.srcnodes[n].data, block.num_src_nodes(n)) for n in ntypes]

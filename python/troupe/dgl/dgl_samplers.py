@@ -93,9 +93,10 @@ class NeighborSampler(BlockSampler):
         return self._sample_by_layer(g, seed_nodes, exclude_eids)
 
     def _sample_once(self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any) -> Any:
+        need("blocks")
         sampler = troupe_sampler.NeighborSampler(self.fanouts, replace=self.replace)
         batch = sampler.draw(g, seeds, orig_ids=False)
-        return batch.input_nodes, output_nodes, g.block_maker().blocks(batch)
+        return batch.input_nodes, output_nodes, [block.to_dgl() for block in batch.blocks]
 
     def _sample_by_layer(self, g: Any, seed_nodes: Any, exclude_eids: Any) -> Any:
         dgl = need("blocks")

@@ -13,7 +13,6 @@ from .. import graph as troupe_graph
 from ..arrays import ids_of
 from ..types import DEFAULT_NTYPE, EtypeName
 from . import context, dgl_folder, draw_seed, graph_parts
-from .dgl_blocks import BlockMaker
 from .dist_tensor import DistTensor
 from .graph_frames import FramesByType, GraphFrame
 from .later import not_yet
@@ -79,7 +78,6 @@ class DistGraph(troupe_graph.DistGraph):
         self.written: dict[tuple[str, str | None], Any] = {}
         self.attached: WeakValueDictionary[tuple[str, str | None], Any] = WeakValueDictionary()
         self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
-        self._block_maker: BlockMaker | None = None
         super().__init__(None, None, part_config, **options)
         self._given = given
         if not standalone:
@@ -183,12 +181,6 @@ class DistGraph(troupe_graph.DistGraph):
         return Client(self)
 
     # Structure.
-
-    def block_maker(self) -> BlockMaker:
-        """Makes blocks of the graph's types."""
-        if self._block_maker is None:
-            self._block_maker = BlockMaker(self.types)
-        return self._block_maker
 
     def next_seed(self) -> int:
         """The seed of a draw: of the loader's batch that this thread makes, or the graph's next."""
