@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 troupeincludedir = $(includedir)/troupe
 troupeinclude_HEADERS = \
+    include/troupe/aggregate.h \
     include/troupe/batch.h \
     include/troupe/book.h \
     include/troupe/checkpoint.h \

@@ -57,7 +57,8 @@ void propagate(const struct propagation *prop, const struct kernels *kernels, ui
                                 .weights = prop->weights == NULL ? NULL : prop->weights + begin,
                                 .skip = prop->skip_self ? dst : KERNELS_NO_ID };
     kernels->gather(aggregate, width, rows, &list);
-    kernels->scale(aggregate, prop->dst_scale[dst], width);
+    if (prop->dst_scale != NULL)
+        kernels->scale(aggregate, prop->dst_scale[dst], width);
     if (prop->self_scale != NULL)
         kernels->axpy(aggregate, rows + (size_t)dst * width, prop->self_scale[dst], width);
 }

@@ -25,7 +25,7 @@ struct propagation {
     const struct block_edges *edges;
     uint32_t num_src;
     uint32_t num_dst;
-    const float *dst_scale;  /* [num_dst] */
+    const float *dst_scale;  /* [num_dst], or NULL: 1 */
     const float *src_scale;  /* [num_src], or NULL: 1 */
     const float *self_scale; /* [num_dst], or NULL: own rows are not part of it */
     const float *weights;    /* [num_edges], or NULL: 1 */

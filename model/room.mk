@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
+    model/aggregation.c \
     model/batch_norm.c \
     model/batch_norm.h \
     model/batch_view.c \

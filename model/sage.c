@@ -3,7 +3,7 @@
 
 #include "model/edge_weights.h"
 
-static float scale_of(const struct propagation *prop, uint32_t dst)
+float sage_mean_scale(const struct propagation *prop, uint32_t dst)
 {
     uint32_t begin = prop->edges->index[dst], end = prop->edges->index[dst + 1];
     double sum = 0;
@@ -21,7 +21,7 @@ int sage_scales(struct propagation *prop)
         return rc;
     float *scale = prop->scales.data;
     for (uint32_t d = 0; d < prop->num_dst; d++)
-        scale[d] = scale_of(prop, d);
+        scale[d] = sage_mean_scale(prop, d);
     prop->dst_scale = scale;
     prop->src_scale = NULL;
     prop->self_scale = NULL;

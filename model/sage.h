@@ -16,6 +16,9 @@ static inline float sage_scale(uint64_t neighbours)
     return neighbours == 0 ? 0.0f : 1.0f / (float)neighbours;
 }
 
+/* The same of a destination's weights, which may be NULL. */
+float sage_mean_scale(const struct propagation *prop, uint32_t dst);
+
 /* Fills the scales of a block whose edges, weights, num_src and num_dst are set; TR_ENOMEM. */
 int sage_scales(struct propagation *prop);
 

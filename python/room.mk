@@ -15,6 +15,8 @@ EXTRA_DIST += \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
     python/tests/test_loader.py \
+    python/tests/test_nn.py \
+    python/tests/test_nn_models.py \
     python/tests/test_partitioning.py \
     python/tests/test_raw.py \
     python/tests/test_torch.py \
@@ -23,6 +25,7 @@ EXTRA_DIST += \
     python/troupe/_core.pyi \
     python/troupe/_libmodel.pyi \
     python/troupe/_libtroupe.pyi \
+    python/troupe/aggregation.py \
     python/troupe/arrays.py \
     python/troupe/batch.py \
     python/troupe/binding.py \
@@ -54,6 +57,10 @@ EXTRA_DIST += \
     python/troupe/graph.py \
     python/troupe/group.py \
     python/troupe/loader.py \
+    python/troupe/nn.py \
+    python/troupe/nn_infer.py \
+    python/troupe/nn_layers.py \
+    python/troupe/nn_models.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
     python/troupe/pyg_data.py \

@@ -51,6 +51,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "graph": ("DistGraph", "open"),
     "group": ("Group",),
     "loader": ("DistNodeDataLoader",),
+    "nn": (),
     "partitioning": ("partition_graph",),
     "raw": (),
     "sampler": (

@@ -86,6 +86,14 @@ class Content:
             raise errors.NotFound("no original IDs came along: open the loader with orig_ids=True")
         return self.array(ids, "int64", (min(count, int(total[0])),))
 
+    def degrees(self, function: Any, ntype: int) -> Any:
+        """Degrees of all nodes of a type, in or out as the library's function says."""
+        found = function(self.pointer, ntype)
+        count = self.num_nodes(0, ntype)
+        if found == ffi.NULL and count:
+            raise errors.NotFound("no degrees came along: open the loader with degrees=True")
+        return self.array(found, "int32", (count,))
+
     def rows(self, ntype: int, labels: bool) -> Any | None:
         """The features (or labels) of a type that came along, the library's; None: none did."""
         rows = made("tr_rows")
@@ -267,6 +275,8 @@ class Block:
         # Where the block was moved to: the device, and what moves an array there.
         self._moved: tuple[Any, Callable[[Any], Any]] | None = None
         self._csrs: dict[tuple[int, bool], Csr] = {}
+        # What layers make of the edges, as long as the block lives; nothing that refers to it.
+        self.kept: dict[Any, Any] = {}
 
     # Types and counts.
 
@@ -434,6 +444,16 @@ class Block:
         """Edges into each destination node in the block: int32, shape ``(num_dst,)``."""
         index = self.as_csr(etype, edge_ids=False).indptr
         return index[1:] - index[:-1]
+
+    def graph_degrees(self, ntype: str | None = None) -> tuple[Any, Any]:
+        """In-degrees and out-degrees of source nodes in the whole graph, over all edge types:
+        int32, shape ``(num_src,)`` each."""
+        content, number = self.content, self.content.layout.types.ntype(ntype)
+        count = content.num_nodes(self.layer, number)
+        functions = (lib.tr_batch_in_degrees, lib.tr_batch_out_degrees)
+        found = tuple(content.degrees(function, number)[:count] for function in functions)
+        move = self._moved[1] if self._moved is not None else None
+        return (found[0], found[1]) if move is None else (move(found[0]), move(found[1]))
 
     # Rows.
 
@@ -616,14 +636,7 @@ class Batch:
         return self._came(True)
 
     def _degrees(self, function: Any) -> Any:
-        def of_type(ntype: int) -> Any:
-            found = function(self.content.pointer, ntype)
-            count = self.content.num_nodes(0, ntype)
-            if found == ffi.NULL and count:
-                raise errors.NotFound("no degrees came along: open the loader with degrees=True")
-            return self.content.array(found, "int32", (count,))
-
-        return self._per_ntype(of_type)
+        return self._per_ntype(lambda ntype: self.content.degrees(function, ntype))
 
     @property
     def in_degrees(self) -> Any:

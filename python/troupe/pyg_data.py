@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ def _sampled(batch: Batch, etype: int) -> Sampled:
 def _new_nodes(batch: Batch, ntype: int) -> list[int]:
     """How many nodes each hop was the first to reach; the seeds are those of hop 0."""
     totals = [batch.content.num_nodes(layer, ntype) for layer in range(batch.num_layers, -1, -1)]
-    return [totals[0], *(now - before for before, now in zip(totals, totals[1:], strict=False))]
+    return [totals[0], *(now - before for before, now in pairwise(totals))]
 
 
 def _fill_nodes(store: Any, batch: Batch, ntype: int) -> None:

@@ -5,6 +5,11 @@ made_graph = tests/model/made_graph.c tests/model/made_graph.h
 # Not $(model_libs): the room computes on batches in memory and needs no actors.
 model_test_libs = libtr_model.la $(graph_libs) $(JANSSON_LIBS) $(BLAS_LIBS) $(test_libs)
 
+check_PROGRAMS += tests/model/test_aggregation
+TESTS += tests/model/test_aggregation
+tests_model_test_aggregation_SOURCES = tests/model/test_aggregation.c
+tests_model_test_aggregation_LDADD = $(model_libs) $(test_libs)
+
 check_PROGRAMS += tests/model/test_exact
 TESTS += tests/model/test_exact
 tests_model_test_exact_SOURCES = tests/model/test_exact.c $(made_batch) $(made_graph)

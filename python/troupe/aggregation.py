@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over the edges of a block, which PyTorch differentiates, by the library's own loops.
+
+They run on the CPU in float32, on as many threads as PyTorch has, with the same bits whatever their
+number. What is elsewhere, or of float64, is summed by PyTorch's own operations.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import torch
+
+from ._libmodel import ffi
+from ._libmodel import lib as model
+from .batch import Block
+from .binding import call
+from .types import EtypeName
+
+
+@cache
+def _threads(count: int) -> Any:
+    """Threads that compute; they are kept until the interpreter ends."""
+    box = ffi.new("struct tr_model_threads **")
+    call(model.tr_model_threads_create, count, box)
+    return box[0]
+
+
+def threads() -> Any:
+    """As many as PyTorch has."""
+    return _threads(min(torch.get_num_threads(), model.TR_AGGREGATION_THREADS_MAX))
+
+
+def _floats(tensor: torch.Tensor | None) -> Any:
+    """The library's pointer to a tensor, as long as that lives."""
+    if tensor is None:
+        return ffi.NULL
+    return ffi.cast("float *", tensor.data_ptr())
+
+
+def _one_number_each(tensor: torch.Tensor | None, count: int, what: str) -> torch.Tensor | None:
+    if tensor is None:
+        return None
+    if tensor.numel() != count:
+        raise ValueError(f"{what}: {tensor.numel()} numbers; one each of {count} is wanted")
+    return tensor.reshape(-1)
+
+
+class Aggregation:
+    """The sums over the edges of one type in a block.
+
+        out[d] = to[d] * (sum over edges e = (s, d) of weights[e] * from[s] * rows[s])
+                 + own[d] * rows[d]
+
+    Parameters
+    ----------
+    block : Block
+    etype : edge type, optional
+    weights : tensor, optional
+        A number an edge, in the order of ``block.edges()``.
+    mean : bool
+        Whether `to` is one by the sum of the weights, and 0 where that is not above 0.
+    from_scale, to_scale, own_scale : tensor, optional
+        A number a source or destination: from, to and own.
+    without_loops : bool
+        Leave out edges from a node to itself.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        etype: EtypeName = None,
+        *,
+        weights: torch.Tensor | None = None,
+        mean: bool = False,
+        from_scale: torch.Tensor | None = None,
+        to_scale: torch.Tensor | None = None,
+        own_scale: torch.Tensor | None = None,
+        without_loops: bool = False,
+    ) -> None:
+        # Nothing here refers to the block, which may keep this.
+        name = block.canonical_etypes[block.content.layout.types.etype(etype)]
+        csr = block.as_csr(name, edge_ids=False)
+        self.index = torch.as_tensor(csr.indptr)
+        self.sources = torch.as_tensor(csr.indices)
+        self.num_src, self.num_dst = block.num_src_nodes(name[0]), block.num_dst_nodes(name[2])
+        self.num_edges = len(self.sources)
+        self.weights = _one_number_each(weights, self.num_edges, "edge weights")
+        self.mean, self.without_loops = mean, without_loops
+        self.from_scale = _one_number_each(from_scale, self.num_src, "factors of sources")
+        self.to_scale = _one_number_each(to_scale, self.num_dst, "factors of destinations")
+        self.own_scale = _one_number_each(own_scale, self.num_dst, "factors of own rows")
+        self._pointer: Any = None
+        self._kept: tuple[torch.Tensor | None, ...] = ()
+
+    def pointer(self) -> Any:
+        """The library's own, made when it is first asked for."""
+        if self._pointer is None:
+            box = ffi.new("struct tr_model_aggregation **")
+            call(
+                model.tr_model_aggregation_create,
+                self.num_src,
+                self.num_dst,
+                self.num_edges,
+                ffi.cast("uint32_t *", self.index.data_ptr()),
+                ffi.cast("uint32_t *", self.sources.data_ptr()),
+                box,
+            )
+            made = ffi.gc(box[0], model.tr_model_aggregation_destroy)
+            scales = (self.weights, self.from_scale, self.to_scale, self.own_scale)
+            self._kept = tuple(
+                None if t is None else t.detach().to(torch.float32).contiguous() for t in scales
+            )
+            weights, *ends = (_floats(t) for t in self._kept)
+            count = self.num_edges
+            call(model.tr_model_aggregation_set_weights, made, weights, count)
+            call(model.tr_model_aggregation_set_scales, made, *ends, self.without_loops)
+            if self.mean:
+                call(model.tr_model_aggregation_set_mean, made)
+            self._pointer = made
+        return self._pointer
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """The sums of rows that lie in the CPU's memory in float32, not differentiated."""
+        out = torch.empty((self.num_dst, rows.shape[1]), dtype=torch.float32)
+        call(
+            model.tr_model_aggregation_forward,
+            self.pointer(),
+            threads(),
+            rows.shape[1],
+            _floats(rows),
+            rows.shape[0],
+            _floats(out),
+            self.num_dst,
+        )
+        return out
+
+    def backward(self, grads: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
+        """The gradients of the rows from those of the sums; `added` is added to the first."""
+        rows = torch.empty((self.num_src, grads.shape[1]), dtype=torch.float32)
+        call(
+            model.tr_model_aggregation_backward,
+            self.pointer(),
+            threads(),
+            grads.shape[1],
+            _floats(grads),
+            self.num_dst,
+            _floats(added),
+            0 if added is None else added.shape[0],
+            _floats(rows),
+            self.num_src,
+        )
+        return rows
+
+    def destinations(self) -> torch.Tensor:
+        """The destination of each edge: int64, shape ``(num_edges,)``."""
+        degrees = (self.index[1:] - self.index[:-1]).long()
+        places = torch.arange(self.num_dst, device=degrees.device)
+        return torch.repeat_interleave(places, degrees, output_size=self.num_edges)
+
+    def factors(self, dtype: torch.dtype) -> torch.Tensor:
+        """What each source's row is multiplied by: shape ``(num_edges,)``."""
+        sources, into = self.sources.long(), self.destinations()
+        factors = torch.ones(self.num_edges, dtype=dtype, device=self.sources.device)
+        if self.weights is not None:
+            factors = self.weights.to(factors)
+        if self.mean:
+            sums = torch.zeros(self.num_dst, dtype=dtype, device=factors.device)
+            sums = sums.index_add(0, into, factors)
+            tiny = torch.finfo(torch.float32).tiny
+            # Nowhere is divided by 0, whose gradient is none.
+            divisors = torch.where(sums < tiny, torch.ones_like(sums), sums)
+            factors = factors * ((sums >= tiny) / divisors)[into]
+        if self.from_scale is not None:
+            factors = factors * self.from_scale.to(factors)[sources]
+        if self.to_scale is not None:
+            factors = factors * self.to_scale.to(factors)[into]
+        if self.without_loops:
+            factors = factors * (sources != into)
+        return factors
+
+    def by_pytorch(self, rows: torch.Tensor) -> torch.Tensor:
+        """The sums by PyTorch's operations, on any device and of float32 or float64."""
+        messages = rows[self.sources.long()] * self.factors(rows.dtype).unsqueeze(1)
+        zeros = torch.zeros((self.num_dst, rows.shape[1]), dtype=rows.dtype, device=rows.device)
+        out = zeros.index_add(0, self.destinations(), messages)
+        if self.own_scale is not None:
+            out = out + self.own_scale.to(rows).unsqueeze(1) * rows[: self.num_dst]
+        return out
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """The sums of rows ``(num_src, width)``: shape ``(num_dst, width)``."""
+        check_rows(rows, self.num_src)
+        if not by_library(rows) or (self.weights is not None and self.weights.requires_grad):
+            return self.by_pytorch(rows)
+        return _Sums.apply(rows.contiguous(), self)
+
+
+def by_library(rows: torch.Tensor) -> bool:
+    """Whether the library's loops take such rows."""
+    return rows.device.type == "cpu" and rows.dtype == torch.float32
+
+
+def check_rows(rows: torch.Tensor, count: int) -> None:
+    """Refuses what are no rows of `count` nodes, and types that sums would lose digits in."""
+    if rows.dtype not in (torch.float32, torch.float64):
+        half = rows.dtype in (torch.float16, torch.bfloat16)
+        if not half or rows.device.type == "cpu":
+            raise TypeError(
+                f"rows of {rows.dtype}: neighbours are summed in float32 or float64; "
+                "give rows.float()"
+            )
+    if rows.dim() != 2 or rows.shape[0] != count:
+        raise ValueError(
+            f"rows of shape {tuple(rows.shape)}; the block has {count} source nodes, so "
+            f"({count}, width) is wanted"
+        )
+
+
+class _Sums(torch.autograd.Function):
+    """The sums, and their transpose."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: torch.Tensor, sums: Aggregation) -> torch.Tensor:
+        ctx.sums = sums
+        return sums.forward(rows)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grads: torch.Tensor) -> Any:
+        return ctx.sums.backward(grads.contiguous()), None
+
+
+class SageProduct(torch.autograd.Function):
+    """Sums times one matrix plus own rows times another, plus a bias: GraphSAGE's layer.
+
+    As one step it needs no gradient of the destinations' rows as large as that of all rows, and
+    none at all where rows are features.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        rows: torch.Tensor,
+        neigh: torch.Tensor,
+        own: torch.Tensor,
+        bias: torch.Tensor | None,
+        sums: Aggregation,
+    ) -> torch.Tensor:
+        aggregate, first = sums.forward(rows), rows[: sums.num_dst]
+        out = aggregate @ neigh.t() if bias is None else torch.addmm(bias, aggregate, neigh.t())
+        out.addmm_(first, own.t())
+        ctx.sums, ctx.has_bias = sums, bias is not None
+        ctx.save_for_backward(aggregate, rows, neigh, own)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grads: torch.Tensor) -> Any:
+        aggregate, rows, neigh, own = ctx.saved_tensors
+        wants_rows, wants_neigh, wants_own, wants_bias, _ = ctx.needs_input_grad
+        grads = grads.contiguous()
+        row_grads = None
+        if wants_rows:
+            row_grads = ctx.sums.backward(grads @ neigh, grads @ own)
+        return (
+            row_grads,
+            grads.t() @ aggregate if wants_neigh else None,
+            grads.t() @ rows[: ctx.sums.num_dst] if wants_own else None,
+            grads.sum(0) if ctx.has_bias and wants_bias else None,
+            None,
+        )
