@@ -164,16 +164,16 @@ void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
     char *copied = path == NULL ? NULL : checkpoint_fresh_path(path, CHECKPOINT_COPIED);
     char *manifest = aside == NULL ? NULL : files_join(aside, CHECKPOINT_MANIFEST);
-    /* The folder comes last: it goes with the last part, and else stays with those of other ranks.
-     * The rest may go in any order, since nothing there has a manifest that counts. */
-    if (path != NULL)
+    /* The manifest is gone for good before the part goes, also where another process removed it,
+     * whose crash may bring it back. A part whose folder cannot be synced stays: the next checkpoint
+     * that is made removes it. The folder goes with the last part, and else stays with those of
+     * other ranks. */
+    if (copied != NULL && manifest != NULL && files_remove_tree(files, manifest, NULL) == 0 &&
+        files_sync_folder(files, aside, NULL) == 0) {
         (void)files_remove_tree(files, path, NULL);
-    if (copied != NULL) /* the half of a copy */
-        (void)files_remove_tree(files, copied, NULL);
-    if (manifest != NULL) /* the half of one that did not fit */
-        (void)files_remove_tree(files, manifest, NULL);
-    if (aside != NULL)
+        (void)files_remove_tree(files, copied, NULL); /* the half of a copy */
         (void)files->rmdir(files, aside);
+    }
     free(manifest);
     free(copied);
     free(path);

@@ -60,7 +60,8 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
                           struct checkpoint_part *part, struct error *error);
 
 /* Gives back the room of a part whose checkpoint will not be made, and of the folder when it was
- * the last one there. Best effort: what stays goes with the next checkpoint or the next era. */
+ * the last one there. Best effort: what stays, as where the folder cannot be synced, goes with the
+ * next checkpoint or the next era. */
 void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
                           uint32_t rank);
 
