@@ -268,7 +268,6 @@ int checkpoint_make(struct files *files, const char *folder,
         rv = checkpoint_replace(files, folder, aside, final, error);
     if (rv == 0) /* it is made, whatever becomes of older ones */
         checkpoint_retire(files, folder, manifest->step, keep);
-    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PRUNED);
     free(final);
     free(aside);
     return rv;

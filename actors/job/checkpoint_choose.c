@@ -187,7 +187,11 @@ int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, str
 
 void checkpoint_retire(struct files *files, const char *folder, uint64_t made, uint32_t keep)
 {
+    /* None is removed before it is known that two hosts have the newer one. */
+    if (keep == CHECKPOINT_KEEP_ALL)
+        return;
     (void)prune_to(files, folder, made, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PRUNED);
 }
 
 static int remove_unfinished(void *arg, const char *name)

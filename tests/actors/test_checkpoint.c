@@ -670,6 +670,54 @@ static void what_was_made_before_retires_older_ones(void **unused)
     close_folder(folder);
 }
 
+/* Counts how often the step behind the removal of older checkpoints is passed. */
+struct pruned_step {
+    struct failpoints failpoints;
+    const char *folder;
+    uint64_t removed; /* the step whose checkpoint has to be gone by then */
+    uint32_t passed;
+};
+
+static void pass_pruned(struct failpoints *self, enum failpoint point)
+{
+    struct pruned_step *pruned = (struct pruned_step *)self;
+    struct file_facts facts;
+    if (point != FAILPOINT_CHECKPOINT_PRUNED)
+        return;
+    char *path = checkpoint_path(pruned->folder, pruned->removed);
+    assert_non_null(path);
+    assert_int_equal(files_posix->stat(files_posix, path, &facts), -ENOENT);
+    free(path);
+    pruned->passed++;
+}
+
+/* A process can die behind the removal of older checkpoints, whoever removes them: the host that
+ * makes one alone, and each of several hosts when two of them have the newer one. */
+static void the_removal_of_older_ones_is_a_step(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    struct checkpoint_part parts[WORLD] = { { 0, 0 } };
+    const struct checkpoint_manifest manifest = { 9, 1, WORLD, parts };
+    struct pruned_step pruned = { .failpoints = { pass_pruned }, .folder = folder, .removed = 1 };
+    struct files files = *files_posix;
+    open_folder(folder);
+    for (uint64_t step = 1; step <= 2; step++)
+        assert_int_equal(save(&files, folder, step, 1), 0);
+    files.failpoints = &pruned.failpoints;
+    assert_int_equal(save(&files, folder, 3, 1), 0);
+    assert_int_equal(pruned.passed, 1);
+    assert_int_equal(checkpoint_receive(&files, folder, &manifest, CHECKPOINT_KEEP_ALL, NULL), 0);
+    assert_int_equal(pruned.passed, 1);
+    pruned.removed = 2;
+    assert_int_equal(checkpoint_receive(&files, folder, &manifest, 2, NULL), 0);
+    assert_int_equal(pruned.passed, 2);
+    pruned.removed = 3;
+    checkpoint_retire(&files, folder, 9, 1);
+    assert_int_equal(pruned.passed, 3);
+    close_folder(folder);
+}
+
 #define PART(rank) "{\"rank\": " #rank ", \"bytes\": 10, \"crc32c\": 4294967295}"
 #define MANIFEST(step, era, world, parts) \
     "{\"step\": " step ", \"era\": " era ", \"world\": " world ", \"parts\": [" parts "]}"
@@ -1108,6 +1156,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_are_kept),
         cmocka_unit_test(a_damaged_one_is_not_kept_for_a_whole_one),
         cmocka_unit_test(what_was_made_before_retires_older_ones),
+        cmocka_unit_test(the_removal_of_older_ones_is_a_step),
         cmocka_unit_test(a_manifest_is_read_as_it_was_written),
         cmocka_unit_test(only_names_of_checkpoints_are_theirs),
         cmocka_unit_test(a_piece_that_is_not_there_is_named),
