@@ -118,9 +118,13 @@ static int count_classes(struct run_job *job, const struct tr_feature_info *info
         rv = fetch_labels(job, info, &largest, error);
     if (rv != 0)
         return rv;
-    if (largest < 0 || largest >= MODEL_CLASSES_MAX)
-        return error_set(error, TR_ERANGE, "the largest label of '%s' is %lld", info->name,
-                         (long long)largest);
+    if (largest < 0)
+        return error_set(error, TR_EINVAL, "no node has a label in '%s': all are -1 or NaN",
+                         info->name);
+    if (largest >= MODEL_CLASSES_MAX)
+        return error_set(error, TR_ERANGE,
+                         "the largest label of '%s' is %lld, and a model has at most %u classes",
+                         info->name, (long long)largest, MODEL_CLASSES_MAX);
     *classes = (uint32_t)largest + 1;
     return 0;
 }

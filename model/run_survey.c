@@ -32,6 +32,7 @@ struct survey {
     unsigned char *seen; /* of each node: bit m, mask m has it; NULL: too many nodes */
     uint64_t *trained;   /* [classes] training nodes with the label */
     uint64_t *scored;    /* [classes] validation and test nodes with it */
+    uint32_t found[3];   /* the classes that nodes of the mask have */
     struct error *error;
 };
 
@@ -106,14 +107,70 @@ static int advise_overlaps(struct survey *s)
     return rv;
 }
 
+static int count_mask(struct survey *s, int mask)
+{
+    uint32_t classes = s->job->config->model.classes;
+    uint64_t *counts = calloc(classes, sizeof *counts), *sums = mask == 0 ? s->trained : s->scored;
+    if (counts == NULL)
+        return error_set(s->error, TR_ENOMEM, "no memory to count %u classes", classes);
+    int rv = run_job_count_labels(s->job, s->nodes[mask], counts, s->error);
+    for (uint32_t c = 0; c < classes && rv == 0; c++) {
+        sums[c] += counts[c];
+        s->found[mask] += counts[c] > 0;
+    }
+    free(counts);
+    return rv;
+}
+
 static int count_labels(struct survey *s)
 {
     int rv = 0;
     for (int mask = 0; mask < 3 && rv == 0; mask++)
         if (s->nodes[mask] != NULL)
-            rv = run_job_count_labels(s->job, s->nodes[mask], mask == 0 ? s->trained : s->scored,
-                                      s->error);
+            rv = count_mask(s, mask);
     return rv;
+}
+
+/* Yes-or-no labels may all be no, and are labels then. */
+static bool is_unlabelled(const struct survey *s, int mask)
+{
+    return count_of(s, mask) == 0 ||
+           (s->job->config->model.loss == MODEL_SOFTMAX && s->found[mask] == 0);
+}
+
+static int refuse_unlabelled(const struct survey *s)
+{
+    const struct run_config *config = s->job->config;
+    if (!is_unlabelled(s, 0))
+        return 0;
+    return error_set(s->error, TR_EINVAL,
+                     "no node of '%s' has a label in '%s': nothing to train on; make another mask, "
+                     "with `troupe split --by-class` for example",
+                     config->train_mask, config->labels);
+}
+
+/* What a score cannot say where there is nothing to score. */
+static void advise_scores(const struct survey *s)
+{
+    const struct model_config *model = &s->job->config->model;
+    if (model->loss == MODEL_SOFTMAX && model->classes == 1)
+        advise(s,
+               "all labels of '%s' are 0: with one class there is nothing to learn; number classes "
+               "from 0, and give each node its own",
+               s->job->config->labels);
+    if (s->nodes[1] != NULL && is_unlabelled(s, 1))
+        advise(s,
+               "'%s' marks no node with a label: no epoch is chosen, and the model is that of the "
+               "last one",
+               s->masks[1]);
+    else if (s->nodes[1] != NULL && model->loss == MODEL_SOFTMAX && s->found[1] == 1 &&
+             model->metric == MODEL_ROC_AUC)
+        advise(s,
+               "all nodes of '%s' are of one class, which has no ROC AUC: the best epoch is that "
+               "of the least loss; let the mask mark nodes of each class",
+               s->masks[1]);
+    if (s->nodes[2] != NULL && is_unlabelled(s, 2))
+        advise(s, "'%s' marks no node with a label: there is no test score", s->masks[2]);
 }
 
 /* A class that nobody has is a gap in the numbers; one that only scored nodes have is never
@@ -184,12 +241,17 @@ static int advise_scales(const struct survey *s)
 static int survey_all(struct survey *s)
 {
     int rv = count_labels(s);
+    if (rv == 0)
+        rv = refuse_unlabelled(s);
+    if (rv != 0)
+        return rv;
     say_head(s);
     if (rv == 0 && s->seen != NULL)
         rv = advise_overlaps(s);
     if (rv != 0)
         return rv;
     advise_classes(s);
+    advise_scores(s);
     advise_steps(s);
     return advise_scales(s);
 }

@@ -278,8 +278,9 @@ static int trainer_share(struct trainer *trainer, struct error *error)
     struct epoch_report *report = &trainer->report;
     struct trainer_result *result = trainer->result;
     int rc = share_scores(trainer, &report->scores, error);
-    if (rc < 0)
-        return rc;
+    /* Where no node has a label no epoch is better than another: the last one's weights stay. */
+    if (rc < 0 || report->scores.labelled == 0)
+        return rc < 0 ? rc : 0;
     report->evaluated = true;
     /* The comparison stands before the result takes the new scores. */
     report->best = !result->has_best || scores_better(&report->scores, &result->best,

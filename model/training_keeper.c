@@ -3,6 +3,7 @@
  * The work of rank 0 for all: it evaluates, keeps the run's folder and the model, and says what the
  * program may want to show. It also warns of a disk that takes nothing, whichever rank found it.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -66,10 +67,13 @@ static void say_epoch(struct training *t, const struct epoch_report *report)
 {
     char text[128];
     int used = snprintf(text, sizeof text, "loss %.4f", report->train_loss);
+    enum model_metric metric = t->config.model.metric;
+    /* Where nodes of one class have no ROC AUC the loss chooses. */
+    if (isnan(scores_value(&report->scores, metric)))
+        metric = MODEL_LOSS;
     if (report->evaluated && used > 0 && (size_t)used < sizeof text)
         snprintf(text + used, sizeof text - (size_t)used, ", validation %s %.4f%s",
-                 model_metric_name(t->config.model.metric),
-                 scores_value(&report->scores, t->config.model.metric),
+                 model_metric_name(metric), scores_value(&report->scores, metric),
                  report->best ? " (best)" : "");
     task_events_say(&t->events, TR_MODEL_EPOCH, report->epoch, "epoch %u: %s", report->epoch + 1,
                     text);
@@ -193,7 +197,7 @@ static int training_keeper_test(void *arg, struct error *error)
         return 0;
     int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
                               &scores, error);
-    if (rv == 0)
+    if (rv == 0 && scores.labelled > 0)
         training_set_tested(t, &scores);
     return rv;
 }

@@ -73,6 +73,16 @@ expect "a file that is there is replaced" sh -c "! cmp -s '$work/predictions.csv
 expect "nothing is left beside it" [ -z "$(find "$work" -name '*.tmp-*')" ]
 troupe infer "$graph" --run "$work/run" --out "$work/nowhere/predictions.csv" --quiet
 expect "a folder that is not there is named" fails_with "$work/nowhere/predictions.csv"
+troupe infer "$graph" --run "$work/run" --out "$work/predictions.parquet" --quiet
+expect "a name of another format is refused" \
+    complains '--out .*/predictions.parquet: files that end with .parquet are not written; give a name that ends with .csv, .jsonl or .npy'
+expect "as wrong usage" exited 2
+troupe infer "$graph" --run "$work/run" --embeddings "$work/rows.csv.gz" --quiet
+expect "also of rows" complains '--embeddings .*: files that end with .gz are not written; .* with .npy'
+mkfifo "$work/pipe"
+troupe infer "$graph" --run "$work/run" --out "$work/pipe" --quiet
+expect "a device, a pipe or a link is not replaced" fails_with 'pipe: is a device, a pipe or a link'
+expect "it is still there" test -p "$work/pipe"
 troupe infer "$graph" --run "$work/parts" --exact
 expect "a folder without a run is named" fails_with "config.json is missing"
 
@@ -288,6 +298,33 @@ loud --epochs 1 --batch-size 64 --labels gap
 expect "labels with gaps are advised of" advised "no node of the masks has 7 of the 10 classes of 'gap', such as class 2"
 loud --epochs 1 --batch-size 64 --labels half --train-mask early --val-mask late --test-mask late
 expect "so is a class without a training node" advised "1 of the 2 classes of 'half' have no training node, such as class 1"
+
+bytes_npy empty '(600,)' '"\\000"' u1
+bytes_npy unknown '(600,)' '"\\377"'
+bytes_npy odd '(600,)' 'NR % 2 ? "\\001" : "\\377"'
+bytes_npy alike '(600,)' '"\\000"'
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/empty" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+graph=$work/empty/toy.json
+loud --epochs 30 --patience 2 --eval-every 1 --val-mask empty --test-mask empty --json
+expect "a mask without a node is advised of" advised "'empty' marks no node with a label: no epoch is chosen"
+expect "so is one to test with" advised "'empty' marks no node with a label: there is no test score"
+expect "no epoch is scored by it" sh -c "! grep -q 'validation' '$work/err'"
+expect "none ends the run, and none is the best" says '"epochs":30,'
+expect "nor is there a score" sh -c "! grep -q 'best_epoch\|nan\|test_accuracy' '$work/out'"
+loud --epochs 30 --patience 2 --eval-every 1 --labels odd --val-mask early --json
+expect "so is a mask whose nodes have no label" advised "'early' marks no node with a label: no epoch is chosen"
+expect "which ends no run either" says '"epochs":30,'
+loud --epochs 1 --labels odd --train-mask early
+expect "labels that no training node has are nothing to train on" \
+    fails_with "no node of 'early' has a label in 'odd': nothing to train on"
+loud --epochs 1 --labels unknown
+expect "nor are labels that nobody has" fails_with "no node has a label in 'unknown'"
+loud --epochs 1 --labels alike
+expect "one class is advised of" advised "all labels of 'alike' are 0: with one class there is nothing to learn"
+loud --epochs 1 --labels half --val-mask early
+expect "so are nodes of one class where ROC AUC is asked for" advised "all nodes of 'early' are of one class"
+expect "whose lines have the loss, which chooses" complains 'validation loss [0-9.]* (best)'
 
 # Two classes go by ROC AUC, and with few training nodes a run without --epochs is long and careful.
 chosen() { grep -q "\"$1\": $2,*\$" "$work/run/config.json"; }
