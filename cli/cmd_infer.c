@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
@@ -255,6 +256,31 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     return rv;
 }
 
+/* Before anything is computed: a name that says another format would have outputs in it that no
+ * reader of that format takes. */
+static int check_ending(const char *option, const char *path, const char *formats,
+                        struct tr_error *error)
+{
+    static const char *const others[] = { ".json", ".txt",  ".tsv", ".parquet", ".arrow", ".npz",
+                                          ".gz",   ".bz2",  ".xz",  ".zst",     ".zip",   ".xlsx",
+                                          ".html", ".hdf5", ".h5",  ".pt",      ".pkl" };
+    const char *ending = path != NULL ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; ending != NULL && i < sizeof others / sizeof *others; i++) {
+        if (strcasecmp(ending, others[i]) == 0)
+            return tr_error_set(error, TR_EINVAL,
+                                "%s %s: files that end with %s are not written; give a name that "
+                                "ends with %s",
+                                option, path, ending, formats);
+    }
+    return 0;
+}
+
+static int check_endings(const struct infer_values *values, struct tr_error *error)
+{
+    int rv = check_ending("--out", values->out, ".csv, .jsonl or .npy", error);
+    return rv == 0 ? check_ending("--embeddings", values->embeddings, ".npy", error) : rv;
+}
+
 static int infer_run(const struct invocation *invocation, const void *values)
 {
     const struct infer_values *infer = values;
@@ -262,6 +288,8 @@ static int infer_run(const struct invocation *invocation, const void *values)
     struct class_names names = { 0 };
     struct canceller canceller;
     char *graph;
+    if (check_endings(infer, &error) != 0)
+        return fail_usage(invocation, &error);
     int rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0 && infer->by_class)
         rv = check_by_class(infer->run, graph, &names, &error);

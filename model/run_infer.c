@@ -166,7 +166,9 @@ static int write_rows(const struct run_job *job, const struct tensor *rows, cons
 {
     const uint64_t shape[] = { rows->rows, rows->cols };
     char *aside = NULL;
-    int rv;
+    int rv = files_check_output(files_posix, path, error);
+    if (rv != 0)
+        return rv;
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     if (format != NULL)

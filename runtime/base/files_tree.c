@@ -126,6 +126,18 @@ int files_size(struct files *files, const char *path, uint64_t *size, struct err
     return 0;
 }
 
+int files_check_output(struct files *files, const char *path, struct error *error)
+{
+    struct file_facts facts;
+    /* What cannot be looked at is refused where it is written. */
+    if (files->stat(files, path, &facts) < 0 || facts.is_regular || facts.is_folder)
+        return 0;
+    return error_set(error, TR_EINVAL,
+                     "%s: is a device, a pipe or a link, which a new file would replace; name a "
+                     "plain file",
+                     path);
+}
+
 int files_rename(struct files *files, const char *from, const char *to, struct error *error)
 {
     int rv = files->rename(files, from, to);

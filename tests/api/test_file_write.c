@@ -49,6 +49,24 @@ static void a_file_is_written_and_replaced(void **state)
     assert_holds(folder, path, "");
 }
 
+/* Rename would put a plain file in the place of the pipe, and of the link. */
+static void what_is_no_plain_file_stays(void **state)
+{
+    const struct scratch *scratch = *state;
+    struct tr_error error = TR_ERROR_INIT;
+    struct stat facts;
+    char pipe_path[220], link_path[220];
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", scratch->folder);
+    snprintf(link_path, sizeof link_path, "%s/link", scratch->folder);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(symlink(pipe_path, link_path), 0);
+    assert_int_equal(tr_file_write(pipe_path, "x", 1, &error), TR_EINVAL);
+    assert_non_null(strstr(error.message, "pipe: is a device, a pipe or a link"));
+    assert_int_equal(tr_file_write(link_path, "x", 1, &error), TR_EINVAL);
+    assert_true(lstat(pipe_path, &facts) == 0 && S_ISFIFO(facts.st_mode));
+    assert_true(lstat(link_path, &facts) == 0 && S_ISLNK(facts.st_mode));
+}
+
 static void failures_say_what_failed(void **state)
 {
     (void)state;
@@ -64,6 +82,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_written_and_replaced, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_plain_file_stays, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(failures_say_what_failed),
     };
