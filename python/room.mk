@@ -10,6 +10,7 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/test_blocks.py \
+    python/tests/test_dgl_folder.py \
     python/tests/test_dgl_names.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
@@ -35,6 +36,7 @@ EXTRA_DIST += \
     python/troupe/dgl/__main__.py \
     python/troupe/dgl/context.py \
     python/troupe/dgl/dataloading.py \
+    python/troupe/dgl/dgl_file.py \
     python/troupe/dgl/dgl_folder.py \
     python/troupe/dgl/dgl_loaders.py \
     python/troupe/dgl/dgl_partitions.py \
