@@ -181,6 +181,7 @@ static void deal_parts(struct process_actors *actors)
             .join = true,
             .plan = o->plan,
             .slice_edges = o->slice_edges,
+            .tensors = &actors->shelves[s],
             .faults = o->faults,
         };
         for (uint32_t p = s; p < actors->plays->num_parts; p += actors->num_servers)
@@ -243,6 +244,7 @@ static void fill_reducers(struct process_actors *actors)
             .checkpoint_keep = o->checkpoint_keep,
             .host = o->host,
             .progress = o->progress,
+            .heard = &actors->era,
             .faults = o->faults,
         };
     actors->coordinator = (struct coordinator_options){
@@ -273,15 +275,23 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
     account_init(&actors->replies, "replies",
                  options->replies_bytes_max != 0 ? options->replies_bytes_max
                                                  : REPLY_BUDGET_BYTES_MAX);
+    account_init(&actors->tensors, "tensors",
+                 options->tensor_bytes_max != 0 ? options->tensor_bytes_max : TENSOR_BYTES_DEFAULT);
+    job_era_init(&actors->era, plays->trainers.count > 0);
+    actors->shelves = calloc(actors->num_servers + (size_t)1, sizeof *actors->shelves);
     actors->servers = calloc(actors->num_servers + (size_t)1, sizeof *actors->servers);
     actors->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *actors->server_parts);
     actors->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *actors->samplers);
     actors->proxies = calloc(plays->trainers.count + (size_t)1, sizeof *actors->proxies);
     actors->reducers = calloc(plays->trainers.count + (size_t)1, sizeof *actors->reducers);
-    if (actors->servers == NULL || actors->server_parts == NULL || actors->samplers == NULL ||
-        actors->proxies == NULL || actors->reducers == NULL)
+    if (actors->shelves == NULL || actors->servers == NULL || actors->server_parts == NULL ||
+        actors->samplers == NULL || actors->proxies == NULL || actors->reducers == NULL)
         return TR_ENOMEM;
     deal_parts(actors);
+    for (uint32_t s = 0; s < actors->num_servers; s++)
+        if (tensor_shelf_init(&actors->shelves[s], &actors->tensors,
+                              actors->servers[s].num_parts) != 0)
+            return TR_ENOMEM;
     fill_samplers(actors);
     fill_proxies(actors);
     fill_reducers(actors);
@@ -301,8 +311,13 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
 void process_actors_fini(struct process_actors *actors)
 {
     /* The account is there once `plays` is: all zeros has neither. */
-    if (actors->plays != NULL)
+    for (uint32_t s = 0; actors->shelves != NULL && s < actors->num_servers; s++)
+        tensor_shelf_fini(&actors->shelves[s]);
+    if (actors->plays != NULL) {
         account_fini(&actors->replies);
+        account_fini(&actors->tensors);
+    }
+    free(actors->shelves);
     free(actors->servers);
     free(actors->server_parts);
     free(actors->samplers);

@@ -16,10 +16,12 @@
 #include <stdatomic.h>
 
 #include "actors/cluster/plan.h"
+#include "actors/common/job_era.h"
 #include "actors/data/client.h"
 #include "actors/data/proxy.h"
 #include "actors/data/sampler.h"
 #include "actors/data/server.h"
+#include "actors/data/tensor_shelf.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/coordinator.h"
 #include "actors/job/membership.h"
@@ -50,8 +52,9 @@ struct process_actors_options {
     size_t replies_bytes_max;
     uint32_t slice_edges;                             /* server.h */
     const struct process_actors_stand_ins *stand_ins; /* the simulator's; NULL: none */
-    void *faults;                                     /* of these, in their actors' options */
-    struct files *files;                              /* of checkpoints; NULL: files_posix */
+    size_t tensor_bytes_max;  /* of the tensors that its servers own; 0: tensor_shelf.h */
+    void *faults;             /* of these, in their actors' options */
+    struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
@@ -81,6 +84,9 @@ struct process_actors {
     atomic_bool ended; /* the job is over here, and all of these have gone */
     atomic_int
         reason; /* why, once that is set; 0: the job ended well here, or its owner stopped it */
+    struct tensor_shelf *shelves; /* [num_servers] */
+    struct account tensors;       /* of them */
+    struct job_era era;
     struct account replies; /* on their way from other processes: see reply_budget.h */
 };
 

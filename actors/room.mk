@@ -17,6 +17,7 @@ libtr_actors_la_SOURCES = \
     actors/cluster/process_notice.h \
     actors/common/error_reply.c \
     actors/common/error_reply.h \
+    actors/common/job_era.h \
     actors/common/job_progress.c \
     actors/common/job_progress.h \
     actors/common/node_sort.c \
@@ -35,7 +36,10 @@ libtr_actors_la_SOURCES = \
     actors/data/client_lane.c \
     actors/data/client_nodes.c \
     actors/data/client_state.h \
+    actors/data/client_tensor.c \
     actors/data/draw.h \
+    actors/data/id_groups.c \
+    actors/data/id_groups.h \
     actors/data/local_select.c \
     actors/data/local_select.h \
     actors/data/server.c \
@@ -47,6 +51,9 @@ libtr_actors_la_SOURCES = \
     actors/data/snapshot.c \
     actors/data/snapshot.h \
     actors/data/snapshot_load.c \
+    actors/data/server_tensors.c \
+    actors/data/tensor_shelf.c \
+    actors/data/tensor_shelf.h \
     actors/job/coordinator.c \
     actors/job/coordinator.h \
     actors/job/coordinator_barrier.c \

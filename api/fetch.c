@@ -16,6 +16,8 @@
 
 struct fetch {
     uint32_t ntype, table; /* of tables of edges, ntype is an edge type */
+    uint32_t era;          /* of a tensor, */
+    uint64_t tensor;       /* and its number */
     size_t row_bytes;
     const uint64_t *ids;
     size_t count;
@@ -51,6 +53,8 @@ static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struc
         .ntype = f->ntype,
         .table = f->table,
         .count = piece->count,
+        .era = f->era,
+        .tensor = f->tensor,
     };
     *out = request;
     return 0;
@@ -151,6 +155,22 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, uint32_t tabl
                              ids[i], edges ? "edge" : "node",
                              edges ? types->etypes[ntype].name : types->ntypes[ntype], most);
     return 0;
+}
+
+int graph_fetch_tensor(struct tr_graph *graph, struct port *port,
+                       const struct graph_tensor_rows *tensor, const uint64_t *ids, size_t count,
+                       uint64_t deadline_ns, void *rows, struct error *error)
+{
+    struct fetch f = { .ntype = tensor->ntype,
+                       .table = MSG_TABLE_TENSOR,
+                       .era = tensor->era,
+                       .tensor = tensor->number,
+                       .row_bytes = (size_t)tensor->row_bytes,
+                       .ids = ids,
+                       .count = count,
+                       .rows = rows };
+    int rv = check_ids(graph, tensor->ntype, MSG_TABLE_TENSOR, ids, count, error);
+    return rv != 0 ? rv : fetch_all(graph, &f, port, deadline_ns, error);
 }
 
 /* Rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */

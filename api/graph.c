@@ -74,6 +74,7 @@ static int init_process_actors(struct tr_graph *graph)
         .flat = o->codec,
         .recovery_ns = (uint64_t)o->recovery_deadline_ns,
         .call_ns = graph->session->cluster.limits.call_ns,
+        .tensor_bytes_max = (size_t)o->tensor_bytes_max,
         .checkpoints = o->checkpoints,
         .checkpoint_keep = o->checkpoint_keep,
         .progress = &graph->progress,

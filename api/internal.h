@@ -295,6 +295,15 @@ int nodes_read(struct tr_nodes *nodes, int64_t timeout_ns, uint64_t **ids, uint6
                struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 
+/* fetch.c: rows of a tensor, of a thread that has entered the graph. */
+struct graph_tensor_rows {
+    uint32_t ntype, era;
+    uint64_t number, row_bytes;
+};
+int graph_fetch_tensor(struct tr_graph *graph, struct port *port,
+                       const struct graph_tensor_rows *tensor, const uint64_t *ids, size_t count,
+                       uint64_t deadline_ns, void *rows, struct error *error);
+
 /* fetch.c: the global IDs of ranks of a table, or of ranks of edges, which take their places. */
 int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error);

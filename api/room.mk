@@ -52,4 +52,5 @@ libtr_api_la_SOURCES = \
     api/table_task.c \
     api/task.c \
     api/task_run.h \
+    api/tensor.c \
     api/verify_task.c

@@ -71,6 +71,8 @@ static int read_cluster(struct tr_session *session, struct error *error)
         o->seed = cluster->seed;
     if (cluster->limits.memory_bytes != 0)
         o->memory_bytes_max = cluster->limits.memory_bytes;
+    if (cluster->limits.tensor_bytes != 0)
+        o->tensor_bytes_max = cluster->limits.tensor_bytes;
     if (cluster->limits.recovery_deadline_ns != 0)
         o->recovery_deadline_ns = (int64_t)cluster->limits.recovery_deadline_ns;
     if (cluster->checkpoints.folder != NULL)

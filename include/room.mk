@@ -27,6 +27,7 @@ troupeinclude_HEADERS = \
     include/troupe/part.h \
     include/troupe/session.h \
     include/troupe/task.h \
+    include/troupe/tensor.h \
     include/troupe/text.h \
     include/troupe/trainer_state.h \
     include/troupe/troupe.h \

@@ -498,6 +498,27 @@ static int verify_group(const struct msg_group_request *head, uint64_t length)
     }
 }
 
+static int verify_tensor_request(const struct msg_tensor_request *head, uint64_t length)
+{
+    if (head->num_dims > MSG_TENSOR_DIMS_MAX || head->name_bytes > MSG_TENSOR_NAME_MAX)
+        return TR_EFORMAT;
+    return length == head->num_dims * sizeof(uint64_t) + head->name_bytes ? 0 : TR_EFORMAT;
+}
+
+uint64_t tensor_rows_begin(uint64_t count, uint64_t number_bytes)
+{
+    uint64_t end = count * number_bytes; /* of at most 2^32 of at most 8 */
+    return (end + 63) & ~UINT64_C(63);
+}
+
+/* Numbers of rows, then the rows. */
+static int verify_tensor_rows(uint64_t count, uint64_t number_bytes, uint64_t row_bytes,
+                              uint64_t length)
+{
+    uint64_t begin = tensor_rows_begin(count, number_bytes);
+    return length < begin ? TR_EFORMAT : verify_array(count, row_bytes, length - begin);
+}
+
 /* The messages between saving and restoring; kinds that nobody knows here have no body. */
 static int verify_checkpoint(uint32_t kind, const void *head, uint64_t length)
 {
@@ -529,6 +550,25 @@ static int verify_checkpoint(uint32_t kind, const void *head, uint64_t length)
         return verify_array(((const struct msg_restored *)head)->world, ADDRESS_BYTES, length);
     default:
         return length == 0 ? 0 : TR_EFORMAT;
+    }
+}
+
+/* The messages of tensors; all others are those of checkpoints. */
+static int verify_tensor(uint32_t kind, const void *head, uint64_t length)
+{
+    const struct msg_tensor_write *write = head;
+    const struct msg_tensor_store *store = head;
+    switch (kind) {
+    case MSG_TENSOR_REQUEST:
+        return verify_tensor_request(head, length);
+    case MSG_TENSOR_READ:
+        return verify_array(((const struct msg_tensor_read *)head)->count, 4, length);
+    case MSG_TENSOR_WRITE:
+        return verify_tensor_rows(write->count, 4, write->row_bytes, length);
+    case MSG_TENSOR_STORE:
+        return verify_tensor_rows(store->count, 8, store->row_bytes, length);
+    default:
+        return verify_checkpoint(kind, head, length);
     }
 }
 
@@ -571,6 +611,6 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
     case MSG_GROUP_REPLY:
         return 0;
     default:
-        return verify_checkpoint(kind, head, length);
+        return verify_tensor(kind, head, length);
     }
 }

@@ -162,4 +162,7 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head);
  * whose shape is the graph's (actors/data/batch_flat.h). */
 int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length);
 
+/* Where the rows begin in a body that has so many numbers of them before. */
+uint64_t tensor_rows_begin(uint64_t count, uint64_t number_bytes);
+
 #endif

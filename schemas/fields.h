@@ -20,7 +20,7 @@
     S(part) S(version) S(ntype) S(table) S(begin) S(rows_max)
 #define FIELDS_msg_select_reply(S, D) S(next) S(count) S(done)
 #define FIELDS_msg_fetch_request(S, D) \
-    S(timeout_ns) S(first) S(row_bytes) S(ntype) S(table) S(count)
+    S(timeout_ns) S(first) S(row_bytes) S(ntype) S(table) S(count) S(era) S(tensor)
 #define FIELDS_msg_fetch_reply(S, D) S(row_bytes) S(count)
 #define FIELDS_msg_nodes_request(S, D) S(timeout_ns) S(ntype) S(table)
 #define FIELDS_msg_nodes_reply(S, D) S(count)
@@ -43,7 +43,8 @@
 #define FIELDS_msg_batch_piece(S, D) S(offset) S(count)
 #define FIELDS_msg_era(S, D) S(era)
 #define FIELDS_msg_restore(S, D) S(rank) S(world) S(path_bytes) S(keep)
-#define FIELDS_msg_restored(S, D) S(step) S(bytes) S(crc32c) S(found) S(era) S(world) S(saved)
+#define FIELDS_msg_restored(S, D) S(step) S(bytes) S(crc32c) S(found) S(era) S(world) S(saved) \
+    S(ended)
 #define FIELDS_msg_reduce(S, D) \
     S(sequence) S(total) S(piece) S(piece_values) S(count) S(era) S(rank) S(world)
 #define FIELDS_msg_reduced(S, D) S(sequence) S(piece) S(count) S(era)
@@ -70,6 +71,14 @@
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
     S(seeds) S(etype)
+#define FIELDS_msg_tensor_request(S, D) \
+    S(timeout_ns) S(tensor) S(action) S(parts) S(part) S(era) S(ntype) S(dtype) S(num_dims) \
+    S(name_bytes) S(flags)
+#define FIELDS_msg_tensor_reply(S, D) S(tensor) S(era) S(created)
+#define FIELDS_msg_tensor_read(S, D) S(tensor) S(row_bytes) S(part) S(era) S(count)
+#define FIELDS_msg_tensor_write(S, D) S(tensor) S(row_bytes) S(part) S(era) S(count)
+#define FIELDS_msg_tensor_store(S, D) \
+    S(timeout_ns) S(first) S(tensor) S(row_bytes) S(ntype) S(era) S(count)
 /* clang-format on */
 
 #endif

@@ -12,26 +12,28 @@
 #define BULK_BYTES_MAX (MSG_DRAW_LISTED_MAX * sizeof(uint64_t) + REQUEST_BYTES_MAX)
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
-#define BODY_BYTES_MAX(id)                                                                   \
-    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST ||  \
-             (id) == MSG_BATCH_REQUEST || (id) == MSG_LOADER_OPEN                            \
-         ? REQUEST_BYTES_MAX                                                                 \
-     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||     \
-             (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                              \
-         ? MSG_REPLY_BYTES_MAX                                                               \
-     : (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY ? TEXT_BYTES_MAX                  \
-     : (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||   \
-             (id) == MSG_GROUP_REPLY                                                         \
-         ? BULK_BYTES_MAX                                                                    \
-     : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)     \
-     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||  \
-             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND ||                  \
-             (id) == MSG_CHECKPOINT_DROP                                                     \
-         ? MSG_PATH_BYTES_MAX                                                                \
-     : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                           \
-         ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                     \
-     : (id) == MSG_RESTORED || (id) == MSG_CHECKPOINT_FOUND || (id) == MSG_CHECKPOINT_COMMIT \
-         ? TEXT_BYTES_MAX                                                                    \
+#define BODY_BYTES_MAX(id)                                                                       \
+    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST ||      \
+             (id) == MSG_BATCH_REQUEST || (id) == MSG_LOADER_OPEN                                \
+         ? REQUEST_BYTES_MAX                                                                     \
+     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
+             (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE || (id) == MSG_TENSOR_READ ||    \
+             (id) == MSG_TENSOR_WRITE || (id) == MSG_TENSOR_STORE                                \
+         ? MSG_REPLY_BYTES_MAX                                                                   \
+     : (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY ? TEXT_BYTES_MAX                      \
+     : (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||       \
+             (id) == MSG_GROUP_REPLY                                                             \
+         ? BULK_BYTES_MAX                                                                        \
+     : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)         \
+     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||      \
+             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND ||                      \
+             (id) == MSG_CHECKPOINT_DROP                                                         \
+         ? MSG_PATH_BYTES_MAX                                                                    \
+     : (id) == MSG_TENSOR_REQUEST ? MSG_TENSOR_DIMS_MAX * sizeof(uint64_t) + MSG_TENSOR_NAME_MAX \
+     : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                               \
+         ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                         \
+     : (id) == MSG_RESTORED || (id) == MSG_CHECKPOINT_FOUND || (id) == MSG_CHECKPOINT_COMMIT     \
+         ? TEXT_BYTES_MAX                                                                        \
          : 0)
 
 #define X(kind, type, lane, class)                                                   \

@@ -68,7 +68,12 @@
     X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)        \
     X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED) \
     X(MSG_CHECKPOINT_DROP, msg_checkpoint_drop, DATA, SEQUENCED)     \
-    X(MSG_DRAW_REQUEST, msg_draw_request, DATA, PURE)
+    X(MSG_DRAW_REQUEST, msg_draw_request, DATA, PURE)                \
+    X(MSG_TENSOR_REQUEST, msg_tensor_request, DATA, PURE)            \
+    X(MSG_TENSOR_REPLY, msg_tensor_reply, DATA, PURE)                \
+    X(MSG_TENSOR_READ, msg_tensor_read, DATA, PURE)                  \
+    X(MSG_TENSOR_WRITE, msg_tensor_write, DATA, PURE)                \
+    X(MSG_TENSOR_STORE, msg_tensor_store, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -164,6 +169,8 @@ struct msg_sample_reply {
 /* Edges by rank (graph/edge_runs.h), by the places of ranks in the partition's slice: a u64 a row,
  * a global ID. The section's type is of edges; a fetch of them has ranks for IDs. */
 #define MSG_TABLE_EDGE_RANKS 0xc0000000u
+/* Rows of a tensor (struct msg_tensor_request) by nodes' IDs. Of a fetch alone, which says which. */
+#define MSG_TABLE_TENSOR 0xb0000000u
 
 /*
  * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
@@ -229,6 +236,8 @@ struct msg_fetch_request {
     uint32_t ntype;      /* or an edge type, as the table says */
     uint32_t table;      /* a feature's number or MSG_TABLE_* */
     uint32_t count;
+    uint32_t era;    /* of a tensor, as its handle has it */
+    uint64_t tensor; /* the number of MSG_TABLE_TENSOR's */
 };
 
 /* Body: count * row_bytes, in the order of the IDs. */
@@ -484,6 +493,7 @@ struct msg_restored {
     uint32_t era;
     uint32_t world;
     uint32_t saved; /* the era of the checkpoint */
+    uint32_t ended; /* the number that the last MSG_ERA had; 0: there was none */
 };
 
 /* To the owner of a piece: rank's addends. Body: float values[count]. */
@@ -670,6 +680,86 @@ struct msg_checkpoint_drop {
     uint32_t era;
     uint32_t rank;
     uint32_t path_bytes;
+};
+
+/*
+ * Tensors: tables that programs make while a job runs. A row for each node of a type; each row lies
+ * once, with the one owner of its partition (plan_part_owner()), and nowhere else.
+ *
+ * A tensor is known by its node type and its name, and on its owners by a number, which the program
+ * that made it drew: a repeated request finds what the first one made, and a handle on a tensor
+ * that is gone never reads another of the same name. The owner of partition 0 is its home, which
+ * decides who made it. A request is repeated until it is answered; the owner takes them in the
+ * order in which one client sent them, so a late repeat never undoes what came after it.
+ */
+enum msg_tensor_action {
+    MSG_TENSOR_OPEN,  /* finds it by type and name; MSG_TENSOR_CREATE: or makes it, all zeros */
+    MSG_TENSOR_READY, /* to its home: it is there with its first values, others may open it */
+    MSG_TENSOR_DROP   /* frees it; number 0: the one of that type and name. None there is well */
+};
+
+/* To a client: whose owners it asks. */
+enum msg_tensor_parts { MSG_TENSOR_HOME, MSG_TENSOR_OTHERS };
+
+#define MSG_TENSOR_CREATE 1u
+
+#define MSG_TENSOR_NAME_MAX 255u
+#define MSG_TENSOR_DIMS_MAX 7u /* beside the rows */
+/* A row, its number and a head travel in one message. */
+#define MSG_TENSOR_ROW_BYTES_MAX (UINT64_C(16) << 20)
+
+/* To a client, which hands it on, or to a server. Body: uint64_t dims[num_dims] of a row, then the
+ * name, not terminated. */
+struct msg_tensor_request {
+    uint64_t timeout_ns; /* to a client: from its arrival on */
+    uint64_t tensor;     /* its number; of one that may be made, the number that it would have */
+    uint32_t action;     /* enum msg_tensor_action */
+    uint32_t parts;      /* to a client: enum msg_tensor_parts */
+    uint32_t part;       /* to a server */
+    uint32_t era;        /* job_era.h: of the asking process, or of the handle; 0: not known */
+    uint32_t ntype;
+    uint32_t dtype; /* enum tr_dtype */
+    uint32_t num_dims;
+    uint32_t name_bytes;
+    uint32_t flags;
+};
+
+struct msg_tensor_reply {
+    uint64_t tensor; /* the number that it has */
+    uint32_t era;    /* of its owner */
+    uint32_t created;
+};
+
+/* To a server: rows of a partition's nodes. Body: uint32_t rows[count]. The answer is a
+ * MSG_ROWS_REPLY of one section. */
+struct msg_tensor_read {
+    uint64_t tensor;
+    uint64_t row_bytes;
+    uint32_t part;
+    uint32_t era;
+    uint32_t count;
+};
+
+/* To a server, which answers with MSG_TENSOR_REPLY once all are written; of a row that is there
+ * twice the last one counts. Body: uint32_t rows[count] and, 64-byte aligned, count * row_bytes. */
+struct msg_tensor_write {
+    uint64_t tensor;
+    uint64_t row_bytes;
+    uint32_t part;
+    uint32_t era;
+    uint32_t count;
+};
+
+/* To a client: rows of nodes in any order, which it hands to their owners. Body: uint64_t
+ * global_ids[count] and, 64-byte aligned, count * row_bytes. */
+struct msg_tensor_store {
+    uint64_t timeout_ns;
+    uint64_t first; /* the requester's number of ids[0], for messages */
+    uint64_t tensor;
+    uint64_t row_bytes;
+    uint32_t ntype;
+    uint32_t era;
+    uint32_t count;
 };
 
 #endif

@@ -66,6 +66,7 @@ struct cluster_tls {
 
 struct cluster_limits {
     uint64_t memory_bytes; /* of batches, a process; 0: the session's default */
+    uint64_t tensor_bytes; /* of tensors, a process; 0: the session's default */
     uint64_t window_bytes; /* of a link; 0: LINKS_WINDOW_BYTES */
     uint64_t recovery_deadline_ns;
     uint64_t call_ns;        /* one attempt */

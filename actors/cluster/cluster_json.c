@@ -320,13 +320,17 @@ static int read_tls(const struct json_field *root, struct cluster *cluster, stru
 
 static int read_limits(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
-    static const char *const keys[] = { "memory",      "window",     "recovery_deadline", "call",
-                                        "coordinator", "step_limit", "disk_wait" };
+    static const char *const keys[] = {
+        "memory",      "window",     "recovery_deadline", "call",
+        "coordinator", "step_limit", "disk_wait",         "tensors"
+    };
     struct json_field field;
     int rv = get_object(root, "limits", NAMES(keys), &field, error);
     if (rv != 0 || field.value == NULL)
         return rv;
     rv = json_take_count(&field, "memory", INT64_MAX, &cluster->limits.memory_bytes, error);
+    if (rv == 0)
+        rv = json_take_count(&field, "tensors", INT64_MAX, &cluster->limits.tensor_bytes, error);
     if (rv == 0)
         rv = json_take_count(&field, "window", INT64_MAX, &cluster->limits.window_bytes, error);
     if (rv == 0 && cluster->limits.window_bytes != 0 &&

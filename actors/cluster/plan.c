@@ -137,6 +137,14 @@ uint32_t plan_part_nodes(const struct plan *plan, uint32_t part, uint32_t near, 
     return first;
 }
 
+uint32_t plan_part_owner(const struct plan *plan, uint32_t part)
+{
+    for (uint32_t p = 0; p < plan->num_processes; p++)
+        if (plan_serves(&plan->processes[p], part) && plan->processes[p].servers > 0)
+            return p;
+    return PLAN_NO_NODE;
+}
+
 static bool is_in(struct plan_range range, uint32_t number)
 {
     return number - range.first < range.count;

@@ -68,11 +68,15 @@ void plan_mark(struct plan *plan, uint64_t graph_hash);
 uint32_t plan_part_nodes(const struct plan *plan, uint32_t part, uint32_t near, uint32_t *nodes,
                          uint32_t most);
 
+/* The one process that owns what programs write into a partition's rows: of those that serve it, the
+ * first. PLAN_NO_NODE: none does. */
+#define PLAN_NO_NODE UINT32_MAX
+uint32_t plan_part_owner(const struct plan *plan, uint32_t part);
+
 uint32_t plan_sampler_node(const struct plan *plan, uint32_t sampler);
 uint32_t plan_trainer_node(const struct plan *plan, uint32_t rank);
 
 /* The first process of a host, which keeps the host's checkpoints; PLAN_NO_NODE: it has none. */
-#define PLAN_NO_NODE UINT32_MAX
 uint32_t plan_host_node(const struct plan *plan, uint32_t host);
 /* The same of the next host after that one, which keeps copies for it; PLAN_NO_NODE: there is no
  * other. plan may be NULL. */

@@ -48,6 +48,11 @@ static uint32_t replicas(const struct part_location *owner, uint32_t nodes[REPLI
     nodes[0] = own_node(o);
     if (o->plan == NULL)
         return 1;
+    if (o->owners_alone) {
+        uint32_t node = plan_part_owner(o->plan, part_of(owner));
+        nodes[0] = node != PLAN_NO_NODE ? node : nodes[0];
+        return 1;
+    }
     uint32_t count = plan_part_nodes(o->plan, part_of(owner), nodes[0], nodes, REPLICAS_MAX);
     return count < REPLICAS_MAX ? count : REPLICAS_MAX;
 }

@@ -48,6 +48,7 @@ struct part_locator {
     struct actor *self;
     const struct plan *plan; /* NULL: all are in this process */
     uint32_t num_parts;
+    bool owners_alone; /* looks for plan_part_owner() alone; set behind part_locator_init */
     struct part_location *parts; /* [num_parts] */
 };
 

@@ -243,12 +243,20 @@ static int client_receive(struct actor *self, struct message *message)
     struct client *c = actor_state(self);
     const struct msg_fetch_request *fetch = message_head(message);
     const struct msg_nodes_request *nodes = message_head(message);
+    const struct msg_tensor_request *order = message_head(message);
+    const struct msg_tensor_store *store = message_head(message);
     switch (message->frame.kind) {
     case MSG_FETCH_REQUEST:
         client_add(c, message, &fetch_ops, fetch->timeout_ns);
         break;
     case MSG_NODES_REQUEST:
         client_add(c, message, &nodes_ops, nodes->timeout_ns);
+        break;
+    case MSG_TENSOR_REQUEST:
+        client_add(c, message, &tensor_order_ops, order->timeout_ns);
+        break;
+    case MSG_TENSOR_STORE:
+        client_add(c, message, &tensor_store_ops, store->timeout_ns);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
@@ -269,7 +277,10 @@ static int client_start(struct actor *self, const void *arg)
                  c->options->bytes_max != 0 ? c->options->bytes_max : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
     /* The name is registered last: an actor that finds it may ask at once. */
-    int rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
+    int rv = part_locator_init(&c->servers, self, c->options->plan, num_parts);
+    if (rv == 0)
+        rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
+    c->owners.owners_alone = true;
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }
 
@@ -290,6 +301,7 @@ static void client_fini(struct actor *self)
     }
     account_fini(&c->account);
     part_locator_fini(&c->owners);
+    part_locator_fini(&c->servers);
     free(c);
 }
 

@@ -7,6 +7,9 @@
  *
  *     MSG_FETCH_REQUEST   rows of one table for IDs in any order -> MSG_FETCH_REPLY
  *     MSG_NODES_REQUEST   all nodes of a type, or those of a mask -> MSG_NODES_REPLY
+ *     MSG_TENSOR_REQUEST  what is done with a tensor as a whole -> MSG_TENSOR_REPLY
+ *     MSG_TENSOR_STORE    rows of a tensor, in any order; answered when all owners have them
+ *                         -> MSG_TENSOR_REPLY
  *
  * An operation that can't be done is answered with MSG_ERROR_REPLY and a message. Partitions in
  * this process's memory are read in place, a slice a turn; others are asked for a bounded piece

@@ -101,7 +101,7 @@ static void init_lane(struct lane *lane, struct operation *op, bool local)
     lane->call = (struct part_call){ .ops = &lane_ops,
                                      .self = client->self,
                                      .arg = lane,
-                                     .owners = &client->owners,
+                                     .owners = op->at_owners ? &client->owners : &client->servers,
                                      .replies = client->options->replies,
                                      .call_ns = client->options->call_ns };
 }
@@ -110,7 +110,7 @@ int lanes_hold(struct operation *op, struct error *error)
 {
     const struct client_options *options = op->client->options;
     const struct book *book = options->book;
-    if (options->snapshots == NULL)
+    if (options->snapshots == NULL || op->at_owners)
         return 0;
     op->here = calloc(book->num_parts + (size_t)1, sizeof(struct snapshot *));
     if (op->here == NULL)

@@ -56,6 +56,8 @@ struct operation_ops {
 
 extern const struct operation_ops fetch_ops;
 extern const struct operation_ops nodes_ops;
+extern const struct operation_ops tensor_order_ops;
+extern const struct operation_ops tensor_store_ops;
 
 enum operation_state {
     OPERATION_WAITING,
@@ -69,8 +71,9 @@ struct operation {
     struct message *request;
     struct message *reply; /* made by begin; goes out when the operation ended well */
     enum operation_state state;
-    bool began; /* counts as running, its bytes are charged */
-    bool busy;  /* a job of the crew reads it: it stays until that is done */
+    bool began;     /* counts as running, its bytes are charged */
+    bool at_owners; /* set by begin: of what owners alone have, which is never read here */
+    bool busy;      /* a job of the crew reads it: it stays until that is done */
     uint64_t timeout_ns;
     struct timer deadline;
     size_t bytes;           /* charged while it runs */
@@ -86,7 +89,8 @@ struct client {
     struct actor *self;
     const struct client_options *options;
     struct account account;
-    struct part_locator owners;
+    struct part_locator servers;    /* of what any server of a partition has */
+    struct part_locator owners;     /* of what its owner alone has */
     struct operation *first, *last; /* in the order of their coming */
     uint32_t num_waiting, num_running;
     uint32_t turn; /* which operation the next slice is of */

@@ -9,12 +9,12 @@
 #include "actors/common/part_locator.h"
 #include "actors/common/process_member.h"
 #include "actors/data/server_work.h"
+#include "actors/data/tensor_shelf.h"
 #include "schemas/body.h"
 
 static const struct work_ops *const kinds[] = {
-    &server_sample_ops,
-    &server_rows_ops,
-    &server_select_ops,
+    &server_sample_ops, &server_rows_ops,        &server_select_ops,
+    &server_tensor_ops, &server_tensor_read_ops, &server_tensor_write_ops,
 };
 
 static bool server_owns(const struct server_options *options, uint32_t part)
@@ -188,8 +188,22 @@ static void server_serve(struct actor *self, struct server *server, const struct
         server_push(self, server, work);
 }
 
+/* An era of the job has ended, and what programs wrote in it goes. */
+static void server_end_era(struct actor *self, struct message *notice)
+{
+    struct server *server = actor_state(self);
+    if (server->options->tensors != NULL)
+        tensor_shelf_end_era(server->options->tensors,
+                             ((const struct msg_era *)message_head(notice))->era);
+    message_release(self, notice);
+}
+
 static int server_receive(struct actor *self, struct message *message)
 {
+    if (message->frame.kind == MSG_ERA) {
+        server_end_era(self, message);
+        return 0;
+    }
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (message->frame.kind == kinds[i]->kind) {
             server_serve(self, actor_state(self), kinds[i], message);

@@ -2,9 +2,10 @@
 /*
  * The server: owns partitions and answers for them.
  *
- * A pure state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
- * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST and MSG_SELECT_REQUEST; what it
- * can't serve is answered with MSG_ERROR_REPLY and a message that names partition, value and bound.
+ * A state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
+ * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST and MSG_SELECT_REQUEST, for which it keeps nothing,
+ * and as the owner of tensors MSG_TENSOR_REQUEST, MSG_TENSOR_READ and MSG_TENSOR_WRITE, whose rows lie
+ * on the shelf of its options; what it can't serve is answered with MSG_ERROR_REPLY and a message that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
  * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with
@@ -33,14 +34,15 @@ struct server_options {
     struct snapshots *snapshots;
     const uint32_t *parts; /* [num_parts] that it answers for */
     uint32_t num_parts;
-    uint32_t rank;              /* among servers */
-    bool named;                 /* registers server_part_name() of each of its parts */
-    bool join;                  /* tells the coordinator (see coordinator.h) */
-    const struct plan *plan;    /* NULL: everything is in this process */
-    struct address root;        /* process_member.h */
-    uint32_t slice_edges;       /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
-    uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
-    void *faults;               /* of an actor that stands in for this one in the simulator */
+    uint32_t rank;                /* among servers */
+    bool named;                   /* registers server_part_name() of each of its parts */
+    bool join;                    /* tells the coordinator (see coordinator.h) */
+    const struct plan *plan;      /* NULL: everything is in this process */
+    struct address root;          /* process_member.h */
+    uint32_t slice_edges;         /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
+    uint64_t waiting_bytes_max;   /* 0: SERVER_WAITING_BYTES_MAX */
+    struct tensor_shelf *tensors; /* tensor_shelf.h; NULL: it owns none */
+    void *faults;                 /* of an actor that stands in for this one in the simulator */
 };
 
 /* Drawn at 10 M/s, on memory that is slow and busy, these take 7 ms. */

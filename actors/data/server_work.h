@@ -63,6 +63,9 @@ struct server_work {
 extern const struct work_ops server_sample_ops;
 extern const struct work_ops server_rows_ops;
 extern const struct work_ops server_select_ops;
+extern const struct work_ops server_tensor_ops;
+extern const struct work_ops server_tensor_read_ops;
+extern const struct work_ops server_tensor_write_ops;
 
 /* Pins that version of a partition (SNAPSHOT_NEWEST: the newest) in work->snapshot and ->part. */
 int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error);

@@ -45,7 +45,9 @@ static void notify_era(struct actor *self, void *arg)
 {
     struct coordinator *state = arg;
     const struct msg_era head = { .era = state->era };
-    if (!coordinator_notify(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head))
+    /* Servers are notified too: what programs wrote in the old era goes with it. */
+    bool servers = coordinator_notify(self, MSG_ROLE_SERVER, MSG_ERA, &head, sizeof head);
+    if (!coordinator_notify(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head) || !servers)
         timer_start(self, &state->notify_again, actor_now_ns(self) + NOTIFY_AGAIN_NS, notify_era,
                     state);
 }
@@ -57,7 +59,7 @@ static void end_era(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     /* The number comes first: whatever has a lower one ends below. */
-    state->era++;
+    state->ended = ++state->era;
     state->entered = false;
     /* These may end in any order: all that waits is refused with TR_EROLLBACK once, by its barrier,
      * as one that is done, or by the table, which has the reports for the save. */
@@ -189,7 +191,8 @@ static void answer_restore(struct actor *self, struct message *request, uint32_t
                                    .found = manifest->world != 0,
                                    .era = state->era,
                                    .world = state->world,
-                                   .saved = manifest->era };
+                                   .saved = manifest->era,
+                                   .ended = state->ended };
     if (head->found) {
         head->bytes = manifest->parts[rank].bytes;
         head->crc32c = manifest->parts[rank].crc32c;

@@ -72,6 +72,7 @@ struct coordinator {
     char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
     uint32_t keep;
     uint32_t era;
+    uint32_t ended; /* the number of the last notice of an era's end; 0: there was none */
     struct timer notify_again; /* of the era's end */
     bool entered;              /* some reducer was restored to the era */
     uint32_t world;            /* of ranks that wait to be restored; 0: none asked yet */

@@ -13,6 +13,7 @@
  *     coordinator's era before it tells or asks it anything.
  */
 #include "actors/job/reducer.h"
+#include "actors/common/job_era.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -178,6 +179,8 @@ void reducer_roll_back(struct actor *self, uint32_t era)
     struct reducer *r = actor_state(self);
     /* The era is noted even where this rank is in none: it joins, and is restored, knowing it. */
     r->seen = r->member.seen = era > r->seen ? era : r->seen;
+    /* Before the trainer hears of it: what it asks next is of the new era. */
+    job_era_note(r->options->heard, era);
     if (r->era == 0 || r->era >= r->seen || r->finished)
         return;
     /* The rank leaves the era in the turn in which all of that is refused (4), be it before or

@@ -49,6 +49,7 @@ struct reducer_options {
     const char *host;              /* "%h"; NULL: stands for itself */
     uint32_t checkpoint_keep;      /* 0: coordinator.h's */
     struct job_progress *progress; /* may be NULL */
+    struct job_era *heard;         /* of the process; may be NULL */
     void *faults;                  /* of an actor that stands in for this one in the simulator */
 };
 

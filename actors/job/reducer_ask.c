@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/job_era.h"
 #include "actors/common/job_progress.h"
 #include "actors/job/reducer_state.h"
 
@@ -104,6 +105,7 @@ static void wish_enter(struct actor *self, const struct message *reply)
     r->saves = 0;
     r->refused = (struct msg_checkpoint_done){ 0 };
     r->answered = (struct answered_save){ 0 };
+    job_era_note(r->options->heard, head->ended);
     job_progress_note_era(r->options->progress, head->era, head->found != 0, head->step);
     actor_failpoint(self, FAILPOINT_ERA_RESTORED);
     /* An era that is over is left before its part is read: reading it would be in vain. */

@@ -27,6 +27,7 @@
 #include <troupe/schema.h>
 #include <troupe/session.h>
 #include <troupe/task.h>
+#include <troupe/tensor.h>
 #include <troupe/text.h>
 #include <troupe/types.h>
 #include <troupe/verify.h>

@@ -201,3 +201,8 @@ libtr_ends_later_la_CPPFLAGS = -DOF_A_LATER_VERSION -DSTRUCT_ENDS=struct_ends_la
 $(libtr_ends_now_la_OBJECTS) $(libtr_ends_later_la_OBJECTS): tests/api/grown/stamp
 tests_api_test_struct_ends_SOURCES = tests/api/test_struct_ends.c
 tests_api_test_struct_ends_LDADD = libtr_ends_now.la libtr_ends_later.la $(test_libs)
+
+check_PROGRAMS += tests/api/test_tensor
+TESTS += tests/api/test_tensor
+tests_api_test_tensor_SOURCES = tests/api/test_tensor.c tests/schemas/random.h $(api_world)
+tests_api_test_tensor_LDADD = $(api_libs) $(test_libs)
