@@ -9,6 +9,7 @@ libtr_api_la_SOURCES = \
     api/checkpoint_folder.c \
     api/checkpoints.c \
     api/deal.c \
+    api/dist_tensor.c \
     api/event_queue.c \
     api/event_queue.h \
     api/fetch.c \
@@ -52,5 +53,4 @@ libtr_api_la_SOURCES = \
     api/table_task.c \
     api/task.c \
     api/task_run.h \
-    api/tensor.c \
     api/verify_task.c

@@ -6,6 +6,7 @@ troupeinclude_HEADERS = \
     include/troupe/book.h \
     include/troupe/checkpoint.h \
     include/troupe/cluster.h \
+    include/troupe/dist_tensor.h \
     include/troupe/error.h \
     include/troupe/file.h \
     include/troupe/generate.h \
@@ -27,7 +28,6 @@ troupeinclude_HEADERS = \
     include/troupe/part.h \
     include/troupe/session.h \
     include/troupe/task.h \
-    include/troupe/tensor.h \
     include/troupe/text.h \
     include/troupe/trainer_state.h \
     include/troupe/troupe.h \

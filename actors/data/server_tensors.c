@@ -33,7 +33,7 @@ static int find_part(const struct server *server, uint32_t part, uint32_t *at, s
     return error_set(error, TR_ENOENT, "partition %" PRIu32 " has no tensors here", part);
 }
 
-static int answer(struct actor *self, struct server_work *work, uint64_t number, bool created,
+static int tensor_answer(struct actor *self, struct server_work *work, uint64_t number, bool created,
                   struct error *error)
 {
     int rv = server_make_reply(self, work, MSG_TENSOR_REPLY, error);
@@ -191,7 +191,7 @@ static int request_step(struct actor *self, struct server_work *work, struct err
                        o.head->action);
         break;
     }
-    return rv != 0 ? rv : answer(self, work, number, created, error);
+    return rv != 0 ? rv : tensor_answer(self, work, number, created, error);
 }
 
 /* Finds the slice that rows are of; looked for in each step, since an era may end between two. */
@@ -275,7 +275,7 @@ static int write_step(struct actor *self, struct server_work *work, struct error
         rv = check_rows(slice, head->part, (const uint32_t *)(const void *)body, head->count,
                         error);
         if (rv == 0)
-            rv = answer(self, work, head->tensor, false, error);
+            rv = tensor_answer(self, work, head->tensor, false, error);
     }
     if (rv != 0)
         return rv;

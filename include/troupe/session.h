@@ -64,7 +64,7 @@ struct tr_session_options {
     /* Where lines about the job go (troupe/log.h), held until the session is freed; NULL:
      * nowhere. */
     struct tr_log *log;
-    /* Of the tensors (troupe/tensor.h) whose rows this process owns; 0: 4 GiB. A cluster file that
+    /* Of the tensors (troupe/dist_tensor.h) whose rows this process owns; 0: 4 GiB. A cluster file that
      * says it goes before this. */
     uint64_t tensor_bytes_max;
 };

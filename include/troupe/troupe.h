@@ -7,6 +7,7 @@
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
 #include <troupe/cluster.h>
+#include <troupe/dist_tensor.h>
 #include <troupe/error.h>
 #include <troupe/file.h>
 #include <troupe/generate.h>
@@ -27,7 +28,6 @@
 #include <troupe/schema.h>
 #include <troupe/session.h>
 #include <troupe/task.h>
-#include <troupe/tensor.h>
 #include <troupe/text.h>
 #include <troupe/types.h>
 #include <troupe/verify.h>

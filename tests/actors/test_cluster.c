@@ -143,7 +143,8 @@ static void all_fields_are_read(void **unused)
         "  \"roles\": [\"server\", \"sampler\", \"trainer\", \"coordinator\"]}],"
         " \"tls\": {\"ca\": \"k/ca\", \"certificate\": \"/k/%h.crt\", \"key\": \"k/%h/%h.key\"},"
         " \"direct\": false, \"codec\": true, \"coordinator\": \"b\","
-        " \"limits\": {\"memory\": 1000, \"window\": 268435456, \"recovery_deadline\": 60,"
+        " \"limits\": {\"memory\": 1000, \"tensors\": 2000, \"window\": 268435456, "
+        "\"recovery_deadline\": 60,"
         "  \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
@@ -171,6 +172,7 @@ static void all_fields_are_read(void **unused)
     assert_true(c.codec);
     assert_int_equal(c.coordinator_host, 1);
     assert_int_equal(c.limits.memory_bytes, 1000);
+    assert_int_equal(c.limits.tensor_bytes, 2000);
     assert_int_equal(c.limits.window_bytes, 268435456);
     assert_int_equal(c.limits.recovery_deadline_ns, UINT64_C(60000000000));
     assert_int_equal(c.limits.call_ns, 2000000000);

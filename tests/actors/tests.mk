@@ -188,3 +188,8 @@ tests_actors_test_part_call_SOURCES = tests/actors/test_part_call.c tests/actors
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/actors/linked_pair.c \
     tests/actors/linked_pair.h tests/schemas/random.h tests/seeds.h
 tests_actors_test_part_call_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_tensor_shelf
+TESTS += tests/actors/test_tensor_shelf
+tests_actors_test_tensor_shelf_SOURCES = tests/actors/test_tensor_shelf.c
+tests_actors_test_tensor_shelf_LDADD = $(actors_libs) $(test_libs)

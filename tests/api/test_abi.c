@@ -94,6 +94,25 @@ static void sample(struct tr_graph *graph)
     tr_sample_spec_destroy(spec);
 }
 
+static void write_rows(struct tr_graph *graph)
+{
+    const uint64_t dims[] = { 3 };
+    struct tr_dist_tensor *tensor;
+    ABI_IN(tr_dist_tensor_options, options, TR_DIST_TENSOR_OPTIONS_INIT);
+    ABI_OUT(tr_dist_tensor_info, info, TR_DIST_TENSOR_INFO_INIT);
+    options.it.name = "h";
+    options.it.dims = dims;
+    options.it.num_dims = 1;
+    ABI_REFUSES(options, "tr_dist_tensor_options",
+                tr_dist_tensor_open(graph, &options.it, TR_WAIT_FOREVER, &tensor, &failure));
+    ok(tr_dist_tensor_open(graph, &options.it, TR_WAIT_FOREVER, &tensor, &failure));
+    ABI_CHECK(options);
+    ABI_FILLS(info, tr_dist_tensor_info(tensor, &info.it, &failure));
+    assert_int_equal(info.it.row_bytes, 12);
+    assert_true(info.it.made);
+    tr_dist_tensor_close(tensor);
+}
+
 static void read_in_place(const struct tr_graph *graph)
 {
     ABI_OUT(tr_graph_place, place, TR_GRAPH_PLACE_INIT);
@@ -140,6 +159,7 @@ static void a_whole_program_runs(void **state)
     open_job(&job);
     assert_int_equal(take_batches(job.loader), WORLD_NODES / 100);
     sample(job.graph);
+    write_rows(job.graph);
     read_in_place(job.graph);
     ABI_OUT(tr_checkpoint, checkpoint, TR_CHECKPOINT_INIT);
     ABI_FILLS(checkpoint, tr_group_restore(job.group, TR_WAIT_FOREVER, &checkpoint.it, &failure));

@@ -202,7 +202,7 @@ $(libtr_ends_now_la_OBJECTS) $(libtr_ends_later_la_OBJECTS): tests/api/grown/sta
 tests_api_test_struct_ends_SOURCES = tests/api/test_struct_ends.c
 tests_api_test_struct_ends_LDADD = libtr_ends_now.la libtr_ends_later.la $(test_libs)
 
-check_PROGRAMS += tests/api/test_tensor
-TESTS += tests/api/test_tensor
-tests_api_test_tensor_SOURCES = tests/api/test_tensor.c tests/schemas/random.h $(api_world)
-tests_api_test_tensor_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_dist_tensor
+TESTS += tests/api/test_dist_tensor
+tests_api_test_dist_tensor_SOURCES = tests/api/test_dist_tensor.c tests/schemas/random.h $(api_world)
+tests_api_test_dist_tensor_LDADD = $(api_libs) $(test_libs)

@@ -619,6 +619,11 @@ static void each_kind_has_the_body_that_its_head_says(void **unused)
         { MSG_CHECKPOINT_COPY,
           &(struct msg_checkpoint_copy){ .bytes = 4, .count = 4, .path_bytes = 3 }, 7 },
         { MSG_RESTORED, &(struct msg_restored){ .world = 3 }, 48 },
+        { MSG_TENSOR_REQUEST, &(struct msg_tensor_request){ .num_dims = 2, .name_bytes = 5 }, 21 },
+        { MSG_TENSOR_REPLY, &(struct msg_tensor_reply){ 0 }, 0 },
+        { MSG_TENSOR_READ, &(struct msg_tensor_read){ .count = 3, .row_bytes = 5 }, 12 },
+        { MSG_TENSOR_WRITE, &(struct msg_tensor_write){ .row_bytes = 5 }, 0 },
+        { MSG_TENSOR_STORE, &(struct msg_tensor_store){ .row_bytes = 5 }, 0 },
         { MSG_BARRIER, &(struct msg_barrier){ 0 }, 0 },
         { MSG_BATCH_PULL, &(struct msg_batch_pull){ 0 }, 0 },
     };
@@ -633,6 +638,29 @@ static void each_kind_has_the_body_that_its_head_says(void **unused)
             assert_int_equal(messages_verify(free_of_shape[i], head, body, length), 0);
     const struct msg_fetch_reply wraps = { .count = 1u << 31, .row_bytes = UINT64_C(1) << 33 };
     assert_int_equal(messages_verify(MSG_FETCH_REPLY, &wraps, body, 0), TR_EFORMAT);
+}
+
+/* Rows begin behind their numbers, at the next multiple of 64; of those that no body can have, the
+ * length does not wrap. */
+static void rows_to_write_follow_their_numbers(void **unused)
+{
+    (void)unused;
+    static const unsigned char body[256];
+    const struct msg_tensor_write write = { .count = 3, .row_bytes = 5 };
+    const struct msg_tensor_store store = { .count = 17, .row_bytes = 2 };
+    for (uint64_t length = 0; length < sizeof body; length++) {
+        assert_int_equal(messages_verify(MSG_TENSOR_WRITE, &write, body, length),
+                         length == 64 + 15 ? 0 : TR_EFORMAT);
+        assert_int_equal(messages_verify(MSG_TENSOR_STORE, &store, body, length),
+                         length == 192 + 34 ? 0 : TR_EFORMAT);
+    }
+    const struct msg_tensor_write wraps = { .count = 1u << 31, .row_bytes = UINT64_C(1) << 33 };
+    assert_int_equal(messages_verify(MSG_TENSOR_WRITE, &wraps, body, UINT64_C(1) << 33),
+                     TR_EFORMAT);
+    const struct msg_tensor_request long_name = { .name_bytes = MSG_TENSOR_NAME_MAX + 1 };
+    assert_int_equal(messages_verify(MSG_TENSOR_REQUEST, &long_name, body, 256), TR_EFORMAT);
+    const struct msg_tensor_request deep = { .num_dims = MSG_TENSOR_DIMS_MAX + 1 };
+    assert_int_equal(messages_verify(MSG_TENSOR_REQUEST, &deep, body, 64), TR_EFORMAT);
 }
 
 /* The greatest that is allowed, and one more; the bytes themselves are not looked at. */
@@ -1172,6 +1200,7 @@ int main(void)
         cmocka_unit_test(sparse_rows_are_read_as_they_were_laid_out),
         cmocka_unit_test(wrong_sparse_rows_are_refused),
         cmocka_unit_test(full_rows_come_dense),
+        cmocka_unit_test(rows_to_write_follow_their_numbers),
         cmocka_unit_test(each_kind_has_the_body_that_its_head_says),
         cmocka_unit_test(paths_and_pieces_end_at_their_bounds),
         cmocka_unit_test(sections_end_at_their_bound),

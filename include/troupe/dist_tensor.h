@@ -21,12 +21,12 @@
  * Bounds: names have 1 to 255 bytes, rows at most 7 dimensions and 16 MiB, 1024 tensors may exist at
  * once, and all rows that a process owns take at most tensor_bytes_max of its session's options.
  *
- * Ownership: tr_tensor_close() frees the handle, not the tensor; it may outlive graph and session.
+ * Ownership: tr_dist_tensor_close() frees the handle, not the tensor; it may outlive graph and session.
  * Thread rules: any thread, any number at once on one handle; a handle is closed when no call on it
  * is under way. In a child of fork() calls give TR_EFORKED, and closing does nothing.
  */
-#ifndef TROUPE_TENSOR_H
-#define TROUPE_TENSOR_H
+#ifndef TROUPE_DIST_TENSOR_H
+#define TROUPE_DIST_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,9 +39,9 @@ extern "C" {
 #endif
 
 struct tr_graph;
-struct tr_tensor;
+struct tr_dist_tensor;
 
-struct tr_tensor_options {
+struct tr_dist_tensor_options {
     size_t size;
     const char *name;     /* without control characters */
     const uint64_t *dims; /* [num_dims] of a row; may be NULL where that is 0 */
@@ -49,17 +49,17 @@ struct tr_tensor_options {
     uint32_t ntype;
     uint32_t dtype; /* enum tr_dtype (troupe/types.h) */
     bool attach;    /* it must be there already; else it is made where it is not */
-    /* The process that makes it writes its first values, and then calls tr_tensor_publish(): until
-     * then others wait in tr_tensor_open(). */
+    /* The process that makes it writes its first values, and then calls tr_dist_tensor_publish(): until
+     * then others wait in tr_dist_tensor_open(). */
     bool hold;
     unsigned char reserved[2];
 };
-#define TR_TENSOR_OPTIONS_INIT                                                  \
-    {                                                                           \
-        sizeof(struct tr_tensor_options), NULL, NULL, 0, 0, 0, false, false, "" \
+#define TR_DIST_TENSOR_OPTIONS_INIT                                                  \
+    {                                                                                \
+        sizeof(struct tr_dist_tensor_options), NULL, NULL, 0, 0, 0, false, false, "" \
     }
 
-struct tr_tensor_info {
+struct tr_dist_tensor_info {
     size_t size;
     const char *name;     /* as long as the handle is open, as are the dimensions */
     const uint64_t *dims; /* [num_dims] */
@@ -68,12 +68,12 @@ struct tr_tensor_info {
     uint32_t num_dims;
     uint32_t ntype;
     uint32_t dtype;
-    bool made; /* this handle's tr_tensor_open() made it */
+    bool made; /* this handle's tr_dist_tensor_open() made it */
     unsigned char reserved[3];
 };
-#define TR_TENSOR_INFO_INIT                                                 \
-    {                                                                       \
-        sizeof(struct tr_tensor_info), NULL, NULL, 0, 0, 0, 0, 0, false, "" \
+#define TR_DIST_TENSOR_INFO_INIT                                                 \
+    {                                                                            \
+        sizeof(struct tr_dist_tensor_info), NULL, NULL, 0, 0, 0, 0, 0, false, "" \
     }
 
 /* Finds the tensor of that name and node type, or makes it, all zeros; where several open it at
@@ -81,34 +81,37 @@ struct tr_tensor_info {
  * names both. TR_ENOENT: it is to be attached, and not there. TR_ETOOBIG: one of the bounds above.
  * TR_EINVAL and TR_ERANGE name an option. TR_ETIMEDOUT: also where its maker does not publish it.
  * *out is NULL after a failure. */
-TR_API int tr_tensor_open(struct tr_graph *graph, const struct tr_tensor_options *options,
-                          int64_t timeout_ns, struct tr_tensor **out, struct tr_error *error);
+TR_API int tr_dist_tensor_open(struct tr_graph *graph, const struct tr_dist_tensor_options *options,
+                               int64_t timeout_ns, struct tr_dist_tensor **out,
+                               struct tr_error *error);
 
 /* Its first values are written: others may open it. Of a handle that did not make it, and of one
  * without hold, this does nothing. */
-TR_API int tr_tensor_publish(struct tr_tensor *tensor, int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_dist_tensor_publish(struct tr_dist_tensor *tensor, int64_t timeout_ns,
+                                  struct tr_error *error);
 
 /* NULL is ignored. */
-TR_API void tr_tensor_close(struct tr_tensor *tensor);
+TR_API void tr_dist_tensor_close(struct tr_dist_tensor *tensor);
 
-TR_API int tr_tensor_info(const struct tr_tensor *tensor, struct tr_tensor_info *info,
-                          struct tr_error *error);
+TR_API int tr_dist_tensor_info(const struct tr_dist_tensor *tensor,
+                               struct tr_dist_tensor_info *info, struct tr_error *error);
 
 /* Rows of nodes in any order, also several times: rows[count * row_bytes]. TR_ERANGE names an ID
  * that there is not, before anything is read. */
-TR_API int tr_tensor_read(struct tr_tensor *tensor, const uint64_t *ids, size_t count,
-                          int64_t timeout_ns, void *rows, struct tr_error *error);
+TR_API int tr_dist_tensor_read(struct tr_dist_tensor *tensor, const uint64_t *ids, size_t count,
+                               int64_t timeout_ns, void *rows, struct tr_error *error);
 
 /* Writes rows[count * row_bytes]. TR_ERANGE names an ID that there is not, before anything is
  * written. */
-TR_API int tr_tensor_write(struct tr_tensor *tensor, const uint64_t *ids, size_t count,
-                           const void *rows, int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_dist_tensor_write(struct tr_dist_tensor *tensor, const uint64_t *ids, size_t count,
+                                const void *rows, int64_t timeout_ns, struct tr_error *error);
 
 /* Frees the rows of a tensor, whoever has handles on it; one that is not there is well. */
-TR_API int tr_tensor_delete(struct tr_graph *graph, uint32_t ntype, const char *name,
-                            int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_dist_tensor_delete(struct tr_graph *graph, uint32_t ntype, const char *name,
+                                 int64_t timeout_ns, struct tr_error *error);
 /* The same of this very tensor: a newer one of its name stays. */
-TR_API int tr_tensor_drop(struct tr_tensor *tensor, int64_t timeout_ns, struct tr_error *error);
+TR_API int tr_dist_tensor_drop(struct tr_dist_tensor *tensor, int64_t timeout_ns,
+                               struct tr_error *error);
 
 #ifdef __cplusplus
 }

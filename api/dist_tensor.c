@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <troupe/tensor.h>
+#include <troupe/dist_tensor.h>
 
 #include "actors/data/client.h"
 #include "api/internal.h"
@@ -25,7 +25,7 @@
 #define STORE_BYTES ((size_t)1 << 20)
 #define STORE_BYTES_MAX ((size_t)8 << 20)
 
-struct tr_tensor {
+struct tr_dist_tensor {
     struct tr_graph *graph; /* a reference */
     uint64_t number;
     uint64_t row_bytes;
@@ -38,14 +38,14 @@ struct tr_tensor {
 
 /* One MSG_TENSOR_REQUEST. */
 struct order {
-    const struct tr_tensor *tensor;
+    const struct tr_dist_tensor *tensor;
     uint32_t action, parts, flags;
 };
 
 static int order_make(void *arg, struct port *port, uint64_t timeout_ns, struct message **out)
 {
     const struct order *order = arg;
-    const struct tr_tensor *t = order->tensor;
+    const struct tr_dist_tensor *t = order->tensor;
     size_t dims = t->num_dims * sizeof *t->dims;
     struct message *request = port_message(port, MSG_TENSOR_REQUEST);
     unsigned char *body = request == NULL ? NULL
@@ -72,7 +72,7 @@ static int order_make(void *arg, struct port *port, uint64_t timeout_ns, struct 
     return 0;
 }
 
-static int give_order(struct port *port, const struct tr_tensor *tensor, uint32_t action,
+static int give_order(struct port *port, const struct tr_dist_tensor *tensor, uint32_t action,
                       uint32_t parts, uint32_t flags, uint64_t deadline_ns,
                       struct msg_tensor_reply *answer, struct error *error)
 {
@@ -90,7 +90,8 @@ static int give_order(struct port *port, const struct tr_tensor *tensor, uint32_
 }
 
 /* Names the tensor in whatever failed. */
-static int tensor_failed(const struct tr_tensor *t, const struct error *why, struct tr_error *error)
+static int tensor_failed(const struct tr_dist_tensor *t, const struct error *why,
+                         struct tr_error *error)
 {
     struct error named = *why;
     char begin[MSG_TENSOR_NAME_MAX + 16];
@@ -103,7 +104,7 @@ static int tensor_failed(const struct tr_tensor *t, const struct error *why, str
     return graph_failed(t->graph, &named, error);
 }
 
-static int drop_at(struct port *port, struct tr_tensor *t, uint64_t deadline_ns,
+static int drop_at(struct port *port, struct tr_dist_tensor *t, uint64_t deadline_ns,
                    struct error *error)
 {
     struct msg_tensor_reply answer = { .tensor = 0 };
@@ -119,7 +120,7 @@ static int drop_at(struct port *port, struct tr_tensor *t, uint64_t deadline_ns,
 }
 
 /* The client goes on with it when this has returned: the time of the call that failed is over. */
-static void take_back(struct port *port, const struct tr_tensor *t)
+static void take_back(struct port *port, const struct tr_dist_tensor *t)
 {
     uint64_t now_ns = port_now_ns(port), until_ns = now_ns + TAKE_BACK_NS;
     struct address client;
@@ -133,7 +134,7 @@ static void take_back(struct port *port, const struct tr_tensor *t)
     }
 }
 
-static int publish_at(struct port *port, struct tr_tensor *t, uint64_t deadline_ns,
+static int publish_at(struct port *port, struct tr_dist_tensor *t, uint64_t deadline_ns,
                       struct error *error)
 {
     struct msg_tensor_reply answer;
@@ -143,8 +144,9 @@ static int publish_at(struct port *port, struct tr_tensor *t, uint64_t deadline_
     return rv;
 }
 
-static int open_at(struct port *port, struct tr_tensor *t, const struct tr_tensor_options *o,
-                   uint64_t deadline_ns, struct error *error)
+static int open_at(struct port *port, struct tr_dist_tensor *t,
+                   const struct tr_dist_tensor_options *o, uint64_t deadline_ns,
+                   struct error *error)
 {
     uint32_t flags = o->attach ? 0 : MSG_TENSOR_CREATE;
     uint64_t own = t->number;
@@ -170,7 +172,7 @@ static int open_at(struct port *port, struct tr_tensor *t, const struct tr_tenso
     return rv;
 }
 
-static int fill_name(struct tr_tensor *t, const char *name, struct tr_error *error)
+static int fill_name(struct tr_dist_tensor *t, const char *name, struct tr_error *error)
 {
     size_t bytes = name == NULL ? 0 : strnlen(name, MSG_TENSOR_NAME_MAX + 1);
     if (bytes == 0 || bytes > MSG_TENSOR_NAME_MAX)
@@ -193,7 +195,7 @@ static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_e
                               graph->book->types.num_ntypes);
 }
 
-static int fill_tensor(struct tr_tensor *t, const struct tr_tensor_options *o,
+static int fill_tensor(struct tr_dist_tensor *t, const struct tr_dist_tensor_options *o,
                        struct tr_error *error)
 {
     uint64_t bytes = tr_dtype_size((enum tr_dtype)o->dtype);
@@ -239,9 +241,9 @@ static uint64_t draw_number(struct tr_graph *graph)
 }
 
 /* A handle with nothing but its graph. */
-static struct tr_tensor *tensor_create(struct tr_graph *graph, struct tr_error *error)
+static struct tr_dist_tensor *tensor_create(struct tr_graph *graph, struct tr_error *error)
 {
-    struct tr_tensor *t = calloc(1, sizeof *t);
+    struct tr_dist_tensor *t = calloc(1, sizeof *t);
     if (t == NULL) {
         tr_error_set(error, TR_ENOMEM, "no memory for a tensor");
         return NULL;
@@ -251,19 +253,19 @@ static struct tr_tensor *tensor_create(struct tr_graph *graph, struct tr_error *
     return t;
 }
 
-int tr_tensor_open(struct tr_graph *graph, const struct tr_tensor_options *options,
-                   int64_t timeout_ns, struct tr_tensor **out, struct tr_error *error)
+int tr_dist_tensor_open(struct tr_graph *graph, const struct tr_dist_tensor_options *options,
+                        int64_t timeout_ns, struct tr_dist_tensor **out, struct tr_error *error)
 {
-    struct tr_tensor_options o = TR_TENSOR_OPTIONS_INIT;
+    struct tr_dist_tensor_options o = TR_DIST_TENSOR_OPTIONS_INIT;
     struct error why = { 0 };
     struct graph_port *port;
     *out = NULL;
     int rv = session_mine(graph->session, error);
     if (rv == 0)
-        rv = sized_read(&o, sizeof o, options, "tr_tensor_options", error);
+        rv = sized_read(&o, sizeof o, options, "tr_dist_tensor_options", error);
     if (rv != 0)
         return rv;
-    struct tr_tensor *t = tensor_create(graph, error);
+    struct tr_dist_tensor *t = tensor_create(graph, error);
     if (t == NULL)
         return TR_ENOMEM;
     rv = fill_tensor(t, &o, error);
@@ -282,14 +284,14 @@ int tr_tensor_open(struct tr_graph *graph, const struct tr_tensor_options *optio
         graph_leave(graph, port);
     }
     if (rv != 0) {
-        tr_tensor_close(t);
+        tr_dist_tensor_close(t);
         return rv;
     }
     *out = t;
     return 0;
 }
 
-void tr_tensor_close(struct tr_tensor *tensor)
+void tr_dist_tensor_close(struct tr_dist_tensor *tensor)
 {
     if (tensor == NULL || session_is_child(tensor->graph->session))
         return;
@@ -297,10 +299,10 @@ void tr_tensor_close(struct tr_tensor *tensor)
     free(tensor);
 }
 
-int tr_tensor_info(const struct tr_tensor *tensor, struct tr_tensor_info *info,
-                   struct tr_error *error)
+int tr_dist_tensor_info(const struct tr_dist_tensor *tensor, struct tr_dist_tensor_info *info,
+                        struct tr_error *error)
 {
-    const struct tr_tensor_info full = {
+    const struct tr_dist_tensor_info full = {
         .size = sizeof full,
         .name = tensor->name,
         .dims = tensor->dims,
@@ -311,12 +313,12 @@ int tr_tensor_info(const struct tr_tensor *tensor, struct tr_tensor_info *info,
         .dtype = tensor->dtype,
         .made = tensor->made,
     };
-    return sized_write(info, &full, sizeof full, "tr_tensor_info", error);
+    return sized_write(info, &full, sizeof full, "tr_dist_tensor_info", error);
 }
 
 /* Runs `act` on a tensor between entering and leaving its graph. */
-static int tensor_call(struct tr_tensor *t, int64_t timeout_ns,
-                       int (*act)(struct port *, struct tr_tensor *, uint64_t, struct error *),
+static int tensor_call(struct tr_dist_tensor *t, int64_t timeout_ns,
+                       int (*act)(struct port *, struct tr_dist_tensor *, uint64_t, struct error *),
                        struct tr_error *error)
 {
     struct error why = { 0 };
@@ -334,24 +336,25 @@ static int tensor_call(struct tr_tensor *t, int64_t timeout_ns,
     return rv;
 }
 
-int tr_tensor_publish(struct tr_tensor *tensor, int64_t timeout_ns, struct tr_error *error)
+int tr_dist_tensor_publish(struct tr_dist_tensor *tensor, int64_t timeout_ns,
+                           struct tr_error *error)
 {
     return tensor->held ? tensor_call(tensor, timeout_ns, publish_at, error)
                         : session_mine(tensor->graph->session, error);
 }
 
-int tr_tensor_drop(struct tr_tensor *tensor, int64_t timeout_ns, struct tr_error *error)
+int tr_dist_tensor_drop(struct tr_dist_tensor *tensor, int64_t timeout_ns, struct tr_error *error)
 {
     return tensor_call(tensor, timeout_ns, drop_at, error);
 }
 
-int tr_tensor_delete(struct tr_graph *graph, uint32_t ntype, const char *name, int64_t timeout_ns,
-                     struct tr_error *error)
+int tr_dist_tensor_delete(struct tr_graph *graph, uint32_t ntype, const char *name,
+                          int64_t timeout_ns, struct tr_error *error)
 {
     int rv = session_mine(graph->session, error);
     if (rv == 0)
         rv = check_ntype(graph, ntype, error);
-    struct tr_tensor *t = rv == 0 ? tensor_create(graph, error) : NULL;
+    struct tr_dist_tensor *t = rv == 0 ? tensor_create(graph, error) : NULL;
     if (t == NULL)
         return rv != 0 ? rv : TR_ENOMEM;
     t->ntype = ntype;
@@ -359,14 +362,14 @@ int tr_tensor_delete(struct tr_graph *graph, uint32_t ntype, const char *name, i
     rv = fill_name(t, name, error);
     if (rv == 0)
         rv = tensor_call(t, timeout_ns, drop_at, error);
-    tr_tensor_close(t);
+    tr_dist_tensor_close(t);
     return rv;
 }
 
-int tr_tensor_read(struct tr_tensor *tensor, const uint64_t *ids, size_t count, int64_t timeout_ns,
-                   void *rows, struct tr_error *error)
+int tr_dist_tensor_read(struct tr_dist_tensor *tensor, const uint64_t *ids, size_t count,
+                        int64_t timeout_ns, void *rows, struct tr_error *error)
 {
-    const struct tr_tensor *t = tensor;
+    const struct tr_dist_tensor *t = tensor;
     const struct graph_tensor_rows read = { t->ntype, t->era, t->number, t->row_bytes };
     struct error why = { 0 };
     int rv = session_mine(t->graph->session, error);
@@ -385,8 +388,8 @@ int tr_tensor_read(struct tr_tensor *tensor, const uint64_t *ids, size_t count, 
 }
 
 /* Rows of one operation of the client. */
-struct store {
-    const struct tr_tensor *tensor;
+struct tensor_rows_piece {
+    const struct tr_dist_tensor *tensor;
     const uint64_t *ids;
     const unsigned char *rows;
     uint64_t first;
@@ -395,8 +398,8 @@ struct store {
 
 static int store_make(void *arg, struct port *port, uint64_t timeout_ns, struct message **out)
 {
-    const struct store *s = arg;
-    const struct tr_tensor *t = s->tensor;
+    const struct tensor_rows_piece *s = arg;
+    const struct tr_dist_tensor *t = s->tensor;
     size_t numbers = s->count * sizeof *s->ids, bytes = (size_t)(s->count * t->row_bytes);
     size_t begin = (size_t)tensor_rows_begin(s->count, sizeof *s->ids);
     struct message *request = port_message(port, MSG_TENSOR_STORE);
@@ -422,7 +425,7 @@ static int store_make(void *arg, struct port *port, uint64_t timeout_ns, struct 
     return 0;
 }
 
-static uint32_t store_rows(const struct tr_tensor *t)
+static uint32_t store_rows(const struct tr_dist_tensor *t)
 {
     uint32_t parts = t->graph->book->num_parts;
     uint64_t bytes = parts < STORE_BYTES_MAX / STORE_BYTES ? parts * STORE_BYTES : STORE_BYTES_MAX;
@@ -431,7 +434,7 @@ static uint32_t store_rows(const struct tr_tensor *t)
 }
 
 /* One operation after the other: a row may be in several, and the last one counts. */
-static int store_all(struct port *port, const struct tr_tensor *t, const uint64_t *ids,
+static int store_all(struct port *port, const struct tr_dist_tensor *t, const uint64_t *ids,
                      size_t count, const void *rows, uint64_t deadline_ns, struct error *error)
 {
     uint32_t most = store_rows(t);
@@ -444,7 +447,7 @@ static int store_all(struct port *port, const struct tr_tensor *t, const uint64_
     int rv = 0;
     for (size_t first = 0; first < count && rv == 0; first += most) {
         size_t left = count - first;
-        struct store s = { t, ids, rows, first, left < most ? (uint32_t)left : most };
+        struct tensor_rows_piece s = { t, ids, rows, first, left < most ? (uint32_t)left : most };
         struct message *reply;
         rv = graph_operate(port, deadline_ns, store_make, &s, &reply, error);
         if (rv == 0)
@@ -453,10 +456,10 @@ static int store_all(struct port *port, const struct tr_tensor *t, const uint64_
     return rv;
 }
 
-int tr_tensor_write(struct tr_tensor *tensor, const uint64_t *ids, size_t count, const void *rows,
-                    int64_t timeout_ns, struct tr_error *error)
+int tr_dist_tensor_write(struct tr_dist_tensor *tensor, const uint64_t *ids, size_t count,
+                         const void *rows, int64_t timeout_ns, struct tr_error *error)
 {
-    const struct tr_tensor *t = tensor;
+    const struct tr_dist_tensor *t = tensor;
     struct error why = { 0 };
     int rv = session_mine(t->graph->session, error);
     if (rv != 0)

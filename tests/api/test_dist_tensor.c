@@ -93,10 +93,10 @@ static void close_job(struct job *job)
         assert_int_equal(files_remove_tree(files_posix, job->folder, NULL), 0);
 }
 
-static struct tr_tensor_options options_of(const char *name, const uint64_t *dims,
+static struct tr_dist_tensor_options options_of(const char *name, const uint64_t *dims,
                                            uint32_t num_dims, enum tr_dtype dtype)
 {
-    struct tr_tensor_options o = TR_TENSOR_OPTIONS_INIT;
+    struct tr_dist_tensor_options o = TR_DIST_TENSOR_OPTIONS_INIT;
     o.name = name;
     o.dims = dims;
     o.num_dims = num_dims;
@@ -106,28 +106,28 @@ static struct tr_tensor_options options_of(const char *name, const uint64_t *dim
 
 static const uint64_t ROW[] = { WIDTH };
 
-static struct tr_tensor *open_tensor(struct tr_graph *graph, const char *name)
+static struct tr_dist_tensor *open_tensor(struct tr_graph *graph, const char *name)
 {
-    struct tr_tensor_options o = options_of(name, ROW, 1, TR_F32);
-    struct tr_tensor *tensor;
-    ok(tr_tensor_open(graph, &o, 30 * SECOND, &tensor, &failure));
+    struct tr_dist_tensor_options o = options_of(name, ROW, 1, TR_F32);
+    struct tr_dist_tensor *tensor;
+    ok(tr_dist_tensor_open(graph, &o, 30 * SECOND, &tensor, &failure));
     return tensor;
 }
 
-static void read_all(struct tr_tensor *tensor, float rows[WORLD_NODES][WIDTH])
+static void read_all(struct tr_dist_tensor *tensor, float rows[WORLD_NODES][WIDTH])
 {
     uint64_t ids[WORLD_NODES];
     for (uint32_t v = 0; v < WORLD_NODES; v++)
         ids[v] = v;
     memset(rows, 0x55, sizeof(float[WORLD_NODES][WIDTH]));
-    ok(tr_tensor_read(tensor, ids, WORLD_NODES, 30 * SECOND, rows, &failure));
+    ok(tr_dist_tensor_read(tensor, ids, WORLD_NODES, 30 * SECOND, rows, &failure));
 }
 
 /* Writes at random IDs, repeats among them, beside a plain array; each read is that array's. */
 static void compare(struct job *job, uint64_t seed)
 {
     static float truth[WORLD_NODES][WIDTH], rows[WORLD_NODES][WIDTH];
-    struct tr_tensor *tensors[PROCESSES];
+    struct tr_dist_tensor *tensors[PROCESSES];
     uint64_t state = seed;
     memset(truth, 0, sizeof truth);
     for (uint32_t p = 0; p < job->num_processes; p++)
@@ -145,11 +145,11 @@ static void compare(struct job *job, uint64_t seed)
                 values[i][c] = (float)random_below(&state, 1000);
             memcpy(truth[ids[i]], values[i], sizeof values[i]);
         }
-        ok(tr_tensor_write(tensors[round % job->num_processes], ids, count, values, 30 * SECOND,
+        ok(tr_dist_tensor_write(tensors[round % job->num_processes], ids, count, values, 30 * SECOND,
                            &failure));
         /* Anybody sees it, in the order that it asks for. */
-        struct tr_tensor *other = tensors[(round + 1) % job->num_processes];
-        ok(tr_tensor_read(other, ids, count, 30 * SECOND, rows, &failure));
+        struct tr_dist_tensor *other = tensors[(round + 1) % job->num_processes];
+        ok(tr_dist_tensor_read(other, ids, count, 30 * SECOND, rows, &failure));
         for (size_t i = 0; i < count; i++)
             assert_memory_equal(rows[i], truth[ids[i]], sizeof rows[i]);
     }
@@ -158,12 +158,12 @@ static void compare(struct job *job, uint64_t seed)
         assert_memory_equal(rows, truth, sizeof truth);
     }
     for (uint32_t p = 0; p < job->num_processes; p++)
-        tr_tensor_close(tensors[p]);
+        tr_dist_tensor_close(tensors[p]);
     /* It is there without a handle, until it is deleted. */
     tensors[0] = open_tensor(job->graphs[0], "h");
     read_all(tensors[0], rows);
     assert_memory_equal(rows, truth, sizeof truth);
-    tr_tensor_close(tensors[0]);
+    tr_dist_tensor_close(tensors[0]);
 }
 
 static void reads_are_what_was_written(void **state)
@@ -194,8 +194,8 @@ static void large_writes_go_in_pieces(void **state)
     struct job job;
     const uint64_t dims[] = { 4, 1000 };
     const size_t width = 4000;
-    struct tr_tensor *tensor;
-    struct tr_tensor_options o = options_of("big", dims, 2, TR_F32);
+    struct tr_dist_tensor *tensor;
+    struct tr_dist_tensor_options o = options_of("big", dims, 2, TR_F32);
     uint64_t ids[WORLD_NODES];
     float *rows = malloc(WORLD_NODES * width * sizeof *rows);
     float *back = malloc(WORLD_NODES * width * sizeof *rows);
@@ -207,12 +207,12 @@ static void large_writes_go_in_pieces(void **state)
         rows[i] = (float)(i % 9973);
     for (int codec = 0; codec < 2; codec++) {
         open_alone(&job, 2, codec != 0, 0);
-        ok(tr_tensor_open(job.graphs[0], &o, 30 * SECOND, &tensor, &failure));
-        ok(tr_tensor_write(tensor, ids, WORLD_NODES, rows, 60 * SECOND, &failure));
+        ok(tr_dist_tensor_open(job.graphs[0], &o, 30 * SECOND, &tensor, &failure));
+        ok(tr_dist_tensor_write(tensor, ids, WORLD_NODES, rows, 60 * SECOND, &failure));
         memset(back, 0, WORLD_NODES * width * sizeof *rows);
-        ok(tr_tensor_read(tensor, ids, WORLD_NODES, 60 * SECOND, back, &failure));
+        ok(tr_dist_tensor_read(tensor, ids, WORLD_NODES, 60 * SECOND, back, &failure));
         assert_memory_equal(back, rows, WORLD_NODES * width * sizeof *rows);
-        tr_tensor_close(tensor);
+        tr_dist_tensor_close(tensor);
         close_job(&job);
     }
     free(rows);
@@ -225,13 +225,13 @@ static void every_type_of_elements_is_kept(void **state)
     struct job job;
     open_alone(&job, 2, true, 0);
     for (uint32_t dtype = TR_F32; dtype <= TR_BOOL; dtype++) {
-        struct tr_tensor_options o = options_of("x", NULL, 0, (enum tr_dtype)dtype);
-        struct tr_tensor_info info = TR_TENSOR_INFO_INIT;
-        struct tr_tensor *tensor;
+        struct tr_dist_tensor_options o = options_of("x", NULL, 0, (enum tr_dtype)dtype);
+        struct tr_dist_tensor_info info = TR_DIST_TENSOR_INFO_INIT;
+        struct tr_dist_tensor *tensor;
         const uint64_t ids[] = { 3, WORLD_NODES - 1, 3 };
         unsigned char rows[3 * 8], back[3 * 8];
-        ok(tr_tensor_open(job.graphs[0], &o, 30 * SECOND, &tensor, &failure));
-        ok(tr_tensor_info(tensor, &info, &failure));
+        ok(tr_dist_tensor_open(job.graphs[0], &o, 30 * SECOND, &tensor, &failure));
+        ok(tr_dist_tensor_info(tensor, &info, &failure));
         assert_int_equal(info.row_bytes, tr_dtype_size((enum tr_dtype)dtype));
         assert_int_equal(info.dtype, dtype);
         assert_int_equal(info.num_rows, WORLD_NODES);
@@ -241,13 +241,13 @@ static void every_type_of_elements_is_kept(void **state)
         size_t size = (size_t)info.row_bytes;
         for (size_t i = 0; i < sizeof rows; i++)
             rows[i] = (unsigned char)(i + dtype);
-        ok(tr_tensor_write(tensor, ids, 3, rows, SECOND, &failure));
-        ok(tr_tensor_read(tensor, ids, 3, SECOND, back, &failure));
+        ok(tr_dist_tensor_write(tensor, ids, 3, rows, SECOND, &failure));
+        ok(tr_dist_tensor_read(tensor, ids, 3, SECOND, back, &failure));
         assert_memory_equal(back, rows + 2 * size, size);
         assert_memory_equal(back + size, rows + size, size);
         assert_memory_equal(back + 2 * size, rows + 2 * size, size);
-        ok(tr_tensor_drop(tensor, SECOND, &failure));
-        tr_tensor_close(tensor);
+        ok(tr_dist_tensor_drop(tensor, SECOND, &failure));
+        tr_dist_tensor_close(tensor);
     }
     close_job(&job);
 }
@@ -256,60 +256,60 @@ static void wrong_options_are_named(void **state)
 {
     (void)state;
     struct job job;
-    struct tr_tensor *tensor, *other;
+    struct tr_dist_tensor *tensor, *other;
     char name[300];
     const uint64_t wide[] = { 1 << 20, 5 };
     open_alone(&job, 2, false, 0);
-    struct tr_tensor_options o = options_of(NULL, NULL, 0, TR_F32);
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "name");
+    struct tr_dist_tensor_options o = options_of(NULL, NULL, 0, TR_F32);
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "name");
     assert_null(tensor);
     memset(name, 'a', sizeof name);
     name[256] = '\0';
     o.name = name;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "255");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "255");
     name[255] = '\0';
-    ok(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure));
-    tr_tensor_close(tensor);
+    ok(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure));
+    tr_dist_tensor_close(tensor);
     o.name = "a\nb";
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "byte 1");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "byte 1");
     o.name = "h";
     o.ntype = 9;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ERANGE, "node type 9");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ERANGE, "node type 9");
     o.ntype = 0;
     o.dtype = 77;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dtype: 77");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dtype: 77");
     o.dtype = TR_F32;
     o.num_dims = 2;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dims");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dims");
     o.dims = wide;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ETOOBIG, "16777216");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ETOOBIG, "16777216");
     o.num_dims = 8;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "at most 7");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "at most 7");
     o = options_of("h", ROW, 1, TR_F32);
     o.attach = true;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ENOENT,
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ENOENT,
             "there is no tensor \"h\" of node type");
     o.attach = false;
-    ok(tr_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure));
+    ok(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure));
     o.dtype = TR_I64;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &other, &failure), TR_EMISMATCH,
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &other, &failure), TR_EMISMATCH,
             "is (1500, 3) float32 already, (1500, 3) int64 was asked for");
     o.dtype = TR_F32;
     o.num_dims = 0;
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &other, &failure), TR_EMISMATCH,
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &other, &failure), TR_EMISMATCH,
             "is (1500, 3) float32 already, (1500,) float32 was asked for");
     float rows[2][WIDTH] = { { 1, 2, 3 }, { 4, 5, 6 } }, back[WIDTH];
     const uint64_t ids[] = { 5, WORLD_NODES };
-    refused(tr_tensor_write(tensor, ids, 2, rows, SECOND, &failure), TR_ERANGE,
+    refused(tr_dist_tensor_write(tensor, ids, 2, rows, SECOND, &failure), TR_ERANGE,
             "tensor \"h\" of node type _N: ids[1] = 1500 is no node");
-    refused(tr_tensor_read(tensor, ids, 2, SECOND, rows, &failure), TR_ERANGE, "ids[1] = 1500");
+    refused(tr_dist_tensor_read(tensor, ids, 2, SECOND, rows, &failure), TR_ERANGE, "ids[1] = 1500");
     /* Nothing was written. */
-    ok(tr_tensor_read(tensor, ids, 1, SECOND, back, &failure));
+    ok(tr_dist_tensor_read(tensor, ids, 1, SECOND, back, &failure));
     assert_true(back[0] == 0);
-    ok(tr_tensor_read(tensor, NULL, 0, SECOND, NULL, &failure));
-    ok(tr_tensor_write(tensor, NULL, 0, NULL, SECOND, &failure));
-    tr_tensor_close(tensor);
-    tr_tensor_close(NULL);
+    ok(tr_dist_tensor_read(tensor, NULL, 0, SECOND, NULL, &failure));
+    ok(tr_dist_tensor_write(tensor, NULL, 0, NULL, SECOND, &failure));
+    tr_dist_tensor_close(tensor);
+    tr_dist_tensor_close(NULL);
     close_job(&job);
 }
 
@@ -317,35 +317,35 @@ static void a_bound_is_named_and_freed_bytes_are_had_again(void **state)
 {
     (void)state;
     struct job job;
-    struct tr_tensor *first, *second;
+    struct tr_dist_tensor *first, *second;
     const uint64_t bytes = WORLD_NODES * WIDTH * sizeof(float);
     open_alone(&job, 2, false, bytes + 10);
-    struct tr_tensor_options o = options_of("second", ROW, 1, TR_F32);
+    struct tr_dist_tensor_options o = options_of("second", ROW, 1, TR_F32);
     first = open_tensor(job.graphs[0], "first");
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG,
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG,
             "tensor_bytes_max");
     assert_non_null(strstr(failure.message, "18010"));
-    ok(tr_tensor_delete(job.graphs[0], 0, "first", SECOND, &failure));
+    ok(tr_dist_tensor_delete(job.graphs[0], 0, "first", SECOND, &failure));
     second = open_tensor(job.graphs[0], "second");
     float row[WIDTH];
     const uint64_t id = 1;
-    refused(tr_tensor_read(first, &id, 1, SECOND, row, &failure), TR_ENOENT,
+    refused(tr_dist_tensor_read(first, &id, 1, SECOND, row, &failure), TR_ENOENT,
             "tensor \"first\" of node type _N: partition");
-    tr_tensor_close(first);
-    tr_tensor_close(second);
+    tr_dist_tensor_close(first);
+    tr_dist_tensor_close(second);
     /* One that half of its owners have no room for is taken back from the others. */
-    ok(tr_tensor_delete(job.graphs[0], 0, "second", SECOND, &failure));
-    ok(tr_tensor_delete(job.graphs[0], 0, "none", SECOND, &failure));
+    ok(tr_dist_tensor_delete(job.graphs[0], 0, "second", SECOND, &failure));
+    ok(tr_dist_tensor_delete(job.graphs[0], 0, "none", SECOND, &failure));
     const uint64_t more[] = { WIDTH + 1 };
     o = options_of("large", more, 1, TR_F32);
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG, "\"large\"");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG, "\"large\"");
     for (int i = 0; i < 200; i++) {
-        struct tr_tensor_options again = options_of("small", ROW, 1, TR_F32);
-        if (tr_tensor_open(job.graphs[0], &again, SECOND, &second, &failure) == 0)
+        struct tr_dist_tensor_options again = options_of("small", ROW, 1, TR_F32);
+        if (tr_dist_tensor_open(job.graphs[0], &again, SECOND, &second, &failure) == 0)
             break;
         assert_true(i < 199);
     }
-    tr_tensor_close(second);
+    tr_dist_tensor_close(second);
     close_job(&job);
 }
 
@@ -357,17 +357,17 @@ static void a_handle_is_of_one_tensor(void **state)
     float rows[WIDTH] = { 1, 2, 3 };
     const uint64_t id = 7;
     open_cluster(&job);
-    struct tr_tensor *old = open_tensor(job.graphs[1], "h");
-    ok(tr_tensor_write(old, &id, 1, rows, SECOND, &failure));
-    ok(tr_tensor_delete(job.graphs[2], 0, "h", 10 * SECOND, &failure));
-    struct tr_tensor *new = open_tensor(job.graphs[0], "h");
-    refused(tr_tensor_read(old, &id, 1, SECOND, rows, &failure), TR_ENOENT, "it was deleted");
-    refused(tr_tensor_write(old, &id, 1, rows, SECOND, &failure), TR_ENOENT, "it was deleted");
-    ok(tr_tensor_drop(old, SECOND, &failure));
-    ok(tr_tensor_read(new, &id, 1, SECOND, rows, &failure));
+    struct tr_dist_tensor *old = open_tensor(job.graphs[1], "h");
+    ok(tr_dist_tensor_write(old, &id, 1, rows, SECOND, &failure));
+    ok(tr_dist_tensor_delete(job.graphs[2], 0, "h", 10 * SECOND, &failure));
+    struct tr_dist_tensor *new = open_tensor(job.graphs[0], "h");
+    refused(tr_dist_tensor_read(old, &id, 1, SECOND, rows, &failure), TR_ENOENT, "it was deleted");
+    refused(tr_dist_tensor_write(old, &id, 1, rows, SECOND, &failure), TR_ENOENT, "it was deleted");
+    ok(tr_dist_tensor_drop(old, SECOND, &failure));
+    ok(tr_dist_tensor_read(new, &id, 1, SECOND, rows, &failure));
     assert_true(rows[0] == 0);
-    tr_tensor_close(old);
-    tr_tensor_close(new);
+    tr_dist_tensor_close(old);
+    tr_dist_tensor_close(new);
     close_job(&job);
 }
 
@@ -380,32 +380,32 @@ struct opener {
 static void *open_and_look(void *arg)
 {
     struct opener *opener = arg;
-    struct tr_tensor_options o = options_of("race", ROW, 1, TR_F32);
-    struct tr_tensor_info info = TR_TENSOR_INFO_INIT;
-    struct tr_tensor *tensor;
+    struct tr_dist_tensor_options o = options_of("race", ROW, 1, TR_F32);
+    struct tr_dist_tensor_info info = TR_DIST_TENSOR_INFO_INIT;
+    struct tr_dist_tensor *tensor;
     struct tr_error error = TR_ERROR_INIT;
     uint64_t ids[WORLD_NODES];
     static float rows[WORLD_NODES][WIDTH];
     float row[WIDTH] = { 0 };
     o.hold = true;
-    if (tr_tensor_open(opener->graph, &o, 60 * SECOND, &tensor, &error) != 0)
+    if (tr_dist_tensor_open(opener->graph, &o, 60 * SECOND, &tensor, &error) != 0)
         return opener;
-    if (tr_tensor_info(tensor, &info, &error) != 0)
+    if (tr_dist_tensor_info(tensor, &info, &error) != 0)
         return opener;
     opener->made = info.made;
     for (uint32_t v = 0; v < WORLD_NODES && info.made; v++) {
         ids[v] = v;
         rows[v][0] = 42;
     }
-    if (info.made && tr_tensor_write(tensor, ids, WORLD_NODES, rows, 30 * SECOND, &error) != 0)
+    if (info.made && tr_dist_tensor_write(tensor, ids, WORLD_NODES, rows, 30 * SECOND, &error) != 0)
         return opener;
-    if (tr_tensor_publish(tensor, 30 * SECOND, &error) != 0)
+    if (tr_dist_tensor_publish(tensor, 30 * SECOND, &error) != 0)
         return opener;
     const uint64_t last = WORLD_NODES - 1;
-    if (tr_tensor_read(tensor, &last, 1, 30 * SECOND, row, &error) != 0)
+    if (tr_dist_tensor_read(tensor, &last, 1, 30 * SECOND, row, &error) != 0)
         return opener;
     opener->seen = row[0];
-    tr_tensor_close(tensor);
+    tr_dist_tensor_close(tensor);
     return NULL;
 }
 
@@ -430,7 +430,7 @@ static void one_of_many_makes_it_and_all_see_its_first_values(void **state)
             makers += openers[i].made;
         }
         assert_int_equal(makers, 1);
-        ok(tr_tensor_delete(job.graphs[round % PROCESSES], 0, "race", 10 * SECOND, &failure));
+        ok(tr_dist_tensor_delete(job.graphs[round % PROCESSES], 0, "race", 10 * SECOND, &failure));
     }
     close_job(&job);
 }
@@ -440,23 +440,23 @@ static void an_unpublished_tensor_is_waited_for_until_the_deadline(void **state)
 {
     (void)state;
     struct job job;
-    struct tr_tensor *made, *other;
+    struct tr_dist_tensor *made, *other;
     open_alone(&job, 2, false, 0);
-    struct tr_tensor_options o = options_of("slow", ROW, 1, TR_F32);
+    struct tr_dist_tensor_options o = options_of("slow", ROW, 1, TR_F32);
     o.hold = true;
-    ok(tr_tensor_open(job.graphs[0], &o, SECOND, &made, &failure));
-    refused(tr_tensor_open(job.graphs[0], &o, SECOND / 5, &other, &failure), TR_ETIMEDOUT,
+    ok(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &made, &failure));
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND / 5, &other, &failure), TR_ETIMEDOUT,
             "has not written its first values yet");
-    ok(tr_tensor_publish(made, SECOND, &failure));
-    ok(tr_tensor_open(job.graphs[0], &o, SECOND, &other, &failure));
-    struct tr_tensor_info info = TR_TENSOR_INFO_INIT;
-    ok(tr_tensor_info(other, &info, &failure));
+    ok(tr_dist_tensor_publish(made, SECOND, &failure));
+    ok(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &other, &failure));
+    struct tr_dist_tensor_info info = TR_DIST_TENSOR_INFO_INIT;
+    ok(tr_dist_tensor_info(other, &info, &failure));
     assert_false(info.made);
     /* Nothing to say for one that did not make it, or has said so. */
-    ok(tr_tensor_publish(other, SECOND, &failure));
-    ok(tr_tensor_publish(made, SECOND, &failure));
-    tr_tensor_close(made);
-    tr_tensor_close(other);
+    ok(tr_dist_tensor_publish(other, SECOND, &failure));
+    ok(tr_dist_tensor_publish(made, SECOND, &failure));
+    tr_dist_tensor_close(made);
+    tr_dist_tensor_close(other);
     close_job(&job);
 }
 
@@ -467,15 +467,15 @@ static void a_closed_session_says_so(void **state)
     float row[WIDTH];
     const uint64_t id = 0;
     open_alone(&job, 1, false, 0);
-    struct tr_tensor *tensor = open_tensor(job.graphs[0], "h");
+    struct tr_dist_tensor *tensor = open_tensor(job.graphs[0], "h");
     tr_session_close(job.sessions[0]);
     job.sessions[0] = NULL;
-    refused(tr_tensor_read(tensor, &id, 1, SECOND, row, &failure), TR_ECLOSED, "closed");
-    refused(tr_tensor_write(tensor, &id, 1, row, SECOND, &failure), TR_ECLOSED, "closed");
-    refused(tr_tensor_drop(tensor, SECOND, &failure), TR_ECLOSED, "closed");
+    refused(tr_dist_tensor_read(tensor, &id, 1, SECOND, row, &failure), TR_ECLOSED, "closed");
+    refused(tr_dist_tensor_write(tensor, &id, 1, row, SECOND, &failure), TR_ECLOSED, "closed");
+    refused(tr_dist_tensor_drop(tensor, SECOND, &failure), TR_ECLOSED, "closed");
     tr_graph_close(job.graphs[0]);
     job.graphs[0] = NULL;
-    tr_tensor_close(tensor);
+    tr_dist_tensor_close(tensor);
     close_job(&job);
 }
 
