@@ -33,8 +33,8 @@ static int find_part(const struct server *server, uint32_t part, uint32_t *at, s
     return error_set(error, TR_ENOENT, "partition %" PRIu32 " has no tensors here", part);
 }
 
-static int tensor_answer(struct actor *self, struct server_work *work, uint64_t number, bool created,
-                  struct error *error)
+static int tensor_answer(struct actor *self, struct server_work *work, uint64_t number,
+                         bool created, struct error *error)
 {
     int rv = server_make_reply(self, work, MSG_TENSOR_REPLY, error);
     if (rv == 0)

@@ -94,7 +94,7 @@ static void close_job(struct job *job)
 }
 
 static struct tr_dist_tensor_options options_of(const char *name, const uint64_t *dims,
-                                           uint32_t num_dims, enum tr_dtype dtype)
+                                                uint32_t num_dims, enum tr_dtype dtype)
 {
     struct tr_dist_tensor_options o = TR_DIST_TENSOR_OPTIONS_INIT;
     o.name = name;
@@ -145,8 +145,8 @@ static void compare(struct job *job, uint64_t seed)
                 values[i][c] = (float)random_below(&state, 1000);
             memcpy(truth[ids[i]], values[i], sizeof values[i]);
         }
-        ok(tr_dist_tensor_write(tensors[round % job->num_processes], ids, count, values, 30 * SECOND,
-                           &failure));
+        ok(tr_dist_tensor_write(tensors[round % job->num_processes], ids, count, values,
+                                30 * SECOND, &failure));
         /* Anybody sees it, in the order that it asks for. */
         struct tr_dist_tensor *other = tensors[(round + 1) % job->num_processes];
         ok(tr_dist_tensor_read(other, ids, count, 30 * SECOND, rows, &failure));
@@ -274,17 +274,21 @@ static void wrong_options_are_named(void **state)
     refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "byte 1");
     o.name = "h";
     o.ntype = 9;
-    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ERANGE, "node type 9");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ERANGE,
+            "node type 9");
     o.ntype = 0;
     o.dtype = 77;
-    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dtype: 77");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL,
+            "dtype: 77");
     o.dtype = TR_F32;
     o.num_dims = 2;
     refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "dims");
     o.dims = wide;
-    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ETOOBIG, "16777216");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ETOOBIG,
+            "16777216");
     o.num_dims = 8;
-    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL, "at most 7");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_EINVAL,
+            "at most 7");
     o = options_of("h", ROW, 1, TR_F32);
     o.attach = true;
     refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &tensor, &failure), TR_ENOENT,
@@ -302,7 +306,8 @@ static void wrong_options_are_named(void **state)
     const uint64_t ids[] = { 5, WORLD_NODES };
     refused(tr_dist_tensor_write(tensor, ids, 2, rows, SECOND, &failure), TR_ERANGE,
             "tensor \"h\" of node type _N: ids[1] = 1500 is no node");
-    refused(tr_dist_tensor_read(tensor, ids, 2, SECOND, rows, &failure), TR_ERANGE, "ids[1] = 1500");
+    refused(tr_dist_tensor_read(tensor, ids, 2, SECOND, rows, &failure), TR_ERANGE,
+            "ids[1] = 1500");
     /* Nothing was written. */
     ok(tr_dist_tensor_read(tensor, ids, 1, SECOND, back, &failure));
     assert_true(back[0] == 0);
@@ -338,7 +343,8 @@ static void a_bound_is_named_and_freed_bytes_are_had_again(void **state)
     ok(tr_dist_tensor_delete(job.graphs[0], 0, "none", SECOND, &failure));
     const uint64_t more[] = { WIDTH + 1 };
     o = options_of("large", more, 1, TR_F32);
-    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG, "\"large\"");
+    refused(tr_dist_tensor_open(job.graphs[0], &o, SECOND, &second, &failure), TR_ETOOBIG,
+            "\"large\"");
     for (int i = 0; i < 200; i++) {
         struct tr_dist_tensor_options again = options_of("small", ROW, 1, TR_F32);
         if (tr_dist_tensor_open(job.graphs[0], &again, SECOND, &second, &failure) == 0)
