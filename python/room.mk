@@ -20,6 +20,7 @@ EXTRA_DIST += \
     python/tests/test_nn_models.py \
     python/tests/test_partitioning.py \
     python/tests/test_raw.py \
+    python/tests/test_tensors.py \
     python/tests/test_torch.py \
     python/tests/test_training.py \
     python/troupe/__init__.py \
@@ -72,6 +73,7 @@ EXTRA_DIST += \
     python/troupe/session.py \
     python/troupe/tables.py \
     python/troupe/task.py \
+    python/troupe/tensors.py \
     python/troupe/training.py \
     python/troupe/types.py
 

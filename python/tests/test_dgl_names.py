@@ -167,6 +167,29 @@ def test_a_tensor_is_attached_by_name(g) -> None:
         del g.ndata["feat"]
 
 
+def test_a_tensor_of_several_trainers_lies_with_its_owners(g) -> None:
+    g._world = 2
+    count = g.num_nodes()
+    made = distributed.DistTensor((count, 3), torch.float32, "h", lambda *a: torch.ones(*a[:1]))
+    made[torch.tensor([4, 2])] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
+    again = distributed.DistTensor((count, 3), torch.float32, "h")
+    assert torch.equal(again[[2, 4, 0]], torch.tensor([[4.0, 5, 6], [1, 2, 3], [1, 1, 1]]))
+    assert again.shape == (count, 3) and again.dtype == torch.float32 and again.name == "h"
+    assert troupe.DistTensor((count, 3), "float32", "h", graph=g, attach=True)[4].tolist() == [
+        1,
+        2,
+        3,
+    ]
+    with pytest.raises(troupe.errors.Mismatch, match="already"):
+        distributed.DistTensor((count, 2), torch.float32, "h")
+    left, right = (distributed.DistTensor((count,), torch.bool) for _ in range(2))
+    left[[1, 2]] = torch.ones(2, dtype=torch.bool)
+    right[[2, 1999]] = torch.ones(2, dtype=torch.bool)
+    assert (left | right).count_nonzero() == 3
+    with pytest.raises(NotImplementedError, match="of edges"):
+        distributed.DistTensor((g.num_edges(),), torch.float32, "e")
+
+
 def test_batches_come_in_order_and_exactly_once() -> None:
     data = torch.arange(100, 123)
     loader = DistDataLoader(data, 5, collate_fn=lambda items: items)

@@ -198,7 +198,7 @@ def test_writing_says_what_is_not_there_yet(graph: troupe.DistGraph) -> None:
     with pytest.raises(NotImplementedError):
         graph.ndata["feat"][[1]] = 0
     with pytest.raises(NotImplementedError):
-        graph.ndata["h"] = np.zeros(NODES)
+        graph.edata["h"] = np.zeros(EDGES)
 
 
 def test_trainers_wait_for_one_another_at_barriers(world: World) -> None:

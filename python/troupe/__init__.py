@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .seeds import NodeSet as NodeSet
     from .seeds import node_split as node_split
     from .session import Session as Session
+    from .tensors import DistTensor as DistTensor
 
 __version__ = "0.1.0"
 
@@ -63,6 +64,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ),
     "seeds": ("NodeSet", "node_split"),
     "session": ("Session",),
+    "tensors": ("DistTensor",),
     "training": (),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

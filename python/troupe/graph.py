@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .seeds import NodeSet, node_set
 from .session import Session
 from .tables import TableInfo, TableMapping, TypeView, list_tables
 from .types import EtypeName
+
+if TYPE_CHECKING:
+    from .tensors import DistTensor
 
 # IDs that are asked for at once when nodes are found by the user's own IDs.
 ORIG_WINDOW = 1 << 17
@@ -73,6 +77,7 @@ class DistGraph:
         self.session = session if session is not None else Session(**options)
         self._part_config = None if part_config is None else os.fspath(part_config)
         self._pointer: Any = None
+        self._added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
         try:
             self._open(graph_name, timeout)
         except BaseException:
@@ -99,6 +104,7 @@ class DistGraph:
         self.session.waiter.call(lib.tr_graph_place, graph, place)
         self._rank, self._world = int(place.first_trainer), int(place.world)
         self._tables: dict[tuple[bool, int], dict[str, TableInfo]] = {}
+        self._unnamed = itertools.count()
         self.graph_name = self._book.graph_name
         if graph_name not in (None, self.graph_name):
             raise errors.Mismatch(
@@ -114,6 +120,8 @@ class DistGraph:
 
     def close(self) -> None:
         """Closes the graph, and its session where that is its own; batches stay readable."""
+        # Tensors that are not to stay are deleted while there is a graph to ask.
+        self._added = {}
         self._pointer = None
         self._groups = {}
         if self._owns_session:
@@ -199,6 +207,14 @@ class DistGraph:
         if found is None:
             found = self._tables[of_edges, number] = list_tables(self.pointer(), of_edges, number)
         return found
+
+    def added_to(self, of_edges: bool, number: int) -> dict[str, DistTensor]:
+        """The tensors that this process put beside the features of a type."""
+        return self._added.setdefault((of_edges, number), {})
+
+    def next_unnamed(self) -> int:
+        """The number of a tensor without a name."""
+        return next(self._unnamed)
 
     # These are made when they are asked for, and not kept, so that nothing of the graph refers back
     # to it: it goes with its last user.

@@ -42,6 +42,8 @@ class Session:
         The cluster file of a job of several processes, of which this is number `process`.
     checkpoints : path, optional
         The folder of checkpoints, the same for every process of the job.
+    tensor_bytes_max : int
+        Bytes of the tensors (`troupe.DistTensor`) whose rows this process owns; 0: 4 GiB.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Session:
         shared_key: str | os.PathLike[str] | None = None,
         checkpoints: str | os.PathLike[str] | None = None,
         checkpoint_keep: int = 0,
+        tensor_bytes_max: int = 0,
     ) -> None:
         self.options = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         fields = dict(self.options)

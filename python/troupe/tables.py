@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from .binding import call, deadline, encoded, lib, made, text
 
 if TYPE_CHECKING:
     from .graph import DistGraph
+    from .tensors import DistTensor
 
 T = TypeVar("T")
 
@@ -129,7 +130,7 @@ class Table:
     def __setitem__(self, index: Any, value: Any) -> None:
         raise NotImplementedError(
             f"{self.name!r} belongs to the partitions, which do not change: "
-            "tables that a program writes (DistTensor) are not there yet"
+            "make a DistTensor for rows that a program writes"
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -141,32 +142,56 @@ class Table:
         return f"Table({of}/{self.name}, shape={self.shape}, dtype={self._info.dtype})"
 
 
-class TableMapping(Mapping[str, Table]):
-    """The features of one type by their names."""
+class TableMapping(MutableMapping[str, "Table | DistTensor"]):
+    """The features of one type by their names, and the tensors that this process put beside them.
+
+    ``graph.ndata["h"] = tensor`` is for look-ups here: neither other processes nor loaders know it.
+    """
 
     def __init__(self, graph: DistGraph, of_edges: bool, number: int) -> None:
         self._graph = graph
         self._of_edges = of_edges
         self._type = number
         self._tables = graph.tables_of(of_edges, number)
+        self._added = graph.added_to(of_edges, number)
 
-    def __getitem__(self, name: str) -> Table:
+    def __getitem__(self, name: str) -> Table | DistTensor:
+        added = self._added.get(name)
+        if added is not None:
+            return added
         info = self._tables.get(name)
         if info is None:
-            known = ", ".join(map(repr, self._tables)) or "none"
+            known = ", ".join(map(repr, self)) or "none"
             raise KeyError(f"no feature {name!r}; the type has {known}")
         return Table(self._graph, self._of_edges, self._type, info)
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        raise NotImplementedError(
-            f"{name!r}: tables that a program adds to an open graph (DistTensor) are not there yet"
-        )
+    def __setitem__(self, name: str, value: Table | DistTensor) -> None:
+        from .tensors import DistTensor
+
+        if self._of_edges:
+            raise NotImplementedError(
+                f"{name!r}: a DistTensor has a row for each node of a type; "
+                "rows of edges are not there yet"
+            )
+        if not isinstance(value, DistTensor):
+            raise TypeError(f"{name!r}: give a DistTensor, not {type(value).__name__}")
+        ntype = self._graph.ntypes[self._type]
+        if value.graph is not self._graph or value.ntype != ntype:
+            raise ValueError(f"{name!r}: {value!r} is not of this graph's nodes of type {ntype!r}")
+        self._added[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self._added:
+            what = "belongs to the partitions" if name in self._tables else "is not there"
+            raise KeyError(f"{name!r} {what}")
+        del self._added[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._tables)
+        yield from self._tables
+        yield from (name for name in self._added if name not in self._tables)
 
     def __len__(self) -> int:
-        return len(self._tables)
+        return len(self._tables.keys() | self._added.keys())
 
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, self.values()))}}}"

@@ -2,7 +2,7 @@
 """Tensors with a row for each node or edge of a type, by the names that DGL has for them.
 
 Features of a graph are such tensors, which do not change. A program makes others, by name and
-policy; these lie in the process, so that so far they need a job of one process.
+policy: in a job of one process these lie in it, in one of several they are `troupe.DistTensor`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import errors
+from .. import errors, tensors
 from ..arrays import ids_of
 from ..tables import Table, TableInfo
 from . import context
@@ -82,8 +82,11 @@ class DistTensor:
         if part_policy is None or graph is None:
             graph, guessed = _policy_of(shape[0])
             part_policy = part_policy or guessed
-        if graph.world > 1:
-            not_yet("DistTensor in a job of several processes", "run in one process")
+        if graph.world > 1 and not part_policy.is_node:
+            not_yet(
+                "a DistTensor of edges in a job of several processes",
+                "run in one process, or make one of nodes",
+            )
         if shape[0] != part_policy.get_size():
             raise errors.Mismatch(
                 f"DistTensor {name!r}: {shape[0]} rows, but {part_policy.policy_str} has "
@@ -91,7 +94,12 @@ class DistTensor:
             )
         key = (part_policy.policy_str, name)
         rows = None if name is None else graph.written.get(key, graph.attached.get(key))
-        if rows is None:
+        if graph.world > 1:
+            rows = shared = tensors.DistTensor(
+                shape, dtype, name, part_policy, init_func, persistent, graph=graph
+            )
+            name = shared.name
+        elif rows is None:
             rows = torch.zeros(shape, dtype=dtype) if init_func is None else init_func(shape, dtype)
             if tuple(rows.shape) != shape or rows.dtype != dtype:
                 raise errors.Mismatch(
@@ -175,7 +183,14 @@ class DistTensor:
 
     def __or__(self, other: DistTensor) -> DistTensor:
         rows = self[slice(None)] | other[slice(None)]
-        return DistTensor(rows.shape, rows.dtype, None, lambda *_: rows, self.part_policy)
+        first = 0
+
+        def init(shape: Any, _: Any) -> Any:
+            nonlocal first  # of all rows, or of one partition's after the other's
+            first += shape[0]
+            return rows[first - shape[0] : first]
+
+        return DistTensor(rows.shape, rows.dtype, None, init, self.part_policy)
 
     def __repr__(self) -> str:
         return f"DistTensor({self.name!r}, {self.part_policy.policy_str}, {self.shape})"
