@@ -15,6 +15,7 @@
 #include <troupe/import.h>
 
 #include "api/apt_reader.h"
+#include "api/features_report.h"
 #include "api/open_raw.h"
 #include "api/public_error.h"
 #include "api/sized.h"
@@ -164,8 +165,12 @@ int tr_generate_start(const struct tr_generate_options *caller, struct tr_task *
 struct edges_making {
     struct raw_making base;
     char *source, *target; /* columns; NULL: not named */
+    char *node_features;   /* a file; NULL: none */
+    enum svmlight_base feature_base;
+    enum raw_rows rows;
     struct raw_options read;
     struct raw_edges_found found;
+    struct node_features_found features;
 };
 
 static void edges_task_destroy(void *arg)
@@ -173,6 +178,7 @@ static void edges_task_destroy(void *arg)
     struct edges_making *making = arg;
     free(making->source);
     free(making->target);
+    free(making->node_features);
     raw_edges_found_fini(&making->found);
     raw_task_destroy(making);
 }
@@ -181,18 +187,30 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
 {
     struct edges_making *making = arg;
     struct raw_write_options write = raw_task_prepare(&making->base, task);
-    struct raw_graph *graph;
+    struct node_features features = { 0 };
+    struct raw_graph *graph = NULL;
+    int rv = 0;
     making->read.cancel = &making->base.cancel;
-    int rv = raw_open(making->base.from, &making->read, &graph, error);
+    if (making->node_features != NULL)
+        rv = node_features_read(&features, files_posix, making->node_features, making->feature_base,
+                                &making->base.cancel, error);
+    if (rv == 0)
+        rv = raw_open(making->base.from, &making->read, &graph, error);
+    if (rv == 0 && making->node_features != NULL)
+        rv = node_features_fit(&features, graph, making->read.num_nodes == 0, error);
     if (rv != 0)
-        return rv;
+        goto end;
     /* The graph is closed, and the report asked for later. */
     making->found = graph->found;
     graph->found = (struct raw_edges_found){ 0 };
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->base.num_edges += graph->num_edges[t];
-    rv = raw_copy(graph, making->base.out, &write, error);
+    rv = raw_copy_with(graph, making->node_features != NULL ? &features : NULL, making->rows,
+                       making->base.out, &write, error);
+    making->features = features.found;
+end:
     raw_close(graph);
+    node_features_fini(&features);
     return rv;
 }
 
@@ -209,12 +227,18 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
         return rv;
     if (options.path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: the file to import is not named");
+    rv = features_options_check(options.node_features, options.feature_base, options.rows, error);
+    if (rv != 0)
+        return rv;
     struct edges_making *making = raw_task_create(sizeof *making, options.out, options.path,
                                                   options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
     making->source = options.source != NULL ? strdup(options.source) : NULL;
     making->target = options.target != NULL ? strdup(options.target) : NULL;
+    making->node_features = options.node_features != NULL ? strdup(options.node_features) : NULL;
+    making->feature_base = (enum svmlight_base)options.feature_base;
+    making->rows = (enum raw_rows)options.rows;
     making->read = (struct raw_options){ .undirected = options.undirected,
                                          .num_nodes = options.num_nodes,
                                          .delimiter = options.delimiter,
@@ -228,7 +252,8 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
     if (rv != 0)
         error_give(&inner, error);
     else if ((options.source != NULL && making->source == NULL) ||
-             (options.target != NULL && making->target == NULL))
+             (options.target != NULL && making->target == NULL) ||
+             (options.node_features != NULL && making->node_features == NULL))
         rv = tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.path);
     if (rv != 0) {
         edges_task_destroy(making);
@@ -258,6 +283,18 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.duplicates = found->duplicates;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
+}
+
+int tr_import_edges_features(struct tr_task *task, struct tr_import_features_report *report,
+                             struct tr_error *error)
+{
+    void *making;
+    int rv = task_enter_ended(task, &IMPORT_EDGES_WORK, "import of edges", &making, error);
+    if (rv != 0)
+        return rv;
+    struct node_features_found found = ((const struct edges_making *)making)->features;
+    tr_task_leave(task);
+    return features_report_write(&found, report, error);
 }
 
 struct npz_making {

@@ -12,6 +12,8 @@ libtr_api_la_SOURCES = \
     api/dist_tensor.c \
     api/event_queue.c \
     api/event_queue.h \
+    api/features_report.c \
+    api/features_report.h \
     api/fetch.c \
     api/file_write.c \
     api/graph.c \

@@ -5,6 +5,7 @@
 
 #include <troupe/import.h>
 
+#include "api/features_report.h"
 #include "api/open_raw.h"
 #include "api/public_error.h"
 #include "api/sized.h"
@@ -18,7 +19,7 @@ _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
-#define TEXTS 11
+#define TEXTS 12
 
 struct table_making {
     struct tr_task *task;
@@ -80,6 +81,7 @@ static int copy_texts(struct table_making *making, const struct tr_import_table_
         { options->features, &to->node_names.features },
         { options->labels, &to->node_names.labels },
         { options->split, &to->node_names.split },
+        { options->node_features, &to->node_features },
     };
     for (int i = 0; i < TEXTS; i++) {
         making->texts[i] = texts[i].given != NULL ? strdup(texts[i].given) : NULL;
@@ -118,7 +120,17 @@ static int check_table_options(const struct tr_import_table_options *options,
         return tr_error_set(error, TR_EINVAL,
                             "label_separator is for labels of a table of nodes, and \"nodes\" "
                             "names none");
-    return 0;
+    if (options->node_features != NULL && options->nodes == NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "\"node_features\" has a row for each row of a table of nodes, and "
+                            "\"nodes\" names none; of nodes that are numbers `troupe import edges` "
+                            "takes such a file alone");
+    if (options->node_features != NULL && options->features != NULL && options->features[0] != '\0')
+        return tr_error_set(error, TR_EINVAL,
+                            "\"node_features\" stands for the features of columns; leave out "
+                            "\"features\"");
+    return features_options_check(options->node_features, options->feature_base, options->rows,
+                                  error);
 }
 
 int tr_import_table_start(const struct tr_import_table_options *caller, struct tr_task **out,
@@ -140,14 +152,18 @@ int tr_import_table_start(const struct tr_import_table_options *caller, struct t
     if (making == NULL)
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.out);
     making->replace = options.replace;
-    making->options = (struct table_options){ .undirected = options.undirected,
-                                              .delimiter = options.delimiter,
-                                              .header = (enum table_header)options.header,
-                                              .loops = rules.loops,
-                                              .duplicates = rules.duplicates,
-                                              .missing = (enum table_missing)options.missing,
-                                              .unknown = (enum table_unknown)options.unknown,
-                                              .label_separator = options.label_separator };
+    making->options = (struct table_options){
+        .undirected = options.undirected,
+        .delimiter = options.delimiter,
+        .header = (enum table_header)options.header,
+        .loops = rules.loops,
+        .duplicates = rules.duplicates,
+        .missing = (enum table_missing)options.missing,
+        .unknown = (enum table_unknown)options.unknown,
+        .label_separator = options.label_separator,
+        .feature_base = (enum svmlight_base)options.feature_base,
+        .rows = (enum raw_rows)options.rows
+    };
     if (copy_texts(making, &options) != 0) {
         table_making_destroy(making);
         return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.out);
@@ -175,6 +191,18 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .num_columns = found->num_columns };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_table_report", error);
+}
+
+int tr_import_table_features(struct tr_task *task, struct tr_import_features_report *report,
+                             struct tr_error *error)
+{
+    void *making;
+    int rv = task_enter_ended(task, &IMPORT_TABLE_WORK, "import of tables", &making, error);
+    if (rv != 0)
+        return rv;
+    struct node_features_found found = ((const struct table_making *)making)->found.features;
+    tr_task_leave(task);
+    return features_report_write(&found, report, error);
 }
 
 int tr_import_table_column(struct tr_task *task, uint32_t number,

@@ -19,6 +19,8 @@
 #define IMPORT_DUPLICATES "keep|count|merge|error"
 /* In the order of enum tr_import_rows. */
 #define IMPORT_ROWS "smaller|dense|sparse"
+/* In the order of enum tr_feature_base. */
+#define IMPORT_FEATURE_BASES "find|0|1"
 
 struct import_edges_values {
     const char *out;
@@ -30,6 +32,9 @@ struct import_edges_values {
     uint64_t first_id;
     int loops;      /* of IMPORT_LOOPS */
     int duplicates; /* of IMPORT_DUPLICATES */
+    const char *node_features;
+    int feature_base; /* of IMPORT_FEATURE_BASES */
+    int rows;         /* of IMPORT_ROWS */
     bool replace;
     bool json;
     bool quiet;
@@ -60,6 +65,9 @@ struct import_table_values {
     int duplicates;
     int missing;
     int unknown;
+    const char *node_features;
+    int feature_base; /* of IMPORT_FEATURE_BASES */
+    int rows;         /* of IMPORT_ROWS */
     bool replace;
     bool json;
     bool quiet;
@@ -107,6 +115,10 @@ struct import_directions {
 
 /* A line for edges that lack their reverse, or that --undirected added a second time. */
 void import_hint_at_directions(struct report *report, const struct import_directions *directions);
+
+/* Lines about a file of features. */
+struct tr_import_features_report;
+void import_report_features(struct report *report, const struct tr_import_features_report *found);
 
 int import_edges_run(const struct invocation *invocation, const void *values);
 int import_npz_run(const struct invocation *invocation, const void *values);

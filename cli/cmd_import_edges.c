@@ -44,7 +44,7 @@ static void report_columns(struct report *report, const struct tr_import_edges_r
         report_count(report, "self_loops", "self-loops in the text", found->self_loops);
 }
 
-/* Nothing of a file that is no edge list. */
+/* Of a file that is no edge list only what another file brings. */
 static int report_edges(const void *arg, struct tr_task *task, struct report *report,
                         struct tr_error *error)
 {
@@ -60,6 +60,13 @@ static int report_edges(const void *arg, struct tr_task *task, struct report *re
                      options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
                                                                 : "duplicates",
                      found->duplicates);
+    if (options->node_features != NULL) {
+        struct tr_import_features_report features = TR_IMPORT_FEATURES_REPORT_INIT;
+        rv = tr_import_edges_features(task, &features, error);
+        if (rv != 0)
+            return rv;
+        import_report_features(report, &features);
+    }
     if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)
         return 0;
     snprintf(hint, sizeof hint,
@@ -90,6 +97,9 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     options.first_id = values->first_id;
     options.loops = (uint32_t)values->loops;
     options.duplicates = (uint32_t)values->duplicates;
+    options.node_features = values->node_features;
+    options.feature_base = (uint32_t)values->feature_base;
+    options.rows = (uint32_t)values->rows;
     return raw_report_make(invocation, &(struct raw_report){ .start = start,
                                                              .options = &options,
                                                              .add = report_edges,

@@ -88,13 +88,22 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
                      options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
                                                                 : "duplicates",
                      found.duplicates);
-    bool labels = false;
+    struct tr_import_features_report features = TR_IMPORT_FEATURES_REPORT_INIT;
+    if (options->node_features != NULL) {
+        rv = tr_import_table_features(task, &features, error);
+        if (rv != 0)
+            return rv;
+        import_report_features(report, &features);
+    }
+    bool labels = features.labels == TR_FILE_LABELS_WRITTEN;
     for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
         struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
         rv = tr_import_table_column(task, i, &column, error);
         if (rv == 0)
             report_column(report, &column);
-        labels = labels || (rv == 0 && column.use == TR_TABLE_LABELS);
+        labels = labels ||
+                 (rv == 0 && (column.use == TR_TABLE_LABELS || column.use == TR_TABLE_LABEL_FLAG ||
+                              column.use == TR_TABLE_LABEL_SETS));
     }
     report_rows_end(report);
     if (options->nodes != NULL && !labels)
@@ -136,6 +145,9 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.duplicates = (uint32_t)values->duplicates;
     options.missing = (uint32_t)values->missing;
     options.unknown = (uint32_t)values->unknown;
+    options.node_features = values->node_features;
+    options.feature_base = (uint32_t)values->feature_base;
+    options.rows = (uint32_t)values->rows;
     return raw_report_make(invocation, &(struct raw_report){ .start = start,
                                                              .options = &options,
                                                              .add = report_tables,

@@ -22,7 +22,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_import_npz.c \
     cli/cmd_import_ogb.c \
     cli/cmd_import_table.c \
-    cli/import_directions.c \
+    cli/import_directions.c cli/import_features.c \
     cli/cmd_infer.c \
     cli/cmd_inspect.c \
     cli/cmd_launch.c \

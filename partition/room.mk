@@ -129,12 +129,16 @@ libtr_partition_la_SOURCES += \
     partition/raw/csv.c partition/raw/csv.h \
     partition/raw/duplicates.c partition/raw/duplicates.h \
     partition/raw/file_kind.c partition/raw/file_kind.h \
+    partition/raw/node_features.c partition/raw/node_features.h \
     partition/raw/npz.c partition/raw/npz.h \
+    partition/raw/npz_csr.c partition/raw/npz_csr.h \
     partition/raw/read_ahead.c partition/raw/read_ahead.h \
     partition/raw/text.c partition/raw/text.h \
     partition/raw/unpack.c partition/raw/unpack.h \
     partition/raw/unpack_archive.c partition/raw/unpack_gzip.c \
     partition/raw/raw_memory.c partition/raw/raw_memory.h \
+    partition/raw/feature_rows.c partition/raw/feature_rows.h \
+    partition/raw/svmlight.c partition/raw/svmlight.h \
     partition/raw/raw_edgelist.c partition/raw/raw_metis.c partition/raw/raw_mtx.c partition/raw/raw_npy.c
 
 # METIS's own program, which alone links METIS. It is built of its sources, not of the library.

@@ -20,6 +20,20 @@
 extern "C" {
 #endif
 
+/* How features of which most are 0 are written. */
+enum tr_import_rows {
+    TR_ROWS_SMALLER = 0, /* sparse where that takes fewer bytes, else dense */
+    TR_ROWS_DENSE = 1,
+    TR_ROWS_SPARSE = 2,
+};
+
+/* From where the indices of columns count in a text of features. */
+enum tr_feature_base {
+    TR_FEATURE_BASE_FIND = 0, /* from 0 where one of them is 0, else from 1 */
+    TR_FEATURE_BASE_0 = 1,
+    TR_FEATURE_BASE_1 = 2,
+};
+
 /* A graph that tr_raw_open() reads (troupe/raw.h): an edge list, a Matrix Market or METIS file, a
  * folder. */
 struct tr_import_edges_options {
@@ -36,11 +50,16 @@ struct tr_import_edges_options {
     uint64_t first_id;
     uint32_t loops;
     uint32_t duplicates;
+    /* Features of the nodes, row i of node i: text in SVMlight's format, or the archive of SciPy's
+     * save_npz(); NULL: none. An edge list has as many nodes as there are rows. */
+    const char *node_features;
+    uint32_t feature_base; /* enum tr_feature_base */
+    uint32_t rows;         /* enum tr_import_rows */
 };
 #define TR_IMPORT_EDGES_OPTIONS_INIT                                                              \
     {                                                                                             \
         sizeof(struct tr_import_edges_options), NULL, NULL, false, false, 0, 0, NULL, NULL, 0, 0, \
-            0                                                                                     \
+            0, NULL, 0, 0                                                                         \
     }
 
 /* TR_EINVAL names an option. The task's outcome may be TR_ENOENT, TR_EIO, TR_EFORMAT or TR_ERANGE,
@@ -74,6 +93,41 @@ struct tr_import_edges_report {
  * TR_EINVAL: the task is no import of edges. */
 TR_API int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                                   struct tr_error *error);
+
+/* What became of the labels that a text of features has. */
+enum tr_file_labels {
+    TR_FILE_LABELS_NONE = 0, /* it has none */
+    TR_FILE_LABELS_WRITTEN = 1,
+    TR_FILE_LABELS_OTHER = 2,    /* the graph has labels from elsewhere */
+    TR_FILE_LABELS_ONE = 3,      /* all are the same */
+    TR_FILE_LABELS_FRACTION = 4, /* some have fractions: numbers, which are not learned */
+    TR_FILE_LABELS_MANY = 5,     /* more than 65536 different ones */
+};
+
+/* Of "node_features". */
+struct tr_import_features_report {
+    size_t size;
+    uint64_t rows;
+    uint64_t columns;
+    uint64_t items; /* that are not 0 */
+    uint64_t sparse_bytes;
+    uint64_t dense_bytes;
+    uint64_t num_classes; /* 0: its labels were not written */
+    uint64_t qid_rows;    /* rows with a query's number, which was not read */
+    uint32_t labels;      /* enum tr_file_labels */
+    uint32_t base;        /* from where the text's indices count: 0 or 1 */
+    bool is_text;         /* else an archive */
+    bool kept_sparse;
+    unsigned char reserved[6];
+};
+#define TR_IMPORT_FEATURES_REPORT_INIT                                                        \
+    {                                                                                         \
+        sizeof(struct tr_import_features_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
+    }
+
+/* As tr_import_edges_result(). TR_EINVAL: the task is no import of edges, or had no such file. */
+TR_API int tr_import_edges_features(struct tr_task *task, struct tr_import_features_report *report,
+                                    struct tr_error *error);
 
 /* Whether the first line of a table has the names of its columns. */
 enum tr_table_header {
@@ -125,11 +179,16 @@ struct tr_import_table_options {
     uint32_t duplicates;  /* enum tr_duplicates */
     uint32_t missing;     /* enum tr_table_missing */
     uint32_t unknown;     /* enum tr_table_unknown */
+    /* Features in place of those of columns, row i of the nodes table's row i; as in struct
+     * tr_import_edges_options. Its labels count where no column has some. */
+    const char *node_features;
+    uint32_t feature_base; /* enum tr_feature_base */
+    uint32_t rows;         /* enum tr_import_rows */
 };
 #define TR_IMPORT_TABLE_OPTIONS_INIT                                                           \
     {                                                                                          \
         sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL, \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0                               \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0                   \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
@@ -198,17 +257,15 @@ TR_API int tr_import_table_result(struct tr_task *task, struct tr_import_table_r
 TR_API int tr_import_table_column(struct tr_task *task, uint32_t number,
                                   struct tr_import_table_column *column, struct tr_error *error);
 
+/* As tr_import_edges_features(). */
+TR_API int tr_import_table_features(struct tr_task *task, struct tr_import_features_report *report,
+                                    struct tr_error *error);
+
 /* A graph that was published as one .npz archive of NumPy arrays, in the style of the GNN
  * benchmark (adj_data, attr_data, labels) or of the heterophilous graphs (edges, node_features,
  * train_masks); troupe-import(1) has the arrays' names. The raw graph has "feat", "label",
  * "train_mask", "val_mask" and "test_mask", as far as the archive has them. Sparse features stay
  * sparse where that takes fewer bytes. */
-enum tr_import_rows {
-    TR_ROWS_SMALLER = 0, /* sparse where that takes fewer bytes, else dense */
-    TR_ROWS_DENSE = 1,
-    TR_ROWS_SPARSE = 2,
-};
-
 struct tr_import_npz_options {
     size_t size;
     const char *path;

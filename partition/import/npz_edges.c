@@ -24,7 +24,7 @@ static int add_pair(struct npz_job *job, uint64_t src, uint64_t dst)
 }
 
 /* Other weights than 1 are kept. */
-static int keep_weights(struct npz_job *job, const struct npz_sparse *sparse)
+static int keep_weights(struct npz_job *job, const struct npz_csr *sparse)
 {
     uint64_t count = sparse->has_data ? sparse->data.header.num_items : 0, i = 0;
     while (i < count && npz_number(&sparse->data, i) == 1)
@@ -41,7 +41,7 @@ static int keep_weights(struct npz_job *job, const struct npz_sparse *sparse)
 
 static int read_sparse_edges(struct npz_job *job, const char *prefix)
 {
-    struct npz_sparse sparse;
+    struct npz_csr sparse;
     int rv = npz_sparse_load(job, prefix, &sparse);
     if (rv != 0)
         return rv;
@@ -52,7 +52,7 @@ static int read_sparse_edges(struct npz_job *job, const char *prefix)
     job->num_nodes = sparse.rows;
     for (uint64_t row = 0; rv == 0 && row < sparse.rows; row++) {
         uint64_t begin, end, column = 0;
-        npz_sparse_row(&sparse, row, &begin, &end);
+        npz_csr_row(&sparse, row, &begin, &end);
         for (uint64_t i = begin; rv == 0 && i < end; i++) {
             (void)npz_id(&sparse.indices, i, &column, NULL);
             rv = add_pair(job, row, column);
@@ -60,7 +60,7 @@ static int read_sparse_edges(struct npz_job *job, const char *prefix)
     }
     if (rv == 0)
         rv = keep_weights(job, &sparse);
-    npz_sparse_fini(&sparse);
+    npz_csr_fini(&sparse);
     return rv;
 }
 

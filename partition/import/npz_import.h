@@ -15,17 +15,13 @@
  * The graph that is made has "feat", "label", "train_mask", "val_mask", "test_mask", and on edges
  * "weight" where adj_data holds other numbers than 1.
  *
- * Edges are held in memory, 8 bytes each beside the arrays that they come from; sparse features
- * are written a row at a time, sparse or widened. Thread rules: one thread at a time.
+ * Edges are held in memory, 8 bytes each beside the arrays that they come from; so are sparse
+ * features (feature_rows.h). Thread rules: one thread at a time.
  */
 #ifndef PARTITION_IMPORT_NPZ_IMPORT_H
 #define PARTITION_IMPORT_NPZ_IMPORT_H
 
 #include "partition/raw/raw_write.h"
-
-/* Sparse features take this much once they are widened: more is hardly what a disk should hold of
- * zeroes. */
-#define NPZ_WIDENED_BYTES_MAX ((uint64_t)1 << 34)
 
 struct npz_import_options {
     bool undirected;

@@ -103,7 +103,7 @@ static int read_exactly(struct npz_stream *stream, void *data, size_t bytes, str
     return rv;
 }
 
-static int read_head(struct npz_stream *stream, struct error *error)
+static int read_head(struct npz_stream *stream, bool texts, struct error *error)
 {
     uint8_t prefix[PREFIX_BYTES];
     int rv = read_exactly(stream, prefix, sizeof prefix, error);
@@ -123,7 +123,8 @@ static int read_head(struct npz_stream *stream, struct error *error)
     if (size > sizeof prefix)
         rv = read_exactly(stream, head + sizeof prefix, size - sizeof prefix, error);
     if (rv == 0)
-        rv = npy_parse_head(stream->place, head, size, &stream->header, error);
+        rv = (texts ? npy_parse_text_head : npy_parse_head)(stream->place, head, size,
+                                                            &stream->header, error);
     /* A header of version 1 that ends before the prefix has nothing that follows it. */
     if (rv == 0 && stream->header.data_offset != size)
         rv = error_set(error, TR_EFORMAT, "%s: has no .npy header", stream->place);
@@ -131,8 +132,8 @@ static int read_head(struct npz_stream *stream, struct error *error)
     return rv;
 }
 
-int npz_open(struct npz_stream *stream, const struct npz *npz, const char *name,
-             struct error *error)
+static int open_stream(struct npz_stream *stream, const struct npz *npz, const char *name,
+                       bool texts, struct error *error)
 {
     static const struct file_kind ZIP = { "zip", PACKING_ZIP, NULL };
     memset(stream, 0, sizeof *stream);
@@ -148,11 +149,23 @@ int npz_open(struct npz_stream *stream, const struct npz *npz, const char *name,
                                  error);
     free(member);
     if (rv == 0)
-        rv = read_head(stream, error);
+        rv = read_head(stream, texts, error);
     stream->left = stream->header.num_items * stream->header.item_bytes;
     if (rv != 0)
         npz_close(stream);
     return rv;
+}
+
+int npz_open(struct npz_stream *stream, const struct npz *npz, const char *name,
+             struct error *error)
+{
+    return open_stream(stream, npz, name, false, error);
+}
+
+int npz_open_texts(struct npz_stream *stream, const struct npz *npz, const char *name,
+                   struct error *error)
+{
+    return open_stream(stream, npz, name, true, error);
 }
 
 int npz_read(struct npz_stream *stream, void *data, size_t bytes, struct error *error)
@@ -241,11 +254,12 @@ static int load_all(struct npz_array *array, struct npz_stream *stream, struct e
     return rv == 0 ? npz_finish(stream, error) : rv;
 }
 
-int npz_load(struct npz_array *array, const struct npz *npz, const char *name, struct error *error)
+static int load_array(struct npz_array *array, const struct npz *npz, const char *name, bool texts,
+                      struct error *error)
 {
     struct npz_stream stream;
     memset(array, 0, sizeof *array);
-    int rv = npz_open(&stream, npz, name, error);
+    int rv = open_stream(&stream, npz, name, texts, error);
     if (rv != 0)
         return rv;
     array->header = stream.header;
@@ -255,6 +269,17 @@ int npz_load(struct npz_array *array, const struct npz *npz, const char *name, s
     if (rv != 0)
         npz_array_fini(array);
     return rv;
+}
+
+int npz_load(struct npz_array *array, const struct npz *npz, const char *name, struct error *error)
+{
+    return load_array(array, npz, name, false, error);
+}
+
+int npz_load_texts(struct npz_array *array, const struct npz *npz, const char *name,
+                   struct error *error)
+{
+    return load_array(array, npz, name, true, error);
 }
 
 void npz_array_fini(struct npz_array *array)
@@ -292,12 +317,79 @@ double npz_number(const struct npz_array *array, uint64_t i)
     return wide;
 }
 
+size_t npz_text_room(const struct npz_array *array)
+{
+    /* A character of 4 bytes takes at most 4 as UTF-8. */
+    return array->header.item_bytes + (size_t)1;
+}
+
+/* The bytes of a character as UTF-8; 0: it is none. */
+static size_t put_character(uint32_t c, char *to)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        to[0] = (char)(0xc0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 0x3f));
+        return 2;
+    }
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    size_t length = c < 0x10000 ? 3 : 4;
+    to[0] = (char)(length == 3 ? 0xe0 | c >> 12 : 0xf0 | c >> 18);
+    for (size_t i = 1; i < length; i++)
+        to[i] = (char)(0x80 | (c >> (6 * (length - 1 - i)) & 0x3f));
+    return length;
+}
+
+int npz_text(const struct npz_array *array, uint64_t i, char *text, size_t *length,
+             struct error *error)
+{
+    const struct npy_header *header = &array->header;
+    const uint8_t *at = array->data + i * header->item_bytes;
+    size_t bytes = header->item_bytes;
+    bool right = true;
+    *length = 0;
+    if (header->kind != 'S' && header->kind != 'U')
+        return error_set(error, TR_EFORMAT,
+                         "%s: descr '%c%u' is no text; save it with .astype(str)", array->place,
+                         header->kind, header->item_bytes);
+    if (header->kind == 'S') {
+        while (bytes > 0 && at[bytes - 1] == 0)
+            bytes--;
+        memcpy(text, at, bytes);
+        *length = bytes;
+    } else {
+        uint32_t c = 0;
+        for (; bytes >= 4; bytes -= 4) {
+            memcpy(&c, at + bytes - 4, 4);
+            if (c != 0)
+                break;
+        }
+        for (size_t done = 0; right && done < bytes; done += 4) {
+            memcpy(&c, at + done, 4);
+            size_t some = put_character(c, text + *length);
+            right = some > 0;
+            *length += some;
+        }
+    }
+    text[*length] = '\0';
+    if (right)
+        return 0;
+    return error_set(error, TR_EFORMAT,
+                     "%s: element %" PRIu64 " has a number that is no character; save it "
+                     "again",
+                     array->place, i);
+}
+
 int npz_id(const struct npz_array *array, uint64_t i, uint64_t *id, struct error *error)
 {
     const struct npy_header *header = &array->header;
     if (header->kind != 'i' && header->kind != 'u')
         return error_set(error, TR_EFORMAT,
-                         "%s: descr '%c%d' cannot hold IDs; save it with .astype('int64')",
+                         "%s: descr '%c%u' cannot hold IDs; save it with .astype('int64')",
                          array->place, header->kind, header->item_bytes);
     *id = integer_of(array, i);
     if (header->kind == 'i' && (int64_t)*id < 0)

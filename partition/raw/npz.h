@@ -49,6 +49,9 @@ struct npz_stream {
 
 int npz_open(struct npz_stream *stream, const struct npz *npz, const char *name,
              struct error *error);
+/* As npz_open, of an array that may also hold texts (npy_parse_text_head). */
+int npz_open_texts(struct npz_stream *stream, const struct npz *npz, const char *name,
+                   struct error *error);
 /* The next bytes, which must be there. */
 int npz_read(struct npz_stream *stream, void *data, size_t bytes, struct error *error);
 int npz_skip(struct npz_stream *stream, uint64_t bytes, struct error *error);
@@ -68,7 +71,16 @@ struct npz_array {
 };
 
 int npz_load(struct npz_array *array, const struct npz *npz, const char *name, struct error *error);
+/* As npz_load, of an array that may also hold texts. */
+int npz_load_texts(struct npz_array *array, const struct npz *npz, const char *name,
+                   struct error *error);
 void npz_array_fini(struct npz_array *array);
+
+/* Element i of texts, without the zeroes behind it: characters as UTF-8, bytes ('S') as they are.
+ * text has npz_text_room() bytes. TR_EFORMAT: it holds no texts, or what is no character. */
+size_t npz_text_room(const struct npz_array *array);
+int npz_text(const struct npz_array *array, uint64_t i, char *text, size_t *length,
+             struct error *error);
 
 /* Element i as a number; whole numbers above 2^53 are rounded. Not of float16. */
 double npz_number(const struct npz_array *array, uint64_t i);

@@ -2,6 +2,7 @@
 /* Copies any raw graph into a folder, in pieces of bounded memory. */
 #include <stdlib.h>
 
+#include "partition/raw/node_features.h"
 #include "partition/raw/raw_csr.h"
 #include "partition/raw/raw_write.h"
 
@@ -118,6 +119,12 @@ static int copy_names(const struct raw_names *names, struct raw_writer *writer, 
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error)
 {
+    return raw_copy_with(graph, NULL, RAW_ROWS_SMALLER, path, options, error);
+}
+
+int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum raw_rows form,
+                  const char *path, const struct raw_write_options *options, struct error *error)
+{
     struct raw_writer *writer;
     int rv = raw_writer_open(path, options, graph->name, &graph->types, graph->num_nodes, &writer,
                              error);
@@ -128,6 +135,10 @@ int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_o
         rv = copy_table(graph, i, writer, error);
     for (uint32_t i = 0; rv == 0 && i < graph->num_names; i++)
         rv = copy_names(&graph->names[i], writer, error);
+    if (rv == 0 && features != NULL)
+        rv = node_features_write(features, graph->num_nodes[0],
+                                 raw_find_table(graph, false, 0, "label") >= 0, form, writer,
+                                 error);
     if (rv == 0)
         return raw_writer_commit(writer, error);
     raw_writer_abort(writer);

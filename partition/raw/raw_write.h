@@ -78,5 +78,9 @@ void raw_writer_abort(struct raw_writer *writer);
 /* Copies any raw graph into a folder at path, as `troupe import edges` does. */
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error);
+/* The same, with features of nodes that fit the graph (node_features.h); NULL: without. */
+struct node_features;
+int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum raw_rows form,
+                  const char *path, const struct raw_write_options *options, struct error *error);
 
 #endif

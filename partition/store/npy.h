@@ -30,9 +30,9 @@
 #define NPY_ALIGN 64
 
 struct npy_header {
-    char kind;          /* 'i', 'u', 'f' or 'b', as in NumPy's dtype.kind */
-    uint8_t item_bytes; /* 1, 2, 4 or 8 */
-    bool fortran;       /* the first dimension runs fastest; only npy_parse_head gives such */
+    char kind;           /* 'i', 'u', 'f' or 'b', as in NumPy's dtype.kind */
+    uint32_t item_bytes; /* 1, 2, 4 or 8 */
+    bool fortran;        /* the first dimension runs fastest; only npy_parse_head gives such */
     uint32_t ndim;
     uint64_t shape[NPY_NDIM_MAX];
     uint64_t num_items;   /* the product of shape */
@@ -74,6 +74,11 @@ int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_
  * order too. */
 int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct npy_header *header,
                    struct error *error);
+/* As npy_parse_head, for arrays of texts as well: kind 'S' of bytes or 'U' of characters of 4 bytes,
+ * item_bytes at most NPY_TEXT_BYTES_MAX. */
+#define NPY_TEXT_BYTES_MAX ((uint32_t)1 << 16)
+int npy_parse_text_head(const char *path, const uint8_t *data, size_t size,
+                        struct npy_header *header, struct error *error);
 
 /* The descr of a type ("<f4"). */
 const char *npy_descr(enum tr_dtype dtype);

@@ -13,6 +13,7 @@ struct scan {
     const char *path;
     const char *at;
     const char *end;
+    bool texts; /* may be elements */
     struct error *error;
 };
 
@@ -61,6 +62,23 @@ static bool npy_same(const char *word, size_t length, const char *text)
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
 
+/* "S10" or "U10": the elements' bytes, or characters of 4 bytes. An empty text has no bytes. */
+static bool parse_text_descr(const char *word, size_t length, struct npy_header *header)
+{
+    uint32_t count = 0;
+    if (length < 3 || length > 8 || (word[1] != 'S' && word[1] != 'U') ||
+        (word[0] != '<' && word[0] != '|'))
+        return false;
+    for (size_t i = 2; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return false;
+        count = count * 10 + (uint32_t)(word[i] - '0');
+    }
+    header->kind = word[1];
+    header->item_bytes = word[1] == 'U' ? 4 * count : count;
+    return header->item_bytes <= NPY_TEXT_BYTES_MAX;
+}
+
 static int parse_descr(struct scan *scan, struct npy_header *header)
 {
     const char *word;
@@ -77,13 +95,15 @@ static int parse_descr(struct scan *scan, struct npy_header *header)
                          "%s: holds Python objects (descr '|O'), a pickle, which is never read; "
                          "save its numbers with .astype('int64') or .astype('float32')",
                          scan->path);
+    if (scan->texts && parse_text_descr(word, length, header))
+        return 0;
     static const char *const known[] = { "i1", "i2", "i4", "i8", "u1", "u2",
                                          "u4", "u8", "f2", "f4", "f8", "b1" };
     for (size_t i = 0; length == 3 && i < sizeof known / sizeof *known; i++) {
         if (memcmp(word + 1, known[i], 2) != 0)
             continue;
         header->kind = word[1];
-        header->item_bytes = (uint8_t)(word[2] - '0');
+        header->item_bytes = (uint32_t)(word[2] - '0');
         if (word[0] == '<' || (word[0] == '|' && header->item_bytes == 1))
             return 0;
         return error_set(scan->error, TR_EUNSUPPORTED,
@@ -220,15 +240,15 @@ static int check_size(const char *path, uint64_t file_bytes, const struct npy_he
     uint64_t bytes = header->num_items * header->item_bytes, end;
     if (__builtin_add_overflow(bytes, header->data_offset, &end) || end != file_bytes)
         return error_set(error, TR_EFORMAT,
-                         "%s: shape asks for %" PRIu64 " elements of %d bytes but the file holds "
+                         "%s: shape asks for %" PRIu64 " elements of %u bytes but the file holds "
                          "%" PRIu64 " bytes of data; it is truncated or damaged, copy it again",
                          path, header->num_items, header->item_bytes,
                          file_bytes - header->data_offset);
     return 0;
 }
 
-int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct npy_header *header,
-                   struct error *error)
+static int parse_head(const char *path, const uint8_t *data, size_t size, bool texts,
+                      struct npy_header *header, struct error *error)
 {
     memset(header, 0, sizeof *header);
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
@@ -254,10 +274,22 @@ int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct np
         return error_set(error, TR_EFORMAT,
                          "%s: ends inside its .npy header; it is truncated, copy it again", path);
     struct scan scan = { path, (const char *)data + prefix, (const char *)data + prefix + length,
-                         error };
+                         texts, error };
     header->data_offset = prefix + length;
     int rv = parse_dictionary(&scan, header);
     return rv != 0 ? rv : count_items(path, header, error);
+}
+
+int npy_parse_head(const char *path, const uint8_t *data, size_t size, struct npy_header *header,
+                   struct error *error)
+{
+    return parse_head(path, data, size, false, header, error);
+}
+
+int npy_parse_text_head(const char *path, const uint8_t *data, size_t size,
+                        struct npy_header *header, struct error *error)
+{
+    return parse_head(path, data, size, true, header, error);
 }
 
 int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_bytes,

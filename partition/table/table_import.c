@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/table/table_import.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,21 @@ void table_found_fini(struct table_found *found)
     *found = (struct table_found){ 0 };
 }
 
+/* The columns of the nodes table that would be features stay unread where a file has these. */
+static int read_features(struct node_features *features, const struct table_options *options,
+                         const struct table_nodes *nodes, struct error *error)
+{
+    int rv = node_features_read(features, options->files, options->node_features,
+                                options->feature_base, options->cancel, error);
+    if (rv != 0 || features->read.rows.num_rows == nodes->rows)
+        return rv;
+    return error_set(error, TR_EMISMATCH,
+                     "%s: has %" PRIu64 " rows for the %" PRIu64 " nodes of %s; one row a node is "
+                     "needed, in the order of that table",
+                     options->node_features, features->read.rows.num_rows, nodes->rows,
+                     options->nodes);
+}
+
 int table_import(const struct table_options *given, const char *out,
                  const struct raw_write_options *write, struct table_found *found,
                  struct error *error)
@@ -49,20 +65,27 @@ int table_import(const struct table_options *given, const char *out,
     struct id_map ids = { 0 };
     struct table_edges edges = { 0 };
     struct table_nodes nodes = { 0 };
+    struct node_features features = { 0 };
     char *name = raw_name_of(options.edges);
     options.files = options.files != NULL ? options.files : files_posix;
     *found = (struct table_found){ 0 };
+    if (options.node_features != NULL)
+        options.node_names.features = "";
     int rv = name != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory", options.edges);
     /* The nodes come first: their rows are the first numbers. */
     if (rv == 0 && options.nodes != NULL)
         rv = table_nodes_read(&nodes, &options, &ids, found, error);
+    if (rv == 0 && options.node_features != NULL)
+        rv = read_features(&features, &options, &nodes, error);
     if (rv == 0)
         rv = table_edges_read(&edges, &options, &ids, found, error);
     if (rv == 0) {
         found->added_nodes = options.nodes != NULL ? ids.count - nodes.rows : 0;
         rv = table_write(out, write, name, &ids, &edges, options.nodes != NULL ? &nodes : NULL,
-                         found, error);
+                         options.node_features != NULL ? &features : NULL, found, error);
     }
+    found->features = features.found;
+    node_features_fini(&features);
     table_nodes_fini(&nodes);
     table_edges_fini(&edges);
     id_map_fini(&ids);

@@ -24,6 +24,7 @@
 #ifndef PARTITION_TABLE_TABLE_IMPORT_H
 #define PARTITION_TABLE_TABLE_IMPORT_H
 
+#include "partition/raw/node_features.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
 #include "partition/table/table_roles.h"
@@ -63,7 +64,11 @@ struct table_options {
     enum table_missing missing;
     enum table_unknown unknown;
     char label_separator; /* between the labels of a node; 0: a node has one */
-    struct files *files;  /* NULL: files_posix */
+    /* Of the rows of nodes, in a file of their own (node_features.h); NULL: in their columns. */
+    const char *node_features;
+    enum svmlight_base feature_base;
+    enum raw_rows rows;
+    struct files *files; /* NULL: files_posix */
     const struct cancel *cancel;
 };
 
@@ -90,6 +95,7 @@ struct table_found {
     uint64_t duplicates;  /* edges, where they were looked for */
     uint64_t num_classes; /* 0: no labels */
     uint64_t num_features;
+    struct node_features_found features; /* of options->node_features */
 };
 
 /* Adds the columns of a table, with their roles. TR_ENOMEM, without a message. */

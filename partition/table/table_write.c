@@ -357,9 +357,30 @@ static int write_nodes(struct table_writing *writing)
     return rv == 0 ? write_masks(writing) : rv;
 }
 
+/* Features, and labels where no column has them, of a file of their own. */
+static int write_file_features(struct table_writing *writing, struct node_features *features,
+                               enum raw_rows form)
+{
+    const struct table_nodes *nodes = writing->nodes;
+    struct table_found *found = writing->found;
+    bool labels = false;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        enum table_role role = nodes->columns[i].role;
+        labels = labels || role == TABLE_LABELS || role == TABLE_LABEL_FLAG ||
+                 role == TABLE_LABEL_SETS;
+    }
+    int rv = node_features_write(features, writing->ids->count, labels, form, writing->writer,
+                                 writing->error);
+    found->num_features = features->found.columns;
+    if (features->found.labels == NODE_LABELS_WRITTEN)
+        found->num_classes = features->found.num_classes;
+    return rv;
+}
+
 int table_write(const char *out, const struct raw_write_options *write, const char *name,
                 const struct id_map *ids, const struct table_edges *edges,
-                const struct table_nodes *nodes, struct table_found *found, struct error *error)
+                const struct table_nodes *nodes, struct node_features *features,
+                struct table_found *found, struct error *error)
 {
     struct table_writing writing = {
         .ids = ids, .edges = edges, .nodes = nodes, .found = found, .error = error
@@ -379,6 +400,8 @@ int table_write(const char *out, const struct raw_write_options *write, const ch
         rv = write_node_names(&writing);
     if (rv == 0 && nodes != NULL)
         rv = write_nodes(&writing);
+    if (rv == 0 && features != NULL)
+        rv = write_file_features(&writing, features, nodes->options->rows);
     if (rv == 0)
         return raw_writer_commit(writing.writer, error);
     raw_writer_abort(writing.writer);

@@ -62,6 +62,60 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
     assert report.self_loops == 1 and report.largest_id == 2
 
 
+def test_features_come_from_a_file_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "links.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "words.svm").write_text("-1 1:2 3:1\n1 2:1\n1 1:1\n")
+    parts = {
+        "indptr": np.array([0, 2, 3, 4]),
+        "indices": np.array([0, 2, 1, 0]),
+        "data": np.array([2.0, 1.0, 1.0, 1.0]),
+        "shape": np.array([3, 3]),
+        "format": np.array(b"csr"),
+    }
+    np.savez_compressed(tmp_path / "words.npz", **parts)
+    for name, classes in ("words.svm", 2), ("words.npz", 0):
+        report = raw.import_edges(
+            tmp_path / "links.txt",
+            tmp_path / "raw",
+            node_features=tmp_path / name,
+            rows="sparse",
+            replace=True,
+        )
+        assert report.node_features.items == 4 and report.node_features.kept_sparse
+        assert report.node_features.num_classes == classes
+        data = tmp_path / "raw" / "node_data" / "_N"
+        assert np.load(data / "feat.indices.npy").tolist() == [0, 2, 1, 0]
+        assert np.load(data / "feat.data.npy").tolist() == [2, 1, 1, 1]
+        with pytest.raises(troupe.Error, match="1 columns|2 columns|is 0") as caught:
+            raw.import_edges(
+                tmp_path / "links.txt",
+                tmp_path / "no",
+                node_features=_wrong(tmp_path / name),
+                feature_base=1,
+            )
+        assert "wrong" in str(caught.value)
+    (tmp_path / "links.csv").write_text("from,to\na,b\nb,c\n")
+    (tmp_path / "people.csv").write_text("id\na\nb\nc\n")
+    report = raw.import_table(
+        tmp_path / "links.csv",
+        tmp_path / "table",
+        tmp_path / "people.csv",
+        node_features=tmp_path / "words.svm",
+    )
+    assert report.num_classes == 2 and report.node_features.columns == 3
+
+
+def _wrong(path: Path) -> Path:
+    """A file of features with an index that is not there."""
+    wrong = path.with_stem("wrong")
+    if path.suffix == ".npz":
+        parts = dict(np.load(path))
+        np.savez(wrong, **{**parts, "shape": np.array([3, 2])})
+    else:
+        wrong.write_text("0 0:1\n1 2:1\n0\n")
+    return wrong
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
@@ -69,6 +123,9 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
         (lambda p: raw.generate(p, "skew", nodes=0, edges=1), troupe.Error, "nodes"),
         (lambda p: raw.import_edges("nowhere", p), troupe.errors.NotFound, "nowhere"),
         (lambda p: raw.import_edges("x", p, loops="some"), ValueError, "'drop'"),
+        (lambda p: raw.import_edges("x", p, feature_base=2), ValueError, "give 0, 1 or None"),
+        (lambda p: raw.import_edges("x", p, rows="some"), ValueError, "'sparse'"),
+        (lambda p: raw.import_edges("x", p, rows="dense"), troupe.Error, "node_features"),
         (lambda p: raw.split(p, (1, 2)), ValueError, "three shares"),
         (lambda p: raw.add_feature(p, "best"), ValueError, '"degree"'),
         (lambda p: raw.split(p), troupe.errors.Error, "raw"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .binding import filled, lib, made
 from .task import Progress, Report, run
@@ -87,6 +88,9 @@ def import_edges(
     first_id: int = 0,
     loops: str = "keep",
     duplicates: str = "keep",
+    node_features: Path | None = None,
+    feature_base: int | None = None,
+    rows: str = "smaller",
     replace: bool = False,
     progress: OnProgress = None,
 ) -> Report | None:
@@ -101,7 +105,11 @@ def import_edges(
     source, target : columns, by name or number from 1.
     first_id : the ID of the first node.
     loops : "keep", "drop" or "error".
-    duplicates : "keep", "count", "drop" or "error".
+    duplicates : "keep", "count", "merge" or "error".
+    node_features : a file of features of the nodes, in the order of their IDs: text in SVMlight's
+        format, or what ``scipy.sparse.save_npz`` wrote; the report then has `node_features`.
+    feature_base : from where that text's indices count, 0 or 1; None: from 0 where one of them is 0.
+    rows : how these features are written: "smaller", "dense" or "sparse".
     """
     options = made(
         "tr_import_edges_options",
@@ -116,9 +124,26 @@ def import_edges(
         first_id=first_id,
         loops=_number("TR_LOOPS_", loops, "loops"),
         duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
+        node_features=node_features,
+        feature_base=_feature_base(feature_base),
+        rows=_number("TR_ROWS_", rows, "rows"),
     )
     result = (lib.tr_import_edges_result, "tr_import_edges_report")
-    return run(lib.tr_import_edges_start, options, progress, result)
+    more = _features_report(lib.tr_import_edges_features, node_features)
+    return run(lib.tr_import_edges_start, options, progress, result, more)
+
+
+def _feature_base(base: int | None) -> int:
+    if base is None:
+        return int(lib.TR_FEATURE_BASE_FIND)
+    if base not in (0, 1):
+        raise ValueError(f"feature_base={base!r}: give 0, 1 or None")
+    return int(lib.TR_FEATURE_BASE_1 if base == 1 else lib.TR_FEATURE_BASE_0)
+
+
+def _features_report(function: Any, path: Path | None) -> dict[str, tuple[Any, str]]:
+    """What of a report a file of features adds."""
+    return {} if path is None else {"node_features": (function, "tr_import_features_report")}
 
 
 def _delimiter(delimiter: str | None) -> bytes | None:
@@ -146,6 +171,9 @@ def import_table(
     duplicates: str = "keep",
     missing: str = "error",
     unknown: str = "error",
+    node_features: Path | None = None,
+    feature_base: int | None = None,
+    rows: str = "smaller",
     replace: bool = False,
     progress: OnProgress = None,
 ) -> Report | None:
@@ -161,6 +189,8 @@ def import_table(
     label_separator : between several labels of a node in their column; None: a node has one.
     missing : a node without a value: "error", "mean" or "zero".
     unknown : a node that only edges have: "error" or "add".
+    node_features, feature_base, rows : as of `import_edges`, in the order of the nodes table, in
+        place of features of columns.
     """
     options = made(
         "tr_import_table_options",
@@ -184,9 +214,13 @@ def import_table(
         duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
         missing=_number("TR_TABLE_MISSING_", missing, "missing"),
         unknown=_number("TR_TABLE_UNKNOWN_", unknown, "unknown"),
+        node_features=node_features,
+        feature_base=_feature_base(feature_base),
+        rows=_number("TR_ROWS_", rows, "rows"),
     )
     result = (lib.tr_import_table_result, "tr_import_table_report")
-    return run(lib.tr_import_table_start, options, progress, result)
+    more = _features_report(lib.tr_import_table_features, node_features)
+    return run(lib.tr_import_table_start, options, progress, result, more)
 
 
 def import_npz(
@@ -195,10 +229,16 @@ def import_npz(
     *,
     undirected: bool = False,
     split: int = 0,
+    loops: str = "keep",
+    duplicates: str = "keep",
+    rows: str = "smaller",
     replace: bool = False,
     progress: OnProgress = None,
 ) -> Report | None:
-    """Makes a raw graph of a published ``.npz`` archive; as ``troupe import npz``."""
+    """Makes a raw graph of a published ``.npz`` archive; as ``troupe import npz``.
+
+    loops, duplicates, rows : as of `import_edges`.
+    """
     options = made(
         "tr_import_npz_options",
         path=path,
@@ -206,6 +246,9 @@ def import_npz(
         replace=replace,
         undirected=undirected,
         split=split,
+        loops=_number("TR_LOOPS_", loops, "loops"),
+        duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
+        rows=_number("TR_ROWS_", rows, "rows"),
     )
     result = (lib.tr_import_npz_result, "tr_import_npz_report")
     return run(lib.tr_import_npz_start, options, progress, result)

@@ -106,6 +106,7 @@ def run(
     options: Any,
     progress: Callable[[Progress], object] | None = None,
     result: tuple[Any, str] | None = None,
+    more: dict[str, tuple[Any, str]] | None = None,
 ) -> Report | None:
     """Runs a task to its end.
 
@@ -114,6 +115,7 @@ def run(
     function, options : how it begins.
     progress : as above.
     result : the function that gives its report, and the name of that struct.
+    more : reports of a part of it, by the attributes that they become.
     """
     task = start(function, options)
     wait(task, progress)
@@ -122,4 +124,9 @@ def run(
     report = made(result[1])
     call(result[0], task, report)
     # Texts in it are the task's.
-    return report_of(report)
+    made_of = report_of(report)
+    for name, (function, struct) in (more or {}).items():
+        part = made(struct)
+        call(function, task, part)
+        setattr(made_of, name, report_of(part))
+    return made_of

@@ -26,11 +26,20 @@ static void generate(const char *out)
     tr_task_close(task);
 }
 
+static void put_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void copy(const char *from, const char *out)
 {
     struct tr_task *task;
     ABI_IN(tr_import_edges_options, options, TR_IMPORT_EDGES_OPTIONS_INIT);
     ABI_OUT(tr_import_edges_report, report, TR_IMPORT_EDGES_REPORT_INIT);
+    ABI_OUT(tr_import_features_report, features, TR_IMPORT_FEATURES_REPORT_INIT);
     options.it.path = from;
     options.it.out = out;
     ABI_REFUSES(options, "tr_import_edges_options",
@@ -38,6 +47,7 @@ static void copy(const char *from, const char *out)
     ok(tr_import_edges_start(&options.it, &task, &failure));
     ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
     ABI_FILLS(report, tr_import_edges_result(task, &report.it, &failure));
+    assert_int_equal(tr_import_edges_features(task, &features.it, &failure), TR_EINVAL);
     tr_task_close(task);
     ABI_IN(tr_import_npz_options, npz, TR_IMPORT_NPZ_OPTIONS_INIT);
     ABI_OUT(tr_import_npz_report, npz_report, TR_IMPORT_NPZ_REPORT_INIT);
@@ -67,6 +77,36 @@ static void copy(const char *from, const char *out)
     tr_task_close(task);
 }
 
+/* Two nodes and a file of features, in place of what is at out. */
+static void import_features(const char *edges, const char *out)
+{
+    struct tr_task *task;
+    ABI_IN(tr_import_edges_options, options, TR_IMPORT_EDGES_OPTIONS_INIT);
+    ABI_OUT(tr_import_features_report, report, TR_IMPORT_FEATURES_REPORT_INIT);
+    char path[300], folder[300];
+    snprintf(path, sizeof path, "%s.svm", out);
+    snprintf(folder, sizeof folder, "%s-features", out);
+    put_file(path, "0 2:1\n1 1:3 2:1\n");
+    put_file(edges, "0,1\n");
+    options.it.path = edges;
+    options.it.out = folder;
+    options.it.node_features = path;
+    options.it.rows = TR_ROWS_SPARSE;
+    ok(tr_import_edges_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(report, tr_import_edges_features(task, &report.it, &failure));
+    assert_true(report.it.rows == 2 && report.it.columns == 2 && report.it.items == 3);
+    assert_true(report.it.labels == TR_FILE_LABELS_WRITTEN && report.it.num_classes == 2);
+    assert_true(report.it.is_text && report.it.kept_sparse && report.it.base == 1);
+    assert_int_equal(tr_import_table_features(task, &report.it, &failure), TR_EINVAL);
+    tr_task_close(task);
+    options.it.feature_base = 3;
+    assert_int_equal(tr_import_edges_start(&options.it, &task, &failure), TR_EINVAL);
+    options.it.feature_base = 0;
+    options.it.rows = 3;
+    assert_int_equal(tr_import_edges_start(&options.it, &task, &failure), TR_EINVAL);
+}
+
 static void import_tables(const char *out)
 {
     struct tr_task *task;
@@ -75,10 +115,7 @@ static void import_tables(const char *out)
     ABI_OUT(tr_import_table_column, column, TR_IMPORT_TABLE_COLUMN_INIT);
     char edges[300];
     snprintf(edges, sizeof edges, "%s.csv", out);
-    FILE *file = fopen(edges, "w");
-    assert_non_null(file);
-    fputs("src,dst\na,b\nb,c\n", file);
-    assert_int_equal(fclose(file), 0);
+    put_file(edges, "src,dst\na,b\nb,c\n");
     options.it.edges = edges;
     options.it.out = out;
     ABI_REFUSES(options, "tr_import_table_options",
@@ -90,6 +127,7 @@ static void import_tables(const char *out)
     ABI_FILLS(column, tr_import_table_column(task, 1, &column.it, &failure));
     assert_string_equal(column.it.name, "dst");
     tr_task_close(task);
+    import_features(edges, out);
 }
 
 static void read_names(const char *raw, const char *out)

@@ -3,7 +3,7 @@
  * Writes an archive of NumPy arrays for npz.sh: `make_npz rings FILE` is four rings of 60 nodes, a
  * class each, whose edges stand once, with ten splits; `make_npz sparse FILE` the same as
  * compressed rows, and an array of Python objects beside them; `make_npz both FILE` the rings with
- * edges both ways.
+ * edges both ways; `make_npz rows FILE` the features alone, as SciPy's save_npz writes them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,6 +74,22 @@ static void put_rows(struct archive *npz, const char *prefix, const int32_t *ind
     npz_add(npz, name, "<i8", "False", "(2,)", extents, sizeof extents);
 }
 
+static void put_features(struct archive *npz)
+{
+    static int32_t indptr[NODES + 1];
+    static double ones[NODES];
+    const int64_t extents[] = { NODES, RINGS };
+    for (int i = 0; i <= NODES; i++)
+        indptr[i] = i;
+    for (int i = 0; i < NODES; i++)
+        ones[i] = 1;
+    npz_add(npz, "indices", "<i4", "False", "(240,)", labels, sizeof labels);
+    npz_add(npz, "indptr", "<i4", "False", "(241,)", indptr, sizeof indptr);
+    npz_add(npz, "format", "|S3", "False", "()", "csr", 3);
+    npz_add(npz, "shape", "<i8", "False", "(2,)", extents, sizeof extents);
+    npz_add(npz, "data", "<f8", "False", "(240,)", ones, sizeof ones);
+}
+
 static void put_sparse(struct archive *npz)
 {
     static int32_t ends[NODES];
@@ -95,6 +111,8 @@ int main(int argc, char **argv)
         put_rings(npz);
     else if (strcmp(argv[1], "both") == 0)
         put_both(npz);
+    else if (strcmp(argv[1], "rows") == 0)
+        put_features(npz);
     else
         put_sparse(npz);
     npz_end(npz);

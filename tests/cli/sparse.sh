@@ -67,6 +67,74 @@ for model in sage gcn; do
     expect "and so are sampled ones" cmp -s "$work/sampled-sparse.npy" "$work/sampled-dense.npy"
 done
 
+# The same rows as text and as SciPy's archive, beside edges of their own.
+i=0
+while [ $i -lt 240 ]; do
+    echo "$i,$(((i + 4) % 240))"
+    i=$((i + 1))
+done >"$work/edges.csv"
+{
+    echo source,target
+    cat "$work/edges.csv"
+} >"$work/links.csv"
+awk 'BEGIN { for (i = 0; i < 240; i++) print i % 4, i % 4 + 1 ":1" }' >"$work/words.svm"
+{
+    echo id
+    awk 'BEGIN { for (i = 0; i < 240; i++) print i }'
+} >"$work/people.csv"
+tests/cli/make_npz rows "$work/words.npz" || exit 99
+
+# compare NAME: a raw graph whose features are sparse, and whose bits are those of $work/plain
+compare() {
+    troupe split "$work/$1" --ratio 60/20/20 --seed 1 --quiet
+    troupe partition "$work/$1" --parts 4 --method random --name rings --out "$work/$1-4" --quiet
+    expect "$1 is partitioned" exited 0
+    troupe train "$work/$1-4/rings.json" --run "$work/run-$1" --epochs 1 --hidden 16 --fanout 3,4 \
+        --batch-size 24 --seed 11 --quiet
+    expect "and trained on" exited 0
+    losses "$work/run-$1" >"$work/losses-$1"
+    expect "with the losses of dense rows" cmp "$work/losses-plain" "$work/losses-$1"
+    expect "and their model" \
+        cmp "$work/run-plain/model.safetensors" "$work/run-$1/model.safetensors"
+}
+
+troupe import edges "$work/edges.csv" --node-features "$work/words.svm" --rows dense \
+    --out "$work/plain" --quiet
+expect "features come as text" says '^columns of features  *4$'
+expect "whose labels count" says '^labels  *those of the file of features$'
+compare plain
+troupe import edges "$work/edges.csv" --node-features "$work/words.svm" --rows sparse \
+    --out "$work/text" --quiet
+expect "they stay sparse" says '^features kept sparse, numbers  *240$'
+run cmp "$work/text/node_data/_N/feat.indices.npy" "$work/sparse/node_data/_N/feat.indices.npy"
+expect "as those of a published archive do" exited 0
+compare text
+gzip "$work/words.svm"
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" \
+    --node-features "$work/words.svm.gz" --rows sparse --out "$work/named" --quiet
+expect "a table of nodes has them too" exited 0
+compare named
+troupe import edges "$work/edges.csv" --node-features "$work/words.npz" --rows sparse \
+    --out "$work/scipy" --json --quiet
+expect "SciPy's archive has no labels" says '"labels":"none: the file has none"'
+run diff -r "$work/text/node_data/_N" "$work/scipy/node_data/_N" --exclude 'label.npy' \
+    --exclude '*_mask.npy'
+expect "and the same rows" exited 0
+
+troupe import edges "$work/edges.csv" --node-features "$work/words.npz" --num-nodes 300 \
+    --out "$work/none" --quiet
+expect "rows that are not the nodes' are refused" \
+    fails_with 'words.npz: has 240 rows for the 300 nodes of "edges"'
+troupe import table --edges "$work/links.csv" --node-features "$work/words.npz" \
+    --out "$work/none" --quiet
+expect "and without a table of nodes" fails_with 'node-features has a row for each row of a table'
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --features 1 \
+    --node-features "$work/words.npz" --out "$work/none" --quiet
+expect "or beside columns of features" fails_with 'leave out --features'
+troupe import edges "$work/edges.csv" --rows sparse --out "$work/none" --quiet
+expect "and a form of nothing" fails_with 'rows is for a file of features'
+expect "which leave nothing" [ ! -e "$work/none" ]
+
 # A column behind the last one.
 for file in "$work"/sparse-4/part1/*feat~indices.npy; do
     printf '\377\377\377\177' | dd of="$file" bs=1 seek=128 conv=notrunc 2>"$work/dd"

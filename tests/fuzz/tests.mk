@@ -8,6 +8,7 @@ fuzz_tests = \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
     tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_npz tests/fuzz/fuzz_ogb tests/fuzz/fuzz_partition \
     tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status \
+    tests/fuzz/fuzz_svmlight \
     tests/fuzz/fuzz_table
 check_PROGRAMS += $(fuzz_tests)
 
@@ -48,6 +49,9 @@ tests_fuzz_fuzz_cluster_LDADD = $(fuzz_driver) $(actors_libs)
 
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
+
+tests_fuzz_fuzz_svmlight_SOURCES = tests/fuzz/fuzz_svmlight.c $(fuzz_memory)
+tests_fuzz_fuzz_svmlight_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_table_SOURCES = tests/fuzz/fuzz_table.c $(fuzz_memory)
 tests_fuzz_fuzz_table_LDADD = $(fuzz_driver) $(partition_libs)

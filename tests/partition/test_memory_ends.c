@@ -526,19 +526,24 @@ static void an_archive(void **state)
     assert_true(fail_each(import_debian, &attempt, 1) > 20);
 }
 
-static int import_tables(const struct attempt *attempt, struct error *error)
+static int import_tables_with(const struct attempt *attempt, const char *features_name,
+                              struct error *error)
 {
-    char path[256], edges[256], nodes[256];
+    char path[256], edges[256], nodes[256], features[256];
     struct table_found found;
     snprintf(path, sizeof path, "%s/t", attempt->scratch->folder);
     snprintf(edges, sizeof edges, "%s/%s", attempt->scratch->folder, attempt->name);
     snprintf(nodes, sizeof nodes, "%s/nodes.csv", attempt->scratch->folder);
+    snprintf(features, sizeof features, "%s/%s", attempt->scratch->folder,
+             features_name != NULL ? features_name : "");
     struct files files = quick_files();
     const struct raw_write_options write = { .files = &files };
     const struct table_options options = { .edges = edges,
                                            .nodes = nodes,
                                            .edge_names = { .weight = "w", .time = "t" },
                                            .node_names = { .features = "x,c,k" },
+                                           .node_features = features_name != NULL ? features : NULL,
+                                           .rows = RAW_ROWS_SPARSE,
                                            .missing = TABLE_MISSING_MEAN,
                                            .duplicates = RAW_DUPLICATES_MERGE };
     int rv = table_import(&options, path, &write, &found, error), left = allocations_left;
@@ -549,6 +554,41 @@ static int import_tables(const struct attempt *attempt, struct error *error)
     (void)files_remove_tree(files_posix, path, NULL);
     allocations_left = left;
     return rv;
+}
+
+static int import_tables(const struct attempt *attempt, struct error *error)
+{
+    return import_tables_with(attempt, NULL, error);
+}
+
+static int import_texts(const struct attempt *attempt, struct error *error)
+{
+    return import_tables_with(attempt, "f.svm", error);
+}
+
+static int import_archive(const struct attempt *attempt, struct error *error)
+{
+    return import_tables_with(attempt, "f.npz", error);
+}
+
+/* Features in a file of their own, whose labels count. */
+static void features_of_files(void **state)
+{
+    static const int64_t indptr[] = { 0, 2, 3 }, indices[] = { 2, 0, 1 }, shape[] = { 2, 3 };
+    static const float data[] = { 1, 2, 3 };
+    const struct attempt attempt = { .scratch = *state, .name = "edges.csv" };
+    put_text(*state, "edges.csv", "src,dst,w,t\na,b,1,2\n");
+    put_text(*state, "nodes.csv", "id\na\nb\n");
+    put_text(*state, "f.svm", "3 2:1 1:2\n5 3:1\n");
+    assert_true(fail_each(import_texts, &attempt, 1) > 40);
+    struct archive *npz = npz_begin(at(*state, "f.npz"));
+    npz_add(npz, "indptr", "<i8", "False", "(3,)", indptr, sizeof indptr);
+    npz_add(npz, "indices", "<i8", "False", "(3,)", indices, sizeof indices);
+    npz_add(npz, "shape", "<i8", "False", "(2,)", shape, sizeof shape);
+    npz_add(npz, "data", "<f4", "False", "(3,)", data, sizeof data);
+    npz_add(npz, "format", "<U3", "False", "()", "c\0\0\0s\0\0\0r\0\0", 12);
+    npz_end(npz);
+    assert_true(fail_each(import_archive, &attempt, 1) > 40);
 }
 
 static void tables(void **state)
@@ -594,6 +634,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(benchmark_folders, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_archive, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(tables, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(features_of_files, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

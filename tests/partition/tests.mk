@@ -144,6 +144,12 @@ TESTS += tests/partition/test_table
 tests_partition_test_table_SOURCES = tests/partition/test_table.c tests/partition/raw_util.h
 tests_partition_test_table_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_node_features
+TESTS += tests/partition/test_node_features
+tests_partition_test_node_features_SOURCES = tests/partition/test_node_features.c \
+    tests/partition/raw_util.h tests/npz_files.h
+tests_partition_test_node_features_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_npz
 TESTS += tests/partition/test_npz
 tests_partition_test_npz_SOURCES = tests/partition/test_npz.c tests/partition/raw_util.h \
