@@ -116,6 +116,7 @@ libtr_partition_la_SOURCES += \
     partition/import/npz_import.c partition/import/npz_import.h \
     partition/import/npz_job.c partition/import/npz_job.h \
     partition/import/npz_masks.c partition/import/npz_masks.h \
+    partition/import/npz_names.c partition/import/npz_names.h \
     partition/import/npz_sparse.c partition/import/npz_sparse.h \
     partition/import/npz_table.c partition/import/npz_table.h \
     partition/import/ogb_finder.c partition/import/ogb_finder.h \

@@ -7,6 +7,7 @@
 #include "partition/import/npz_edges.h"
 #include "partition/import/npz_job.h"
 #include "partition/import/npz_masks.h"
+#include "partition/import/npz_names.h"
 #include "partition/import/npz_sparse.h"
 #include "partition/import/npz_table.h"
 
@@ -74,6 +75,8 @@ static int write_tables(struct npz_job *job, const char *sparse_features, const 
     if (rv == 0 && facts->labels_name != NULL)
         rv = sparse_labels != NULL ? npz_table_sparse(job, "label", sparse_labels, false)
                                    : npz_table_copy(job, "label", facts->labels_name);
+    if (rv == 0)
+        rv = npz_names_write(job, job->feature_width, facts->labels_name != NULL);
     return rv == 0 ? npz_masks_write(job) : rv;
 }
 

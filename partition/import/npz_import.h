@@ -13,7 +13,8 @@
  *    shape [splits, N], or one mask each.
  *
  * The graph that is made has "feat", "label", "train_mask", "val_mask", "test_mask", and on edges
- * "weight" where adj_data holds other numbers than 1.
+ * "weight" where adj_data holds other numbers than 1. node_names, class_names and attr_names become
+ * its lists of names where they are texts of NumPy.
  *
  * Edges are held in memory, 8 bytes each beside the arrays that they come from; so are sparse
  * features (feature_rows.h). Thread rules: one thread at a time.

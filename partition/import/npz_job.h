@@ -21,6 +21,7 @@ struct npz_job {
     struct pairs pairs;
     float *weights; /* [pairs.count] of the archive's edges; NULL: all are 1 */
     uint64_t num_nodes;
+    uint64_t feature_width; /* of "feat", once it is written; 0: there is none */
     struct raw_writer *writer;
     const char *path;
     struct error *error;

@@ -32,6 +32,8 @@ static int add_table(struct npz_job *job, const char *name, const struct npy_hea
         rv = check_nodes(job, place, header->ndim > 0 ? header->shape[0] : 0);
     if (rv == 0 && strcmp(name, "label") == 0 && ndim == 1 && header->shape[1] == 1)
         ndim = 0;
+    if (rv == 0 && strcmp(name, "feat") == 0 && header->shape[0] > 0)
+        job->feature_width = header->num_items / header->shape[0];
     return rv == 0 ? raw_writer_add_table(job->writer, name, false, 0, *dtype, ndim,
                                           header->shape + 1, table, job->error)
                    : rv;
@@ -145,6 +147,8 @@ int npz_table_sparse(struct npz_job *job, const char *name, const char *prefix, 
     if (rv == 0)
         rv = feature_rows_write(&rows, csr.rows, may_keep ? job->options->rows : RAW_ROWS_DENSE,
                                 csr.indptr.place, job->writer, name, &written, job->error);
+    if (rv == 0 && strcmp(name, "feat") == 0)
+        job->feature_width = csr.columns;
     if (rv == 0 && may_keep) {
         facts->feature_items = written.items;
         facts->sparse_bytes = written.sparse_bytes;

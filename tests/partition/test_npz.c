@@ -390,6 +390,94 @@ static void archives_of_something_else(void **state)
     refused(*state, &PLAIN, TR_EFORMAT, "looks like no archive");
 }
 
+static void has_names(const struct raw_graph *graph, enum names_of of, uint64_t count,
+                      const char *expected)
+{
+    struct error error = { 0 };
+    for (uint32_t i = 0; i < graph->num_names; i++) {
+        struct name_list list;
+        uint64_t offsets[8];
+        char text[200];
+        if (graph->names[i].key.of != of)
+            continue;
+        assert_int_equal(graph->names[i].count, count);
+        assert_int_equal(name_list_open(&list, files_posix, graph->names[i].stem, count, &error),
+                         0);
+        assert_int_equal(name_list_offsets(&list, 0, count, offsets, &error), 0);
+        assert_int_equal(name_list_text(&list, offsets, count, text, &error), 0);
+        assert_int_equal(offsets[count], strlen(expected));
+        assert_memory_equal(text, expected, strlen(expected));
+        name_list_close(&list);
+        return;
+    }
+    fail_msg("there are no such names");
+}
+
+static void names_of_nodes_classes_and_columns(void **state)
+{
+    /* "a", "b\u00e9", "\u20ac", "\U0001f600", "" */
+    static const uint32_t nodes[5][2] = {
+        { 'a', 0 }, { 'b', 0xe9 }, { 0x20ac, 0 }, { 0x1f600, 0 }, { 0, 0 }
+    };
+    static const struct {
+        const char *name, *descr, *shape;
+        uint32_t first;
+        int code;
+        const char *says;
+    } WRONG[] = {
+        { "node_names", "<U2", "(4,)", 'a', TR_EMISMATCH,
+          "node_names: shape: 4 names for 5 nodes" },
+        { "node_names", "<U1", "(5, 1)", 'a', TR_EFORMAT, "node_names: has 2 dimensions" },
+        { "node_names", "<U2", "(5,)", 0xd800, TR_EFORMAT,
+          "element 0 has a number that is no char" },
+        { "node_names", "<U2", "(5,)", 0x110000, TR_EFORMAT, "element 0 has a number that is no" },
+        { "node_names", "<U2", "(5,)", '\n', TR_EFORMAT, "node_names: element 0 is no name" },
+        { "class_names", "|S4", "(5,)", 0xff, TR_EFORMAT, "class_names: element 0 is no name" },
+        { "attr_names", "|S4", "(5,)", 'a', TR_EMISMATCH, "5 names for 3 columns of features" },
+    };
+    struct npz_facts facts;
+    struct archive *npz = begin(*state);
+    put_edges(npz);
+    npz_add(npz, "node_features", "<f4", "False", "(5, 3)", FEATURES, sizeof FEATURES);
+    npz_add(npz, "node_labels", "<i8", "False", "(5,)", LABELS, sizeof LABELS);
+    npz_add(npz, "node_names", "<U2", "False", "(5,)", nodes, sizeof nodes);
+    npz_add(npz, "class_names", "|S3", "False", "(3,)", "cat\0\0\0dog", 9);
+    npz_add(npz, "attr_names", "|S2", "False", "(3,)", "x\0\xc3\xa9z\0", 6);
+    npz_end(npz);
+    struct raw_graph *graph = made(*state, &PLAIN, &facts);
+    assert_null(facts.unread);
+    npz_facts_fini(&facts);
+    has_names(graph, NAMES_NODES, 5, "a\nb\xc3\xa9\n\xe2\x82\xac\n\xf0\x9f\x98\x80\n\n");
+    has_names(graph, NAMES_VALUES, 3, "cat\n\ndog\n");
+    has_names(graph, NAMES_COLUMNS, 3, "x\n\xc3\xa9\nz\n");
+    raw_close(graph);
+    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+        uint32_t texts[5][2] = { { WRONG[i].first, 0 }, { 'b', 0 }, { 'c', 0 }, { 'd', 0 }, { 0 } };
+        npz = begin(*state);
+        put_edges(npz);
+        npz_add(npz, "node_features", "<f4", "False", "(5, 3)", FEATURES, sizeof FEATURES);
+        npz_add(npz, "node_labels", "<i8", "False", "(5,)", LABELS, sizeof LABELS);
+        size_t size = strcmp(WRONG[i].shape, "(4,)") == 0                    ? 32
+                      : WRONG[i].descr[1] == 'S' || WRONG[i].descr[2] == '1' ? 20
+                                                                             : 40;
+        npz_add(npz, WRONG[i].name, WRONG[i].descr, "False", WRONG[i].shape, texts, size);
+        npz_end(npz);
+        refused(*state, &PLAIN, WRONG[i].code, WRONG[i].says);
+    }
+    /* Pickles, and names of what is not there, are left out in no silence. */
+    npz = begin(*state);
+    put_edges(npz);
+    npz_add(npz, "node_names", "|O", "False", "(5,)", "pickle", 6);
+    npz_add(npz, "attr_names", "|S2", "False", "(3,)", "abcdef", 6);
+    npz_add(npz, "class_names", "|S2", "False", "(3,)", "abcdef", 6);
+    npz_end(npz);
+    graph = made(*state, &PLAIN, &facts);
+    assert_string_equal(facts.unread, "node_names, attr_names, class_names");
+    assert_int_equal(graph->num_names, 0);
+    npz_facts_fini(&facts);
+    raw_close(graph);
+}
+
 /* A sample keeps the share of pairs with edges both ways, whatever the order of edges. */
 static void pairs_of_a_large_graph(void **state)
 {
@@ -420,6 +508,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(arrays_that_do_not_fit, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(rows_that_do_not_fit, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(archives_of_something_else, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(names_of_nodes_classes_and_columns, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test(pairs_of_a_large_graph),
     };
