@@ -66,6 +66,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/quantity.h \
     cli/lib/class_names.c \
     cli/lib/class_names.h \
+    cli/lib/json_shown.c \
+    cli/lib/json_shown.h \
     cli/lib/raw_report.c \
     cli/lib/raw_report.h \
     cli/lib/report.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/lib/json_shown.h"
 #include "cli/lib/tame.h"
 
 /* How much of a host's name a person reads in each line. */
@@ -62,7 +63,7 @@ static void print_json(const struct tr_launch_event *event)
         json_object_set_new(object, "stream",
                             json_string(event->stream == 1 ? "stdout" : "stderr"));
     json_object_set_new(object, "text", value);
-    char *line = json_dumps(object, JSON_COMPACT);
+    char *line = json_shown(object, JSON_COMPACT);
     if (line != NULL)
         puts(line);
     fflush(stdout);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lib/json_shown.h"
 #include "cli/lib/quantity.h"
 
 void report_init(struct report *report, bool json)
@@ -309,8 +310,13 @@ int report_print(struct report *report, struct tr_error *error)
         goto out;
     }
     if (report->json) {
-        json_dumpf(report->object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        putchar('\n');
+        char *text = json_shown(report->object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        if (text == NULL) {
+            rc = tr_error_set(error, TR_ENOMEM, "out of memory while writing the results");
+            goto out;
+        }
+        puts(text);
+        free(text);
     } else {
         print_human(report);
     }

@@ -275,10 +275,10 @@ static int check_missing(const struct table_nodes *nodes, struct error *error)
         const char *text = column->missing_text;
         return error_set(error, TR_EFORMAT,
                          "%s: line %" PRIu64 ": column %u has no value%s%s%s, as in %" PRIu64
-                         " rows; say what stands for one by \"missing\": mean or zero",
+                         " row%s; say what stands for one by \"missing\": mean or zero",
                          nodes->options->nodes, column->missing_line, i + 1,
                          text[0] != '\0' ? " but '" : "", text, text[0] != '\0' ? "'" : "",
-                         column->missing);
+                         column->missing, column->missing == 1 ? "" : "s");
     }
     return 0;
 }

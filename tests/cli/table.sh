@@ -20,7 +20,7 @@ END
 
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/made/raw" --quiet
 expect "a value that is missing is refused by line, with the option that says what stands for it" \
-    fails_with 'people.csv: line 5: column 3 has no value, as in 1 rows; say .* --missing: mean or zero'
+    fails_with 'people.csv: line 5: column 3 has no value, as in 1 row; say .* --missing: mean or zero'
 expect "and nothing is left" empty_folder "$work/made"
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/raw" \
     --missing mean --weight weight --undirected --quiet

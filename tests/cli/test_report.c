@@ -57,6 +57,30 @@ static void capture(bool json, char *text, size_t size)
     capture_of(fill, json, text, size);
 }
 
+#define HIDDEN "\x7f|\xc2\x80|\xc2\x9b|\xd8\x9c|\xe2\x80\x8e|\xe2\x80\xae|\xe2\x81\xa6|\xef\xbb\xbf"
+#define SHOWN "\xc2\xa0|\xc3\xa9|\xe2\x80\xaf|\xe2\x82\xac|\xf0\x9f\x98\x80"
+
+static void fill_hidden(struct report *report)
+{
+    report_text(report, "hidden", "hidden", HIDDEN);
+    report_text(report, "shown", "shown", SHOWN);
+}
+
+/* They mean the same, but neither steer a terminal nor turn what is written around them. */
+static void hidden_characters_are_escaped(void **state)
+{
+    (void)state;
+    char text[512];
+    capture_of(fill_hidden, true, text, sizeof text);
+    assert_non_null(
+        strstr(text, "\"\\u007f|\\u0080|\\u009b|\\u061c|\\u200e|\\u202e|\\u2066|\\ufeff\""));
+    assert_non_null(strstr(text, "\"" SHOWN "\""));
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "hidden")), HIDDEN);
+    json_decref(object);
+}
+
 static void json_is_one_object_on_one_line(void **state)
 {
     (void)state;
@@ -264,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_one_object_on_one_line),
+        cmocka_unit_test(hidden_characters_are_escaped),
         cmocka_unit_test(columns_are_counted_in_characters),
         cmocka_unit_test(people_get_aligned_lines_and_tables),
         cmocka_unit_test(columns_are_aligned_by_what_they_hold),

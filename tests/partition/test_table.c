@@ -637,7 +637,7 @@ static const struct refusal {
       "id,x\na,1\nb,2\na,3\n",
       "line 4: the ID 'a' is that of an earlier row",
       { 0 } },
-    { "src,dst\na,b\n", "id,x\na,1\nb,\n", "line 3: column 2 has no value, as in 1 rows", { 0 } },
+    { "src,dst\na,b\n", "id,x\na,1\nb,\n", "line 3: column 2 has no value, as in 1 row;", { 0 } },
     { "src,dst\na,b\n", "id,label\na,1\nb,0.5\n", "line 3: the label has a fraction", { 0 } },
     { "src,dst\na,b\n",
       "id,split\na,train\nb,maybe\n",
