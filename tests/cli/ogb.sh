@@ -110,6 +110,20 @@ expect "a set of links is imported" exited 0
 expect "its pickled split is named" says '^files not read  *split/target/train.pt, mapping$'
 expect "and what makes masks" says '^masks of the split  *none; troupe split makes some$'
 
+# What nobody knows is left out in no silence.
+echo '0,1' | pack "$set/raw/old"
+mkdir "$set/raw/extra"
+echo x >"$set/raw/README"
+troupe import ogb "$set" --out "$work/links" --replace --quiet
+expect "files that are not known are named" \
+    says '^files not read  *split/target/train.pt, raw/README, raw/extra, raw/old.csv.gz, mapping$'
+rm -r "$set/raw/extra" "$set/raw/README" "$set/raw/old.csv.gz"
+seq 0 239 | awk '{ print $1 == 5 ? "NA" : $1 }' | pack "$set/raw/node_age"
+troupe import ogb "$set" --out "$work/links" --replace --quiet
+expect "a number that is missing is refused by its row" \
+    fails_with 'node_age.csv.gz: row 5, column 0 is not finite'
+rm "$set/raw/node_age.csv.gz"
+
 mkdir "$work/made"
 mkdir -p "$set/split/other"
 troupe import ogb "$set" --out "$work/made/raw" --quiet
