@@ -26,6 +26,7 @@
 #include "partition/import/ogb_import.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
+#include "partition/raw/reverse_pairs.h"
 
 _Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
                    TR_GENERATE_EDGES_MAX == GENERATE_EDGES_MAX &&
@@ -188,7 +189,10 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     struct edges_making *making = arg;
     struct raw_write_options write = raw_task_prepare(&making->base, task);
     struct node_features features = { 0 };
+    struct reverse_pairs reverse = { 0 };
     struct raw_graph *graph = NULL;
+    /* Where equal edges are merged, reverses that were there already do no harm. */
+    bool looks = making->read.undirected && making->read.duplicates != RAW_DUPLICATES_MERGE;
     int rv = 0;
     making->read.cancel = &making->base.cancel;
     if (making->node_features != NULL)
@@ -198,6 +202,8 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
         rv = raw_open(making->base.from, &making->read, &graph, error);
     if (rv == 0 && making->node_features != NULL)
         rv = node_features_fit(&features, graph, making->read.num_nodes == 0, error);
+    if (rv == 0 && looks && reverse_pairs_init(&reverse) != 0)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory to look at its edges", making->base.from);
     if (rv != 0)
         goto end;
     /* The graph is closed, and the report asked for later. */
@@ -206,9 +212,12 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->base.num_edges += graph->num_edges[t];
     rv = raw_copy_with(graph, making->node_features != NULL ? &features : NULL, making->rows,
-                       making->base.out, &write, error);
+                       looks ? &reverse : NULL, making->base.out, &write, error);
     making->features = features.found;
+    if (looks)
+        reverse_pairs_count(&reverse, &making->found.pairs_seen, &making->found.pairs_mutual);
 end:
+    reverse_pairs_fini(&reverse);
     raw_close(graph);
     node_features_fini(&features);
     return rv;
@@ -281,6 +290,8 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.largest_id = found->largest_id;
     known.self_loops = found->self_loops;
     known.duplicates = found->duplicates;
+    known.pairs_seen = found->pairs_seen;
+    known.pairs_mutual = found->pairs_mutual;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }

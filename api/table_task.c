@@ -188,7 +188,9 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .duplicates = found->duplicates,
                                                   .num_features = found->num_features,
                                                   .num_classes = found->num_classes,
-                                                  .num_columns = found->num_columns };
+                                                  .num_columns = found->num_columns,
+                                                  .pairs_seen = found->pairs_seen,
+                                                  .pairs_mutual = found->pairs_mutual };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_table_report", error);
 }

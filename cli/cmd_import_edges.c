@@ -67,6 +67,10 @@ static int report_edges(const void *arg, struct tr_task *task, struct report *re
             return rv;
         import_report_features(report, &features);
     }
+    if (options->undirected)
+        import_hint_at_directions(
+            report, &(struct import_directions){ found->pairs_seen, found->pairs_mutual, true, true,
+                                                 options->duplicates == TR_DUPLICATES_MERGE });
     if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)
         return 0;
     snprintf(hint, sizeof hint,

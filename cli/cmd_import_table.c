@@ -95,6 +95,10 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
             return rv;
         import_report_features(report, &features);
     }
+    if (options->undirected)
+        import_hint_at_directions(
+            report, &(struct import_directions){ found.pairs_seen, found.pairs_mutual, true, true,
+                                                 options->duplicates == TR_DUPLICATES_MERGE });
     bool labels = features.labels == TR_FILE_LABELS_WRITTEN;
     for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
         struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;

@@ -124,7 +124,7 @@ libtr_partition_la_SOURCES += \
     partition/import/ogb_layout.c partition/import/ogb_layout.h \
     partition/import/ogb_layout_arrays.c partition/import/ogb_layout_split.c partition/import/ogb_layout_text.c \
     partition/import/row_stream.c partition/import/row_stream.h \
-    partition/import/reverse_pairs.c partition/import/reverse_pairs.h
+    partition/raw/reverse_pairs.c partition/raw/reverse_pairs.h
 libtr_partition_la_SOURCES += \
     partition/raw/column_roles.c partition/raw/column_roles.h \
     partition/raw/csv.c partition/raw/csv.h \

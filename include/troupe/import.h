@@ -83,10 +83,14 @@ struct tr_import_edges_report {
     uint64_t largest_id;
     uint64_t self_loops; /* lines, also where they were dropped */
     uint64_t duplicates; /* edges that repeat an earlier one, where they were looked for */
+    /* Where reverses were added and duplicates not merged, else 0: pairs of nodes with an edge in
+     * the text, at most 65536 of them, and those of them with edges both ways. */
+    uint64_t pairs_seen;
+    uint64_t pairs_mutual;
 };
-#define TR_IMPORT_EDGES_REPORT_INIT                                               \
-    {                                                                             \
-        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 \
+#define TR_IMPORT_EDGES_REPORT_INIT                                                     \
+    {                                                                                   \
+        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
@@ -208,10 +212,12 @@ struct tr_import_table_report {
     uint64_t num_classes;
     uint32_t num_columns; /* for tr_import_table_column() */
     unsigned char reserved[4];
+    uint64_t pairs_seen; /* as in struct tr_import_edges_report */
+    uint64_t pairs_mutual;
 };
-#define TR_IMPORT_TABLE_REPORT_INIT                                             \
-    {                                                                           \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
+#define TR_IMPORT_TABLE_REPORT_INIT                                                   \
+    {                                                                                 \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0 \
     }
 
 /* What became of a column. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "partition/import/npz_sparse.h"
-#include "partition/import/reverse_pairs.h"
+#include "partition/raw/reverse_pairs.h"
 
 #define EDGES_AT_ONCE 8192
 

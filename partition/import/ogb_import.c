@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "partition/import/ogb_layout.h"
-#include "partition/import/reverse_pairs.h"
 #include "partition/import/row_stream.h"
+#include "partition/raw/reverse_pairs.h"
 
 #define EDGES_AT_ONCE 8192
 /* Rows at a time fill about this many bytes. */

@@ -55,6 +55,8 @@ struct raw_edges_found {
     uint64_t smallest_id, largest_id; /* as they stand in the file */
     uint64_t self_loops;              /* lines, dropped or not */
     uint64_t duplicates;              /* edges, where they were looked for */
+    /* Of an import that gave edges their reverse (reverse_pairs.h): before that. */
+    uint64_t pairs_seen, pairs_mutual;
 };
 
 /* A list of names in the files of a raw graph. */

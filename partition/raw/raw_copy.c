@@ -5,6 +5,7 @@
 #include "partition/raw/node_features.h"
 #include "partition/raw/raw_csr.h"
 #include "partition/raw/raw_write.h"
+#include "partition/raw/reverse_pairs.h"
 
 #define EDGES_AT_ONCE ((uint64_t)1 << 16)
 /* Names copied at a time, whose places are on the stack. */
@@ -17,8 +18,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int copy_edges(struct raw_graph *graph, struct raw_writer *writer, struct error *error)
+static int copy_edges(struct raw_graph *graph, struct reverse_pairs *reverse,
+                      struct raw_writer *writer, struct error *error)
 {
+    bool behind = false;
     uint64_t *src = malloc(2 * EDGES_AT_ONCE * sizeof *src);
     if (src == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to copy its edges", graph->name);
@@ -28,6 +31,8 @@ static int copy_edges(struct raw_graph *graph, struct raw_writer *writer, struct
         for (uint64_t done = 0; rv == 0 && done < graph->num_edges[type];) {
             uint64_t some = smaller(graph->num_edges[type] - done, EDGES_AT_ONCE);
             rv = raw_read_edges(graph, type, done, some, src, dst, error);
+            if (rv == 0 && reverse != NULL)
+                reverse_pairs_add_doubled(reverse, some, src, dst, &behind);
             if (rv == 0)
                 rv = raw_writer_edges(writer, type, some, src, dst, error);
             done += some;
@@ -119,18 +124,19 @@ static int copy_names(const struct raw_names *names, struct raw_writer *writer, 
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error)
 {
-    return raw_copy_with(graph, NULL, RAW_ROWS_SMALLER, path, options, error);
+    return raw_copy_with(graph, NULL, RAW_ROWS_SMALLER, NULL, path, options, error);
 }
 
 int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum raw_rows form,
-                  const char *path, const struct raw_write_options *options, struct error *error)
+                  struct reverse_pairs *reverse, const char *path,
+                  const struct raw_write_options *options, struct error *error)
 {
     struct raw_writer *writer;
     int rv = raw_writer_open(path, options, graph->name, &graph->types, graph->num_nodes, &writer,
                              error);
     if (rv != 0)
         return rv;
-    rv = copy_edges(graph, writer, error);
+    rv = copy_edges(graph, reverse, writer, error);
     for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++)
         rv = copy_table(graph, i, writer, error);
     for (uint32_t i = 0; rv == 0 && i < graph->num_names; i++)

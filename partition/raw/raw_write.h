@@ -78,9 +78,12 @@ void raw_writer_abort(struct raw_writer *writer);
 /* Copies any raw graph into a folder at path, as `troupe import edges` does. */
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error);
-/* The same, with features of nodes that fit the graph (node_features.h); NULL: without. */
+/* The same, with features of nodes that fit the graph (node_features.h), NULL: without; and with a
+ * look at edges that each have their reverse behind them (reverse_pairs.h), NULL: without. */
 struct node_features;
+struct reverse_pairs;
 int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum raw_rows form,
-                  const char *path, const struct raw_write_options *options, struct error *error);
+                  struct reverse_pairs *reverse, const char *path,
+                  const struct raw_write_options *options, struct error *error);
 
 #endif

@@ -81,7 +81,8 @@ int table_import(const struct table_options *given, const char *out,
         rv = table_edges_read(&edges, &options, &ids, found, error);
     if (rv == 0) {
         found->added_nodes = options.nodes != NULL ? ids.count - nodes.rows : 0;
-        rv = table_write(out, write, name, &ids, &edges, options.nodes != NULL ? &nodes : NULL,
+        rv = table_write(&options, out, write, name, &ids, &edges,
+                         options.nodes != NULL ? &nodes : NULL,
                          options.node_features != NULL ? &features : NULL, found, error);
     }
     found->features = features.found;

@@ -95,6 +95,7 @@ struct table_found {
     uint64_t duplicates;  /* edges, where they were looked for */
     uint64_t num_classes; /* 0: no labels */
     uint64_t num_features;
+    uint64_t pairs_seen, pairs_mutual;   /* as in struct raw_edges_found */
     struct node_features_found features; /* of options->node_features */
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/raw/reverse_pairs.h"
 #include "partition/table/node_values.h"
 #include "runtime/base/printable.h"
 
@@ -29,18 +30,21 @@ struct table_writing {
     struct error *error;
 };
 
-static int write_edges(struct table_writing *writing)
+static int write_edges(struct table_writing *writing, struct reverse_pairs *reverse)
 {
     const struct table_edges *edges = writing->edges;
     struct error *error = writing->error;
     uint64_t *src = malloc(2 * AT_ONCE * sizeof *src);
     uint32_t table;
+    bool behind = false;
     if (src == NULL)
         return error_set(error, TR_ENOMEM, "no memory to write edges");
     int rv = 0;
     for (uint64_t done = 0; rv == 0 && done < edges->pairs.count;) {
         uint64_t left = edges->pairs.count - done, some = left < AT_ONCE ? left : AT_ONCE;
         pairs_read(&edges->pairs, done, some, src, src + AT_ONCE);
+        if (reverse != NULL)
+            reverse_pairs_add_doubled(reverse, some, src, src + AT_ONCE, &behind);
         rv = raw_writer_edges(writing->writer, 0, some, src, src + AT_ONCE, error);
         done += some;
     }
@@ -56,6 +60,21 @@ static int write_edges(struct table_writing *writing)
         if (rv == 0)
             rv = raw_writer_rows(writing->writer, table, edges->pairs.count, edges->times, error);
     }
+    return rv;
+}
+
+/* Looks at edges that got their reverse; where equal ones are merged, that does no harm. */
+static int write_and_look(struct table_writing *writing, const struct table_options *options)
+{
+    struct reverse_pairs reverse;
+    if (!options->undirected || options->duplicates == RAW_DUPLICATES_MERGE)
+        return write_edges(writing, NULL);
+    int rv = reverse_pairs_init(&reverse) != 0
+                 ? error_set(writing->error, TR_ENOMEM, "no memory to look at edges")
+                 : write_edges(writing, &reverse);
+    if (rv == 0)
+        reverse_pairs_count(&reverse, &writing->found->pairs_seen, &writing->found->pairs_mutual);
+    reverse_pairs_fini(&reverse);
     return rv;
 }
 
@@ -377,10 +396,10 @@ static int write_file_features(struct table_writing *writing, struct node_featur
     return rv;
 }
 
-int table_write(const char *out, const struct raw_write_options *write, const char *name,
-                const struct id_map *ids, const struct table_edges *edges,
-                const struct table_nodes *nodes, struct node_features *features,
-                struct table_found *found, struct error *error)
+int table_write(const struct table_options *options, const char *out,
+                const struct raw_write_options *write, const char *name, const struct id_map *ids,
+                const struct table_edges *edges, const struct table_nodes *nodes,
+                struct node_features *features, struct table_found *found, struct error *error)
 {
     struct table_writing writing = {
         .ids = ids, .edges = edges, .nodes = nodes, .found = found, .error = error
@@ -395,13 +414,13 @@ int table_write(const char *out, const struct raw_write_options *write, const ch
         return rv;
     if (nodes != NULL)
         writing.columns = found->columns + (found->num_columns - nodes->count);
-    rv = write_edges(&writing);
+    rv = write_and_look(&writing, options);
     if (rv == 0)
         rv = write_node_names(&writing);
     if (rv == 0 && nodes != NULL)
         rv = write_nodes(&writing);
     if (rv == 0 && features != NULL)
-        rv = write_file_features(&writing, features, nodes->options->rows);
+        rv = write_file_features(&writing, features, options->rows);
     if (rv == 0)
         return raw_writer_commit(writing.writer, error);
     raw_writer_abort(writing.writer);

@@ -138,4 +138,22 @@ expect "what was refused left nothing" empty_folder "$work/made"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >"$work/m.mtx"
 troupe partition "$work/m.mtx" --parts 1 --out "$work/m" --undirected --quiet
 expect "--undirected of a matrix is refused" fails_with 'm.mtx: --undirected is for edge lists'
+
+# Edges that had their reverse are there twice behind --undirected, wherever they stand.
+awk 'BEGIN { print "7,7"; for (i = 0; i < 50000; i++) print i "," (i + 1) % 50000 }' >"$work/ring.csv"
+printf '1,0\n5,4\n5,4\n' | cat "$work/ring.csv" - >"$work/some.csv"
+troupe import edges "$work/ring.csv" --undirected --out "$work/ring" --quiet
+expect "edges that stand once are not hinted at" sh -c "! grep -q hint '$work/out'"
+troupe import edges "$work/some.csv" --undirected --out "$work/some" --quiet
+expect "those that stand both ways are" \
+    says '^hint  *of 50000 pairs of nodes 2 had edges both ways before --undirected'
+expect "with what takes them out" says 'import with --duplicates merge$'
+troupe import edges "$work/some.csv" --undirected --duplicates merge --out "$work/merged" --quiet
+expect "which needs no hint" sh -c "! grep -q hint '$work/out'"
+troupe import edges "$work/some.csv" --out "$work/directed" --quiet
+expect "nor does a directed graph" sh -c "! grep -q hint '$work/out'"
+printf 'src,dst\na,b\nb,a\nc,c\n' >"$work/named.csv"
+troupe import table --edges "$work/named.csv" --undirected --out "$work/named" --quiet
+expect "a table's edges are looked at too" \
+    says '^hint  *of 1 pairs of nodes 1 had edges both ways .* import without --undirected, or with'
 finish

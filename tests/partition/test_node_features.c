@@ -49,7 +49,7 @@ static int import(struct scratch *scratch, const char *name, enum svmlight_base 
     if (rv == 0)
         rv = node_features_fit(&features, graph, true, error);
     if (rv == 0)
-        rv = raw_copy_with(graph, &features, form, out, &write, error);
+        rv = raw_copy_with(graph, &features, form, NULL, out, &write, error);
     *found = features.found;
     raw_close(graph);
     node_features_fini(&features);

@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "partition/import/npz_import.h"
-#include "partition/import/reverse_pairs.h"
 #include "partition/raw/raw.h"
+#include "partition/raw/reverse_pairs.h"
 #include "tests/npz_files.h"
 
 /* Five nodes; 1 -> 0 is the only reverse, 4 -> 4 a self-loop. */

@@ -8,8 +8,8 @@
  *
  * Ownership: reverse_pairs_fini frees all. Thread rules: one thread at a time.
  */
-#ifndef PARTITION_IMPORT_REVERSE_PAIRS_H
-#define PARTITION_IMPORT_REVERSE_PAIRS_H
+#ifndef PARTITION_RAW_REVERSE_PAIRS_H
+#define PARTITION_RAW_REVERSE_PAIRS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +33,10 @@ struct reverse_pairs {
 int reverse_pairs_init(struct reverse_pairs *pairs);
 void reverse_pairs_fini(struct reverse_pairs *pairs);
 void reverse_pairs_add(struct reverse_pairs *pairs, uint64_t src, uint64_t dst);
+/* Edges of an import that gave each its reverse, which stands behind it; of these the first ones are
+ * taken. *behind: whether the next edge is such a reverse, false at first. */
+void reverse_pairs_add_doubled(struct reverse_pairs *pairs, uint64_t count, const uint64_t *src,
+                               const uint64_t *dst, bool *behind);
 /* Pairs of the sample, and those of them with edges both ways. */
 void reverse_pairs_count(const struct reverse_pairs *pairs, uint64_t *seen, uint64_t *mutual);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "partition/import/reverse_pairs.h"
+#include "partition/raw/reverse_pairs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +71,19 @@ void reverse_pairs_add(struct reverse_pairs *pairs, uint64_t src, uint64_t dst)
     slot->down |= src > dst;
     while (pairs->used > REVERSE_PAIRS_MAX / 2)
         thin_out(pairs);
+}
+
+void reverse_pairs_add_doubled(struct reverse_pairs *pairs, uint64_t count, const uint64_t *src,
+                               const uint64_t *dst, bool *behind)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (*behind || src[i] == dst[i]) {
+            *behind = false;
+            continue;
+        }
+        reverse_pairs_add(pairs, src[i], dst[i]);
+        *behind = true;
+    }
 }
 
 void reverse_pairs_count(const struct reverse_pairs *pairs, uint64_t *seen, uint64_t *mutual)
