@@ -71,7 +71,7 @@ extern "C" {
     X(TR_EUNSUPPORTED, -11, "not supported here")                       \
     X(TR_EMISMATCH, -12, "two inputs do not belong together")           \
     X(TR_ETIMEDOUT, -13, "deadline passed")                             \
-    X(TR_EPEERDOWN, -14, "the other side is down")                      \
+    X(TR_EPEERDOWN, -14, "the peer is down")                            \
     X(TR_ECANCELED, -15, "cancelled")                                   \
     X(TR_EFULL, -16, "an account is full")                              \
     X(TR_ECLOSED, -17, "closed")                                        \

@@ -157,10 +157,10 @@ static int tls_finish(struct tls *tls)
     X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
     if (tls->security->has_shared_key) {
         if (!SSL_session_reused(tls->ssl))
-            return error_set(&tls->error, TR_EPERM, "the other side does not have our shared key");
+            return error_set(&tls->error, TR_EPERM, "the peer does not have our shared key");
         strcpy(tls->identity, "shared key");
     } else if (certificate == NULL) {
-        return error_set(&tls->error, TR_EPERM, "the other side showed no certificate");
+        return error_set(&tls->error, TR_EPERM, "the peer showed no certificate");
     } else {
         keep_identity(tls, certificate);
     }

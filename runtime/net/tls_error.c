@@ -13,18 +13,17 @@ static int explain_certificate(const struct tls_failure *failure, struct error *
     switch (failure->verify) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
         return error_set(error, TR_EPERM,
-                         "the other side's certificate (%s) has expired; make another with: "
+                         "the peer's certificate (%s) has expired; make another with: "
                          "troupe cluster keys --replace",
                          who);
     case X509_V_ERR_CERT_NOT_YET_VALID:
         return error_set(error, TR_EPERM,
-                         "the other side's certificate (%s) is not yet valid; compare the clocks "
+                         "the peer's certificate (%s) is not yet valid; compare the clocks "
                          "of both hosts",
                          who);
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-        return error_set(error, TR_EPERM,
-                         "the other side's certificate (%s) is not that of host %s", who,
+        return error_set(error, TR_EPERM, "the peer's certificate (%s) is not that of host %s", who,
                          failure->host != NULL ? failure->host : "");
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
@@ -34,7 +33,7 @@ static int explain_certificate(const struct tls_failure *failure, struct error *
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
         if (failure->has_shared_key)
             return error_set(error, TR_EPERM,
-                             "the other side shows a certificate (%s), but this one has a shared "
+                             "the peer shows a certificate (%s), but this one has a shared "
                              "key: give both the same",
                              who);
         return error_set(
@@ -43,12 +42,12 @@ static int explain_certificate(const struct tls_failure *failure, struct error *
             "than ours; give all hosts the same \"ca\"",
             who);
     default:
-        return error_set(error, TR_EPERM, "the other side's certificate (%s) is refused: %s", who,
+        return error_set(error, TR_EPERM, "the peer's certificate (%s) is refused: %s", who,
                          X509_verify_cert_error_string(failure->verify));
     }
 }
 
-/* RFC 8446, section 6.2; NULL: not an alert that the other side sent. */
+/* RFC 8446, section 6.2; NULL: not an alert that the peer sent. */
 static const char *alert(int reason)
 {
     switch (reason) {
@@ -106,7 +105,7 @@ static int explain_reason(const struct tls_failure *failure, unsigned long code,
     case SSL_R_EXCESSIVE_MESSAGE_SIZE:
         return error_set(error, TR_ETOOBIG, "a part of the handshake is larger than it may be");
     }
-    return error_set(error, TR_EFORMAT, "the other side broke the rules of TLS: %s",
+    return error_set(error, TR_EFORMAT, "the peer broke the rules of TLS: %s",
                      text != NULL ? text : "no reason given");
 }
 
@@ -118,19 +117,19 @@ int tls_explain(const struct tls_failure *failure, struct error *error)
      * unexpected end) names only what followed from them. */
     if (failure->status == TR_ETOOBIG)
         rc = error_set(error, TR_ETOOBIG,
-                       "the other side sent %u bytes and had not ended its "
+                       "the peer sent %u bytes and had not ended its "
                        "handshake",
                        TRANSPORT_HANDSHAKE_BYTES_MAX);
     else if (!failure->speaks_tls)
-        rc = error_set(error, TR_EFORMAT, "the other side does not speak TLS");
+        rc = error_set(error, TR_EFORMAT, "the peer does not speak TLS");
     else if (failure->verify != X509_V_OK)
         rc = explain_certificate(failure, error);
     else if (failure->status == TR_EEND && failure->silent)
         rc = error_set(error, TR_EEND,
-                       "the other side ended the connection before it said "
+                       "the peer ended the connection before it said "
                        "anything; it may not speak TLS");
     else if (failure->status == TR_EEND)
-        rc = error_set(error, TR_EEND, "the other side ended the connection");
+        rc = error_set(error, TR_EEND, "the peer ended the connection");
     else if (failure->status != 0 || code == 0)
         rc = error_set(error, TR_EPEERDOWN, "the connection broke");
     else

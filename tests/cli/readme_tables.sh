@@ -6,6 +6,13 @@ readme=${srcdir:-.}/README.md
 awk '/^Five commands lead/ { on = 1 } on && /^    troupe / { print } on && /^Numbers and texts/ { exit }' "$readme" \
     >"$work/commands"
 expect "README.md has five commands" [ "$(wc -l <"$work/commands")" -eq 5 ]
+# The two tables that it shows, side by side.
+awk '/^    from,to  / { on = 1 } on && !/^    / { exit } on { print substr($0, 5, 24) }' "$readme" |
+    sed -e 's/ *$//' -e '/^$/d' >"$work/shown_links.csv"
+awk '/^    from,to  / { on = 1 } on && !/^    / { exit } on { print substr($0, 29) }' "$readme" >"$work/shown_people.csv"
+run "$TROUPE" import table --edges "$work/shown_links.csv" --nodes "$work/shown_people.csv" --out "$work/shown" --json --quiet
+expect "its tables are tables" exited 0
+expect "with an edge a line, and all people" says '"nodes":3,"edges":2,'
 # People of two classes, told apart by their city and by whom they are linked with.
 awk 'BEGIN {
     print "id,age,city,label"

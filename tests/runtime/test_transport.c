@@ -334,7 +334,7 @@ static void plain_text_is_told_from_tls(void **state)
     for (int i = 0; i < 3; i++) {
         assert_int_equal(answer(house->alpha, texts[i], strlen(texts[i]), false, &error),
                          TR_EFORMAT);
-        expect_text(error.text, "does not speak TLS");
+        expect_text(error.text, "the peer does not speak TLS");
     }
     assert_int_equal(answer(house->alpha, "", 0, false, &error), 1);
     assert_int_equal(answer(house->alpha, "", 0, true, &error), TR_EEND);
@@ -367,7 +367,7 @@ static void a_client_of_tls_on_a_plain_port_hears_that(void **state)
     line.server_rc = 0;
     shake_hands(&line);
     assert_int_equal(line.client_rc, TR_EFORMAT);
-    expect_text(line.client_error.text, "does not speak TLS");
+    expect_text(line.client_error.text, "the peer does not speak TLS");
     disconnect_line(&line);
 }
 
@@ -385,7 +385,7 @@ static void older_versions_are_refused(void **state)
     int size = BIO_read(out, hello, sizeof hello);
     assert_true(size > 0);
     assert_int_equal(answer(house->alpha, hello, (size_t)size, false, &error), TR_EPERM);
-    expect_text(error.text, "does not speak TLS 1.3");
+    expect_text(error.text, "the peer does not speak TLS 1.3");
     SSL_free(ssl);
     SSL_CTX_free(context);
 }
