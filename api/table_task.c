@@ -226,6 +226,7 @@ int tr_import_table_column(struct tr_task *task, uint32_t number,
         known.use = (uint32_t)of->role;
         known.values = of->values;
         known.missing = of->missing;
+        known.odd_line = of->odd_line;
     }
     tr_task_leave(task);
     if (number >= count)

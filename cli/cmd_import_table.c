@@ -61,6 +61,20 @@ static void hint_at_many_labels(struct report *report, const struct tr_import_ta
     report_text(report, "hint", "hint", hint);
 }
 
+static void hint_at_odd_numbers(struct report *report, const struct tr_import_table_column *column)
+{
+    char hint[400];
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32
+             " of the nodes%s%.100s looks like numbers, and is read as texts because "
+             "of line %" PRIu64
+             ": write numbers as 1234.5, without other signs, and leave a field without a value "
+             "empty",
+             column->column, column->name != NULL ? ", " : "",
+             column->name != NULL ? column->name : "", column->odd_line);
+    report_text(report, "hint", "hint", hint);
+}
+
 static int report_tables(const void *arg, struct tr_task *task, struct report *report,
                          struct tr_error *error)
 {
@@ -110,6 +124,12 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
                               column.use == TR_TABLE_LABEL_SETS));
     }
     report_rows_end(report);
+    for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
+        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
+        rv = tr_import_table_column(task, i, &column, error);
+        if (rv == 0 && column.odd_line != 0)
+            hint_at_odd_numbers(report, &column);
+    }
     if (options->nodes != NULL && !labels)
         report_text(report, "hint", "hint",
                     "no column of the nodes is taken for labels: to train a model, import with "

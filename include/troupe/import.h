@@ -249,10 +249,13 @@ struct tr_import_table_column {
     unsigned char padding[4];
     uint64_t values;  /* of categories, codes and columns of labels: how many different ones */
     uint64_t missing; /* rows without one */
+    /* Of texts that are nearly all numbers, also as 1,234 or $3: the first line whose value is none
+     * that is read; 0: none. */
+    uint64_t odd_line;
 };
-#define TR_IMPORT_TABLE_COLUMN_INIT                                                   \
-    {                                                                                 \
-        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0 \
+#define TR_IMPORT_TABLE_COLUMN_INIT                                                      \
+    {                                                                                    \
+        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0, 0 \
     }
 
 /* As tr_import_edges_result(). */

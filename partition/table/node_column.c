@@ -56,10 +56,14 @@ void node_column_survey(struct node_column *column, const struct value_reader *v
         return;
     }
     column->present++;
-    if (column->numbers && value_is_number(values, field, &number))
+    if (column->numbers && value_is_number(values, field, &number)) {
         survey_number(column, number, line);
-    else
+        column->numeric++;
+    } else {
         column->numbers = false;
+        keep_first(&column->text_line, line);
+        column->numeric += value_looks_numeric(field);
+    }
     if (value_is_name(field) && field->length <= ID_TEXT_MAX - NODE_TEXT_PREFIX)
         return;
     if (value_is_utf8(field)) {
@@ -131,6 +135,15 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
         column->role = TABLE_CATEGORIES;
     }
     return 0;
+}
+
+uint64_t node_column_odd_line(const struct node_column *column)
+{
+    bool texts = column->role == TABLE_CATEGORIES || column->role == TABLE_CODES ||
+                 column->role == TABLE_DROPPED;
+    return texts && column->numeric > 0 && 10 * column->numeric >= 9 * column->present
+               ? column->text_line
+               : 0;
 }
 
 /* Numbers are scaled as doubles: floats of large numbers have lost their differences. */

@@ -22,8 +22,10 @@ struct node_column {
     bool scaled;  /* numbers, brought to mean 0 and deviation 1 */
     bool prose;   /* values are too long or too many for categories */
     uint64_t present, missing;
+    uint64_t numeric; /* values in which people read a number */
     /* The first line of such a value; 0: none. */
     uint64_t missing_line;
+    uint64_t text_line; /* of a value that is no number */
     uint64_t fraction_line;
     uint64_t large_line; /* of a whole number that doubles do not hold */
     uint64_t prose_line;
@@ -55,6 +57,10 @@ void node_column_survey(struct node_column *column, const struct value_reader *v
 /* Decides behind the last row what becomes of column number i, which was surveyed. Fails on the
  * reader, with the line that says why. */
 int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader);
+
+/* The first line whose value is no number, where nearly all values are meant as numbers and the
+ * column is one of texts for a few of them; 0: it is what it seems. */
+uint64_t node_column_odd_line(const struct node_column *column);
 
 /* The column's number of a row. false: the field is none, which the first pass would have seen; or
  * *too_large: it is, for a float. */

@@ -79,8 +79,9 @@ struct table_column {
     bool scaled;
     uint32_t column; /* from 1 */
     enum table_role role;
-    uint64_t values;  /* of texts and labels: how many different ones */
-    uint64_t missing; /* rows without one */
+    uint64_t values;   /* of texts and labels: how many different ones */
+    uint64_t missing;  /* rows without one */
+    uint64_t odd_line; /* the first that makes texts of what is meant as numbers; 0: none */
 };
 
 struct table_found {

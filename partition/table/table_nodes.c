@@ -291,6 +291,7 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         const struct node_column *column = &nodes->columns[i];
         told[i].role = column->role;
         told[i].missing = column->missing;
+        told[i].odd_line = node_column_odd_line(column);
         told[i].values = column->num_values;
         told[i].scaled = column->role == TABLE_NUMBERS && column->scaled;
         if (column->role == TABLE_LABELS || column->role == TABLE_LABEL_SETS)

@@ -63,6 +63,47 @@ bool value_is_number(const struct value_reader *reader, const struct table_field
     return *end == '\0' && isfinite(*number);
 }
 
+/* What stands before or behind an amount, beside signs and blanks: $, %, and the bytes of a euro, a
+ * pound, a yen and blanks that do not break a line. */
+static bool is_around_number(unsigned char c)
+{
+    return c == ' ' || c == '$' || c == '%' || c >= 0x80;
+}
+
+static bool is_digit(const struct table_field *field, uint32_t at)
+{
+    return at < field->length && field->at[at] >= '0' && field->at[at] <= '9';
+}
+
+static uint32_t skip_digits(const struct table_field *field, uint32_t at)
+{
+    while (is_digit(field, at))
+        at++;
+    return at;
+}
+
+bool value_looks_numeric(const struct table_field *field)
+{
+    const char *text = field->at;
+    uint32_t at = 0, length = field->length;
+    while (length > 0 && is_around_number((unsigned char)text[length - 1]))
+        length--;
+    while (at < length &&
+           (is_around_number((unsigned char)text[at]) || text[at] == '-' || text[at] == '+'))
+        at++;
+    const struct table_field body = { text, length };
+    uint32_t end = skip_digits(&body, at);
+    if (end == at || length - at > NUMBER_MAX)
+        return false;
+    /* Groups of three digits, then a fraction. */
+    while (end < length && strchr(",.' ", text[end]) != NULL &&
+           skip_digits(&body, end + 1) == end + 4)
+        end += 4;
+    if (end < length && (text[end] == ',' || text[end] == '.'))
+        end = skip_digits(&body, end + 1);
+    return end == length;
+}
+
 bool value_is_split(const struct table_field *field, enum value_mask *mask)
 {
     static const char *const TRAIN[] = { "train", "training", NULL };

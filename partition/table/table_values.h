@@ -27,6 +27,9 @@ bool value_is_missing(const struct table_field *field);
 /* A finite decimal number. */
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
                      double *number);
+/* Whether people read a number in it, also as spreadsheets write some: 1,234.50, 1.234,50, $3 or 3 %.
+ * No date or version is one. */
+bool value_looks_numeric(const struct table_field *field);
 /* Whether the text is the word, however its letters are written. */
 bool value_is_word(const struct table_field *field, const char *word);
 

@@ -57,6 +57,23 @@ printf 'PAR1\0\0' >"$work/table"
 troupe import table --edges "$work/table" --out "$work/made/raw" --quiet
 expect "a Parquet file is refused with the Python that converts it" \
     fails_with 'table: looks like a Parquet file, not like text; .*pandas'
+cat >"$work/salaries.csv" <<'END'
+id,salary,price,share,born,street,size
+alice,"1,234.50",$3,3 %,01.02.1990,17b,1
+bob,"12,000",4.5,"4,5 %",03.02.1991,18,2
+"carol, jr",999,€ 5,5%,04.02.1992,19-20,?
+dave,1000,6,6%,05.02.1993,2,4
+END
+troupe import table --edges "$work/links.csv" --nodes "$work/salaries.csv" --out "$work/salaries" --quiet
+expect "numbers as spreadsheets write them are hinted at" \
+    says '^hint  *column 2 of the nodes, salary looks like numbers, and is read as texts because of line 2: write numbers as 1234.5'
+expect "so are amounts of money" says '^hint  *column 3 of the nodes, price .* line 2:'
+expect "and shares" says '^hint  *column 4 of the nodes, share .* line 2:'
+expect "dates and other texts are no numbers" sh -c "! grep -qE '^hint .*(born|street|size)' '$work/out'"
+{ echo id,age; seq 1 20 | awk '{ print "n" $1 "," ($1 == 13 ? "unknown" : $1) }'; } >"$work/ages.csv"
+printf 'src,dst\nn1,n2\n' >"$work/one.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --out "$work/ages" --quiet
+expect "so is a column with one text among its numbers" says '^hint  *column 2 of the nodes, age .* because of line 14:'
 printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
 troupe import table --edges "$work/mesh.mtx" --header no --out "$work/made/raw" --quiet
 expect "a Matrix Market file is no table, whose sizes would be an edge" \
