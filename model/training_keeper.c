@@ -31,12 +31,28 @@ uint64_t training_now_ns(void *arg)
     return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static void report_step(struct training *t, uint64_t done)
+static void report_batches(struct training *t, uint32_t epoch, uint64_t done)
 {
     char phase[TR_TASK_PHASE_MAX];
-    snprintf(phase, sizeof phase, "epoch %u", t->epoch + 1);
+    snprintf(phase, sizeof phase, "epoch %u", epoch + 1);
     tr_task_report(t->task, phase, "batches", done,
                    tr_loader_num_batches(train_ranks_loader(&t->ranks)));
+}
+
+static void report_step(struct training *t, uint64_t done)
+{
+    report_batches(t, t->epoch, done);
+}
+
+/* Scores a split under a phase of its own, so that its seconds do not count as those of batches. */
+static int report_scoring(struct training *t, struct run_job_split *split, const char *phase,
+                          uint32_t epoch, struct scores *scores, struct error *error)
+{
+    tr_task_report(t->task, phase, "", 0, 0);
+    int rv = run_job_evaluate(&t->job, split, t->config.evaluation == RUN_EVALUATE_EXACT, epoch,
+                              scores, error);
+    report_step(t, tr_loader_num_batches(train_ranks_loader(&t->ranks)));
+    return rv;
 }
 
 void training_begin_epoch(struct training *t, uint32_t epoch)
@@ -58,9 +74,10 @@ static int training_keeper_evaluate(void *arg, struct model *model, struct score
                                     struct error *error)
 {
     struct training *t = arg;
+    char phase[TR_TASK_PHASE_MAX];
     (void)model;
-    return run_job_evaluate(&t->job, &t->val, t->config.evaluation == RUN_EVALUATE_EXACT, t->epoch,
-                            scores, error);
+    snprintf(phase, sizeof phase, "epoch %u, validation", t->epoch + 1);
+    return report_scoring(t, &t->val, phase, t->epoch, scores, error);
 }
 
 static void say_epoch(struct training *t, const struct epoch_report *report)
@@ -106,6 +123,9 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
      * refuses the line leaves the rest as it is. */
     say_epoch(t, report);
     advise_rate(t, report);
+    /* The wait for the first batch of the next epoch is a part of that one. */
+    if (report->epoch + 1 < t->config.model.epochs)
+        report_batches(t, report->epoch + 1, 0);
     return run_folder_append(&t->folder, run_epoch_to_json(report), error);
 }
 
@@ -195,8 +215,7 @@ static int training_keeper_test(void *arg, struct error *error)
     struct scores scores;
     if (t->tested)
         return 0;
-    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
-                              &scores, error);
+    int rv = report_scoring(t, &t->test, "test", 0, &scores, error);
     if (rv == 0 && scores.labelled > 0)
         training_set_tested(t, &scores);
     return rv;

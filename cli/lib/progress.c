@@ -54,6 +54,15 @@ static void draw_bar(const struct progress *progress, double share)
     fprintf(progress->out, " [%s]", bar);
 }
 
+/* A slow piece does less than one a second: 0.40, not 0. */
+static char *rate_text(char *text, double rate)
+{
+    if (rate >= 10 || rate == 0)
+        return quantity_count(text, rate);
+    snprintf(text, QUANTITY_TEXT_MAX, "%.2g", rate);
+    return text;
+}
+
 static void show(struct progress *progress, uint64_t now, bool ended)
 {
     double seconds = (double)(now - progress->begin_ns) * 1e-9;
@@ -68,7 +77,7 @@ static void show(struct progress *progress, uint64_t now, bool ended)
         fprintf(progress->out, " %3.0f%%", share * 100);
     }
     if (progress->unit[0] != '\0')
-        fprintf(progress->out, " %s %s/s", quantity_count(text, rate), progress->unit);
+        fprintf(progress->out, " %s %s/s", rate_text(text, rate), progress->unit);
     fprintf(progress->out, ", %s", quantity_seconds(text, seconds));
     if (!ended && progress->done < progress->total && rate > 0)
         fprintf(progress->out, ", %s left",

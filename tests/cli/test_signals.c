@@ -210,6 +210,22 @@ static void a_line_says_how_far_and_how_fast(void **state)
     assert_non_null(strstr(text, "s left"));
 }
 
+static void a_slow_rate_is_not_0(void **state)
+{
+    (void)state;
+    char text[256] = { 0 };
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    struct progress progress = { .out = file };
+    progress_begin(&progress, "epoch 1", "batches", 4);
+    progress.begin_ns -= UINT64_C(10000000000);
+    progress_update(&progress, 2);
+    rewind(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_non_null(strstr(text, "epoch 1  50% 0.2 batches/s, 10."));
+}
+
 static void the_last_line_of_a_piece_says_how_long_it_took(void **state)
 {
     (void)state;
@@ -462,6 +478,7 @@ int main(void)
         cmocka_unit_test(stopping_gives_the_mask_back),
         cmocka_unit_test(a_log_does_not_fill_up),
         AT_REST(a_line_says_how_far_and_how_fast),
+        AT_REST(a_slow_rate_is_not_0),
         AT_REST(the_last_line_of_a_piece_says_how_long_it_took),
         cmocka_unit_test(a_pipe_tells_which_signals_came),
         cmocka_unit_test(a_signal_cancels_what_is_watched),

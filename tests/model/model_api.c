@@ -179,6 +179,31 @@ static void check_cancel(const char *graph, const char *run)
     tr_task_close(task);
 }
 
+/* The seconds of a validation are not those of an epoch's batches: it is a phase of its own. */
+static void check_phases(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_task_progress now = TR_TASK_PROGRESS_INIT;
+    struct tr_task *task;
+    bool batches = false, validation = false;
+    options.epochs = 1000000;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    while (!batches || !validation) {
+        CHECK(tr_task_progress(task, &now, &error) == 0 && !now.finished);
+        if (strcmp(now.unit, "batches") == 0) {
+            CHECK(strstr(now.phase, "validation") == NULL);
+            batches = true;
+        } else if (strstr(now.phase, ", validation") != NULL) {
+            CHECK(strncmp(now.phase, "epoch ", 6) == 0 && now.total == 0);
+            validation = true;
+        }
+    }
+    tr_task_cancel(task);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ECANCELED);
+    tr_task_close(task);
+}
+
 static int run_nothing(struct tr_task *task, void *arg, struct tr_error *error)
 {
     (void)task;
@@ -495,6 +520,8 @@ int main(int argc, char **argv)
     check_cancel(argv[1], argv[3]);
     check_unconfirmed(argv[1], argv[3]);
     char waiting[4096];
+    snprintf(waiting, sizeof waiting, "%s-phases", argv[3]);
+    check_phases(argv[1], waiting);
     snprintf(waiting, sizeof waiting, "%s-waiting", argv[3]);
     check_waiting(argv[1], waiting);
     snprintf(waiting, sizeof waiting, "%s-retry", argv[3]);
