@@ -21,6 +21,8 @@
 #define SCALES_ROWS 4096u
 #define FAR_DEVIATIONS 10.0f
 #define LARGE_DEVIATION 100.0f
+/* The name that an import gives a column of weights. */
+#define EDGE_WEIGHTS "weight"
 
 struct survey {
     struct run_job *job;
@@ -238,6 +240,19 @@ static int advise_scales(const struct survey *s)
     return rv;
 }
 
+/* The graph was given weights, as an import calls them, and nobody asked for them. */
+static void advise_weights(const struct survey *s)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    if (s->job->config->edge_weight == NULL &&
+        tr_graph_find_edge_feature(s->job->graph, 0, EDGE_WEIGHTS, &info, NULL) == 0 &&
+        info.width == 1)
+        advise(s,
+               "the edges have '" EDGE_WEIGHTS "', which is not used, so that all of them count "
+               "alike: give options.edge_weight '" EDGE_WEIGHTS "' where a larger one joins nodes "
+               "closer");
+}
+
 static int survey_all(struct survey *s)
 {
     int rv = count_labels(s);
@@ -253,6 +268,7 @@ static int survey_all(struct survey *s)
     advise_classes(s);
     advise_scores(s);
     advise_steps(s);
+    advise_weights(s);
     return advise_scales(s);
 }
 

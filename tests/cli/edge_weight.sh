@@ -35,6 +35,11 @@ learn() { # FOLDER EPOCHS OPTION...
 }
 learn plain 30
 expect "without weights nothing tells the classes" says '"test_accuracy":0\.[0-5]'
+unused() { grep -q "^troupe train: the edges have 'weight', which is not used, .*: give --edge-weight 'weight' where" "$work/err"; }
+troupe train "$graph" --run "$work/advised" --epochs 1
+expect "a run without is advised of them" unused
+troupe train "$graph" --run "$work/advised" --epochs 1 --edge-weight weight --replace
+expect "one with them is not" sh -c "! grep -q 'which is not used' '$work/err'"
 learn sage 80 --edge-weight weight
 expect "with them sage finds all" says '"test_accuracy":1\.0'
 learn gcn 60 --edge-weight weight --model gcn
