@@ -78,7 +78,7 @@ static const struct option_spec OPTIONS[] = {
 
 static const char *const EXAMPLES[] = {
     "troupe launch cluster.json --run runs/a -- --model sage --fanout 10,25 --epochs 10",
-    "troupe launch cluster.json --exec \"python3 train.py\" -- --lr 0.01",
+    "troupe launch cluster.json -- python3 train.py --lr 0.01",
     "troupe launch cluster.json --dry-run",
     NULL,
 };
@@ -92,6 +92,33 @@ static int find_program(char program[PATH_MAX], struct tr_error *error)
                             strerror(errno));
     program[length] = '\0';
     return 0;
+}
+
+/* Whether the words behind the cluster file are a program that trains: options of troupe train all
+ * begin with a dash. */
+static bool names_program(const struct invocation *invocation)
+{
+    return invocation->num_operands > 1 && invocation->operands[1][0] != '-';
+}
+
+/* A word as a shell reads it back, whatever it holds. */
+static char *quote_word(const char *word)
+{
+    char *quoted = malloc(4 * strlen(word) + 3), *at = quoted;
+    if (quoted == NULL)
+        return NULL;
+    *at++ = '\'';
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *word;
+        }
+    }
+    *at++ = '\'';
+    *at = '\0';
+    return quoted;
 }
 
 static int open_launch(const struct invocation *invocation, const struct launch_values *values,
@@ -113,7 +140,17 @@ static int open_launch(const struct invocation *invocation, const struct launch_
     options.master_port = (uint32_t)values->master_port;
     options.no_copy = values->no_copy;
     options.keep_lines = true;
-    return tr_launch_open(&options, launch, error);
+    if (values->exec != NULL || !names_program(invocation))
+        return tr_launch_open(&options, launch, error);
+    char *quoted = quote_word(options.arguments[0]);
+    if (quoted == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a word");
+    options.exec = quoted;
+    options.arguments++;
+    options.num_arguments--;
+    rv = tr_launch_open(&options, launch, error);
+    free(quoted);
+    return rv;
 }
 
 static int print_command(const struct tr_launch *launch, uint32_t process, struct tr_error *error)
@@ -221,7 +258,7 @@ static int cmd_launch_run(const struct invocation *invocation, const void *value
 const struct command command_launch = {
     .name = "launch",
     .summary = "Start a job on the hosts of a cluster file, and keep it running",
-    .operands = "CLUSTER [-- OPTION ...]",
+    .operands = "CLUSTER [-- OPTION ... | PROGRAM ...]",
     .operands_min = 1,
     .operands_max = TR_LAUNCH_WORDS_MAX,
     .options = OPTIONS,

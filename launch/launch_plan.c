@@ -172,6 +172,24 @@ static void add_rank(const struct launch_plan *plan, uint32_t process,
     argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads > 0 ? host->threads : 1);
 }
 
+/* What this program's environment has goes before, also to other hosts. */
+static void add_unless_set(struct argv_builder *environment, const char *name, const char *value)
+{
+    const char *own = getenv(name);
+    argv_builder_addf(environment, "%s=%s", name, own != NULL ? own : value);
+}
+
+/* What a program of the user's needs beside its rank. A step of PyTorch allocates and frees the same
+ * large buffers again: by default glibc gives each back to the system, and their pages are faulted
+ * in anew, which takes as long as the arithmetic. Lines that it prints are shown at once. */
+static void add_own_program(struct argv_builder *environment)
+{
+    add_unless_set(environment, "PYTHONUNBUFFERED", "1");
+    add_unless_set(environment, "MALLOC_MMAP_MAX_", "0");
+    add_unless_set(environment, "MALLOC_TRIM_THRESHOLD_", "4294967296");
+    add_unless_set(environment, "MALLOC_TOP_PAD_", "67108864");
+}
+
 static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
                             bool restarted, struct argv_builder *environment)
 {
@@ -185,6 +203,8 @@ static void add_environment(const struct launch_plan *plan, uint32_t process, ui
         argv_builder_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
     if (plan->plan.plan.processes[process].trainers.count > 0)
         add_rank(plan, process, environment);
+    if (plan->request.exec != NULL && plan->plan.plan.processes[process].trainers.count > 0)
+        add_own_program(environment);
 }
 
 /* `troupe` on the host; elsewhere the cluster file may say what starts it. */

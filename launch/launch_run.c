@@ -314,6 +314,7 @@ static int init_launcher(struct launch_loop *launch, struct error *error)
         .incarnation = first_incarnation(),
         .restarts = plan->cluster.restart.times,
         .period_ns = plan->cluster.restart.ns,
+        .together = plan->request.exec != NULL,
         .ops = &OPS,
         .arg = launch,
     };

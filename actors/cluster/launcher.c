@@ -41,6 +41,7 @@ int launcher_init(struct launcher *launcher, const struct launcher_options *opti
         .incarnation = options->incarnation,
         .restarts = options->restarts,
         .period_ns = options->period_ns,
+        .together = options->together,
     };
     int rv = launcher_policy_init(&launcher->policy, &policy, now_ns);
     free(roles);

@@ -45,6 +45,7 @@ struct launcher_options {
     uint32_t incarnation; /* of the first start of each process; later ones are larger */
     uint32_t restarts;    /* see launcher_policy.h */
     uint64_t period_ns;
+    bool together;
     const struct launcher_ops *ops;
     void *arg;
 };

@@ -10,6 +10,8 @@
  *  3. A member is asked to stop only when none of a role before its own lives; a killed one lives
  *     until its end was heard.
  *  4. Time does not go back.
+ *  5. While a recalled trainer lives no trainer is started: those that are to be wait without a
+ *     time, until the end of the last recalled one gives them one.
  */
 #include "actors/cluster/launcher_policy.h"
 
@@ -29,6 +31,7 @@ int launcher_policy_init(struct launcher_policy *policy,
     *policy = (struct launcher_policy){ .count = options->count,
                                         .restarts = options->restarts,
                                         .period_ns = options->period_ns,
+                                        .together = options->together,
                                         .now_ns = now_ns };
     if (options->restarts > LAUNCHER_RESTARTS_MAX)
         return TR_ERANGE;
@@ -175,6 +178,51 @@ static void revive_ended(struct launcher_policy *policy)
             policy_enter(&policy->members[p], LAUNCHER_PAUSING, policy->now_ns);
 }
 
+static bool any_recalled(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].recalled)
+            return true;
+    return false;
+}
+
+/* Gives the trainers that are to be started a time: none while a recalled one lives. */
+static void schedule_trainers(struct launcher_policy *policy)
+{
+    bool waits = any_recalled(policy);
+    uint32_t failures = 0;
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].failures > failures)
+            failures = policy->members[p].failures;
+    for (uint32_t p = 0; p < policy->count; p++) {
+        struct launcher_member *member = &policy->members[p];
+        if (member->role == LAUNCHER_TRAINER && member->state == LAUNCHER_PAUSING)
+            member->at_ns = waits ? LAUNCHER_NEVER : policy->now_ns + pause_ns(failures);
+    }
+}
+
+/* Ends the trainers that still run, which may wait in a collective for one that has failed. */
+static void recall_trainers(struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++) {
+        struct launcher_member *member = &policy->members[p];
+        if (member->role != LAUNCHER_TRAINER || !is_alive(member))
+            continue;
+        kill_member(member);
+        member->recalled = true;
+    }
+    schedule_trainers(policy);
+}
+
+/* However a recalled trainer ended: it had to. */
+static void policy_returned(struct launcher_policy *policy, struct launcher_member *member)
+{
+    member->recalled = false;
+    policy_enter(member, LAUNCHER_PAUSING, LAUNCHER_NEVER);
+    /* The member waits too before the last one's end gives all of them a time. */
+    schedule_trainers(policy);
+}
+
 static void policy_failed(struct launcher_policy *policy, uint32_t process, int code, int signal)
 {
     struct launcher_member *member = &policy->members[process];
@@ -197,14 +245,19 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
     if (member->role == LAUNCHER_TRAINER) {
         policy->trainer_failed = true;
         revive_ended(policy);
+        /* Those that are revived wait for the recalled ones too. */
+        if (policy->together)
+            recall_trainers(policy);
     }
 }
 
 /* True: another process with trainers is on its way back. Then a process that ends well was
- * notified of an end of the job that is taken back. */
+ * notified of an end of the job that is taken back. Trainers that go back together are on their way
+ * all at once, and one that ends well has done so since. */
 static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
 {
-    for (uint32_t p = 0; p < policy->count; p++) {
+    bool trainer = policy->members[process].role == LAUNCHER_TRAINER;
+    for (uint32_t p = 0; p < policy->count && !(policy->together && trainer); p++) {
         const struct launcher_member *member = &policy->members[p];
         if (p != process && member->role == LAUNCHER_TRAINER && member->returning)
             return true;
@@ -256,6 +309,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         ask_in_order(policy);
     } else if (policy->complete) {
         ended_complete(policy, member, code == 0 && signal == 0);
+    } else if (member->recalled) {
+        policy_returned(policy, member);
     } else if (code != 0 || signal != 0) {
         policy_failed(policy, process, code, signal);
     } else if (is_needed_again(policy, process)) {

@@ -13,6 +13,8 @@
  *         ready again)
  *     one without trainers ended well while they go on, or one with trainers while others do,
  *         some of which failed once -> started again after LAUNCHER_GRACE_NS
+ *     a trainer's failure, where trainers go back together -> the other trainers are killed, which
+ *         counts as no failure of theirs, and all are started again once none lives
  *     silent, as another process says -> killed, which is a failure
  *     every process with trainers ended well -> the others are asked to stop, the job succeeded
  *     complete, as the process says that wrote the result -> the job succeeded, nothing is started
@@ -81,6 +83,7 @@ struct launcher_member {
     bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     bool was_ready; /* in this life */
+    bool recalled;  /* killed since another trainer failed: to be started with the others */
     uint64_t at_ns;
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */
@@ -97,11 +100,15 @@ struct launcher_policy_options {
     uint32_t incarnation; /* of the first start; later ones are larger */
     uint32_t restarts;    /* a role, at most LAUNCHER_RESTARTS_MAX, within ... */
     uint64_t period_ns;   /* ... this */
+    /* Trainers are programs that cannot go back to a checkpoint while they run: when one fails, all
+     * begin again. */
+    bool together;
 };
 
 struct launcher_policy {
     uint32_t count, restarts;
     uint64_t period_ns;
+    bool together;
     struct launcher_member *members;
     struct launcher_budget budgets[LAUNCHER_ROLES];
     uint64_t now_ns;

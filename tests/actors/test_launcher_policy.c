@@ -285,6 +285,64 @@ static void a_trainer_that_fails_brings_the_others_back(void **unused)
     assert_int_equal(result(&world, NULL), 0);
 }
 
+/* Trainers that go back together: whichever fails, no trainer is started before all of them have
+ * ended, and one failure is counted, however many ended. */
+static void trainers_that_go_back_together_begin_together(void **unused)
+{
+    static const enum launcher_role ROLES[] = { LAUNCHER_SERVER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,
+                                                LAUNCHER_TRAINER };
+    struct world world;
+    struct error error;
+    (void)unused;
+    begin(&world, ROLES, 4);
+    world.policy.together = true;
+    obey(&world);
+    ends(&world, 1, 0, 0); /* it was done, and is needed again */
+    for (uint32_t i = 0; i < LAUNCHER_RESTARTS; i++) {
+        if (i > 0)
+            launcher_policy_ready(&world.policy, 1, world.now_ns);
+        world.silent[1] = world.silent[2] = world.silent[3] = true; /* they may be killed */
+        ends(&world, 2 + i % 2, 0, 9);
+        uint32_t other = 3 - i % 2;
+        assert_true(world.killed[other] && world.killed[1] == (i > 0));
+        assert_false(world.killed[0]);
+        /* Time alone brings nobody back while one lives. */
+        assert_true(launcher_policy_wake_ns(&world.policy) == LAUNCHER_NEVER);
+        if (i > 0)
+            ends(&world, 1, 1, 0); /* it failed by itself, of the same cause */
+        assert_true(launcher_policy_wake_ns(&world.policy) == LAUNCHER_NEVER);
+        ends(&world, other, i % 2, 0);
+        assert_true(!world.alive[1] && !world.alive[2] && !world.alive[3]);
+        wait_for_it(&world);
+        assert_true(world.alive[1] && world.alive[2] && world.alive[3]);
+    }
+    world.silent[1] = world.silent[2] = true;
+    ends(&world, 3, 1, 0);
+    assert_true(world.asked[1] && world.asked[2]);
+    ends(&world, 1, 1, 0);
+    ends(&world, 2, 1, 0);
+    ends(&world, 0, 0, 0);
+    assert_int_equal(result(&world, &error), TR_ECHILD);
+}
+
+/* A stop while they go back starts none of them. */
+static void a_stop_ends_trainers_that_go_back(void **unused)
+{
+    static const enum launcher_role TWO[] = { LAUNCHER_TRAINER, LAUNCHER_TRAINER };
+    struct world world;
+    (void)unused;
+    begin(&world, TWO, 2);
+    world.policy.together = true;
+    obey(&world);
+    world.silent[0] = true;
+    ends(&world, 1, 1, 0);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    obey(&world);
+    ends(&world, 0, 0, 9);
+    assert_int_equal(world.starts, 2);
+    assert_int_equal(result(&world, NULL), TR_ECANCELED);
+}
+
 static void a_server_that_left_too_early_is_missed(void **unused)
 {
     struct world world;
@@ -811,6 +869,8 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_final),
         cmocka_unit_test(what_ends_a_ready_process_for_good_is_no_wrong_usage),
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
+        cmocka_unit_test(trainers_that_go_back_together_begin_together),
+        cmocka_unit_test(a_stop_ends_trainers_that_go_back),
         cmocka_unit_test(a_server_that_left_too_early_is_missed),
         cmocka_unit_test(a_trainer_that_fails_at_the_end_finds_the_others),
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),

@@ -195,6 +195,35 @@ kill -KILL $launcher
 wait $launcher 2>/dev/null
 expect "which is ended with what it started" within own_gone
 
+# Words that begin without a dash are such a program too, quoted as they stand.
+ln -s own "$work/bin/it's own"
+launch --dry-run -- "it's own" --lr 1
+expect "a program behind -- is started in the place of troupe train" \
+    says "hold -- sh -c .*it.*s own.* sh --lr 1'\$"
+expect "what Python prints is shown at once" says "PYTHONUNBUFFERED=1"
+begin -- "it's own" "two words"
+expect "and runs" within own_started
+expect "with its words" logged "^own 0 two words$"
+kill -TERM $launcher
+wait $launcher
+expect "until it is stopped" own_gone
+
+# One that fails takes the others along, and all begin again together.
+cat >"$work/bin/pair" <<'EOF'
+#!/bin/sh
+echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
+echo "pair $RANK restarted=$TROUPE_RESTARTED" >>"$FAKE/log"
+[ "$TROUPE_RESTARTED" = 0 ] || exit 0
+[ "$RANK" = 0 ] || until grep -q '^pair 0 restarted=0' "$FAKE/log"; do sleep 0.1; done
+[ "$RANK" = 0 ] || exit 1
+exec sleep 1000
+EOF
+chmod +x "$work/bin/pair"
+cluster '{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 2, "processes": "role"}'
+launch -- pair
+expect "a trainer that waits for one that failed begins again with it" exited 0
+expect "once" [ "$(grep -c '^pair . restarted=1' "$work/log")" = 2 ]
+
 # What has to be there before anything starts.
 NO_RSYNC=1 launch
 expect "a failed copy is refused with the remedy" fails_with "host a: rsync .*--no-copy"
