@@ -32,6 +32,7 @@ EXTRA_DIST += \
     python/troupe/batch.py \
     python/troupe/binding.py \
     python/troupe/book.py \
+    python/troupe/checkpointing.py \
     python/troupe/core_module.c \
     python/troupe/dgl/__init__.py \
     python/troupe/dgl/__main__.py \
@@ -59,18 +60,23 @@ EXTRA_DIST += \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/group.py \
+    python/troupe/job.py \
     python/troupe/loader.py \
+    python/troupe/locality.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
+    python/troupe/parallel.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
     python/troupe/pyg_data.py \
     python/troupe/raw.py \
+    python/troupe/safetensors.py \
     python/troupe/sampler.py \
     python/troupe/seeds.py \
     python/troupe/session.py \
+    python/troupe/state_tree.py \
     python/troupe/tables.py \
     python/troupe/task.py \
     python/troupe/tensors.py \

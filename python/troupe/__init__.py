@@ -22,11 +22,19 @@ if TYPE_CHECKING:
     from .batch import Block as Block
     from .book import PartitionBook as PartitionBook
     from .book import load_partition_book as load_partition_book
+    from .checkpointing import checkpoint as checkpoint
+    from .checkpointing import resume as resume
     from .errors import Error as Error
     from .graph import DistGraph as DistGraph
     from .graph import open as open
     from .group import Group as Group
+    from .job import barrier as barrier
+    from .job import initialize as initialize
+    from .job import num_trainers as num_trainers
+    from .job import rank as rank
+    from .job import shutdown as shutdown
     from .loader import DistNodeDataLoader as DistNodeDataLoader
+    from .parallel import ddp as ddp
     from .partitioning import partition_graph as partition_graph
     from .sampler import BlockSampler as BlockSampler
     from .sampler import MultiLayerFullNeighborSampler as MultiLayerFullNeighborSampler
@@ -47,12 +55,15 @@ NTYPE = ETYPE = "_TYPE"
 _MODULES: dict[str, tuple[str, ...]] = {
     "batch": ("Batch", "Block"),
     "book": ("PartitionBook", "load_partition_book"),
+    "checkpointing": ("checkpoint", "resume"),
     "dgl": (),
     "errors": ("Error",),
     "graph": ("DistGraph", "open"),
     "group": ("Group",),
+    "job": ("barrier", "initialize", "num_trainers", "rank", "shutdown"),
     "loader": ("DistNodeDataLoader",),
     "nn": (),
+    "parallel": ("ddp",),
     "partitioning": ("partition_graph",),
     "raw": (),
     "sampler": (

@@ -26,6 +26,8 @@ class Layout(NamedTuple):
     tensors: Tensors
     features: str | None
     labels: str | None
+    # Trainers that share a step.
+    world: int = 1
 
 
 class Content:
@@ -534,11 +536,13 @@ class Batch:
     Its memory counts against the session's bound until the batch and every array of it are gone.
     """
 
-    __slots__ = ("_blocks", "content")
+    __slots__ = ("_blocks", "_place", "content")
 
     def __init__(self, pointer: Any, layout: Layout) -> None:
         self.content = Content(pointer, layout)
         self._blocks: list[Block] | None = None
+        # What says where in the epoch it stands: of a padded batch, the one without seeds.
+        self._place = self.content
 
     def pointer(self) -> Any:
         """The library's own batch."""
@@ -549,32 +553,61 @@ class Batch:
         """Blocks."""
         return self.content.num_layers
 
+    def stand_for(self, empty: Batch) -> Batch:
+        """Takes the place of a batch without seeds: it is padded then."""
+        self._place = empty.content
+        return self
+
+    def count_seeds(self) -> int:
+        """Seeds of all types; of a padded batch, those that pad it."""
+        types = range(len(self.content.layout.types.ntypes))
+        return sum(int(lib.tr_batch_num_seeds(self.content.pointer, t)) for t in types)
+
     # Where it stands.
+
+    @property
+    def padded(self) -> bool:
+        """Whether this trainer has no seed in this step: the batch then has one that counts nothing.
+
+        So every trainer has the same number of batches, all of which a model can be called with.
+        """
+        return self._place is not self.content
+
+    @property
+    def weight(self) -> float:
+        """By what a mean loss is multiplied where gradients are averaged over trainers.
+
+        Their average then is the gradient of the mean over all seeds of the step; 0 of a padded
+        batch, 1 where one trainer has all.
+        """
+        if self.padded:
+            return 0.0
+        return self.count_seeds() * self._place.layout.world / max(self.step_seeds, 1)
 
     @property
     def epoch(self) -> int:
         """The epoch, from 0."""
-        return int(lib.tr_batch_epoch(self.content.pointer))
+        return int(lib.tr_batch_epoch(self._place.pointer))
 
     @property
     def index(self) -> int:
         """Its number in the epoch, from 0."""
-        return int(lib.tr_batch_index(self.content.pointer))
+        return int(lib.tr_batch_index(self._place.pointer))
 
     @property
     def rank(self) -> int:
         """The trainer that it was made for."""
-        return int(lib.tr_batch_rank(self.content.pointer))
+        return int(lib.tr_batch_rank(self._place.pointer))
 
     @property
     def step_seeds(self) -> int:
         """Seeds of its step over all trainers: what the gradient of a mean loss is divided by."""
-        return int(lib.tr_batch_step_seeds(self.content.pointer))
+        return int(lib.tr_batch_step_seeds(self._place.pointer))
 
     def digest(self) -> int:
         """A hash of the batch in original IDs: equal on every placement, in C and in Python."""
         digest = ffi.new("uint64_t *")
-        call(lib.tr_batch_digest, self.content.pointer, digest)
+        call(lib.tr_batch_digest, self._place.pointer, digest)
         return int(digest[0])
 
     # What it holds.

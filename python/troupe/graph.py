@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import itertools
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,8 @@ class DistGraph:
         self.tensors: Tensors = check_tensors(tensors)
         if part_config is None and gpb is not None:
             part_config = gpb.path
+        # Leaves the job of several processes that `initialize` joined with the graph.
+        self.leave_job: Callable[[bool], None] | None = None
         self._opened_with = (graph_name, part_config, session, tensors, options)
         self._owns_session = session is None
         self.session = session if session is not None else Session(**options)
@@ -118,6 +121,11 @@ class DistGraph:
         """The library's own graph."""
         return opened(self._pointer, "graph")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self._pointer is not None
+
     def close(self) -> None:
         """Closes the graph, and its session where that is its own; batches stay readable."""
         # Tensors that are not to stay are deleted while there is a graph to ask.
@@ -130,11 +138,22 @@ class DistGraph:
     def __enter__(self) -> DistGraph:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, exception: object, *_: object) -> None:
+        # The job of several processes that it is of: it is finished first, unless something failed.
+        job, self.leave_job = self.leave_job, None
+        if job is not None:
+            job(exception is None)
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _graph_of, self._opened_with
+        if "cluster" not in self.session.options or self.session.options["cluster"] is None:
+            return _graph_of, self._opened_with
+        # Another process is no process of the job: it opens the same graph for itself, with the
+        # same seed, from mapped files.
+        options = {"seed": self.session.options["seed"], "map_files": True}
+        path = None if self._pointer is None else self._book.path
+        place = (self._rank, self._world)
+        return _worker_graph, (self.graph_name, path, self.tensors, options, place)
 
     # Types and counts.
 
@@ -198,6 +217,10 @@ class DistGraph:
     def world(self) -> int:
         """Trainers of the job."""
         return self._world
+
+    def take_place(self, rank: int, world: int) -> None:
+        """Loaders of this process are from here on those of a trainer elsewhere."""
+        self._rank, self._world = rank, world
 
     # Features.
 
@@ -358,13 +381,16 @@ class DistGraph:
         RolledBack
             A trainer died, and the group went back to its last checkpoint.
         """
-        if self._world <= 1:
-            return
+        if self._world > 1:
+            self.group(rank).barrier(timeout)
+
+    def group(self, rank: int | None = None) -> Group:
+        """The group of the job's trainers, as one of this process has it; None: the first."""
         number = self._rank if rank is None else rank
         group = self._groups.get(number)
         if group is None:
             group = self._groups[number] = Group(self, number)
-        group.barrier(timeout)
+        return group
 
     def wait_end(self, timeout: float | None = None) -> None:
         """Waits until the job has ended, which ends the actors of this process."""
@@ -386,6 +412,14 @@ def _graph_of(
     name: str | None, path: Any, session: Session | None, tensors: str, options: dict[str, Any]
 ) -> DistGraph:
     return DistGraph(name, None, path, session=session, tensors=tensors, **options)
+
+
+def _worker_graph(
+    name: str, path: Any, tensors: str, options: dict[str, Any], place: tuple[int, int]
+) -> DistGraph:
+    graph = DistGraph(name, None, path, tensors=tensors, **options)
+    graph.take_place(*place)
+    return graph
 
 
 def open(path: str | os.PathLike[str], *, tensors: str = "numpy", **options: Any) -> DistGraph:

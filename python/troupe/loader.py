@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
+from .locality import LocalShare, local_share
 from .sampler import NeighborSampler, take_batch
 from .seeds import joined, sets_of
 
@@ -130,7 +132,7 @@ class DistNodeDataLoader:
             prefetch=prefetch,
             seed=seed,
             rank=g.rank() if rank is None else rank,
-            world=0 if world is None else world,
+            world=g.world if world is None else world,
         )
         if any(isinstance(fanout, Mapping) for fanout in graph_sampler.fanouts):
             filled(options, spec=graph_sampler.spec(g))
@@ -144,7 +146,12 @@ class DistNodeDataLoader:
             waiter.call(lib.tr_loader_open, g.pointer(), nodes, options, FOREVER, box)
         finally:
             self._pointer: Any = owned(box[0], lib.tr_loader_close) if box[0] else None
-        self.layout = Layout(g.types, g.tensors, features, labels)
+        self._world = g.world if world is None else world
+        self.layout = Layout(g.types, g.tensors, features, labels, self._world)
+        self._local_share: LocalShare | None = None
+        if self._world > 1 and g.session.options["cluster"] is not None:
+            self._report_share()
+        self._brings = {"edge_ids": edge_ids, "orig_ids": orig_ids, "degrees": degrees}
         self._epoch = 0
         # Batches of the epoch that were taken; None: it has not begun.
         self._taken: int | None = None
@@ -197,14 +204,53 @@ class DistNodeDataLoader:
             self._epoch, self._taken = self._epoch + 1, None
             raise StopIteration from None
         self._taken = (self._taken or 0) + 1
-        return batch
+        return batch if self._world == 1 or batch.count_seeds() else self._pad(batch)
+
+    def _pad(self, empty: Batch) -> Batch:
+        """A batch of the first seed of all, in the place of one without seeds."""
+        nodes = next(one for one in self._sets if len(one))
+        return self.sampler.draw(
+            self.graph,
+            {nodes.ntype: nodes.read(0, 1)},
+            seed=1,
+            features=self.layout.features,
+            labels=self.layout.labels,
+            **self._brings,
+        ).stand_for(empty)
+
+    @property
+    def local_share(self) -> LocalShare:
+        """How many of the seeds are in partitions of this process, and of its host: 0 .. 1."""
+        if self._local_share is None:
+            self._local_share = local_share(self.graph, self._sets)
+        return self._local_share
+
+    def _report_share(self) -> None:
+        share, seeds = self.local_share, sum(len(one) for one in self._sets)
+        print(
+            f"troupe: trainer {self.graph.rank()} of {self._world}: of {seeds} seeds "
+            f"{share.process:.1%} are in partitions of this process, {share.host:.1%} of its host",
+            file=sys.stderr,
+        )
 
     def state_dict(self) -> dict[str, int]:
-        """Where the loader stands: its epoch and how many of its batches were taken."""
-        return {"epoch": self._epoch, "batch": self._taken or 0}
+        """Where the loader stands: its epoch, how many of its batches were taken, and of how many."""
+        return {"epoch": self._epoch, "batch": self._taken or 0, "batches": len(self)}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Goes to where `state_dict` was taken; the next ``for`` goes on from there."""
+        """Goes to where `state_dict` was taken; the next ``for`` goes on from there.
+
+        Raises
+        ------
+        Mismatch
+            The state is of a loader with another number of batches an epoch.
+        """
+        batches = int(state.get("batches", len(self)))
+        if batches != len(self):
+            raise errors.Mismatch(
+                f"the state is of a loader of {batches} batches an epoch, and this one has "
+                f"{len(self)}: the same seeds, batch size and trainers are needed"
+            )
         self.begin(int(state["epoch"]), int(state["batch"]))
         self._resumed = self._taken is not None
 
