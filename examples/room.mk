@@ -27,4 +27,5 @@ EXTRA_DIST += \
     examples/deploy/torchrun.sh \
     examples/deploy/troupe-sampler@.service \
     examples/deploy/troupe-server@.service \
-    examples/deploy/troupe-trainer@.service
+    examples/deploy/troupe-trainer@.service \
+    examples/python/graphsage.py

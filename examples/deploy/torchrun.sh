@@ -11,7 +11,7 @@
 # and so finds its place in the cluster file: every trainer is a process of its own there
 # ("processes": "role"), in the order of the hosts, as torchrun numbers them.
 #
-# "troupe launch CLUSTER --exec 'python3 train.py'" does all this from one host; this is for
+# "troupe launch CLUSTER -- python3 train.py" does all this from one host; this is for
 # places where torchrun has to be the one that starts programs.
 set -eu
 

@@ -109,8 +109,8 @@ def train(g: troupe.DistGraph, options: argparse.Namespace) -> None:
             seeds += 0 if batch.padded else len(batch.labels)
             if options.checkpoint_every and step % options.checkpoint_every == 0:
                 troupe.checkpoint(model, optimizer, loader, step=step)
-        if troupe.rank() == 0:
-            print(f"epoch {epoch}: loss {total / max(seeds, 1):.4f}")
+        if troupe.rank() == 0 and seeds > 0:
+            print(f"epoch {epoch}: loss {total / seeds:.4f}")
     for name in ("val", "test"):
         accuracy = evaluate(g, bare, f"{name}_mask", layers)
         if troupe.rank() == 0:
