@@ -9,18 +9,22 @@ EXTRA_DIST += \
     python/setup.py \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
+    python/tests/launching.py \
+    python/tests/test_checkpointing.py \
     python/tests/test_blocks.py \
     python/tests/test_dgl_folder.py \
     python/tests/test_dgl_names.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
+    python/tests/test_job.py \
     python/tests/test_loader.py \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
     python/tests/test_partitioning.py \
     python/tests/test_raw.py \
     python/tests/test_tensors.py \
+    python/tests/test_safetensors.py \
     python/tests/test_torch.py \
     python/tests/test_training.py \
     python/troupe/__init__.py \

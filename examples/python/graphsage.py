@@ -42,13 +42,11 @@ class GraphSAGE(torch.nn.Module):
     def __init__(self, inputs: int, hidden: int, classes: int, layers: int, dropout: float) -> None:
         super().__init__()
         sizes = [inputs] + [hidden] * (layers - 1) + [classes]
-        self.layers = torch.nn.ModuleList(
-            SAGEConv(before, behind) for before, behind in zip(sizes, sizes[1:])
-        )
+        self.layers = torch.nn.ModuleList(SAGEConv(sizes[i], sizes[i + 1]) for i in range(layers))
         self.dropout = dropout
 
     def forward(self, blocks: list[troupe.Block], rows: torch.Tensor) -> torch.Tensor:
-        for i, (layer, block) in enumerate(zip(self.layers, blocks)):
+        for i, (layer, block) in enumerate(zip(self.layers, blocks, strict=True)):
             rows = layer(block, rows)
             if i < len(self.layers) - 1:
                 rows = F.dropout(F.relu(rows), self.dropout, self.training)

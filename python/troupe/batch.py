@@ -567,7 +567,7 @@ class Batch:
 
     @property
     def padded(self) -> bool:
-        """Whether this trainer has no seed in this step: the batch then has one that counts nothing.
+        """Whether this trainer has no seed in this step: the batch then has one that counts not.
 
         So every trainer has the same number of batches, all of which a model can be called with.
         """

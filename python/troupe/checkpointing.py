@@ -46,8 +46,9 @@ def _random_state() -> dict[str, Any]:
     import torch
 
     state: dict[str, Any] = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
-        state["cuda"] = torch.cuda.get_rng_state_all()
+    cuda: Any = torch.cuda
+    if cuda.is_available() and cuda.is_initialized():
+        state["cuda"] = cuda.get_rng_state_all()
     return state
 
 
@@ -68,9 +69,7 @@ def pack(job: Job, things: Mapping[str, Any], step: int) -> bytes:
     tensors: dict[str, Any] = {}
     states = {name: thing.state_dict() for name, thing in things.items()}
     states["random"] = _random_state()
-    structure = {
-        name: state_tree.flatten(state, name, tensors) for name, state in states.items()
-    }
+    structure = {name: state_tree.flatten(state, name, tensors) for name, state in states.items()}
     metadata = {
         "format": FORMAT,
         "version": VERSION,

@@ -86,9 +86,9 @@ class Group:
         """Commits this trainer's part of a checkpoint, which all make after the same step."""
         if not self._resumed and self.found(timeout)[0]:
             raise errors.InvalidArgument(
-                f"there is a checkpoint of step {self.found()[0]}: troupe.resume() goes on from it, "
-                "and comes before the first troupe.checkpoint(); to begin anew, remove the folder "
-                "of checkpoints"
+                f"there is a checkpoint of step {self.found()[0]}: troupe.resume() goes on from "
+                "it, and comes before the first troupe.checkpoint(); to begin anew, remove the "
+                "folder of checkpoints"
             )
         self._operate(lib.tr_group_save, step, ffi.from_buffer(part), len(part), deadline(timeout))
         self._resumed, self.step = True, step

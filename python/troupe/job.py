@@ -142,8 +142,9 @@ def job_of(graph: DistGraph | None = None) -> Job:
 def _own_process(cluster: Any, graph: Any) -> Any:
     if multiprocessing.parent_process() is not None:
         raise errors.InvalidArgument(
-            "troupe.initialize() in a process that multiprocessing started: a trainer is the process "
-            "that the launcher started; workers get graphs and loaders as arguments, which pickle"
+            "troupe.initialize() in a process that multiprocessing started: a trainer is the "
+            "process that the launcher started; workers get graphs and loaders as arguments, "
+            "which pickle"
         )
     if any(job.process is not None for job in jobs_here()):
         raise errors.AlreadyExists(
@@ -165,8 +166,8 @@ def _join(process: Any, tensors: str, timeout: float | None, options: dict[str, 
     call(lib.tr_process_info, process, info)
     if info.num_trainers != 1:
         raise errors.InvalidArgument(
-            f"process {info.process} of {text(info.cluster)} has {info.num_trainers} trainers, and a "
-            'program is one: give its host "processes": "role"'
+            f"process {info.process} of {text(info.cluster)} has {info.num_trainers} trainers, and "
+            'a program is one: give its host "processes": "role"'
         )
     if info.has_seed:
         options = {**options, "seed": int(info.seed)}

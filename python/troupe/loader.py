@@ -234,7 +234,7 @@ class DistNodeDataLoader:
         )
 
     def state_dict(self) -> dict[str, int]:
-        """Where the loader stands: its epoch, how many of its batches were taken, and of how many."""
+        """Where the loader stands: its epoch, the batches of it that were taken, and all."""
         return {"epoch": self._epoch, "batch": self._taken or 0, "batches": len(self)}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:

@@ -16,8 +16,10 @@ def process_group(graph: DistGraph | None = None) -> None:
 
     Its address is that of the environment (``MASTER_ADDR``, ``MASTER_PORT``), which launchers set.
     """
-    import torch.distributed as dist
+    import torch.distributed
 
+    # Its types differ between versions.
+    dist: Any = torch.distributed
     job = job_of(graph)
     if dist.is_initialized():
         if (dist.get_rank(), dist.get_world_size()) != (job.rank, job.world):

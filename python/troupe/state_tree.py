@@ -2,8 +2,8 @@
 """State dicts (of models, optimisers, loaders) as tensors by name and JSON for all else.
 
 A mapping becomes ``{"d": [[key, value], ...]}``, a list ``{"l": [...]}``, a tuple ``{"t": [...]}``,
-a tensor ``{"x": name}``; texts, numbers, truth values and None stand for themselves. What is none of
-these is refused by its path: nothing is ever pickled.
+a tensor ``{"x": name}``; texts, numbers, truth values and None stand for themselves. What is none
+of these is refused by its path: nothing is ever pickled.
 """
 
 from __future__ import annotations
