@@ -10,8 +10,9 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/launching.py \
-    python/tests/test_checkpointing.py \
+    python/tests/soak_ranks.py \
     python/tests/test_blocks.py \
+    python/tests/test_checkpointing.py \
     python/tests/test_dgl_folder.py \
     python/tests/test_dgl_names.py \
     python/tests/test_graph.py \
