@@ -114,6 +114,6 @@ def test_what_does_not_belong_together_is_refused(world: World, tmp_path: Path) 
 def test_without_a_folder_there_are_none(world: World) -> None:
     with (
         troupe.initialize(graph=world.path, tensors="torch"),
-        pytest.raises(errors.InvalidArgument, match="folder of checkpoints"),
+        pytest.raises(errors.InvalidArgument, match="no folder for checkpoints was set"),
     ):
         troupe.checkpoint(torch.nn.Linear(1, 1), timeout=60)
