@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainers in Python that are killed, or stand still, at random moments: the same weights each time.
+"""Trainers in Python that are killed, or stand still, at random moments: the same weights.
 
 Run by ``tests/soak/kill_ranks.sh`` for TROUPE_SOAK_SECONDS; TROUPE_SEED repeats its draws.
 """
@@ -39,7 +39,8 @@ def weights_of(cluster: Path, draw: random.Random | None) -> Any:
             try:
                 pid = job.python_of(victim)
                 os.kill(pid, number)
-                print(f"trainer {victim} got signal {number} after {time.monotonic() - begun:.1f} s")
+                after = time.monotonic() - begun
+                print(f"trainer {victim} got signal {number} after {after:.1f} s")
                 if number == signal.SIGSTOP:
                     time.sleep(STANDS_STILL)
                     os.kill(pid, signal.SIGCONT)
