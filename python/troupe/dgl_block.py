@@ -26,11 +26,11 @@ FORMATS = ["coo", "csr", "csc"]
 def _dgl() -> Any:
     """DGL, and the parts of it that make blocks."""
     try:
-        import dgl
-        from dgl import frame, graph_index, heterograph_index, utils
-
+        dgl: Any = import_module("dgl")
         # dgl.heterograph is also a function, which hides the module.
-        heterograph = import_module("dgl.heterograph")
+        heterograph: Any = import_module("dgl.heterograph")
+        frame, graph_index, utils = dgl.frame, dgl.graph_index, dgl.utils
+        heterograph_index = dgl.heterograph_index
     except ImportError as error:
         raise errors.Unsupported(
             f"to_dgl(): dgl cannot be imported ({error}); install it, or use the block as it is"

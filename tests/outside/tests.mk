@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
 outside_shell_tests = \
+    tests/outside/python_dgl.sh \
     tests/outside/python_types.sh \
     tests/outside/report_page.sh \
     tests/outside/slow_loris.sh \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh
+EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
+    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py

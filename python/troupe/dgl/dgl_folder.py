@@ -29,6 +29,8 @@ from .dgl_file import PartFile, read_tensors
 Array = np.ndarray[Any, Any]
 AnyPath = str | os.PathLike[str]
 
+# NumPy declares no types for it.
+_mapped: Any = np.lib.format.open_memmap
 # Rows that are copied at once.
 PIECE = 1 << 18
 PARTS_MAX = 1 << 16
@@ -230,7 +232,7 @@ class RawFiles:
         self._files = 0
         self._edges = self._new((num_edges, 2), np.dtype("int64"))
         self._seen = self._new((num_edges,), np.dtype("uint8"))
-        self._owners = np.lib.format.open_memmap(
+        self._owners = _mapped(
             folder / "owners.npy", mode="w+", dtype=np.int64, shape=(num_nodes,)
         )
         self._owners[:] = -1
@@ -242,7 +244,7 @@ class RawFiles:
         if 0 in shape:
             np.save(self._folder / name, np.empty(shape, dtype))
             return name, np.empty(shape, dtype)
-        rows = np.lib.format.open_memmap(self._folder / name, mode="w+", dtype=dtype, shape=shape)
+        rows = _mapped(self._folder / name, mode="w+", dtype=dtype, shape=shape)
         return name, rows
 
     def own_nodes(self, path: str, part: int, ids: Array) -> None:

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DGL's module over Troupe with DGL installed: blocks, graphs and partitions are DGL's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import dgl as real
+import numpy as np
+import pytest
+import torch
+from troupe import dgl
+from troupe.sampler import NeighborSampler as TroupeSampler
+
+NODES, EDGES, CLASSES = 2000, 20000, 4
+# dgl.heterograph is a function, too.
+DGLBlock = import_module("dgl.heterograph").DGLBlock
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def whole() -> real.DGLGraph:
+    """A graph of DGL whose classes its features and edges tell of."""
+    chance = np.random.default_rng(1)
+    label = chance.integers(0, CLASSES, NODES)
+    ends = chance.integers(0, NODES, (6 * EDGES, 2))
+    near = (label[ends[:, 0]] == label[ends[:, 1]]) | (chance.random(len(ends)) < 0.1)
+    ends = torch.from_numpy(ends[near][:EDGES])
+    g = real.graph((ends[:, 0], ends[:, 1]), num_nodes=NODES)
+    feat = chance.normal(size=(NODES, 8)).astype(np.float32)
+    feat[np.arange(NODES), label] += 1
+    g.ndata["feat"] = torch.from_numpy(feat)
+    g.ndata["label"] = torch.from_numpy(label)
+    train = torch.from_numpy(chance.random(NODES) < 0.5)
+    g.ndata["train_mask"], g.ndata["test_mask"] = train, ~train
+    g.edata["w"] = torch.arange(g.num_edges(), dtype=torch.float64)
+    return g
+
+
+@pytest.fixture(scope="session")
+def ours(whole, tmp_path_factory) -> tuple[str, torch.Tensor]:
+    """The same in partitions of Troupe's, and the original IDs of its nodes."""
+    path = tmp_path_factory.mktemp("ours") / "parts"
+    mapping = dgl.distributed.partition_graph(whole, "g", 3, path, return_mapping=True)
+    assert whole.ndata.keys() >= {"feat", "label"}, "the graph that was given has lost features"
+    return f"{path}/g.json", mapping[0]
+
+
+@pytest.fixture(scope="session")
+def theirs(whole, tmp_path_factory) -> str:
+    """The same in partitions that DGL wrote."""
+    path = tmp_path_factory.mktemp("theirs")
+    real.distributed.partition_graph(whole.local_var(), "g", 3, str(path))
+    return f"{path}/g.json"
+
+
+@pytest.fixture
+def g(ours) -> Iterator[dgl.distributed.DistGraph]:
+    dgl.distributed.initialize(None, seed=5)
+    yield dgl.distributed.DistGraph("g", part_config=ours[0])
+    dgl.distributed.exit_client()
+
+
+def ends_of(g, block) -> tuple[torch.Tensor, torch.Tensor]:
+    sources, destinations = block.edges()
+    return (
+        block.srcdata[dgl.NID][sources.long()],
+        block.dstdata[dgl.NID][destinations.long()],
+    )
+
+
+def test_blocks_are_of_edges_of_the_graph_and_seeds_come_first(g) -> None:
+    nodes = dgl.distributed.node_split(g.ndata["train_mask"])
+    sampler = dgl.dataloading.NeighborSampler([4, 6])
+    loader = dgl.dataloading.DistNodeDataLoader(g, nodes, sampler, batch_size=128, shuffle=True)
+    assert len(loader) == loader.expected_idxs == -(-len(nodes) // 128)
+    seen = []
+    for inputs, outputs, blocks in loader:
+        assert all(isinstance(block, DGLBlock) for block in blocks)
+        assert torch.equal(inputs, blocks[0].srcdata[dgl.NID])
+        assert torch.equal(outputs, blocks[-1].dstdata[dgl.NID])
+        assert torch.equal(blocks[0].dstdata[dgl.NID], blocks[1].srcdata[dgl.NID])
+        for block, fanout in zip(blocks, (4, 6), strict=True):
+            count = block.num_dst_nodes()
+            assert torch.equal(block.srcdata[dgl.NID][:count], block.dstdata[dgl.NID])
+            found = g.find_edges(block.edata[dgl.EID])
+            assert all(map(torch.equal, found, ends_of(g, block)))
+            degrees = g.in_degrees(block.dstdata[dgl.NID])
+            assert torch.equal(block.in_degrees().long(), degrees.clamp(max=fanout))
+        seen.append(outputs)
+    assert torch.equal(torch.cat(seen).sort().values, nodes)
+
+
+def test_a_layer_of_dgl_computes_over_the_batch_in_place(g) -> None:
+    batch = TroupeSampler([5]).draw(g, torch.arange(200))
+    block = batch.blocks[0].to_dgl()
+    assert block.srcdata[dgl.NID].data_ptr() == batch.input_nodes.data_ptr()
+    rows = g.ndata["feat"][block.srcdata[dgl.NID]]
+    layer = real.nn.SAGEConv(8, 3, "mean")
+    made = layer(block, (rows, rows[:200]))
+    sources, destinations = block.edges()
+    sums = torch.zeros(200, 8).index_add(0, destinations.long(), rows[sources.long()])
+    means = sums / block.in_degrees().clamp(min=1).unsqueeze(1)
+    expected = layer.fc_self(rows[:200]) + layer.fc_neigh(means)
+    assert torch.allclose(made, expected, atol=1e-5)
+
+
+def test_a_block_costs_less_than_half_of_create_block(g) -> None:
+    batch = TroupeSampler([10]).draw(g, torch.arange(1000))
+    csr = batch.blocks[0].as_csr()
+    counts = batch.blocks[0].num_src_nodes(), batch.blocks[0].num_dst_nodes()
+    places = torch.empty(0, dtype=torch.int32)
+
+    def took(make) -> float:
+        begin = time.perf_counter()
+        make()
+        return time.perf_counter() - begin
+
+    def ours_once() -> None:
+        batch._blocks = None
+        batch.blocks[0].to_dgl()
+
+    def theirs_once() -> None:
+        real.create_block(("csc", (csr.indptr, csr.indices, places)), *counts)
+
+    ours_best = min(took(ours_once) for _ in range(300))
+    theirs_best = min(took(theirs_once) for _ in range(300))
+    print(f"a block: {ours_best * 1e6:.0f} us, create_block {theirs_best * 1e6:.0f} us")
+    assert ours_best < 0.5 * theirs_best
+
+
+def test_what_is_drawn_passes_through_dgl(g) -> None:
+    seeds = torch.tensor([9, 4, 700])
+    drawn = g.sample_neighbors(seeds, 3)
+    assert isinstance(drawn, real.DGLGraph) and drawn.num_nodes() == g.num_nodes()
+    assert all(map(torch.equal, g.find_edges(drawn.edata[dgl.EID]), drawn.edges()))
+    block = real.to_block(drawn, seeds)
+    assert torch.equal(block.dstdata[dgl.NID], seeds)
+    every = g.sample_neighbors(seeds, -1)
+    assert torch.equal(every.in_degrees(seeds), g.in_degrees(seeds))
+    gone = every.edata[dgl.EID][:4]
+    kept = g.sample_neighbors(seeds, -1, exclude_edges=gone)
+    assert not np.isin(kept.edata[dgl.EID], gone).any()
+    assert kept.num_edges() == every.num_edges() - 4
+    assert g.sample_neighbors(torch.empty(0, dtype=torch.int64), 3).num_edges() == 0
+    picked = g.edge_subgraph(gone)
+    found = [picked.ndata[dgl.NID][ends] for ends in picked.edges()]
+    assert all(map(torch.equal, found, g.find_edges(gone)))
+
+
+class OneHop(dgl.dataloading.BlockSampler):
+    def sample_blocks(self, g, seeds, exclude_eids=None):
+        block = real.to_block(g.sample_neighbors(seeds, 2), seeds)
+        return block.srcdata[dgl.NID], seeds, [block]
+
+
+def test_a_sampler_of_a_program_draws_the_same_each_time(g) -> None:
+    def epoch() -> list[torch.Tensor]:
+        loader = dgl.dataloading.DistNodeDataLoader(g, torch.arange(300), OneHop(), batch_size=64)
+        loader.number = 0
+        return [inputs for inputs, _, _ in loader]
+
+    first = epoch()
+    assert len(first) == 5 and all(map(torch.equal, first, epoch()))
+
+
+def test_layers_that_leave_out_edges_are_drawn_one_by_one(g) -> None:
+    sampler = dgl.dataloading.NeighborSampler([-1, -1])
+    seeds = torch.arange(5)
+    gone = sampler.sample_blocks(g, seeds)[2][-1].edata[dgl.EID][:3]
+    _, _, blocks = sampler.sample_blocks(g, seeds, exclude_eids=gone)
+    for block in blocks:
+        assert not np.isin(block.edata[dgl.EID], gone).any()
+        assert all(map(torch.equal, g.find_edges(block.edata[dgl.EID]), ends_of(g, block)))
+
+
+def edges_of_part(part) -> list[tuple[float, ...]]:
+    """Own edges of a partition as tuples of global IDs and their feature."""
+    graph, _, feats = part[:3]
+    own = graph.edata["inner_edge"].bool()
+    ends = [graph.ndata[dgl.NID][ids[own]].tolist() for ids in graph.edges()]
+    return sorted(zip(*ends, feats["_N:_E:_N/w"].tolist(), strict=True))
+
+
+def test_a_partition_has_what_dgls_has(ours, whole) -> None:
+    path, original = ours
+    edges = 0
+    for part in range(3):
+        graph, ndata, edata, book, name, ntypes, etypes = dgl.distributed.load_partition(path, part)
+        own = graph.ndata["inner_node"].bool()
+        ids = graph.ndata[dgl.NID]
+        assert torch.equal(ids[own], book.partid2nids(part))
+        assert torch.equal(graph.ndata["part_id"], book.nid2partid(ids))
+        assert (graph.ndata["part_id"][own] == part).all()
+        assert torch.equal(ndata["_N/feat"], whole.ndata["feat"][original[ids[own]]])
+        assert ndata["_N/train_mask"].dtype == torch.uint8
+        assert (name, ntypes, etypes) == ("g", ["_N"], [("_N", "_E", "_N")])
+        weights = edata["_N:_E:_N/w"].long()
+        for ends, expected in zip(graph.edges(), whole.find_edges(weights), strict=True):
+            assert torch.equal(original[ids[ends]], expected)
+        edges += graph.num_edges()
+    assert edges == whole.num_edges()
+
+
+def test_partitions_of_dgl_open_as_they_are(theirs) -> None:
+    for part in range(3):
+        expected = real.distributed.load_partition(theirs, part)
+        found = dgl.distributed.load_partition(theirs, part)
+        assert found[1].keys() == expected[1].keys() and found[2].keys() == expected[2].keys()
+        for name, rows in expected[1].items():
+            assert torch.equal(found[1][name], rows), name
+        assert torch.equal(found[3].partid2nids(part), expected[3].partid2nids(part))
+        assert edges_of_part(found) == edges_of_part(expected)
+        assert found[4:] == expected[4:]
+
+
+@pytest.mark.parametrize("formats", ["csc", "csr", ["coo", "csc"]])
+def test_partitions_of_every_format_open(whole, tmp_path, formats) -> None:
+    real.distributed.partition_graph(
+        whole.local_var(), "g", 2, str(tmp_path), graph_formats=formats
+    )
+    path = f"{tmp_path}/g.json"
+    for part in range(2):
+        expected = real.distributed.load_partition(path, part)
+        assert edges_of_part(dgl.distributed.load_partition(path, part)) == edges_of_part(expected)
+
+
+@pytest.mark.parametrize("folder", ["ours", "theirs"])
+def test_a_script_runs_unchanged_and_infers_every_node(
+    request, whole, tmp_path, folder: str
+) -> None:
+    value = request.getfixturevalue(folder)
+    path = value if isinstance(value, str) else value[0]
+    out = tmp_path / "result.pt"
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(20000 + os.getpid() % 10000)}
+    environment = {**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"}
+    script = [str(HERE / "train_sage.py"), "--graph_name", "g", "--part_config", path]
+    words = [sys.executable, "-m", "troupe.dgl", *script, "--out", str(out)]
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    accuracy = float(ended.stdout.split("test accuracy")[1].split()[0])
+    assert accuracy > 0.6
+    # The same layers over the whole graph, which DGL's own code computes.
+    state, result = torch.load(out)
+    dgl.distributed.initialize(None)
+    with dgl.distributed.DistGraph("g", part_config=path) as opened:
+        sources, destinations = opened.find_edges(opened.edges())
+        rows = opened.ndata["feat"][:]
+        count = opened.num_nodes()
+    dgl.distributed.exit_client()
+    renumbered = real.graph((sources, destinations), num_nodes=count)
+    layers = [real.nn.SAGEConv(8, 16, "mean"), real.nn.SAGEConv(16, CLASSES, "mean")]
+    for number, layer in enumerate(layers):
+        prefix = f"layers.{number}."
+        own = {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+        layer.load_state_dict(own)
+        rows = layer(renumbered, rows)
+        rows = torch.relu(rows) if number == 0 else rows
+    assert torch.allclose(rows, result, atol=1e-4)
+
+
+def test_libraries_that_import_dgl_find_ours() -> None:
+    code = """
+from troupe import dgl as ours
+ours.install()
+ours.install()
+import dgl, dgl.distributed.constants
+from dgl.distributed import rpc, DistGraph
+from dgl.distributed.dist_tensor import DistTensor
+from dgl.distributed.kvstore import close_kvstore
+from dgl.dataloading import DistNodeDataLoader, NeighborSampler, ShaDowKHopSampler
+assert dgl.distributed.DistGraph is DistGraph is ours.distributed.DistGraph
+assert dgl.dataloading.NeighborSampler is NeighborSampler is ours.dataloading.NeighborSampler
+assert ours.dataloading.ShaDowKHopSampler is ShaDowKHopSampler
+assert dgl.distributed.constants.DEFAULT_NTYPE == "_N" and rpc.get_num_server() == 0
+close_kvstore()
+import torch
+g = dgl.rand_graph(50, 400)
+_, _, blocks = NeighborSampler([2, 2]).sample_blocks(g, torch.arange(5))
+assert blocks[-1].num_dst_nodes() == 5 and dgl.EID in blocks[0].edata
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr

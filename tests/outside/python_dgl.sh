@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# DGL's module over Troupe, with DGL 2.1 and the PyTorch that it takes: an environment of their own,
+# 5 GB large, which is made once in the build folder. TROUPE_DGL_PYTHON names an interpreter that has
+# them already.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+source=$(cd "${srcdir:-.}" && pwd)
+build=$(dirname "$TROUPE")
+python=${TROUPE_DGL_PYTHON-}
+if [ -z "$python" ]; then
+    env=$build/python/dgl-env
+    if [ ! -e "$env/whole" ]; then
+        # DGL 2.1 is there for Python 3.11 at most.
+        python3.11 -m venv "$env" >"$work/out" 2>&1 &&
+            "$env/bin/pip" install --quiet 'numpy<2' torch==2.2.1 dgl==2.1.0 torchdata==0.7.1 \
+                pandas pyyaml pydantic scipy cffi pytest setuptools >"$work/out" 2>&1 &&
+            touch "$env/whole"
+    fi
+    expect "there is an environment with DGL" test -e "$env/whole"
+    python=$env/bin/python
+fi
+run env PYTHON="$python" sh "$source/python/check.sh" "$build" -k test_import
+expect "the package is built for it" exited 0
+run env PYTHON="$python" sh "$source/python/check.sh" "$build" "$source/tests/outside/dgl"
+expect "blocks, graphs, partitions and scripts of DGL" exited 0
+finish
