@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import struct
@@ -16,7 +17,6 @@ import troupe
 
 torch = pytest.importorskip("torch")
 
-import itertools
 
 from troupe.dgl import dgl_file, dgl_folder, distributed  # noqa: E402
 

@@ -232,9 +232,7 @@ class RawFiles:
         self._files = 0
         self._edges = self._new((num_edges, 2), np.dtype("int64"))
         self._seen = self._new((num_edges,), np.dtype("uint8"))
-        self._owners = _mapped(
-            folder / "owners.npy", mode="w+", dtype=np.int64, shape=(num_nodes,)
-        )
+        self._owners = _mapped(folder / "owners.npy", mode="w+", dtype=np.int64, shape=(num_nodes,))
         self._owners[:] = -1
         self._tables: dict[tuple[bool, str], tuple[str, Array]] = {}
 
