@@ -231,6 +231,53 @@ def test_partitions_of_every_format_open(whole, tmp_path, formats) -> None:
         assert edges_of_part(dgl.distributed.load_partition(path, part)) == edges_of_part(expected)
 
 
+def test_graphs_of_several_types(tmp_path) -> None:
+    def ends(count: int, sources: int, destinations: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.randint(sources, (count,)), torch.randint(destinations, (count,))
+
+    goes, back, own = ("a", "goes", "b"), ("b", "back", "a"), ("a", "own", "a")
+    made_of = {goes: ends(2000, 300, 200), back: ends(1500, 200, 300), own: ends(900, 300, 300)}
+    whole = real.heterograph(made_of, num_nodes_dict={"a": 300, "b": 200})
+    whole.nodes["a"].data["x"] = torch.randn(300, 5)
+    whole.edges["goes"].data["w"] = torch.arange(2000)
+    classes = {"a": torch.arange(300).remainder(2).to(torch.int8)}
+    nodes, edges = dgl.distributed.partition_graph(
+        whole, "h", 2, tmp_path / "h", balance_ntypes=classes, return_mapping=True
+    )
+    path = tmp_path / "h/h.json"
+    dgl.distributed.initialize(None, seed=2)
+    g = dgl.distributed.DistGraph("h", part_config=path)
+    assert g.ntypes == whole.ntypes and g.canonical_etypes == whole.canonical_etypes
+    assert list(g.nodes["a"].data) == ["x"], "what balanced the parts is no feature"
+    assert torch.equal(g.nodes["a"].data["x"][:], whole.nodes["a"].data["x"][nodes["a"]])
+    assert torch.equal(g.edges["goes"].data["w"][:], edges[goes])
+    sampler = dgl.dataloading.MultiLayerNeighborSampler([3, {"goes": 2, "back": -1, "own": 0}])
+    for seeds in ({"a": torch.arange(20)}, {"a": torch.arange(10), "b": torch.arange(10)}):
+        loader = dgl.dataloading.DistNodeDataLoader(g, seeds, sampler, batch_size=8, shuffle=True)
+        seen = {name: [] for name in seeds}
+        for inputs, outputs, blocks in loader:
+            for block in blocks:
+                for etype in block.canonical_etypes:
+                    found = g.find_edges(block.edges[etype].data[dgl.EID], etype)
+                    places = block.edges(etype=etype)
+                    sources = block.srcnodes[etype[0]].data[dgl.NID][places[0].long()]
+                    into = block.dstnodes[etype[2]].data[dgl.NID][places[1].long()]
+                    assert torch.equal(found[0], sources) and torch.equal(found[1], into)
+            assert blocks[-1].num_edges("own") == 0
+            assert torch.equal(inputs["b"], blocks[0].srcnodes["b"].data[dgl.NID])
+            for name, ids in outputs.items():
+                seen[name].append(ids)
+        for name, ids in seeds.items():
+            assert torch.equal(torch.cat(seen[name]).sort().values, ids)
+    assert g.edge_subgraph({goes: torch.arange(4)}).canonical_etypes == [goes]
+    part = dgl.distributed.load_partition(path, 1)
+    kinds, ids = part[3].map_to_per_ntype(part[0].ndata[dgl.NID])
+    assert torch.equal(kinds.to(torch.int32), part[0].ndata[dgl.NTYPE])
+    assert part[1].keys() == {"a/x"} and part[2].keys() == {"a:goes:b/w"}
+    assert ids.max() < 300 and part[5:] == (["a", "b"], whole.canonical_etypes)
+    dgl.distributed.exit_client()
+
+
 @pytest.mark.parametrize("folder", ["ours", "theirs"])
 def test_a_script_runs_unchanged_and_infers_every_node(
     request, whole, tmp_path, folder: str
