@@ -4,27 +4,14 @@
  *
  * What a program passes is checked once, when the aggregation is made; the loops then trust it.
  */
-#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <troupe/aggregate.h>
 
 #include "model/kernels.h"
 #include "model/propagate.h"
+#include "model/row_loop.h"
 #include "model/sage.h"
-#include "runtime/base/error.h"
-#include "runtime/core/crew.h"
-
-/* Rows that a thread takes at once: enough that taking them costs nothing, few enough that the
- * threads end together. */
-#define ROWS_AT_ONCE ((size_t)256)
-
-struct tr_model_threads {
-    struct parallel *crew; /* NULL: one thread */
-    pthread_mutex_t busy;
-    pid_t process; /* a child of a fork has the crew's memory and none of its threads */
-};
 
 struct tr_model_aggregation {
     struct propagation prop;
@@ -42,54 +29,6 @@ struct aggregation_job {
     size_t num_added;
     float *to;
 };
-
-int tr_model_threads_create(uint32_t threads, struct tr_model_threads **out, struct tr_error *error)
-{
-    *out = NULL;
-    if (threads > TR_AGGREGATION_THREADS_MAX)
-        return tr_error_set(error, TR_ERANGE, "threads is %u; at most %d compute", threads,
-                            TR_AGGREGATION_THREADS_MAX);
-    long online = threads == 0 ? sysconf(_SC_NPROCESSORS_ONLN) : (long)threads;
-    size_t count = online < 1 ? 1 : (size_t)online;
-    count = count < TR_AGGREGATION_THREADS_MAX ? count : TR_AGGREGATION_THREADS_MAX;
-    struct tr_model_threads *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory for threads that compute");
-    made->process = getpid();
-    if (count > 1) {
-        made->crew = crew_parallel_create(count - 1);
-        if (made->crew == NULL) {
-            free(made);
-            return tr_error_set(error, TR_ENOMEM, "no memory for %zu threads that compute", count);
-        }
-    }
-    pthread_mutex_init(&made->busy, NULL);
-    *out = made;
-    return 0;
-}
-
-void tr_model_threads_destroy(struct tr_model_threads *threads)
-{
-    if (threads == NULL)
-        return;
-    if (threads->process == getpid()) {
-        crew_parallel_destroy(threads->crew);
-        pthread_mutex_destroy(&threads->busy);
-    }
-    free(threads);
-}
-
-/* The rows of chunk after chunk, on the threads where they are free. */
-static void share_out(struct tr_model_threads *threads, struct aggregation_job *job,
-                      void (*body)(void *arg, size_t chunk, size_t worker))
-{
-    size_t chunks = job->count / ROWS_AT_ONCE + (job->count % ROWS_AT_ONCE != 0);
-    bool shared = threads != NULL && threads->crew != NULL && threads->process == getpid() &&
-                  pthread_mutex_trylock(&threads->busy) == 0;
-    parallel_for(shared ? threads->crew : parallel_serial, chunks, body, job);
-    if (shared)
-        pthread_mutex_unlock(&threads->busy);
-}
 
 static int check_edges(uint32_t num_src, uint32_t num_dst, uint32_t num_edges,
                        const uint32_t *index, const uint32_t *sources, struct tr_error *error)
@@ -184,16 +123,11 @@ int tr_model_aggregation_set_mean(struct tr_model_aggregation *aggregation, stru
     return 0;
 }
 
-static size_t chunk_end(const struct aggregation_job *job, size_t begin)
-{
-    return job->count - begin < ROWS_AT_ONCE ? job->count : begin + ROWS_AT_ONCE;
-}
-
 static void forward_chunk(void *arg, size_t chunk, size_t worker)
 {
     (void)worker;
     const struct aggregation_job *job = arg;
-    size_t begin = chunk * ROWS_AT_ONCE, end = chunk_end(job, begin);
+    size_t begin = chunk * ROW_LOOP_ROWS, end = row_loop_end(begin, job->count);
     for (size_t d = begin; d < end; d++)
         propagate(job->prop, job->kernels, (uint32_t)d, job->width, job->from,
                   job->to + d * job->width);
@@ -203,7 +137,7 @@ static void backward_chunk(void *arg, size_t chunk, size_t worker)
 {
     (void)worker;
     const struct aggregation_job *job = arg;
-    size_t begin = chunk * ROWS_AT_ONCE, end = chunk_end(job, begin);
+    size_t begin = chunk * ROW_LOOP_ROWS, end = row_loop_end(begin, job->count);
     for (size_t s = begin; s < end; s++) {
         float *to = job->to + s * job->width;
         propagate_back(job->prop, job->kernels, (uint32_t)s, job->width, job->from, to);
@@ -239,7 +173,7 @@ int tr_model_aggregation_forward(const struct tr_model_aggregation *aggregation,
                                    .count = num_out,
                                    .from = rows,
                                    .to = out };
-    share_out(threads, &job, forward_chunk);
+    row_loop(threads, job.count, forward_chunk, &job);
     return 0;
 }
 
@@ -270,6 +204,6 @@ int tr_model_aggregation_backward(struct tr_model_aggregation *aggregation,
                                    .added = added,
                                    .num_added = added == NULL ? 0 : num_added,
                                    .to = row_grads };
-    share_out(threads, &job, backward_chunk);
+    row_loop(threads, job.count, backward_chunk, &job);
     return 0;
 }

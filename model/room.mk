@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
+    model/activation.c \
     model/aggregation.c \
     model/batch_norm.c \
     model/batch_norm.h \
@@ -61,6 +62,8 @@ libtr_model_la_SOURCES = \
     model/public_scores.h \
     model/ranking.c \
     model/ranking.h \
+    model/row_loop.c \
+    model/row_loop.h \
     model/run_choice.c \
     model/run_columns.c \
     model/run_classes.c \

@@ -32,6 +32,7 @@ EXTRA_DIST += \
     python/troupe/_core.pyi \
     python/troupe/_libmodel.pyi \
     python/troupe/_libtroupe.pyi \
+    python/troupe/activation.py \
     python/troupe/aggregation.py \
     python/troupe/arrays.py \
     python/troupe/batch.py \

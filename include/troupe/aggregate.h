@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a layer of a graph neural network adds up of its neighbours' rows, over the edges of one
+ * The loops of a layer that no product is for. What a layer of a graph neural network adds up of its neighbours' rows, over the edges of one
  * block, and the transpose, which carries gradients back. Part of libtroupe-model:
  *
  *     out[d] = to[d] * (sum over edges e = (s, d) of weights[e] * from[s] * rows[s])
@@ -82,6 +82,18 @@ TR_API int tr_model_aggregation_backward(struct tr_model_aggregation *aggregatio
                                          const float *out_grads, size_t num_out, const float *added,
                                          size_t num_added, float *row_grads, size_t num_rows,
                                          struct tr_error *error);
+
+/* rows [num_rows][width] become dropout(relu(rows)) where they lie. An element is dropped with the
+ * probability rate, in [0, 1), rounded to a 65536th, as key, row and column say; the others are
+ * divided by 1 - rate. NaN stays. TR_ERANGE; TR_ENOMEM. */
+TR_API int tr_model_activate(struct tr_model_threads *threads, float *rows, size_t num_rows,
+                             size_t width, float rate, uint64_t key, struct tr_error *error);
+
+/* row_grads [num_rows][width] of grads of the same shape, through what tr_model_activate() left in
+ * rows at that rate. */
+TR_API int tr_model_activate_backward(struct tr_model_threads *threads, const float *rows,
+                                      const float *grads, size_t num_rows, size_t width, float rate,
+                                      float *row_grads, struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -212,6 +212,28 @@ def test_what_a_layer_keeps_goes_with_the_block(tensors: troupe.DistGraph) -> No
         gc.enable()
 
 
+def test_relu_and_dropout_are_those_of_pytorch() -> None:
+    torch.manual_seed(4)
+    start = torch.randn(500, 40)
+    leaf = start.clone().requires_grad_()
+    out = nn.relu_dropout(leaf * 1, 0.25)
+    kept, above = out != 0, start > 0
+    assert torch.allclose(out[kept], start[kept] / 0.75) and not (kept & ~above).any()
+    assert abs(float(kept.sum() / above.sum()) - 0.75) < 0.03
+    out.backward(torch.full_like(out, 3.0))
+    assert torch.allclose(leaf.grad, kept * 4.0)
+    torch.manual_seed(4)
+    torch.randn(500, 40)
+    assert torch.equal(nn.relu_dropout(start.clone(), 0.25), out)
+    assert not torch.equal(nn.relu_dropout(start.clone(), 0.25), out)
+    for training, rate in ((False, 0.25), (True, 0.0)):
+        assert torch.equal(nn.relu_dropout(start.clone(), rate, training), start.relu())
+    wide = nn.relu_dropout(start.double(), 0.25)
+    assert wide.dtype == torch.float64 and 0.65 < float((wide != 0).sum() / above.sum()) < 0.85
+    with pytest.raises(ValueError, match="rate is"):
+        nn.relu_dropout(start.clone(), 1.5)
+
+
 def test_a_model_learns(tensors: troupe.DistGraph) -> None:
     torch.manual_seed(1)
     model = nn.Model("sage", 16, 32, 4, 2, dropout=0.2)

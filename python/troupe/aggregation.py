@@ -32,7 +32,7 @@ def threads() -> Any:
     return _threads(min(torch.get_num_threads(), model.TR_AGGREGATION_THREADS_MAX))
 
 
-def _floats(tensor: torch.Tensor | None) -> Any:
+def floats(tensor: torch.Tensor | None) -> Any:
     """The library's pointer to a tensor, as long as that lives."""
     if tensor is None:
         return ffi.NULL
@@ -112,7 +112,7 @@ class Aggregation:
             self._kept = tuple(
                 None if t is None else t.detach().to(torch.float32).contiguous() for t in scales
             )
-            weights, *ends = (_floats(t) for t in self._kept)
+            weights, *ends = (floats(t) for t in self._kept)
             count = self.num_edges
             call(model.tr_model_aggregation_set_weights, made, weights, count)
             call(model.tr_model_aggregation_set_scales, made, *ends, self.without_loops)
@@ -129,9 +129,9 @@ class Aggregation:
             self.pointer(),
             threads(),
             rows.shape[1],
-            _floats(rows),
+            floats(rows),
             rows.shape[0],
-            _floats(out),
+            floats(out),
             self.num_dst,
         )
         return out
@@ -144,11 +144,11 @@ class Aggregation:
             self.pointer(),
             threads(),
             grads.shape[1],
-            _floats(grads),
+            floats(grads),
             self.num_dst,
-            _floats(added),
+            floats(added),
             0 if added is None else added.shape[0],
-            _floats(rows),
+            floats(rows),
             self.num_src,
         )
         return rows

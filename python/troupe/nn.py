@@ -16,9 +16,20 @@ every node.
 
 from __future__ import annotations
 
+from .activation import relu_dropout
 from .aggregation import Aggregation
 from .nn_infer import infer
 from .nn_layers import GATConv, GraphConv, SAGEConv
 from .nn_models import Model, load, save
 
-__all__ = ["Aggregation", "GATConv", "GraphConv", "Model", "SAGEConv", "infer", "load", "save"]
+__all__ = [
+    "Aggregation",
+    "GATConv",
+    "GraphConv",
+    "Model",
+    "SAGEConv",
+    "infer",
+    "load",
+    "relu_dropout",
+    "save",
+]

@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from . import errors
+from .activation import relu_dropout
 from .batch import Block
 from .nn_layers import GraphConv, SAGEConv
 
@@ -97,7 +98,7 @@ class ModelLayer(nn.Module):
             out = self.norm(out)
         if self.last:
             return out
-        return functional.dropout(torch.relu_(out), self.dropout, self.training)
+        return relu_dropout(out, self.dropout, self.training)
 
 
 class Model(nn.Module):

@@ -308,6 +308,45 @@ static void test_nothing_is_zero(void **state)
     tr_model_aggregation_destroy(aggregation);
 }
 
+static void test_relu_and_dropout_follow_from_the_key(void **state)
+{
+    (void)state;
+    enum { ROWS = 2000, COLUMNS = 50, COUNT = ROWS * COLUMNS };
+    static float first[COUNT], rows[2][COUNT], grads[COUNT], back[COUNT];
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_threads *threads;
+    assert_int_equal(tr_model_threads_create(3, &threads, &error), 0);
+    fill(first, COUNT, 1);
+    fill(grads, COUNT, 2);
+    memcpy(rows, first, sizeof first);
+    memcpy(rows[1], first, sizeof first);
+    assert_int_equal(tr_model_activate(NULL, rows[0], ROWS, COLUMNS, 0.25f, 7, &error), 0);
+    assert_int_equal(tr_model_activate(threads, rows[1], ROWS, COLUMNS, 0.25f, 7, &error), 0);
+    assert_memory_equal(rows[0], rows[1], sizeof first);
+    assert_int_equal(
+        tr_model_activate_backward(threads, rows[0], grads, ROWS, COLUMNS, 0.25f, back, &error), 0);
+    size_t above = 0, kept = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        bool is_kept = rows[0][i] != 0.0f;
+        above += first[i] > 0;
+        kept += is_kept;
+        if (is_kept)
+            assert_true(fabsf(rows[0][i] - first[i] / 0.75f) < 1e-6f && first[i] > 0);
+        assert_true(fabsf(back[i] - (is_kept ? grads[i] / 0.75f : 0.0f)) < 1e-6f);
+    }
+    /* Five deviations of 50,000 draws. */
+    assert_true(fabs((double)kept / (double)above - 0.75) < 0.01);
+    memcpy(rows[1], first, sizeof first);
+    assert_int_equal(tr_model_activate(threads, rows[1], ROWS, COLUMNS, 0.25f, 8, &error), 0);
+    assert_memory_not_equal(rows[0], rows[1], sizeof first);
+    assert_int_equal(tr_model_activate(NULL, rows[0], 1, 1, 1.0f, 7, &error), TR_ERANGE);
+    assert_int_equal(tr_model_activate(NULL, rows[0], 1, 1, -0.1f, 7, &error), TR_ERANGE);
+    refuses("NULL", tr_model_activate(NULL, NULL, 1, 1, 0.1f, 7, &error), &error);
+    refuses("NULL", tr_model_activate_backward(NULL, first, NULL, 1, 1, 0.1f, back, &error),
+            &error);
+    tr_model_threads_destroy(threads);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_weights_may_change),
         cmocka_unit_test(test_what_does_not_fit_is_refused),
         cmocka_unit_test(test_nothing_is_zero),
+        cmocka_unit_test(test_relu_and_dropout_follow_from_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
