@@ -2,6 +2,8 @@
 # The Python package. Its C modules are built by python/setup.py, on the public headers and the
 # installed (or just built) libraries; make only ships the sources and runs the tests.
 EXTRA_DIST += \
+    python/bench/loader.py \
+    python/bench/nn_step.py \
     python/check.sh \
     python/ffi_build.py \
     python/find_library.py \
@@ -22,6 +24,7 @@ EXTRA_DIST += \
     python/tests/test_loader.py \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
+    python/tests/test_own_draws.py \
     python/tests/test_partitioning.py \
     python/tests/test_raw.py \
     python/tests/test_tensors.py \
@@ -52,7 +55,6 @@ EXTRA_DIST += \
     python/troupe/dgl/dist_graph.py \
     python/troupe/dgl/dist_tensor.py \
     python/troupe/dgl/distributed.py \
-    python/troupe/dgl/draw_seed.py \
     python/troupe/dgl/drawn_graph.py \
     python/troupe/dgl/graph_frames.py \
     python/troupe/dgl/graph_parts.py \
@@ -63,6 +65,7 @@ EXTRA_DIST += \
     python/troupe/dgl/services.py \
     python/troupe/dgl/workload.py \
     python/troupe/dgl_block.py \
+    python/troupe/draw_seed.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/group.py \
@@ -74,6 +77,7 @@ EXTRA_DIST += \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
     python/troupe/parallel.py \
+    python/troupe/own_draws.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
     python/troupe/pyg_data.py \

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import errors
+from . import draw_seed, errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
 from .book import PartitionBook
@@ -348,8 +348,12 @@ class DistGraph:
     def next_seed(self) -> int:
         """The seed of a draw that names none: of the session's, the rank and this call's number.
 
-        Several threads that draw at once say `seed` themselves, since their order is not known.
+        A loader's own threads draw by the seed of the batch that they make. Several other threads
+        that draw at once say `seed` themselves, since their order is not known.
         """
+        of_batch = draw_seed.next_seed()
+        if of_batch is not None:
+            return of_batch
         number, self._calls = self._calls, self._calls + 1
         words = np.random.SeedSequence([int(self.session.options["seed"]), self._rank, number])
         return int(words.generate_state(1, np.uint64)[0]) or 1

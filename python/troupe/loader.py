@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
 from .locality import LocalShare, local_share
-from .sampler import NeighborSampler, take_batch
+from .own_draws import Making, OwnDraws
+from .sampler import BlockSampler, NeighborSampler, take_batch
 from .seeds import joined, sets_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ OPTIONS = (
     "rank",
     "world",
     "timeout",
+    "num_workers",
+    "collate_fn",
+    "worker_processes",
 )
 
 
@@ -48,7 +52,9 @@ class DistNodeDataLoader:
     nids : NodeSet, Table, list or mapping
         The seeds: of `node_split`, a mask of the graph, global IDs, a mapping of node types to
         these, or None for all nodes. Without `shuffle` they come in the order of original IDs.
-    graph_sampler : NeighborSampler
+    graph_sampler : NeighborSampler, or BlockSampler of the program's own
+        Of the second ``sample_blocks(g, seeds)`` draws; what it returns is delivered. Where this
+        trainer has no seed in a step, that is what it draws for the first seed of all.
     device : None or "cpu"
     batch_size : int
         Seeds a batch, for each trainer.
@@ -66,8 +72,16 @@ class DistNodeDataLoader:
         This trainer's number and how many there are; None: this process's place in the job.
     timeout : float, optional
         Seconds to wait for a batch; `errors.TimedOut` loses nothing.
-    num_workers, pin_memory, persistent_workers, queue_size
-        Accepted and ignored: batches are made by threads without the interpreter.
+    num_workers : int
+        Threads for a sampler of the program's own and for `collate_fn`; 0: 2. Batches of the
+        library are made by threads without the interpreter.
+    collate_fn : callable, optional
+        Makes of each batch, or of what a sampler of the program's own returns, what is delivered.
+    worker_processes : bool
+        Processes that are started anew, instead of those threads, for a sampler of the program's
+        own: graph, sampler and `collate_fn` are pickled, and what that returns is.
+    pin_memory, persistent_workers, queue_size
+        Accepted and ignored.
 
     Attributes
     ----------
@@ -79,7 +93,7 @@ class DistNodeDataLoader:
         self,
         g: DistGraph,
         nids: Any,
-        graph_sampler: NeighborSampler,
+        graph_sampler: BlockSampler,
         device: Any = None,
         *,
         batch_size: int = 1,
@@ -96,6 +110,8 @@ class DistNodeDataLoader:
         world: int | None = None,
         timeout: float | None = None,
         num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        worker_processes: bool = False,
         pin_memory: bool = False,
         persistent_workers: bool = False,
         queue_size: int | None = None,
@@ -103,10 +119,19 @@ class DistNodeDataLoader:
         self._made_of = dict(zip(OPTIONS, _values_of(locals()), strict=True))
         if device is not None and str(device) != "cpu":
             raise errors.Unsupported(f"device={device!r}: batches are made in the CPU's memory")
-        if not isinstance(graph_sampler, NeighborSampler):
-            raise errors.Unsupported(
-                f"{type(graph_sampler).__name__}: samplers of a program's own are not there yet"
+        own_sampler = not draws_in_library(graph_sampler)
+        if worker_processes and not own_sampler:
+            raise errors.InvalidArgument(
+                "worker_processes: the sampler is the library's, whose batches need none"
             )
+        if own_sampler and (features is not None or labels is not None or degrees):
+            raise errors.InvalidArgument(
+                "features, labels, degrees: a sampler of the program's own brings its rows itself"
+            )
+        # The seeds alone are the library's where a program draws.
+        drawn = NeighborSampler([{}]) if own_sampler else graph_sampler
+        assert isinstance(drawn, NeighborSampler)
+        self._drawn = drawn
         if batch_size < 1:
             raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
         self.graph = g
@@ -123,7 +148,7 @@ class DistNodeDataLoader:
             batch_size=batch_size,
             shuffle=shuffle,
             drop_last=drop_last,
-            replace=graph_sampler.replace,
+            replace=drawn.replace,
             edge_ids=edge_ids,
             original_ids=orig_ids,
             degrees=degrees,
@@ -134,11 +159,11 @@ class DistNodeDataLoader:
             rank=g.rank() if rank is None else rank,
             world=g.world if world is None else world,
         )
-        if any(isinstance(fanout, Mapping) for fanout in graph_sampler.fanouts):
-            filled(options, spec=graph_sampler.spec(g))
+        if any(isinstance(fanout, Mapping) for fanout in drawn.fanouts):
+            filled(options, spec=drawn.spec(g))
         else:
-            options.num_layers = graph_sampler.num_layers
-            for layer, fanout in enumerate(graph_sampler.fanouts):
+            options.num_layers = drawn.num_layers
+            for layer, fanout in enumerate(drawn.fanouts):
                 options.fanout[layer] = fanout
         box = ffi.new("struct tr_loader **")
         waiter = g.session.waiter
@@ -156,6 +181,11 @@ class DistNodeDataLoader:
         # Batches of the epoch that were taken; None: it has not begun.
         self._taken: int | None = None
         self._end_code = lib.TR_EEND
+        self._own: OwnDraws | None = None
+        if own_sampler or collate_fn is not None:
+            making = Making(g, graph_sampler, collate_fn)
+            number = seed or int(g.session.options["seed"])
+            self._own = OwnDraws(making, own_sampler, num_workers, worker_processes, number)
 
     def pointer(self) -> Any:
         """The library's own loader."""
@@ -180,6 +210,8 @@ class DistNodeDataLoader:
 
     def begin(self, epoch: int, batch: int = 0) -> None:
         """Goes to a batch of an epoch; what was under way is dropped."""
+        if self._own is not None:
+            self._own.drop()
         call(lib.tr_loader_begin_at, self.pointer(), epoch, batch)
         self._epoch, self._taken = epoch, batch or None
 
@@ -192,7 +224,8 @@ class DistNodeDataLoader:
 
     _resumed = False
 
-    def __next__(self) -> Batch:
+    def _take(self) -> Batch:
+        """The library's next batch; where it has no seed of this trainer, one that stands for it."""
         waiter = self.graph.session.waiter
         try:
             batch = take_batch(
@@ -201,15 +234,28 @@ class DistNodeDataLoader:
         except errors.Error as error:
             if error.code != self._end_code:
                 raise
-            self._epoch, self._taken = self._epoch + 1, None
             raise StopIteration from None
-        self._taken = (self._taken or 0) + 1
         return batch if self._world == 1 or batch.count_seeds() else self._pad(batch)
+
+    def __next__(self) -> Any:
+        try:
+            batch = self._take() if self._own is None else self._own.next(self._take)
+        except StopIteration:
+            self._epoch, self._taken = self._epoch + 1, None
+            raise
+        except errors.Error:
+            raise
+        except Exception:
+            # An exception of the program's own stands for its batch.
+            self._taken = (self._taken or 0) + 1
+            raise
+        self._taken = (self._taken or 0) + 1
+        return batch
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first seed of all, in the place of one without seeds."""
         nodes = next(one for one in self._sets if len(one))
-        return self.sampler.draw(
+        return self._drawn.draw(
             self.graph,
             {nodes.ntype: nodes.read(0, 1)},
             seed=1,
@@ -263,6 +309,8 @@ class DistNodeDataLoader:
         if self._pointer is not None:
             lib.tr_loader_cancel(self._pointer, ffi.NULL)
         self._pointer = None
+        if self._own is not None:
+            self._own.close()
 
     def __enter__(self) -> DistNodeDataLoader:
         return self
@@ -280,11 +328,22 @@ class DistNodeDataLoader:
         )
 
 
+def draws_in_library(sampler: Any) -> bool:
+    """Whether the library draws what a sampler says; an error where nobody does."""
+    if isinstance(sampler, NeighborSampler):
+        return type(sampler).sample_blocks is NeighborSampler.sample_blocks
+    if not callable(getattr(sampler, "sample_blocks", None)):
+        raise TypeError(
+            f"{type(sampler).__name__} has no sample_blocks(g, seeds): it is no sampler"
+        )
+    return False
+
+
 def _values_of(given: Mapping[str, Any]) -> list[Any]:
     return [given[name] for name in OPTIONS]
 
 
 def _loader_of(
-    g: DistGraph, nids: Any, sampler: NeighborSampler, options: dict[str, Any]
+    g: DistGraph, nids: Any, sampler: BlockSampler, options: dict[str, Any]
 ) -> DistNodeDataLoader:
     return DistNodeDataLoader(g, nids, sampler, **options)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from . import context, draw_seed
+from .. import draw_seed
+from . import context
 from .dgl_samplers import as_ids
 
 # Batches that are drawn at once; each waits for the library, whose samplers are as many as suit.

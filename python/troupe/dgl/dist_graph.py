@@ -12,7 +12,7 @@ import numpy as np
 from .. import graph as troupe_graph
 from ..arrays import ids_of
 from ..types import DEFAULT_NTYPE, EtypeName
-from . import context, dgl_folder, draw_seed, graph_parts
+from . import context, dgl_folder, graph_parts
 from .dist_tensor import DistTensor
 from .graph_frames import FramesByType, GraphFrame
 from .later import not_yet
@@ -181,10 +181,6 @@ class DistGraph(troupe_graph.DistGraph):
         return Client(self)
 
     # Structure.
-
-    def next_seed(self) -> int:
-        """The seed of a draw: of the loader's batch that this thread makes, or the graph's next."""
-        return draw_seed.next_seed() or super().next_seed()
 
     def sample_neighbors(
         self,
