@@ -72,6 +72,7 @@ EXTRA_DIST += \
     python/troupe/job.py \
     python/troupe/loader.py \
     python/troupe/locality.py \
+    python/troupe/own_draws.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \
     python/troupe/nn_layers.py \

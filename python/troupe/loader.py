@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
 from .locality import LocalShare, local_share
-from .own_draws import Making, OwnDraws
-from .sampler import BlockSampler, NeighborSampler, take_batch
+from .sampler import NeighborSampler, take_batch
 from .seeds import joined, sets_of
 
 if TYPE_CHECKING:
     from .graph import DistGraph
+    from .own_draws import OwnDraws
+    from .sampler import BlockSampler
 
 
 # What a loader is opened again with, in another process.
@@ -110,7 +111,7 @@ class DistNodeDataLoader:
         world: int | None = None,
         timeout: float | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[Any], Any] | None = None,
+        collate_fn: Any = None,
         worker_processes: bool = False,
         pin_memory: bool = False,
         persistent_workers: bool = False,
@@ -183,6 +184,8 @@ class DistNodeDataLoader:
         self._end_code = lib.TR_EEND
         self._own: OwnDraws | None = None
         if own_sampler or collate_fn is not None:
+            from .own_draws import Making, OwnDraws
+
             making = Making(g, graph_sampler, collate_fn)
             number = seed or int(g.session.options["seed"])
             self._own = OwnDraws(making, own_sampler, num_workers, worker_processes, number)
