@@ -75,6 +75,7 @@ EXTRA_DIST += \
     python/troupe/own_draws.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \
+    python/troupe/own_draws.py \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
     python/troupe/parallel.py \
