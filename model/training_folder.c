@@ -191,6 +191,33 @@ static int refuse_checkpoints(const struct training *t, const char *host, struct
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
+/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
+ * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
+static bool has_checkpoints(const struct training *t)
+{
+    char folder[PATH_BYTES];
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    if (t->checkpoints == NULL)
+        return false;
+    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
+           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
+               0 ||
+           tr_checkpoints_exist(folder);
+}
+
+/* What was trained is replaced then. In a cluster another host may have a checkpoint. */
+static void warn_of_beginning(struct training *t)
+{
+    uint64_t bytes = 0;
+    if (training_in_cluster(t) || has_checkpoints(t) ||
+        files_size(files_posix, t->folder.metrics_path, &bytes, NULL) != 0 || bytes == 0)
+        return;
+    task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                    "%s has no checkpoint to go on from: training begins again, and replaces what "
+                    "was trained",
+                    t->folder.path);
+}
+
 int training_open_folder(struct training *t, struct error *error)
 {
     struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
@@ -220,25 +247,13 @@ int training_open_folder(struct training *t, struct error *error)
     } else {
         rv = compare_run(t, now, error);
         json_decref(now);
+        if (rv == 0)
+            warn_of_beginning(t);
     }
     /* The folder is this run's last of all: one that was refused above is somebody else's, and
      * stays when this run fails. */
     t->folder_ours = rv == 0;
     return rv;
-}
-
-/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
- * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
-static bool has_checkpoints(const struct training *t)
-{
-    char folder[PATH_BYTES];
-    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
-    if (t->checkpoints == NULL)
-        return false;
-    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
-           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
-               0 ||
-           tr_checkpoints_exist(folder);
 }
 
 void training_forget_untrained(struct training *t)

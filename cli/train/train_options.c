@@ -90,7 +90,7 @@ const struct option_spec train_options[] = {
       .kind = OPTION_TEXTS,
       .offset = AT(sweep),
       .metavar = "OPTION=X,Y,...",
-      .help = "train once for each value, in RUNDIR/OPTION=X, and print a table; may be repeated" },
+      .help = "train once for each value, in RUNDIR/OPTION=X, and print a table" },
     { .name = "lr",
       .kind = OPTION_REAL,
       .offset = AT(lr),

@@ -98,6 +98,12 @@ expect "--reproducible refuses other kernels" fails_with "abacus"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
     --trainers 3 --resume --epochs 7
 expect "a run that ended goes on to more epochs" grep -q '"epoch":7' "$work/killed-3/metrics.jsonl"
+rm -r "$work/killed-3/checkpoints"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
+    --trainers 3 --resume --epochs 7
+expect "a run whose checkpoints are gone begins again, which is said" \
+    complains 'killed-3 has no checkpoint to go on from: training begins again, and replaces what was trained'
+expect "to its end" exited 0
 expect "which its record has, beside the kernels that it was begun with" \
     [ "$(grep -c '"epochs": 7,*$\|abacus' "$work/killed-3/config.json")" = 2 ]
 finish
