@@ -63,8 +63,10 @@ int raw_report_next(struct report *report, const char *path, struct tr_error *er
     tr_raw_close(raw);
     if (rv != 0)
         return rv;
+    /* Random numbers tell communities apart, which degrees do not, and most labels go by them. */
     if (lacks.features)
-        next_step(report, (const char *const[]){ "troupe", "feature", path, "--degree", NULL });
+        next_step(report,
+                  (const char *const[]){ "troupe", "feature", path, "--random", "64", NULL });
     else if (lacks.masks)
         next_step(report,
                   (const char *const[]){ "troupe", "split", path, "--ratio", "60/20/20", NULL });

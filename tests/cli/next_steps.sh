@@ -56,6 +56,10 @@ follow
 expect "and features of the edges where the files have none" steps_are "feature split partition train"
 run "$TROUPE" infer network-parts --run network-parts-run --out network-predictions.csv
 expect "a prediction for each node" [ "$(wc -l <network-predictions.csv)" -eq 251 ]
+run "$TROUPE" infer network-parts --run network-parts-run --exact --json --quiet
+accuracy=$(sed -n 's/.*"accuracy":\([0-9.]*\).*/\1/p' "$work/out")
+expect "features that tell communities apart, ${accuracy:-none} of the test nodes right" \
+    awk -v a="${accuracy:-0}" 'BEGIN { exit !(a >= 0.5) }'
 
 # A graph without labels ends where training would begin.
 printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n%% a comment\n3 3 2\n2 1\n3 1\n' >mesh.mtx
