@@ -5,7 +5,7 @@
  *     The list is in the order of coming.
  *  2. Where a role keeps order, a message is served after all that the actor held before it, and
  *     what comes while the actor holds any is held too: reducers rely on the order in which a
- *     sender sends. Requests to servers are pure, and may overtake each other.
+ *     sender sends. Requests to servers may overtake each other, but for those for tensors.
  */
 #include "sim/actor_faults.h"
 
@@ -155,6 +155,8 @@ static struct actor_faults *server_faults(struct actor *self, uint32_t *number)
 }
 
 static const struct role server_role = { &server_ops, false, server_faults };
+/* What is done with tensors depends on what was done before. */
+static const struct role server_tensor_role = { &server_ops, true, server_faults };
 
 static int server_start(struct actor *self, const void *arg)
 {
@@ -163,7 +165,9 @@ static int server_start(struct actor *self, const void *arg)
 
 static int server_receive(struct actor *self, struct message *message)
 {
-    return fault_receive(self, &server_role, message);
+    bool ordered = message->frame.kind >= MSG_TENSOR_REQUEST &&
+                   message->frame.kind <= MSG_TENSOR_STORE;
+    return fault_receive(self, ordered ? &server_tensor_role : &server_role, message);
 }
 
 static void server_stop(struct actor *self)

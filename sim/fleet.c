@@ -14,6 +14,7 @@
 #include "sim/link_checker.h"
 #include "sim/sim_reader.h"
 #include "sim/sim_trainer.h"
+#include "sim/sim_writer.h"
 
 /* As a session waits for its client before its graph is open. */
 #define START_NS (30 * ENV_SECOND_NS)
@@ -218,6 +219,10 @@ static void spawn_all(struct fleet *fleet, struct fleet_process *process)
     for (uint32_t i = 0; i < fleet->plan.readers; i++) {
         process->readers[i] = (struct fleet_seat){ fleet, process, i };
         fleet_spawn(process, &sim_reader_ops, &process->readers[i], i);
+    }
+    if (fleet->plan.writes > 0) {
+        process->writer = (struct fleet_seat){ fleet, process, 0 };
+        fleet_spawn(process, &sim_writer_ops, &process->writer, 0);
     }
 }
 

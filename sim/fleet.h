@@ -62,6 +62,7 @@ struct fleet_process {
     struct process_actors actors;
     struct fleet_seat trainers[FLEET_TRAINERS_MAX];
     struct fleet_seat readers[FLEET_READERS_MAX];
+    struct fleet_seat writer;
     struct fleet_seat checker;
     uint64_t paused_until_ns;
     uint64_t trainers_until_ns; /* its training threads stand still */
@@ -81,8 +82,9 @@ struct fleet_victim {
 /* The counts of a run. */
 struct fleet_tally {
     uint64_t batches, steps, saves, restores;
-    uint64_t reads; /* that readers were answered */
-    uint64_t skips; /* saves that a trainer had no part for */
+    uint64_t reads;  /* that readers were answered */
+    uint64_t writes; /* of tensors, that were acknowledged */
+    uint64_t skips;  /* saves that a trainer had no part for */
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;
     uint64_t messages;
@@ -102,6 +104,7 @@ struct fleet {
     struct endpoint endpoints[FLEET_PROCESSES_MAX];
     struct sim_partitions partitions;
     struct expected_run expected;
+    struct sim_ledger *ledgers; /* of tensors: sim_writer.h */
     struct fleet_process processes[FLEET_PROCESSES_MAX];
     struct fleet_launch launch;
     bool said;              /* some process told the launcher something */

@@ -25,6 +25,7 @@ enum {
     DRAWS_READS,
     DRAWS_DISKS,
     DRAWS_WITHDRAWALS,
+    DRAWS_WRITES,
 };
 
 #define US UINT64_C(1000)
@@ -330,6 +331,14 @@ static void draw_reads(struct fleet_plan *f, struct draws *draws)
     f->read_ns = draws_scale(draws, MS, 2 * ENV_SECOND_NS);
 }
 
+static void draw_writes(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_WRITES_FROM || draws_chance(draws, 30))
+        return;
+    f->writes = (uint32_t)draws_between(draws, 1, FLEET_WRITES_MAX);
+    f->write_ns = draws_scale(draws, MS, ENV_SECOND_NS);
+}
+
 static void draw_withdrawals(struct fleet_plan *f, struct draws *draws)
 {
     if (f->seed < FLEET_WITHDRAWALS_FROM || draws_chance(draws, 40))
@@ -371,6 +380,7 @@ static const struct {
     { DRAWS_SERVERS, draw_server_faults }, { DRAWS_BUSY, draw_busy_faults },
     { DRAWS_LAUNCHES, draw_launches },     { DRAWS_READS, draw_reads },
     { DRAWS_DISKS, draw_disks },           { DRAWS_WITHDRAWALS, draw_withdrawals },
+    { DRAWS_WRITES, draw_writes },
 };
 
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
@@ -470,6 +480,9 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
                 "    %" PRIu32 " readers in each process, of %" PRIu32 " reads, one in %" PRIu64
                 " ms\n",
                 f->readers, f->reads, f->read_ns / MS);
+    if (f->writes > 0)
+        fprintf(out, "    a writer in each process, of %" PRIu32 " steps, one in %" PRIu64 " ms\n",
+                f->writes, f->write_ns / MS);
     if (f->interrupts > 0)
         fprintf(out,
                 "    %" PRIu32 " calls of groups are interrupted and %" PRIu32

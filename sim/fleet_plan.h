@@ -26,6 +26,7 @@
 #define FLEET_TRAINERS_MAX 3u
 #define FLEET_READERS_MAX 2u
 #define FLEET_READS_MAX 30u
+#define FLEET_WRITES_MAX 60u
 #define FLEET_INTERRUPTS_MAX 100u
 #define FLEET_SHUTS_MAX 3u
 #define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
@@ -65,6 +66,9 @@
 /* Trainers of seeds from here on leave behind a checkpoint where their process is asked to stop; those
  * before are remembered as ending at once. */
 #define FLEET_LEAVES_FROM UINT64_C(1795464000000000)
+/* Programs of seeds from here on make a tensor, write and read it; those before are remembered
+ * without. */
+#define FLEET_WRITES_FROM UINT64_C(1795478400000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -126,6 +130,8 @@ struct fleet_plan {
     uint32_t messages;           /* that link checkers send */
     uint32_t readers, reads;     /* of a process; of each of them, in each of its lives, */
     uint64_t read_ns;            /* with pauses of so much at most */
+    uint32_t writes;             /* what each life of a process's writer does; 0: there is none; */
+    uint64_t write_ns;           /* with pauses of so much at most */
     uint32_t interrupts, shuts;  /* of group calls, and of groups, of the whole job at most; */
     uint32_t withdraw_percent;   /* of its calls that a trainer gives up, */
     uint64_t withdraw_ns;        /* so much later at most */

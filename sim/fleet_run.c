@@ -10,6 +10,7 @@
 #include "sim/fleet_faults.h"
 #include "sim/fleet_oracles.h"
 #include "sim/link_checker.h"
+#include "sim/sim_writer.h"
 
 /* Bounds are looked at every so many events. */
 #define LOOK_EVERY 64u
@@ -61,6 +62,7 @@ static void close_world(struct fleet *fleet)
     fleet_disks_fini(fleet);
     env_destroy(fleet->env);
     expected_run_fini(&fleet->expected);
+    sim_ledgers_free(fleet->ledgers);
     sim_partitions_fini(&fleet->partitions);
     fleet_launch_fini(fleet);
 }
@@ -209,6 +211,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->failures_told = fleet->tally.failures_told;
     result->skips = fleet->tally.skips;
     result->reads = fleet->tally.reads;
+    result->writes = fleet->tally.writes;
     result->launches = fleet->tally.launches;
     result->spent = fleet->tally.spent;
     result->stopped = fleet->tally.stopped;

@@ -49,6 +49,8 @@ libtr_sim_la_SOURCES = \
     sim/sim_partitions.h \
     sim/sim_reader.c \
     sim/sim_reader.h \
+    sim/sim_writer.c \
+    sim/sim_writer.h \
     sim/sim_trainer.c \
     sim/sim_trainer.h \
     sim/sim_trainer_check.c \

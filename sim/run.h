@@ -28,6 +28,7 @@ struct sim_result {
     uint64_t skips; /* saves that a trainer had no part for, since its disk refused it */
     uint64_t copies, fetches, drops; /* of parts, that hosts asked of each other */
     uint64_t replaced;               /* hosts, by empty ones */
+    uint64_t writes;                 /* of tensors, acknowledged */
     uint64_t reads;      /* of the graph, through the clients of a cluster's processes */
     uint64_t launches;   /* of a cluster's job, */
     uint64_t spent;      /* those that failed, with no restart left, */

@@ -23,7 +23,7 @@
 
 struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
-    uint64_t reads, launches, spent, stopped, killed; /* killed: launchers */
+    uint64_t writes, reads, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
     uint64_t interrupts, shuts, leaves;
 };
@@ -37,6 +37,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->restarts += result->restarts;
     sum->skips += result->skips;
     sum->reads += result->reads;
+    sum->writes += result->writes;
     sum->launches += result->launches;
     sum->spent += result->spent;
     sum->stopped += result->stopped;
@@ -158,6 +159,19 @@ static void reads_are_answered(void **state)
     const struct sum sum = run_all(seeds + SEEDS, 3 * SEEDS, 4);
     assert_int_equal(sum.failed, 0);
     assert_true(sum.reads > 3 * SEEDS);
+}
+
+/* Rows of a tensor that all processes make, write and read while the job is disturbed. */
+static void writes_are_kept_until_an_era_ends(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_WRITES_FROM - SEEDS + i;
+    assert_int_equal(run_all(seeds, SEEDS, SEEDS).writes, 0);
+    const struct sum sum = run_all(seeds + SEEDS, 3 * SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.writes > 3 * SEEDS);
 }
 
 /* Hosts that have a disk each copy their parts to each other, drop those of saves that failed, and
@@ -326,6 +340,7 @@ int main(void)
         cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
         cmocka_unit_test(jobs_are_stopped_and_launched_again),
         cmocka_unit_test(reads_are_answered),
+        cmocka_unit_test(writes_are_kept_until_an_era_ends),
         cmocka_unit_test(hosts_have_disks_of_their_own),
         cmocka_unit_test(calls_of_groups_are_given_up),
         cmocka_unit_test(trainers_leave_behind_a_checkpoint),
