@@ -250,15 +250,18 @@ static void writer_answered(struct actor *self, void *arg, int status, struct me
     struct error error = { 0 };
     w->fleet->tally.calls_completed++;
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
+    /* A refusal for whose text there was no memory is a status alone. */
+    if (status == TR_ENOENT || status == TR_EROLLBACK)
+        failed = status;
     if (status == TR_ECANCELED) { /* this actor ends */
     } else if (status == TR_ETIMEDOUT || failed == TR_ETIMEDOUT) {
         writer_expired(w);
     } else if (part_call_peer_recovers(status)) {
         writer_again(w);
-    } else if (status != 0) {
-        writer_fail(w, tr_error_name(status));
     } else if (failed == TR_ENOENT || failed == TR_EROLLBACK) {
         writer_let_go(w, OPEN_HOME);
+    } else if (status != 0) {
+        writer_fail(w, tr_error_name(status));
     } else if (failed != 0) {
         writer_fail(w, error.text);
     } else {
