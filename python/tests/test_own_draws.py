@@ -83,7 +83,7 @@ def test_an_epoch_goes_on_where_it_was(graph: troupe.DistGraph) -> None:
     loader = loader_of(graph, Slow(), collate_fn=ids_of)
     begun = [next(iter(loader)), next(loader), next(loader)]
     state = loader.state_dict()
-    assert begun == whole[:3] and state == {"epoch": 0, "batch": 3}
+    assert begun == whole[:3] and state == {"epoch": 0, "batch": 3, "batches": len(whole)}
     again = loader_of(graph, Slow(), collate_fn=ids_of)
     again.load_state_dict(state)
     assert list(again) == whole[3:]

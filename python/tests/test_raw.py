@@ -86,7 +86,7 @@ def test_features_come_from_a_file_of_their_own(tmp_path: Path) -> None:
         data = tmp_path / "raw" / "node_data" / "_N"
         assert np.load(data / "feat.indices.npy").tolist() == [0, 2, 1, 0]
         assert np.load(data / "feat.data.npy").tolist() == [2, 1, 1, 1]
-        with pytest.raises(troupe.Error, match="1 columns|2 columns|is 0") as caught:
+        with pytest.raises(troupe.Error, match=r"1 columns|2 columns|is 0") as caught:
             raw.import_edges(
                 tmp_path / "links.txt",
                 tmp_path / "no",

@@ -228,7 +228,7 @@ class DistNodeDataLoader:
     _resumed = False
 
     def _take(self) -> Batch:
-        """The library's next batch; where it has no seed of this trainer, one that stands for it."""
+        """The library's next batch; where no seed is this trainer's, one that stands for it."""
         waiter = self.graph.session.waiter
         try:
             batch = take_batch(

@@ -108,7 +108,7 @@ def import_edges(
     duplicates : "keep", "count", "merge" or "error".
     node_features : a file of features of the nodes, in the order of their IDs: text in SVMlight's
         format, or what ``scipy.sparse.save_npz`` wrote; the report then has `node_features`.
-    feature_base : from where that text's indices count, 0 or 1; None: from 0 where one of them is 0.
+    feature_base : where that text's indices count from, 0 or 1; None: 0 where one of them is 0.
     rows : how these features are written: "smaller", "dense" or "sparse".
     """
     options = made(
