@@ -108,6 +108,7 @@ void sim_trainer_restored(struct sim_trainer *t, const struct message *reply)
         t->best = part->best;
     }
     training_loop_restored(&t->loop, &at);
+    t->stands = head->step;
     t->fleet->reached[t->rank] = head->step;
     check_restored(t, head->step, head->era);
 }

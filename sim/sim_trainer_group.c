@@ -30,10 +30,11 @@ static void reducer_found(struct actor *self, void *arg, int status, struct addr
 }
 
 /* A checkpoint without the part of a rank is none. The part of a save that timed out may have come,
- * though, before the same save was skipped. */
+ * though, before the same save was skipped. And a trainer that leaves at a step whose checkpoint stands
+ * saves it once more: a coordinator that was started meanwhile answers of the one that stands. */
 static void check_saved(struct sim_trainer *t)
 {
-    if (t->unsynced != 0 && t->offered != t->saves + 1)
+    if (t->unsynced != 0 && t->offered != t->saves + 1 && t->stands != sim_trainer_step(t))
         fleet_fail(t->fleet,
                    "trainer %" PRIu32 ": the checkpoint of step %" PRIu64 " was committed, though "
                    "this trainer had no part of it",
@@ -61,6 +62,7 @@ static void group_succeed(struct sim_trainer *t, const struct message *reply)
         break;
     case TRAINING_SAVE:
         check_saved(t);
+        t->stands = sim_trainer_step(t);
         fleet->tally.saves++;
         fleet->made[sim_trainer_step(t)] = true;
         fleet->committed = sim_trainer_step(t) > fleet->committed ? sim_trainer_step(t)

@@ -51,6 +51,7 @@ struct sim_trainer {
     uint64_t offered; /* the number of the last save that had a part */
     bool synced;      /* rank 0: what was reported was written for the save under way, */
     int unsynced;     /* or why it could not be: then this rank has no part */
+    uint64_t stands;  /* the step of the last checkpoint that has a part of it; 0: of none */
     uint32_t era;
     float best;     /* score so far */
     float *weights; /* [values] */
