@@ -34,13 +34,23 @@ newest() {
     ls "$work/$1/checkpoints" 2>/dev/null | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1
 }
 
-# Kills the process after another checkpoint came, or lets it end.
+# kill_after_next RUN LAST: kills the process after another checkpoint came. One that has made its last,
+# which counts LAST steps, is let go: who dies while it removes older ones leaves that to the next
+# checkpoint. The process stands still while this is looked at.
 kill_after_next() {
     before=$(newest "$1")
     while kill -0 $pid 2>/dev/null; do
         [ "$(newest "$1")" = "$before" ] || break
     done
-    kill -9 $pid 2>/dev/null
+    kill -STOP $pid 2>/dev/null
+    until [ ! -e /proc/$pid/stat ] || grep -q ') [TZ] ' /proc/$pid/stat 2>/dev/null; do
+        :
+    done
+    if [ "0$(newest "$1")" -lt "$2" ]; then
+        kill -9 $pid 2>/dev/null
+    else
+        kill -CONT $pid 2>/dev/null
+    fi
     wait $pid 2>/dev/null
 }
 
@@ -49,9 +59,9 @@ for trainers in 1 3; do
     expect "$trainers trainers: trains" exited 0
     start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
     kills=0
-    # Not at the last checkpoint: who dies while it removes older ones leaves that to the next.
+    last=$(newest whole-$trainers)
     while [ $kills -lt 6 ] && [ "0$(newest killed-$trainers)" -lt 36 ]; do
-        kill_after_next killed-$trainers
+        kill_after_next killed-$trainers "$last"
         kills=$((kills + 1))
         start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
     done
