@@ -124,8 +124,10 @@ int checkpoint_receive(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest, uint32_t keep,
                        struct error *error);
 
-/* Removes the checkpoint of that step, era and world, if it was made here. Best effort. */
-void checkpoint_unmake(struct files *files, const char *folder,
+/* Removes the checkpoint of that step, era and world, if it was made here. False: it is here all the
+ * same, with its manifest, such as on a disk that takes no writes; what else could not be removed is
+ * no checkpoint. */
+bool checkpoint_unmake(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest);
 
 /* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT; what is

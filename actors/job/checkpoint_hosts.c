@@ -260,7 +260,7 @@ int checkpoint_receive(struct files *files, const char *folder,
     return rv;
 }
 
-void checkpoint_unmake(struct files *files, const char *folder,
+bool checkpoint_unmake(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest)
 {
     char *path = checkpoint_path(folder, manifest->step);
@@ -268,6 +268,7 @@ void checkpoint_unmake(struct files *files, const char *folder,
     if (path != NULL && find_committed(files, folder, manifest, NULL) == 1)
         (void)checkpoint_remove(files, path, NULL);
     free(path);
+    return find_committed(files, folder, manifest, NULL) != 1;
 }
 
 struct newest {

@@ -21,7 +21,8 @@
  * reports that come later get the same. One piece of work at most is under way (`working`), and
  * owns a record whose era is over. A manifest is written only when all ranks have reported and none
  * of them a failure; it is committed here before it is copied, so a checkpoint that any rank heard
- * of is in this folder; one that the second host refused is taken back before a rank hears of that.
+ * of is in this folder; one that the second host refused is taken back before a rank hears of that,
+ * or, where this disk takes no writes either, is made after all.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -150,8 +151,7 @@ static int saving_commit(struct job *job)
 static int saving_undo(struct job *job)
 {
     struct saving *saving = job->arg;
-    checkpoint_unmake(saving->files, saving->folder, &saving->manifest);
-    return 0;
+    return checkpoint_unmake(saving->files, saving->folder, &saving->manifest) ? 0 : TR_EIO;
 }
 
 /* Two hosts have the manifest: older checkpoints go from this one too. */
@@ -165,6 +165,14 @@ static int saving_retire(struct job *job)
 static void copy_manifest(struct actor *self, void *arg);
 static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
 
+static void warn_of_one_manifest(struct actor *self, const struct saving *saving,
+                                 const struct error *error)
+{
+    log_write(actor_node(self), LOG_LEVEL_WARN, "job",
+              "the checkpoint of step %" PRIu64 " has its manifest on one host alone: %s",
+              saving->manifest.step, error->text);
+}
+
 /* The second host refused the manifest. A checkpoint that a coordinator before this one committed
  * may be known to ranks as made, so it is. One that this one committed is taken back before any
  * rank hears that it failed: ranks drop their parts then, and the coordinator after this one would
@@ -173,9 +181,7 @@ static void manifest_refused(struct actor *self, struct saving *saving, int stat
                              const struct error *error)
 {
     if (saving->before.world != 0) {
-        log_write(actor_node(self), LOG_LEVEL_WARN, "job",
-                  "the checkpoint of step %" PRIu64 " has its manifest on one host alone: %s",
-                  saving->manifest.step, error->text);
+        warn_of_one_manifest(self, saving, error);
         saving_end(self, saving);
         return;
     }
@@ -290,9 +296,14 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     if (status == TR_ECANCELED) /* self ends */
         return;
     /* Taking back, or retiring older ones, comes before the status is looked at: the outcome is that
-     * of the save, which was known before. */
+     * of the save, which was known before. What could not be taken back is made, for it would be
+     * found. */
     if (saving->stage == UNDOING || saving->stage == RETIRING) {
         bool made = saving->stage == RETIRING;
+        if (saving->stage == UNDOING && status != 0) {
+            warn_of_one_manifest(self, saving, &saving->error);
+            saving->error = (struct error){ 0 };
+        }
         /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
         saving_end(self, saving);
         if (made)

@@ -882,8 +882,30 @@ static const struct actor_ops full_host_ops = { .name = "full host",
                                                 .start = start_second_host,
                                                 .receive = refuse_manifest };
 
+/* The disk takes no writes: what is to be removed stays. */
+static bool read_only;
+
+static int unlink_unless_read_only(struct files *self, const char *path)
+{
+    (void)self;
+    return read_only ? -EROFS : files_posix->unlink(files_posix, path);
+}
+
+/* As a second host without room for a manifest, where this one's disk becomes read-only meanwhile. */
+static int refuse_manifest_read_only(struct actor *self, struct message *request)
+{
+    read_only |= request->frame.kind == MSG_CHECKPOINT_COMMIT;
+    return refuse_manifest(self, request);
+}
+
+static const struct actor_ops read_only_ops = { .name = "full host",
+                                                .start = start_second_host,
+                                                .receive = refuse_manifest_read_only };
+
 /* The manifest that the second host refused is taken back; what it would have taken the place of,
- * with one checkpoint to keep, is there as before. */
+ * with one checkpoint to keep, is there as before. One that cannot be taken back, since no file can
+ * be removed any more, is made: it would be found, and the ranks that drop their parts of it would
+ * take them from a checkpoint. */
 static void a_manifest_that_is_refused_takes_no_checkpoint_away(void **unused)
 {
     (void)unused;
@@ -891,11 +913,17 @@ static void a_manifest_that_is_refused_takes_no_checkpoint_away(void **unused)
     const struct plan plan = {
         .num_processes = 2, .num_hosts = 2, .trainers = 2, .processes = processes
     };
-    const struct coordinator_options options = { .trainers = 2, .plan = &plan };
-    for (uint32_t seed = 0; seed < 4; seed++) {
+    for (uint32_t seed = 0; seed < 8; seed++) {
+        bool stays = seed >= 4;
+        struct files files = *files_posix;
+        const struct coordinator_options options = { .trainers = 2,
+                                                     .plan = &plan,
+                                                     .files = &files };
         struct checkpoint_part parts[2];
         struct saved saved;
         struct asker asker;
+        files.unlink = unlink_unless_read_only;
+        read_only = false;
         save_parts(&saved, 1);
         for (uint32_t rank = 0; rank < 2; rank++)
             assert_int_equal(checkpoint_write_part(files_posix, saved.folder, SAVED_STEP - 1, 1,
@@ -905,7 +933,7 @@ static void a_manifest_that_is_refused_takes_no_checkpoint_away(void **unused)
         assert_int_equal(checkpoint_commit(files_posix, saved.folder, &before, 1, NULL), 0);
         asker_open(&asker, seed, seed % 2 != 0); /* its node is that of process 1 */
         asker_spawn(&asker, &coordinator_ops, &options);
-        const struct actor_options spawned = { .ops = &full_host_ops };
+        const struct actor_options spawned = { .ops = stays ? &read_only_ops : &full_host_ops };
         struct address ignored;
         assert_int_equal(node_spawn(asker.node, &spawned, &ignored), 0);
         for (uint32_t rank = 0; rank < 2; rank++)
@@ -917,10 +945,15 @@ static void a_manifest_that_is_refused_takes_no_checkpoint_away(void **unused)
             (void)asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
                             strlen(saved.folder));
         }
-        assert_refused_with(&asker, TR_ENOSPC, "no room for a manifest");
+        if (stays)
+            assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+        else
+            assert_refused_with(&asker, TR_ENOSPC, "no room for a manifest");
         struct checkpoint_manifest manifest;
-        assert_int_equal(checkpoint_find(files_posix, saved.folder, SAVED_STEP, &manifest, NULL),
-                         TR_ENOENT);
+        int found = checkpoint_find(files_posix, saved.folder, SAVED_STEP, &manifest, NULL);
+        assert_int_equal(found, stays ? 0 : TR_ENOENT);
+        if (stays)
+            checkpoint_manifest_fini(&manifest);
         assert_int_equal(
             checkpoint_find(files_posix, saved.folder, SAVED_STEP - 1, &manifest, NULL), 0);
         assert_int_equal(checkpoint_verify(files_posix, saved.folder, &manifest, NULL), 0);
