@@ -37,9 +37,11 @@ expect "two are run" exited 0
 
 # A deadline bounds the beginnings of seeds, not their ends.
 troupe simulate --minutes 0.05 --jobs 2 --json
-expect "fresh seeds hold" exited 0
+# Whether fresh seeds hold is what "./check soak" asks; here they are told of alike, whatever they do.
+failures=$(grep -c '^troupe simulate' "$work/simulate-failures.txt" 2>"$work/err")
 expect "some ran" [ "$(seeds_run)" -gt 0 ]
-expect "nothing failed, and there is no file" absent "$work/simulate-failures.txt"
+expect "as many failed as the file has commands" [ "$(sed -n 's/.*"failed":\([0-9]*\).*/\1/p' "$work/out")" = "${failures:-0}" ]
+expect "and the run fails with them" [ $((code != 0)) = $((${failures:-0} > 0)) ]
 once=$(first_seed)
 largest=$(sed -n 's/^\([0-9][0-9]*\).*/\1/p' "$here/tests/sim/seeds.txt" | sort -n | tail -n 1)
 expect "they are none of the remembered ones" [ "$once" -gt "$largest" ]
