@@ -75,11 +75,9 @@ EXTRA_DIST += \
     python/troupe/own_draws.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \
-    python/troupe/own_draws.py \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
     python/troupe/parallel.py \
-    python/troupe/own_draws.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
     python/troupe/pyg_data.py \

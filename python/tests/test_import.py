@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -21,10 +21,12 @@ def test_importing_reads_neither_numpy_nor_the_library() -> None:
 
 
 def test_importing_takes_less_than_150_ms() -> None:
+    # What it computes: how long that takes depends on what else the machine does.
     def took(code: str) -> float:
-        begin = time.perf_counter()
+        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-c", code], check=True)
-        return time.perf_counter() - begin
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
 
     beside = min(took("pass") for _ in range(5))
     assert min(took("import troupe, troupe.errors") for _ in range(5)) - beside < 0.150
