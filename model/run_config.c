@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/json_field.h"
 #include "runtime/base/json_text.h"
 
 /* A configuration is a few hundred bytes; a larger file is not one. */
@@ -124,6 +125,7 @@ static int find_name(const char *name, const char *const *names, int count)
     return -1;
 }
 
+/* Names as the file has them, before they are known to be names. */
 struct read_names {
     const char *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation;
 };
@@ -154,112 +156,171 @@ static int resolve_names(const char *path, const struct read_names *names,
     return 0;
 }
 
-/* Numbers as JSON has them, before they are known to fit their fields. */
-struct read_counts {
-    json_int_t layers, inputs, hidden, classes, seed, batch_size, every, patience;
-    json_int_t warmup_epochs, step_epochs, epochs;
+/* A value of config.json: what it must be, and where it goes. */
+enum value_kind { VALUE_COUNT, VALUE_SEED, VALUE_NUMBER, VALUE_BOOL, VALUE_TEXT };
+
+struct read_value {
+    const char *key;
+    enum value_kind kind;
+    void *out; /* uint32_t, uint64_t, float, bool or const char *, which the document keeps */
+    bool optional;
 };
 
-static int store_counts(const char *path, const struct read_counts *read, struct run_config *config,
-                        struct error *error)
+static int read_count(const struct json_field *field, uint32_t *out, struct error *error)
 {
-    const json_int_t counts[] = { read->layers,   read->inputs,        read->hidden,
-                                  read->classes,  read->batch_size,    read->every,
-                                  read->patience, read->warmup_epochs, read->step_epochs,
-                                  read->epochs };
-    uint32_t *const fields[] = { &config->model.layers,      &config->model.inputs,
-                                 &config->model.hidden,      &config->model.classes,
-                                 &config->batch_size,        &config->evaluate_every,
-                                 &config->patience,          &config->model.warmup_epochs,
-                                 &config->model.step_epochs, &config->model.epochs };
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        if (counts[i] < 0 || counts[i] > UINT32_MAX)
-            return error_set(error, TR_EFORMAT, "%s: the count %lld is out of range", path,
-                             (long long)counts[i]);
-        *fields[i] = (uint32_t)counts[i];
-    }
-    config->model.seed = (uint64_t)read->seed;
-    if (config->batch_size == 0)
-        return error_set(error, TR_EFORMAT, "%s: batch_size is 0", path);
+    json_int_t value = json_integer_value(field->value);
+    if (value < 0 || value > UINT32_MAX)
+        return json_fail(field, error, TR_EFORMAT, "the count %lld is out of range, 0 to %u",
+                         (long long)value, UINT32_MAX);
+    *out = (uint32_t)value;
     return 0;
 }
 
-static int read_fanout(const char *path, const json_t *list, struct run_config *config,
-                       struct error *error)
+static int read_value(const struct json_field *object, const struct read_value *value,
+                      struct error *error)
 {
-    if (json_array_size(list) != config->model.layers || config->model.layers > TR_LAYERS_MAX)
-        return error_set(error, TR_EFORMAT, "%s: fanout has %zu numbers for %u layers", path,
-                         json_array_size(list), config->model.layers);
+    static const char *const NEEDED[] = { "a count", "a whole number", "a number", "true or false",
+                                          "a text" };
+    const char *needed = NEEDED[value->kind];
+    struct json_field field;
+    json_find(object, value->key, &field);
+    if (field.value == NULL)
+        return value->optional ? 0 : json_fail_type(&field, needed, error);
+    switch (value->kind) {
+    case VALUE_COUNT:
+        if (!json_is_integer(field.value))
+            break;
+        return read_count(&field, value->out, error);
+    case VALUE_SEED:
+        if (!json_is_integer(field.value))
+            break;
+        *(uint64_t *)value->out = (uint64_t)json_integer_value(field.value);
+        return 0;
+    case VALUE_NUMBER:
+        if (!json_is_number(field.value))
+            break;
+        *(float *)value->out = (float)json_number_value(field.value);
+        return 0;
+    case VALUE_BOOL:
+        if (!json_is_boolean(field.value))
+            break;
+        *(bool *)value->out = json_is_true(field.value);
+        return 0;
+    case VALUE_TEXT:
+        if (!json_is_string(field.value))
+            break;
+        *(const char **)value->out = json_string_value(field.value);
+        return 0;
+    }
+    return json_fail_type(&field, needed, error);
+}
+
+static int read_values(const struct json_field *object, const struct read_value *values,
+                       size_t count, struct error *error)
+{
+    int rv = 0;
+    for (size_t i = 0; i < count && rv == 0; i++)
+        rv = read_value(object, &values[i], error);
+    return rv;
+}
+
+static int read_model(const struct json_field *run, struct model_config *model,
+                      struct read_names *names, struct error *error)
+{
+    const struct read_value values[] = {
+        { "kind", VALUE_TEXT, &names->kind, false },
+        { "layers", VALUE_COUNT, &model->layers, false },
+        { "inputs", VALUE_COUNT, &model->inputs, false },
+        { "hidden", VALUE_COUNT, &model->hidden, false },
+        { "classes", VALUE_COUNT, &model->classes, false },
+        { "dropout", VALUE_NUMBER, &model->dropout, false },
+        { "input_dropout", VALUE_NUMBER, &model->input_dropout, false },
+        { "normalise", VALUE_BOOL, &model->normalise, false },
+        { "seed", VALUE_SEED, &model->seed, false },
+        { "loss", VALUE_TEXT, &names->loss, false },
+        { "metric", VALUE_TEXT, &names->metric, false },
+        { "optimiser", VALUE_TEXT, &names->optimiser, false },
+        { "lr", VALUE_NUMBER, &model->lr, false },
+        { "l2", VALUE_NUMBER, &model->l2, false },
+        { "weight_decay", VALUE_NUMBER, &model->weight_decay, false },
+        { "momentum", VALUE_NUMBER, &model->momentum, false },
+        { "beta1", VALUE_NUMBER, &model->beta1, false },
+        { "beta2", VALUE_NUMBER, &model->beta2, false },
+        { "eps", VALUE_NUMBER, &model->eps, false },
+        { "schedule", VALUE_TEXT, &names->schedule, false },
+        { "warmup_epochs", VALUE_COUNT, &model->warmup_epochs, false },
+        { "step_epochs", VALUE_COUNT, &model->step_epochs, false },
+        { "step_gamma", VALUE_NUMBER, &model->step_gamma, false },
+        { "cosine_floor", VALUE_NUMBER, &model->cosine_floor, false },
+        { "epochs", VALUE_COUNT, &model->epochs, false },
+        { "residual", VALUE_BOOL, &model->residual, true },
+        { "norm", VALUE_TEXT, &names->norm, true },
+        { "standardise", VALUE_BOOL, &model->standardise, true },
+    };
+    struct json_field object;
+    int rv = json_get(run, "model", JSON_OBJECT, &object, error);
+    return rv != 0 ? rv : read_values(&object, values, sizeof values / sizeof values[0], error);
+}
+
+static int read_fanout(const struct json_field *run, struct run_config *config, struct error *error)
+{
+    struct json_field list, item;
+    int rv = json_get(run, "fanout", JSON_ARRAY, &list, error);
+    if (rv != 0)
+        return rv;
+    size_t count = json_array_size(list.value);
+    if (count != config->model.layers || config->model.layers > TR_LAYERS_MAX)
+        return json_fail(&list, error, TR_EFORMAT, "has %zu numbers for %u layers", count,
+                         config->model.layers);
     for (uint32_t i = 0; i < config->model.layers; i++) {
-        const json_t *item = json_array_get(list, i);
-        json_int_t value = json_is_integer(item) ? json_integer_value(item) : 0;
+        rv = json_at(&list, i, JSON_INTEGER, &item, error);
+        if (rv != 0)
+            return rv;
+        json_int_t value = json_integer_value(item.value);
         if (value < TR_FANOUT_ALL || value == 0 || value > INT32_MAX)
-            return error_set(error, TR_EFORMAT, "%s: fanout[%u] is no fanout", path, i);
+            return json_fail(&item, error, TR_EFORMAT,
+                             "%lld is no fanout: a count above 0 is needed, or %d, all neighbours",
+                             (long long)value, TR_FANOUT_ALL);
         config->fanout[i] = (int32_t)value;
     }
     return 0;
 }
 
-static int read_object(const char *path, json_t *object, struct run_config *config,
-                       struct error *error)
+static int read_run(const char *path, const struct json_field *run, struct run_config *config,
+                    struct error *error)
 {
-    struct read_counts n = { 0 };
     struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
-    double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
-    int residual = 0, standardise = 0, normalise, replace, drop_last, balanced;
-    json_t *fanout;
-    json_error_t why;
-    int rv = json_unpack_ex(
-        object, &why, 0,
-        "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
-        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I, s?b, s?s, s?b}, s:o, s:I, s:b, s:b, s:b, s:s, "
-        "s:I, "
-        "s:I, s:s,"
-        " s:s, s:s, s:s, s:s, s?s}",
-        "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden", &n.hidden,
-        "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout, "normalise",
-        &normalise, "seed", &n.seed, "loss", &names.loss, "metric", &names.metric, "optimiser",
-        &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum", &momentum,
-        "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule, "warmup_epochs",
-        &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma, "cosine_floor",
-        &cosine_floor, "epochs", &n.epochs, "residual", &residual, "norm", &names.norm,
-        "standardise", &standardise, "fanout", &fanout, "batch_size", &n.batch_size, "replace",
-        &replace, "drop_last", &drop_last, "balanced_weights", &balanced, "evaluation",
-        &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience, "features",
-        &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask, "test_mask",
-        &test_mask, "edge_weight", &edge_weight);
-    if (rv != 0)
-        return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
-    rv = resolve_names(path, &names, config, error);
+    const struct read_value values[] = {
+        { "batch_size", VALUE_COUNT, &config->batch_size, false },
+        { "replace", VALUE_BOOL, &config->replace, false },
+        { "drop_last", VALUE_BOOL, &config->drop_last, false },
+        { "balanced_weights", VALUE_BOOL, &config->balanced_weights, false },
+        { "evaluation", VALUE_TEXT, &names.evaluation, false },
+        { "evaluate_every", VALUE_COUNT, &config->evaluate_every, false },
+        { "patience", VALUE_COUNT, &config->patience, false },
+        { "features", VALUE_TEXT, &features, false },
+        { "labels", VALUE_TEXT, &labels, false },
+        { "train_mask", VALUE_TEXT, &train_mask, false },
+        { "val_mask", VALUE_TEXT, &val_mask, false },
+        { "test_mask", VALUE_TEXT, &test_mask, false },
+        { "edge_weight", VALUE_TEXT, &edge_weight, true },
+    };
+    int rv = read_model(run, &config->model, &names, error);
     if (rv == 0)
-        rv = store_counts(path, &n, config, error);
+        rv = read_values(run, values, sizeof values / sizeof values[0], error);
     if (rv == 0)
-        rv = read_fanout(path, fanout, config, error);
+        rv = resolve_names(path, &names, config, error);
+    if (rv == 0)
+        rv = read_fanout(run, config, error);
     if (rv != 0)
         return rv;
-    struct model_config *model = &config->model;
-    model->dropout = (float)dropout;
-    model->input_dropout = (float)input_dropout;
-    model->normalise = normalise;
-    model->residual = residual;
-    model->standardise = standardise;
-    model->lr = (float)lr;
-    model->l2 = (float)l2;
-    model->weight_decay = (float)decay;
-    model->momentum = (float)momentum;
-    model->beta1 = (float)beta1;
-    model->beta2 = (float)beta2;
-    model->eps = (float)eps;
-    model->step_gamma = (float)gamma;
-    model->cosine_floor = (float)cosine_floor;
-    config->replace = replace;
-    config->drop_last = drop_last;
-    config->balanced_weights = balanced;
+    if (config->batch_size == 0)
+        return error_set(error, TR_EFORMAT, "%s: run.batch_size is 0", path);
     if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
         0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
-    return model_config_check(model, error);
+    return model_config_check(&config->model, error);
 }
 
 /* As many names of options that differ as an error holds. */
@@ -468,9 +529,10 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
     int rv = read_root(files, path, &root, error);
     if (rv != 0)
         return rv;
-    json_t *run = json_object_get(root, "run");
-    rv = json_is_object(run)
-             ? read_object(path, run, config, error)
+    struct json_field document = { .value = root }, run;
+    snprintf(document.path, sizeof document.path, "%s", path);
+    rv = json_get(&document, "run", JSON_OBJECT, &run, NULL) == 0
+             ? read_run(path, &run, config, error)
              : error_set(error, TR_EFORMAT, "%s: 'run' is missing: not a run's config.json", path);
     json_decref(root);
     if (rv != 0)

@@ -3,9 +3,11 @@
 
 #include "actors/job/checkpoint_json.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "runtime/base/json_field.h"
 #include "runtime/base/json_text.h"
 
 static json_t *part_to_json(uint32_t rank, const struct checkpoint_part *part)
@@ -30,42 +32,64 @@ char *checkpoint_to_json(const struct checkpoint_manifest *manifest)
     return text;
 }
 
-static int read_part(const char *path, uint32_t rank, json_t *item, struct checkpoint_part *part,
+/* A field that must be an integer from 0 to most. */
+static int read_number(const struct json_field *object, const char *key, uint64_t most,
+                       uint64_t *out, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(object, key, JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, out, error);
+    if (rv == 0 && *out > most)
+        rv = json_fail(&field, error, TR_EFORMAT, "%" PRIu64 " is above %" PRIu64, *out, most);
+    return rv;
+}
+
+static int read_part(const struct json_field *parts, uint32_t rank, struct checkpoint_part *part,
                      struct error *error)
 {
-    json_int_t number = -1, bytes = -1, crc = -1;
-    json_error_t why;
-    if (json_unpack_ex(item, &why, 0, "{s:I, s:I, s:I}", "rank", &number, "bytes", &bytes, "crc32c",
-                       &crc) != 0)
-        return error_set(error, TR_EFORMAT, "%s: parts[%u]: %s", path, rank, why.text);
-    if (number != rank || bytes < 0 || crc < 0 || crc > UINT32_MAX)
-        return error_set(error, TR_EFORMAT, "%s: parts[%u] is no part of rank %u", path, rank,
-                         rank);
-    *part = (struct checkpoint_part){ (uint64_t)bytes, (uint32_t)crc };
+    uint64_t number, bytes, crc;
+    struct json_field item;
+    int rv = json_at(parts, rank, JSON_OBJECT, &item, error);
+    if (rv == 0)
+        rv = read_number(&item, "rank", CHECKPOINT_WORLD_MAX - 1, &number, error);
+    if (rv == 0)
+        rv = read_number(&item, "bytes", INT64_MAX, &bytes, error);
+    if (rv == 0)
+        rv = read_number(&item, "crc32c", UINT32_MAX, &crc, error);
+    if (rv != 0)
+        return rv;
+    if (number != rank)
+        return json_fail(&item, error, TR_EFORMAT, "is no part of rank %u", rank);
+    *part = (struct checkpoint_part){ bytes, (uint32_t)crc };
     return 0;
 }
 
-static int read_root(const char *path, json_t *root, struct checkpoint_manifest *manifest,
+static int read_root(const struct json_field *root, struct checkpoint_manifest *manifest,
                      struct error *error)
 {
-    json_int_t step = -1, era = -1, world = -1;
-    json_t *parts = NULL;
-    json_error_t why;
-    if (json_unpack_ex(root, &why, 0, "{s:I, s:I, s:I, s:o}", "step", &step, "era", &era, "world",
-                       &world, "parts", &parts) != 0)
-        return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
-    if (step < 0 || era < 0 || era >= UINT32_MAX || world < 1 || world > CHECKPOINT_WORLD_MAX)
-        return error_set(error, TR_EFORMAT, "%s: one of step, era and world is out of range", path);
-    if (!json_is_array(parts) || json_array_size(parts) != (size_t)world)
-        return error_set(error, TR_EFORMAT, "%s: parts: not one for each of %d ranks", path,
-                         (int)world);
-    *manifest = (struct checkpoint_manifest){ (uint64_t)step, (uint32_t)era, (uint32_t)world,
+    uint64_t step, era, world;
+    struct json_field parts;
+    int rv = read_number(root, "step", INT64_MAX, &step, error);
+    if (rv == 0)
+        rv = read_number(root, "era", UINT32_MAX - 1, &era, error);
+    if (rv == 0)
+        rv = read_number(root, "world", CHECKPOINT_WORLD_MAX, &world, error);
+    if (rv == 0)
+        rv = json_get(root, "parts", JSON_ARRAY, &parts, error);
+    if (rv != 0)
+        return rv;
+    if (world == 0 || json_array_size(parts.value) != world)
+        return json_fail(&parts, error, TR_EFORMAT,
+                         "has %zu parts for a world of %" PRIu64
+                         " ranks; one for each of 1 or more is needed",
+                         json_array_size(parts.value), world);
+    *manifest = (struct checkpoint_manifest){ step, (uint32_t)era, (uint32_t)world,
                                               calloc((size_t)world, sizeof *manifest->parts) };
     if (manifest->parts == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory", path);
-    int rv = 0;
+        return json_fail(root, error, TR_ENOMEM, "no memory");
     for (uint32_t rank = 0; rank < manifest->world && rv == 0; rank++)
-        rv = read_part(path, rank, json_array_get(parts, rank), &manifest->parts[rank], error);
+        rv = read_part(&parts, rank, &manifest->parts[rank], error);
     if (rv != 0)
         checkpoint_manifest_fini(manifest);
     return rv;
@@ -75,11 +99,12 @@ int checkpoint_from_json(const char *path, const char *text, size_t size,
                          struct checkpoint_manifest *manifest, struct error *error)
 {
     *manifest = (struct checkpoint_manifest){ 0 };
-    json_t *root;
-    int rv = json_read_text(path, text, size, JSON_REJECT_DUPLICATES, &root, error);
+    json_t *document;
+    struct json_field root;
+    int rv = json_parse_document(path, text, size, &document, &root, error);
     if (rv != 0)
         return rv;
-    rv = read_root(path, root, manifest, error);
-    json_decref(root);
+    rv = read_root(&root, manifest, error);
+    json_decref(document);
     return rv;
 }

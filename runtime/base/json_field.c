@@ -76,12 +76,17 @@ int json_fail(const struct json_field *field, struct error *error, int code, con
     return error_set(error, code, "%s: %s", field->path, text);
 }
 
+int json_fail_type(const struct json_field *field, const char *needed, struct error *error)
+{
+    return field->value == NULL
+               ? json_fail(field, error, TR_EFORMAT, "is missing; %s is needed", needed)
+               : json_fail(field, error, TR_EFORMAT, "%s is needed, not %s", needed,
+                           name_type(json_typeof(field->value)));
+}
+
 static int check_type(const struct json_field *field, json_type type, struct error *error)
 {
-    if (json_typeof(field->value) == type)
-        return 0;
-    return json_fail(field, error, TR_EFORMAT, "%s is needed, not %s", name_type(type),
-                     name_type(json_typeof(field->value)));
+    return json_typeof(field->value) == type ? 0 : json_fail_type(field, name_type(type), error);
 }
 
 /* Appends to a copy of a path; a path that is too long is cut. */
@@ -113,13 +118,18 @@ static void extend_key(char *path, const struct json_field *field, const char *k
         extend(path, field->path, "[\"%s\"]", key);
 }
 
-int json_get_optional(const struct json_field *field, const char *key, json_type type,
-                      struct json_field *out, struct error *error)
+void json_find(const struct json_field *field, const char *key, struct json_field *out)
 {
     json_t *value = json_object_get(field->value, key);
     extend_key(out->path, field, key);
     out->value = value;
-    return value == NULL ? 0 : check_type(out, type, error);
+}
+
+int json_get_optional(const struct json_field *field, const char *key, json_type type,
+                      struct json_field *out, struct error *error)
+{
+    json_find(field, key, out);
+    return out->value == NULL ? 0 : check_type(out, type, error);
 }
 
 int json_get(const struct json_field *field, const char *key, json_type type,
@@ -127,7 +137,7 @@ int json_get(const struct json_field *field, const char *key, json_type type,
 {
     int rv = json_get_optional(field, key, type, out, error);
     if (rv == 0 && out->value == NULL)
-        rv = json_fail(out, error, TR_EFORMAT, "is missing; %s is needed", name_type(type));
+        rv = json_fail_type(out, name_type(type), error);
     return rv;
 }
 
@@ -138,7 +148,7 @@ int json_at(const struct json_field *field, size_t index, json_type type, struct
     extend(out->path, field->path, "[%zu]", index);
     out->value = value;
     if (value == NULL)
-        return json_fail(out, error, TR_EFORMAT, "is missing; %s is needed", name_type(type));
+        return json_fail_type(out, name_type(type), error);
     return check_type(out, type, error);
 }
 

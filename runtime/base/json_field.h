@@ -34,6 +34,11 @@ int json_load_document(struct files *files, const char *path, json_t **document,
 int json_parse_document(const char *path, const char *text, size_t size, json_t **document,
                         struct json_field *root, struct error *error);
 
+/* field[key], of any type; absent gives value NULL. For what may have one of several types. */
+void json_find(const struct json_field *field, const char *key, struct json_field *out);
+/* Fails with what is needed in place of the field's value, or where it has none. */
+int json_fail_type(const struct json_field *field, const char *needed, struct error *error);
+
 /* field[key] or field[index], of a type. optional: absent gives value NULL and 0. */
 int json_get(const struct json_field *field, const char *key, json_type type,
              struct json_field *out, struct error *error);
