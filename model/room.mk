@@ -36,6 +36,8 @@ libtr_model_la_SOURCES = \
     model/loader_source.h \
     model/loss.c \
     model/loss.h \
+    model/loss_trend.c \
+    model/loss_trend.h \
     model/matmul.c \
     model/matmul.h \
     model/model.c \

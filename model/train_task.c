@@ -348,7 +348,7 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     struct training *t = calloc(1, sizeof *t);
     if (t == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a training");
-    t->lowest_loss = (double)INFINITY;
+    loss_trend_init(&t->losses);
     /* The events come first, the only step of these that can fail: from then on
      * train_task_destroy() takes all down. */
     rv = task_events_init(&t->events, error);

@@ -22,6 +22,7 @@
 
 #include <troupe/model.h>
 
+#include "model/loss_trend.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
 #include "model/task_events.h"
@@ -45,16 +46,15 @@ struct training {
     struct run_job_split val, test;
     struct train_ranks ranks;
     struct trainer_hooks hooks;
-    char *checkpoints;     /* their folder; NULL: none are kept */
-    uint64_t save_every;   /* steps; 0: none */
-    uint32_t epoch;        /* under way */
-    double lowest_loss;    /* of an epoch of this life of the process; INFINITY: of none yet */
-    uint32_t rises;        /* epochs in a row whose loss is far above that */
-    bool advised;          /* of a rising loss */
-    bool folder_ours;      /* the run's folder is this run's */
-    bool model_kept;       /* the run's folder has the best model so far */
-    bool any_kept;         /* or one of this run that is older */
-    bool test_appended;    /* the line of the test's scores, which a rewind takes back */
+    char *checkpoints;        /* their folder; NULL: none are kept */
+    uint64_t save_every;      /* steps; 0: none */
+    uint32_t epoch;           /* under way */
+    struct loss_trend losses; /* of the epochs of this life of the process */
+    bool advised;             /* of a rising loss */
+    bool folder_ours;         /* the run's folder is this run's */
+    bool model_kept;          /* the run's folder has the best model so far */
+    bool any_kept;            /* or one of this run that is older */
+    bool test_appended;       /* the line of the test's scores, which a rewind takes back */
     uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;

@@ -17,10 +17,6 @@
 
 /* A disk that takes nothing is warned of this often. */
 #define WARN_EVERY_NS UINT64_C(60000000000)
-/* A loss so far above its lowest for so many epochs in a row is no noise of small batches. */
-#define RISES 4u
-#define RISE_FACTOR 1.5
-#define RISE_LEAST 0.05
 #define SECOND_NS UINT64_C(1000000000)
 
 uint64_t training_now_ns(void *arg)
@@ -96,21 +92,19 @@ static void say_epoch(struct training *t, const struct epoch_report *report)
                     text);
 }
 
-/* A loss that stays far above its lowest says that steps are too long. Once a run is enough. */
+/* A loss that stays far above where it was says that steps are too long. Once a run is enough. */
 static void advise_rate(struct training *t, const struct epoch_report *report)
 {
     double loss = report->train_loss;
-    if (loss < t->lowest_loss)
-        t->lowest_loss = loss;
-    t->rises = loss > RISE_FACTOR * t->lowest_loss + RISE_LEAST ? t->rises + 1 : 0;
+    bool rises = loss_trend_add(&t->losses, loss);
     /* Of many processes each would say it. */
-    if (t->rises < RISES || t->advised || training_in_cluster(t))
+    if (!rises || t->advised || training_in_cluster(t))
         return;
     t->advised = true;
     task_events_say(&t->events, TR_MODEL_ADVICE, report->epoch,
                     "the training loss has risen from %.4f to %.4f: give a smaller options.lr than "
                     "%g, or options.normalise",
-                    t->lowest_loss, loss, (double)t->config.model.lr);
+                    t->losses.lowest, loss, (double)t->config.model.lr);
 }
 
 static int epoch_done(void *arg, const struct epoch_report *report, struct error *error)

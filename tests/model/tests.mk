@@ -30,6 +30,11 @@ TESTS += tests/model/test_config
 tests_model_test_config_SOURCES = tests/model/test_config.c
 tests_model_test_config_LDADD = $(model_test_libs)
 
+check_PROGRAMS += tests/model/test_loss_trend
+TESTS += tests/model/test_loss_trend
+tests_model_test_loss_trend_SOURCES = tests/model/test_loss_trend.c
+tests_model_test_loss_trend_LDADD = $(model_test_libs)
+
 check_PROGRAMS += tests/model/test_optimiser
 TESTS += tests/model/test_optimiser
 tests_model_test_optimiser_SOURCES = tests/model/test_optimiser.c
