@@ -16,6 +16,7 @@ EXTRA_DIST += \
     python/tests/test_blocks.py \
     python/tests/test_checkpointing.py \
     python/tests/test_dgl_folder.py \
+    python/tests/test_dgl_job.py \
     python/tests/test_dgl_names.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .checkpointing import resume as resume
     from .errors import Error as Error
     from .graph import DistGraph as DistGraph
-    from .graph import open as open
     from .group import Group as Group
     from .job import barrier as barrier
     from .job import initialize as initialize
     from .job import num_trainers as num_trainers
+    from .job import open as open
     from .job import rank as rank
     from .job import shutdown as shutdown
     from .loader import DistNodeDataLoader as DistNodeDataLoader
@@ -58,9 +58,9 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "checkpointing": ("checkpoint", "resume"),
     "dgl": (),
     "errors": ("Error",),
-    "graph": ("DistGraph", "open"),
+    "graph": ("DistGraph",),
     "group": ("Group",),
-    "job": ("barrier", "initialize", "num_trainers", "rank", "shutdown"),
+    "job": ("barrier", "initialize", "num_trainers", "open", "rank", "shutdown"),
     "loader": ("DistNodeDataLoader",),
     "nn": (),
     "parallel": ("ddp",),

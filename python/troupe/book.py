@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -242,6 +243,16 @@ class PartitionBook:
             f"PartitionBook({self.graph_name!r}, {self._num_parts} partitions, "
             f"{self.num_nodes()} nodes, {self.num_edges()} edges)"
         )
+
+
+def is_same_book(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are those of one book, or of copies of it."""
+    try:
+        return os.path.samefile(path, other) or (
+            Path(path).read_bytes() == Path(other).read_bytes()
+        )
+    except OSError:
+        return False
 
 
 def load_partition_book(

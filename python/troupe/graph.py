@@ -14,7 +14,7 @@ import numpy as np
 from . import draw_seed, errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
-from .book import PartitionBook
+from .book import PartitionBook, is_same_book
 from .group import Group
 from .seeds import NodeSet, node_set
 from .session import Session
@@ -88,15 +88,14 @@ class DistGraph:
             raise
 
     def _open(self, graph_name: str | None, timeout: float | None) -> None:
-        box = ffi.new("struct tr_graph **")
-        path = encoded(self._part_config)
-        try:
-            self.session.waiter.call(
-                lib.tr_graph_open, self.session.pointer(), path, deadline(timeout), box
-            )
-        finally:
-            if box[0] != ffi.NULL:
-                self._pointer = owned(box[0], lib.tr_graph_close)
+        first = self.session.joined
+        if first is None:
+            self._open_pointer(timeout)
+            self._unnamed = itertools.count()
+            # Of the trainers of this process that came to a barrier.
+            self._groups: dict[int, Group] = {}
+        else:
+            self._share(first)
         graph = self._pointer
         self._book = PartitionBook(text(lib.tr_graph_path(graph)), 0, self.tensors)
         self.types = self._book.types
@@ -107,15 +106,43 @@ class DistGraph:
         self.session.waiter.call(lib.tr_graph_place, graph, place)
         self._rank, self._world = int(place.first_trainer), int(place.world)
         self._tables: dict[tuple[bool, int], dict[str, TableInfo]] = {}
-        self._unnamed = itertools.count()
         self.graph_name = self._book.graph_name
         if graph_name not in (None, self.graph_name):
             raise errors.Mismatch(
                 f"{self._book.path} is of the graph {self.graph_name!r}, not {graph_name!r}"
             )
         self._calls = 0
-        # Of the trainers of this process that came to a barrier.
-        self._groups: dict[int, Group] = {}
+        if first is None:
+            self.session.join(self)
+
+    def _open_pointer(self, timeout: float | None) -> None:
+        box = ffi.new("struct tr_graph **")
+        path = encoded(self._part_config)
+        try:
+            self.session.waiter.call(
+                lib.tr_graph_open, self.session.pointer(), path, deadline(timeout), box
+            )
+        finally:
+            if box[0] != ffi.NULL:
+                self._pointer = owned(box[0], lib.tr_graph_close)
+
+    def _share(self, first: DistGraph) -> None:
+        """Is the graph with which this process joined its job, once more."""
+        if self._part_config is not None and not first.is_of_book(self._part_config):
+            raise errors.Mismatch(
+                f"{self._part_config} is not the graph of the job, {first.path}: the session of a "
+                "job of several processes has the graph that its cluster file names"
+            )
+        self._pointer, self._groups, self._unnamed = first._pointer, first._groups, first._unnamed
+
+    @property
+    def path(self) -> str:
+        """Of its book, ``DIR/NAME.json``."""
+        return self._book.path
+
+    def is_of_book(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a book is that of this graph, or a copy of it."""
+        return is_same_book(path, self.path)
 
     def pointer(self) -> Any:
         """The library's own graph."""
@@ -124,7 +151,7 @@ class DistGraph:
     @property
     def is_open(self) -> bool:
         """Whether it was not closed."""
-        return self._pointer is not None
+        return self._pointer is not None and self.session.is_open
 
     def close(self) -> None:
         """Closes the graph, and its session where that is its own; batches stay readable."""
@@ -146,7 +173,7 @@ class DistGraph:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if "cluster" not in self.session.options or self.session.options["cluster"] is None:
+        if not self.session.is_of_cluster:
             return _graph_of, self._opened_with
         # Another process is no process of the job: it opens the same graph for itself, with the
         # same seed, from mapped files.
@@ -424,23 +451,3 @@ def _worker_graph(
     graph = DistGraph(name, None, path, tensors=tensors, **options)
     graph.take_place(*place)
     return graph
-
-
-def open(path: str | os.PathLike[str], *, tensors: str = "numpy", **options: Any) -> DistGraph:
-    """Opens a partitioned graph in this process.
-
-    Parameters
-    ----------
-    path : path
-        ``DIR/NAME.json``, as partitioning wrote it.
-    tensors : "numpy" or "torch"
-        What rows, IDs and batches come as.
-    **options
-        Of the graph's own session: see `Session`; ``seed=`` is the one that most programs give.
-
-    Examples
-    --------
-    >>> with troupe.open("parts/g.json", seed=1) as g:
-    ...     rows = g.ndata["feat"][[5, 3, 3]]
-    """
-    return DistGraph(part_config=path, tensors=tensors, **options)

@@ -18,6 +18,7 @@ from typing import Any
 
 from . import errors
 from .binding import call, deadline, ffi, lib, made, owned, text
+from .book import is_same_book
 from .graph import DistGraph
 from .session import Session
 
@@ -139,6 +140,19 @@ def job_of(graph: DistGraph | None = None) -> Job:
     raise errors.NotFound("call troupe.initialize() first: this process is no trainer yet")
 
 
+def is_launched() -> bool:
+    """Whether the environment says that this process is one of a job of several.
+
+    Workers that it starts by multiprocessing are none, though they inherit the environment.
+    """
+    return bool(os.environ.get("TROUPE_CLUSTER")) and multiprocessing.parent_process() is None
+
+
+def job_of_several() -> Job | None:
+    """The job of several processes that this one has joined; None: it has not."""
+    return next((job for job in jobs_here() if job.process is not None), None)
+
+
 def _own_process(cluster: Any, graph: Any) -> Any:
     if multiprocessing.parent_process() is not None:
         raise errors.InvalidArgument(
@@ -146,7 +160,7 @@ def _own_process(cluster: Any, graph: Any) -> Any:
             "process that the launcher started; workers get graphs and loaders as arguments, "
             "which pickle"
         )
-    if any(job.process is not None for job in jobs_here()):
+    if job_of_several() is not None:
         raise errors.AlreadyExists(
             "this process is in a job of several processes already: troupe.shutdown() leaves it"
         )
@@ -158,6 +172,17 @@ def _own_process(cluster: Any, graph: Any) -> Any:
     box = ffi.new("struct tr_process **")
     call(lib.tr_process_open, options, deadline(KEY_TIMEOUT), box)
     return owned(box[0], lib.tr_process_close)
+
+
+def _check_graph(process: Any, expected: str | os.PathLike[str]) -> None:
+    info = made("tr_process_info")
+    call(lib.tr_process_info, process, info)
+    graph = text(info.graph)
+    if not is_same_book(expected, graph):
+        raise errors.Mismatch(
+            f"{os.fspath(expected)} is not the graph of the job, {graph}: name it in the cluster "
+            "file, or open it in this process alone, DistGraph(part_config=...)"
+        )
 
 
 def _join(process: Any, tensors: str, timeout: float | None, options: dict[str, Any]) -> DistGraph:
@@ -237,6 +262,18 @@ def initialize(
     >>> with troupe.initialize(graph="parts/g.json", tensors="torch") as g:
     ...     print(troupe.rank(), troupe.num_trainers())
     """
+    return _initialize(cluster, graph, None, tensors, timeout, options)
+
+
+def _initialize(
+    cluster: Any,
+    graph: Any,
+    expected: Any,
+    tensors: str,
+    timeout: float | None,
+    options: dict[str, Any],
+) -> DistGraph:
+    """As `initialize`; the graph of the job is refused where it is not the expected one."""
     reuse_buffers()
     if cluster is None:
         cluster = os.environ.get("TROUPE_CLUSTER") or None
@@ -251,12 +288,56 @@ def initialize(
         _jobs.append(Job(None, opened))
         return opened
     process = _own_process(cluster, graph)
+    if expected is not None:
+        _check_graph(process, expected)
     joined = _join(process, tensors, timeout, options)
     job = Job(process, joined)
     _jobs.append(job)
     joined.leave_job = job.leave
     job.say(lib.tr_process_say_ready, process)
     return joined
+
+
+def open(
+    path: str | os.PathLike[str] | None = None, *, tensors: str = "numpy", **options: Any
+) -> DistGraph:
+    """Opens a partitioned graph.
+
+    Where a launcher or torchrun started this process as a trainer of a job (``TROUPE_CLUSTER`` is
+    set), the first call joins the job, as `initialize` does, and a later one for the job's graph
+    gives that graph again. Any other graph, and one opened as ``DistGraph(part_config=path)``, is
+    opened in this process alone.
+
+    Parameters
+    ----------
+    path : path, optional
+        ``DIR/NAME.json``, as partitioning wrote it; None: the graph of the job.
+    tensors : "numpy" or "torch"
+        What rows, IDs and batches come as.
+    **options
+        Of the graph's own session: see `Session`; ``seed=`` is the one that most programs give.
+        In a job the cluster file's goes before it.
+
+    Raises
+    ------
+    Mismatch
+        The path that joins the job is of another graph than that of its other processes.
+
+    Examples
+    --------
+    >>> with troupe.open("parts/g.json", seed=1) as g:
+    ...     rows = g.ndata["feat"][[5, 3, 3]]
+    """
+    if path is None and not is_launched():
+        return initialize(tensors=tensors, **options)
+    if not is_launched():
+        return DistGraph(part_config=path, tensors=tensors, **options)
+    job = job_of_several()
+    if job is None:
+        return _initialize(None, None, path, tensors, None, options)
+    if path is None or job.graph.is_of_book(path):
+        return DistGraph(session=job.graph.session, tensors=tensors)
+    return DistGraph(part_config=path, tensors=tensors, **options)
 
 
 def shutdown(finish: bool = True, timeout: float | None = None) -> None:

@@ -6,10 +6,13 @@ from __future__ import annotations
 import atexit
 import os
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .binding import Waiter, call, ffi, lib, made, opened, owned
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
 
 # Sessions that are open, which the end of the interpreter closes: their actors run on threads.
 _open: weakref.WeakSet[Session] = weakref.WeakSet()
@@ -80,7 +83,30 @@ class Session:
         self._waiter: Waiter | None = Waiter(
             self._pointer, "tr_session_interrupt", "tr_session_resume"
         )
+        # In a job of several processes a session has one graph, which all that open it share.
+        self._joined: weakref.ref[DistGraph] | None = None
         _open.add(self)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it was not closed."""
+        return self._pointer is not None
+
+    @property
+    def is_of_cluster(self) -> bool:
+        """Whether it is one of a job of several processes."""
+        return self.options["cluster"] is not None
+
+    @property
+    def joined(self) -> DistGraph | None:
+        """The graph with which this process is in a job of several processes."""
+        found = None if self._joined is None else self._joined()
+        return found if found is not None and found.is_open else None
+
+    def join(self, graph: DistGraph) -> None:
+        """Notes the graph with which this process joined the job."""
+        if self.is_of_cluster:
+            self._joined = weakref.ref(graph)
 
     @property
     def waiter(self) -> Waiter:

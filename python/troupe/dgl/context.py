@@ -3,6 +3,9 @@
 
 DGL's functions name no graph where Troupe's do (`barrier`, ``DistTensor(shape, dtype)``), so the
 open graphs are kept here. They are kept weakly: a graph goes with its last user.
+
+Where a launcher or torchrun started the process as a trainer of a job, `initialize` joins the job,
+and every graph is the job's.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import sys
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
+
+from .. import job
 
 if TYPE_CHECKING:
     from .dist_graph import DistGraph
@@ -30,12 +35,17 @@ def initialize(
 ) -> None:
     """Prepares this process for graphs; it may be called any number of times.
 
+    Under ``troupe launch CLUSTER -- python script.py``, and under torchrun where ``TROUPE_CLUSTER``
+    names the cluster file, it joins the job as the trainer that the environment says, and waits for
+    its other processes. Elsewhere the process is alone.
+
     Parameters
     ----------
     ip_config, max_queue_size, net_type, num_worker_threads, use_graphbolt
         Accepted as DGL has them: where a job has several processes its cluster file says which.
     **options
-        Of the sessions that graphs are opened in, such as ``seed=``: see `troupe.Session`.
+        Of the sessions that graphs are opened in, such as ``seed=``: see `troupe.Session`. The
+        cluster file's seed goes before it.
     """
     if os.environ.get("DGL_ROLE") == "server":
         # A launcher of DGL runs the script once more as a server, which never returns from here.
@@ -47,6 +57,8 @@ def initialize(
         raise SystemExit(0)
     if use_graphbolt:
         warnings.warn("use_graphbolt is ignored: Troupe draws by itself", stacklevel=2)
+    if job.is_launched() and job.job_of_several() is None:
+        job.initialize(tensors="torch", **options)
     _state["initialized"] = True
     _state["options"] = options
 
@@ -60,12 +72,15 @@ def session_options() -> dict[str, Any]:
     """What `initialize` was given for sessions."""
     if not _state["initialized"]:
         raise RuntimeError("call dgl.distributed.initialize(ip_config) before DistGraph")
-    return dict(_state["options"])
+    joined = job.job_of_several()
+    return dict(_state["options"]) if joined is None else {"session": joined.graph.session}
 
 
-def options() -> dict[str, Any]:
-    """What `initialize` was given for sessions; nothing before it."""
-    return dict(_state["options"])
+def seed() -> int:
+    """The seed of the graphs' sessions; 0 before `initialize`, and where it was given none."""
+    joined = job.job_of_several()
+    given = _state["options"] if joined is None else joined.graph.session.options
+    return int(given.get("seed", 0))
 
 
 def opened(graph: DistGraph) -> None:
@@ -89,24 +104,36 @@ def graph_of(what: str) -> DistGraph:
 
 
 def exit_client() -> None:
-    """Closes every graph; `initialize` may follow."""
+    """Closes every graph; `initialize` may follow.
+
+    A process of a job leaves it, once every other trainer has come here or to its end.
+    """
     for graph in graphs():
         graph.close()
     _order.clear()
     _state["initialized"] = False
+    joined = job.job_of_several()
+    if joined is not None:
+        joined.leave(True)
 
 
 shutdown = exit_client
 
 
 def get_rank() -> int:
-    """This process's first rank among the trainers; 0 before a graph is open."""
+    """This process's rank among the trainers; 0 where it is alone."""
+    joined = job.job_of_several()
+    if joined is not None:
+        return joined.rank
     found = graphs()
     return found[0].rank() if found else 0
 
 
 def get_num_client() -> int:
-    """Trainers of the job; 1 before a graph is open."""
+    """Trainers of the job; 1 where this process is alone."""
+    joined = job.job_of_several()
+    if joined is not None:
+        return joined.world
     found = graphs()
     return found[0].world if found else 1
 
@@ -117,14 +144,17 @@ get_num_trainers = get_num_client
 def get_num_machines() -> int:
     """Machines, which DGL counts by partitions; 1 before a graph is open."""
     found = graphs()
+    joined = job.job_of_several()
+    if joined is not None:
+        return joined.graph.num_parts
     return found[0].num_parts if found else 1
 
 
 def barrier() -> None:
-    """Waits for the trainers of the newest graph."""
-    found = graphs()
-    if found:
-        found[0].barrier()
+    """Waits until every trainer of the job has come here."""
+    joined = job.job_of_several()
+    if joined is not None:
+        joined.graph.barrier()
 
 
 client_barrier = barrier

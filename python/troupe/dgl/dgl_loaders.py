@@ -78,8 +78,7 @@ class DistDataLoader:
 
     def _key(self, *more: int) -> tuple[int, ...]:
         """What random choices of an epoch are keyed by."""
-        options = context.options()
-        return (int(options.get("seed", 0)), context.get_rank(), self.number, self._epoch, *more)
+        return (context.seed(), context.get_rank(), self.number, self._epoch, *more)
 
     def _drop(self) -> None:
         """Leaves an epoch: what was drawn ahead belongs to nobody."""

@@ -49,7 +49,8 @@ class DistGraph(troupe_graph.DistGraph):
         The path of one stands for `part_config`.
     part_config : path, optional
         ``DIR/NAME.json`` of Troupe's partitions, or of DGL's, which are converted first, into a
-        folder beside them (see `troupe.dgl.dgl_folder`).
+        folder beside them (see `troupe.dgl.dgl_folder`). In a job of several processes the graph
+        is that of the cluster file; a path is then compared with it, where this host has the file.
     standalone : bool
         A graph of this process alone, whatever `initialize` was given.
     **options
@@ -65,12 +66,13 @@ class DistGraph(troupe_graph.DistGraph):
         standalone: bool = False,
         **options: Any,
     ) -> None:
-        given = (graph_name, gpb, part_config, {"standalone": standalone, **options})
         if not standalone:
             options = {**context.session_options(), **options}
         options["tensors"] = "torch"
         if part_config is None and gpb is not None:
             part_config = gpb.path
+        if "session" in options and part_config is not None and not os.path.exists(part_config):
+            part_config = None
         if part_config is not None:
             part_config = dgl_folder.opened_as(part_config)
         # Tensors of programs: persistent ones, those that live as long as someone holds them, and
@@ -79,17 +81,16 @@ class DistGraph(troupe_graph.DistGraph):
         self.attached: WeakValueDictionary[tuple[str, str | None], Any] = WeakValueDictionary()
         self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
         super().__init__(None, None, part_config, **options)
-        self._given = given
         if not standalone:
             context.opened(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened_again, self._given
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it was not closed."""
-        return self._pointer is not None
+        # Another process is no process of a job: it opens the same graph for itself, with the same
+        # seed, and where this one is of a job from mapped files.
+        options = dict(self.session.options)
+        if self.session.is_of_cluster:
+            options = {"seed": options["seed"], "map_files": True}
+        return _opened_again, (self.path, options, (self.rank(), self.world))
 
     # Constants.
 
@@ -154,10 +155,12 @@ class DistGraph(troupe_graph.DistGraph):
     @property
     def part_id(self) -> int:
         """The partition that stands for this process's machine: trainers share them evenly."""
+        return self.part_of(self.rank())
+
+    def part_of(self, rank: int) -> int:
+        """The partition that stands for a trainer's machine."""
         parts, world = self.num_parts, max(self.world, 1)
-        return (
-            min(self.rank() * parts // world, parts - 1) if world > parts else (self.rank() % parts)
-        )
+        return rank * parts // world if world > parts else rank % parts
 
     def get_partition_book(self) -> GraphPartitionBook:
         """Which partition owns which nodes and edges."""
@@ -247,5 +250,8 @@ def _unless_all(ids: Any) -> Any:
     return None if isinstance(ids, str) and ids == "__ALL__" else ids
 
 
-def _opened_again(name: Any, gpb: Any, part_config: Any, options: dict[str, Any]) -> DistGraph:
-    return DistGraph(name, gpb, part_config, **options)
+def _opened_again(path: str, options: dict[str, Any], place: tuple[int, int]) -> DistGraph:
+    graph = DistGraph(part_config=path, standalone=True, **options)
+    graph.take_place(*place)
+    context.opened(graph)
+    return graph

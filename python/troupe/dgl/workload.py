@@ -46,24 +46,30 @@ def _selected(graph: DistGraph, mask: Any, of_edges: bool, number: int) -> Any:
     return range(count) if values.all() else np.flatnonzero(values)
 
 
-def _share(graph: DistGraph, chosen: Any, rank: int | None, owned: range, even: bool) -> Any:
+def _rank_of(graph: DistGraph, rank: int | None) -> int:
+    """The trainer that a share is of."""
+    if rank is None:
+        return graph.rank()
+    if not 0 <= rank < max(graph.world, 1):
+        raise errors.OutOfRange(f"rank={rank}: the job has {max(graph.world, 1)} trainers")
+    return rank
+
+
+def _share(graph: DistGraph, chosen: Any, rank: int, owned: range, even: bool) -> Any:
     """A trainer's share, as a tensor: by runs of IDs, which lie near each other."""
     import torch
 
-    world, parts = max(graph.world, 1), graph.num_parts
-    rank = graph.rank() if rank is None else rank
-    if not 0 <= rank < world:
-        raise errors.OutOfRange(f"rank={rank}: the job has {world} trainers")
-    index, sharers = rank, world
-    if not even and world >= parts:
+    world = max(graph.world, 1)
+    sharers = list(range(world))
+    if not even and world >= graph.num_parts:
         # Of what the partition owns, shared by the trainers that stand for it.
         if isinstance(chosen, range):
             chosen = owned
         else:
             chosen = chosen[(chosen >= owned.start) & (chosen < owned.stop)]
-        sharers = max(world // parts, 1)
-        index = min(rank % sharers if world % parts == 0 else 0, sharers - 1)
-    least, more = divmod(len(chosen), sharers)
+        sharers = [one for one in sharers if graph.part_of(one) == graph.part_of(rank)]
+    least, more = divmod(len(chosen), len(sharers))
+    index = sharers.index(rank)
     begin = index * least + min(index, more)
     mine = chosen[begin : begin + least + (index < more)]
     if isinstance(mine, range):
@@ -98,7 +104,8 @@ def node_split(
     elif ntype == DEFAULT_NTYPE and len(graph.ntypes) == 1:
         ntype = graph.ntypes[0]
     number = graph.types.ntype(ntype)
-    owned = graph.get_partition_book().node_range(graph.part_id, ntype)
+    rank = _rank_of(graph, rank)
+    owned = graph.get_partition_book().node_range(graph.part_of(rank), ntype)
     chosen = _selected(graph, nodes, False, number)
     return _share(graph, chosen, rank, owned, force_even)
 
@@ -118,6 +125,7 @@ def edge_split(
     elif etype in (DEFAULT_ETYPE, DEFAULT_ETYPE[1]) and len(graph.etypes) == 1:
         etype = graph.canonical_etypes[0]
     number = graph.types.etype(etype)
-    owned = graph.get_partition_book().edge_range(graph.part_id, etype)
+    rank = _rank_of(graph, rank)
+    owned = graph.get_partition_book().edge_range(graph.part_of(rank), etype)
     chosen = _selected(graph, edges, True, number)
     return _share(graph, chosen, rank, owned, force_even)
