@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -151,7 +152,8 @@ def test_a_tensor_is_attached_by_name(g) -> None:
     count = g.num_nodes()
     made = distributed.DistTensor((count, 3), torch.float32, "h", persistent=True)
     made[torch.tensor([4, 2])] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
-    again = distributed.DistTensor((count, 3), torch.float32, "h", persistent=True)
+    with pytest.warns(UserWarning, match="needs another name a layer"):
+        again = distributed.DistTensor((count, 3), torch.float32, "h", persistent=True)
     assert torch.equal(again[[2, 4, 0]], torch.tensor([[4.0, 5, 6], [1, 2, 3], [0, 0, 0]]))
     with pytest.raises(troupe.errors.Mismatch, match="name another one"):
         distributed.DistTensor((count, 2), torch.float32, "h")
@@ -172,7 +174,8 @@ def test_a_tensor_of_several_trainers_lies_with_its_owners(g) -> None:
     count = g.num_nodes()
     made = distributed.DistTensor((count, 3), torch.float32, "h", lambda *a: torch.ones(*a[:1]))
     made[torch.tensor([4, 2])] = torch.tensor([[1.0, 2, 3], [4, 5, 6]])
-    again = distributed.DistTensor((count, 3), torch.float32, "h")
+    with pytest.warns(UserWarning, match="needs another name a layer"):
+        again = distributed.DistTensor((count, 3), torch.float32, "h")
     assert torch.equal(again[[2, 4, 0]], torch.tensor([[4.0, 5, 6], [1, 2, 3], [1, 1, 1]]))
     assert again.shape == (count, 3) and again.dtype == torch.float32 and again.name == "h"
     assert troupe.DistTensor((count, 3), "float32", "h", graph=g, attach=True)[4].tolist() == [
@@ -188,6 +191,46 @@ def test_a_tensor_of_several_trainers_lies_with_its_owners(g) -> None:
     assert (left | right).count_nonzero() == 3
     with pytest.raises(NotImplementedError, match="of edges"):
         distributed.DistTensor((g.num_edges(),), torch.float32, "e")
+
+
+def test_a_tensor_whose_first_user_is_gone_gives_no_warning(g) -> None:
+    """As a script of two layers makes its tensors at every evaluation."""
+    shape = (g.num_nodes(), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            rows = g.ndata["feat"]
+            for name in ("h", "h_last"):
+                made = distributed.DistTensor(shape, torch.float32, name, persistent=True)
+                made[[0]] = rows[[0]][:, :2]
+                rows = made
+            del made, rows
+
+
+def test_draws_by_weights_or_masks_are_refused(g) -> None:
+    for options in ({"prob": "w"}, {"mask": "train_mask"}):
+        with pytest.raises(
+            NotImplementedError, match=r"prob=, mask=\) is not there yet: draw even"
+        ):
+            NeighborSampler([2, 2], **options).sample(g, torch.arange(3))
+    with pytest.raises(NotImplementedError, match="prob=, mask="):
+        g.sample_neighbors(torch.arange(3), 2, prob="w")
+    with pytest.raises(ValueError, match="exclude each other"):
+        NeighborSampler([2], prob="w", mask="w")
+    with pytest.raises(NotImplementedError, match="edge_dir='out'"):
+        g.sample_neighbors(torch.arange(3), 2, edge_dir="out")
+
+
+def test_shares_of_partitions_are_disjoint_and_whole(g) -> None:
+    """Also where partitions do not divide evenly among trainers."""
+    for world in (1, 2, 3, 4, 5, 7):
+        g._world = world
+        mask = g.ndata["train_mask"]
+        shares = [distributed.node_split(mask, rank=r, force_even=False) for r in range(world)]
+        assert torch.equal(torch.cat(shares).sort().values, torch.nonzero(mask[:]).reshape(-1))
+        edges = torch.ones(g.num_edges(), dtype=torch.bool)
+        shares = [distributed.edge_split(edges, rank=r, force_even=False) for r in range(world)]
+        assert torch.equal(torch.cat(shares).sort().values, g.edges())
 
 
 def test_batches_come_in_order_and_exactly_once() -> None:

@@ -75,11 +75,13 @@ class DistGraph(troupe_graph.DistGraph):
             part_config = None
         if part_config is not None:
             part_config = dgl_folder.opened_as(part_config)
-        # Tensors of programs: persistent ones, those that live as long as someone holds them, and
-        # those that were put beside features.
+        # Tensors of programs: persistent ones, those that live as long as someone holds them,
+        # those that were put beside features, and the newest object of each name.
         self.written: dict[tuple[str, str | None], Any] = {}
         self.attached: WeakValueDictionary[tuple[str, str | None], Any] = WeakValueDictionary()
         self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
+        self.handles: WeakValueDictionary[tuple[str, str | None], DistTensor]
+        self.handles = WeakValueDictionary()
         super().__init__(None, None, part_config, **options)
         if not standalone:
             context.opened(self)

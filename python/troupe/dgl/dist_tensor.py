@@ -7,6 +7,7 @@ policy: in a job of one process these lie in it, in one of several they are `tro
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ class DistTensor:
     """A tensor with a row for each node or edge of a type.
 
     ``t[ids]`` gives rows as a tensor in the CPU's memory, ``t[ids] = rows`` writes them. The same
-    name and policy is the same tensor again: one of another shape or dtype is refused.
+    name and policy is the same tensor again: one of another shape or dtype is refused, and a second
+    one while the first is in use gives a warning.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ class DistTensor:
                 f"DistTensor {name!r}: {shape[0]} rows, but {part_policy.policy_str} has "
                 f"{part_policy.get_size()}"
             )
-        key = (part_policy.policy_str, name)
+        key, named = (part_policy.policy_str, name), name is not None
         rows = None if name is None else graph.written.get(key, graph.attached.get(key))
         if graph.world > 1:
             rows = shared = tensors.DistTensor(
@@ -115,6 +117,15 @@ class DistTensor:
         self._rows: Any = rows
         self._name = name or f"anonymous-{id(rows)}"
         self._policy = part_policy
+        if named and key in graph.handles:
+            warnings.warn(
+                f"DistTensor {name!r} of {part_policy.policy_str} is in use already, and this is "
+                "the same tensor: what is written to one is read from the other. A loop that reads "
+                "one and writes the other needs another name a layer",
+                stacklevel=2,
+            )
+        if named:
+            graph.handles[key] = self
 
     @property
     def name(self) -> str:
