@@ -26,8 +26,10 @@ EXTRA_DIST += \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
     python/tests/test_own_draws.py \
+    python/tests/test_packaging.py \
     python/tests/test_partitioning.py \
     python/tests/test_raw.py \
+    python/tests/test_readme.py \
     python/tests/test_tensors.py \
     python/tests/test_safetensors.py \
     python/tests/test_torch.py \
@@ -92,7 +94,8 @@ EXTRA_DIST += \
     python/troupe/task.py \
     python/troupe/tensors.py \
     python/troupe/training.py \
-    python/troupe/types.py
+    python/troupe/types.py \
+    python/wheel.sh
 
 # PYTEST_ARGS: which tests, such as "-k loader".
 check-python: all
@@ -101,4 +104,13 @@ check-python: all
 install-python:
 	PKG_CONFIG_PATH='$(DESTDIR)$(pkgconfigdir)'"$${PKG_CONFIG_PATH:+:$$PKG_CONFIG_PATH}" \
 	    $${PYTHON-python3} -m pip install --no-deps --no-build-isolation $(PIP_ARGS) $(srcdir)/python
-.PHONY: check-python install-python
+# What the package carries (python/find_library.py): the libraries, their headers and METIS's helper.
+python-libraries: $(BUILT_SOURCES)
+	$(MAKE) $(AM_MAKEFLAGS) $(lib_LTLIBRARIES) troupe-metis
+install-python-libraries: python-libraries
+	$(MAKE) $(AM_MAKEFLAGS) install-libLTLIBRARIES install-troupeincludeHEADERS
+	$(MAKE) $(AM_MAKEFLAGS) install-pkglibexecPROGRAMS pkglibexec_PROGRAMS=troupe-metis
+.PHONY: check-python install-python python-libraries install-python-libraries
+# Python's own folders are left alone by make install.
+install-data-hook:
+	@echo 'The Python package: make install-python PYTHON=python3, or python3 -m pip install $(abs_top_srcdir)/python'

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -17,26 +20,26 @@ import find_library
 class BuildModules(build_ext):
     """Finds the library, or builds it, before the modules that link it are made."""
 
-    def finalize_options(self) -> None:
-        self.set_undefined_options("build", ("build_temp", "build_temp"))
-        self.library = find_library.find()
-        made = ffi_build.modules(
-            self.library.include,
-            [str(self.library.folder)],
-            self.library.runtime_dirs,
-            self.library.has_model,
-        )
-        core = self.distribution.ext_modules[:1]
-        self.distribution.ext_modules = core + [
-            module.distutils_extension(str(Path(self.build_temp).absolute())) for module in made
-        ]
-        super().finalize_options()
-
     def run(self) -> None:
+        # Not before: metadata are also made without a library.
+        library = find_library.find()
+        made = ffi_build.modules(
+            library.include, [str(library.folder)], library.runtime_dirs, library.has_model
+        )
+        temp = str(Path(self.build_temp).absolute())
+        core = self.distribution.ext_modules[:1]
+        self.distribution.ext_modules = core + [m.distutils_extension(temp) for m in made]
+        # Once more, for these; it reads this option as a text again.
+        self.swig_opts = None
+        self.finalize_options()
         super().run()
         target = Path(__file__).resolve().parent if self.inplace else Path(self.build_lib)
-        find_library.carry(self.library, target / "troupe")
+        find_library.carry(library, target / "troupe")
 
+
+# Nothing is written beside the sources, and nothing of an earlier build gets into the package.
+made_in = tempfile.mkdtemp(prefix="troupe-python.")
+atexit.register(shutil.rmtree, made_in, ignore_errors=True)
 
 setup(
     ext_modules=[
@@ -49,5 +52,9 @@ setup(
         )
     ],
     cmdclass={"build_ext": BuildModules},
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={
+        "bdist_wheel": {"py_limited_api": "cp311"},
+        "build": {"build_base": made_in},
+        "egg_info": {"egg_base": made_in},
+    },
 )

@@ -3,6 +3,7 @@
 outside_shell_tests = \
     tests/outside/python_dgl.sh \
     tests/outside/python_types.sh \
+    tests/outside/python_wheel.sh \
     tests/outside/report_page.sh \
     tests/outside/slow_loris.sh \
     tests/outside/ssh.sh
