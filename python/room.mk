@@ -2,6 +2,11 @@
 # The Python package. Its C modules are built by python/setup.py, on the public headers and the
 # installed (or just built) libraries; make only ships the sources and runs the tests.
 EXTRA_DIST += \
+    docs/python/api.rst \
+    docs/python/conf.py \
+    docs/python/index.rst \
+    docs/python/porting.rst \
+    docs/python/troubleshooting.rst \
     python/bench/loader.py \
     python/bench/nn_step.py \
     python/check.sh \
@@ -18,6 +23,7 @@ EXTRA_DIST += \
     python/tests/test_dgl_folder.py \
     python/tests/test_dgl_job.py \
     python/tests/test_dgl_names.py \
+    python/tests/test_docs.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \

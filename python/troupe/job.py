@@ -261,6 +261,7 @@ def initialize(
     --------
     >>> with troupe.initialize(graph="parts/g.json", tensors="torch") as g:
     ...     print(troupe.rank(), troupe.num_trainers())
+    0 1
     """
     return _initialize(cluster, graph, None, tensors, timeout, options)
 
