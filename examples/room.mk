@@ -28,4 +28,5 @@ EXTRA_DIST += \
     examples/deploy/troupe-sampler@.service \
     examples/deploy/troupe-server@.service \
     examples/deploy/troupe-trainer@.service \
-    examples/python/graphsage.py
+    examples/python/graphsage.py \
+    examples/python/graphsage_pyg.py

@@ -34,6 +34,7 @@ EXTRA_DIST += \
     python/tests/test_own_draws.py \
     python/tests/test_packaging.py \
     python/tests/test_partitioning.py \
+    python/tests/test_pyg.py \
     python/tests/test_raw.py \
     python/tests/test_readme.py \
     python/tests/test_tensors.py \
@@ -89,6 +90,14 @@ EXTRA_DIST += \
     python/troupe/parallel.py \
     python/troupe/partitioning.py \
     python/troupe/py.typed \
+    python/troupe/pyg/__init__.py \
+    python/troupe/pyg/later_loaders.py \
+    python/troupe/pyg/own_seeds.py \
+    python/troupe/pyg/pyg_loader.py \
+    python/troupe/pyg/pyg_sampler.py \
+    python/troupe/pyg/refusals.py \
+    python/troupe/pyg/selection.py \
+    python/troupe/pyg/pyg_stores.py \
     python/troupe/pyg_data.py \
     python/troupe/raw.py \
     python/troupe/safetensors.py \

@@ -65,6 +65,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "nn": (),
     "parallel": ("ddp",),
     "partitioning": ("partition_graph",),
+    "pyg": (),
     "raw": (),
     "sampler": (
         "BlockSampler",

@@ -29,8 +29,10 @@ def _tensor(rows: Any) -> Any:
     return torch.from_numpy(rows) if isinstance(rows, np.ndarray) else rows
 
 
-def _sampled(batch: Batch, etype: int) -> Sampled:
-    """A block has the edges of all nodes that were there before its hop, drawn anew in each; PyG
+def sampled_edges(batch: Batch, etype: int) -> Sampled:
+    """The edges of a type that a batch drew, as PyG has them.
+
+    A block has the edges of all nodes that were there before its hop, drawn anew in each; PyG
     expands a node once. So of each block come the rows of the nodes that its hop was the first to
     expand, which are its last."""
     import torch
@@ -48,6 +50,8 @@ def _sampled(batch: Batch, etype: int) -> Sampled:
         counts.append(len(sources))
         if csr.edge_ids is not None:
             ids.append(np.asarray(csr.edge_ids)[first:])
+        elif not len(sources):
+            ids.append(np.empty(0, dtype=np.int64))
         expanded = block.num_dst_nodes(name[2])
     every = np.concatenate(ids) if len(ids) == len(pairs) else None
     return Sampled(
@@ -57,7 +61,7 @@ def _sampled(batch: Batch, etype: int) -> Sampled:
     )
 
 
-def _new_nodes(batch: Batch, ntype: int) -> list[int]:
+def new_nodes(batch: Batch, ntype: int) -> list[int]:
     """How many nodes each hop was the first to reach; the seeds are those of hop 0."""
     totals = [batch.content.num_nodes(layer, ntype) for layer in range(batch.num_layers, -1, -1)]
     return [totals[0], *(now - before for before, now in pairwise(totals))]
@@ -68,15 +72,29 @@ def _fill_nodes(store: Any, batch: Batch, ntype: int) -> None:
     total, seeds = content.num_nodes(0, ntype), content.num_nodes(batch.num_layers, ntype)
     store.n_id = _tensor(content.node_ids(ntype, total))
     store.num_nodes = total
-    store.batch_size = seeds
+    store.num_sampled_nodes = new_nodes(batch, ntype)
+    if seeds or len(content.layout.types.ntypes) == 1:
+        store.batch_size = seeds
     if content.layout.features is not None and content.rows(ntype, False) is not None:
         store.x = _tensor(content.rows_array(ntype, False))
     if content.layout.labels is not None and content.rows(ntype, True) is not None:
         store.y = _tensor(content.rows_array(ntype, True))
 
 
-def to_pyg(batch: Batch) -> Any:
+def _fill_edges(store: Any, sampled: Sampled) -> None:
+    store.edge_index, store.num_sampled_edges = sampled.edge_index, sampled.counts
+    if sampled.edge_ids is not None:
+        store.e_id = sampled.edge_ids
+
+
+def to_pyg(batch: Batch, cls: Any = None) -> Any:
     """A batch as `torch_geometric.data.Data`; of several types as `HeteroData`.
+
+    Parameters
+    ----------
+    batch : Batch
+    cls : type, optional
+        What to make instead, with the same attributes.
 
     Returns
     -------
@@ -84,7 +102,8 @@ def to_pyg(batch: Batch) -> Any:
         ``edge_index`` int64 of shape ``(2, num_edges)``, sources above destinations, as positions
         in ``n_id``; ``n_id`` and ``e_id`` global IDs; ``batch_size`` seeds, which come first; ``x``
         and, of the seeds alone, ``y`` where the batch has them; ``num_sampled_nodes`` and
-        ``num_sampled_edges``: lists with a number a hop.
+        ``num_sampled_edges``: lists with a number a hop. Of several types each has its own;
+        ``batch_size`` those that have seeds.
     """
     try:
         from torch_geometric.data import Data, HeteroData
@@ -94,17 +113,13 @@ def to_pyg(batch: Batch) -> Any:
         ) from error
     types = batch.content.layout.types
     if len(types.ntypes) == 1 and len(types.etypes) == 1:
-        data = Data()
+        data = Data() if cls is None else cls()
         _fill_nodes(data, batch, 0)
-        data.edge_index, data.e_id, data.num_sampled_edges = _sampled(batch, 0)
-        data.num_sampled_nodes = _new_nodes(batch, 0)
+        _fill_edges(data, sampled_edges(batch, 0))
         return data
-    hetero = HeteroData()
+    hetero = HeteroData() if cls is None else cls()
     for ntype, node_name in enumerate(types.ntypes):
         _fill_nodes(hetero[node_name], batch, ntype)
-    edges = {name: _sampled(batch, i) for i, name in enumerate(types.canonical_etypes)}
-    for name, sampled in edges.items():
-        hetero[name].edge_index, hetero[name].e_id = sampled.edge_index, sampled.edge_ids
-    hetero.num_sampled_nodes = {n: _new_nodes(batch, i) for i, n in enumerate(types.ntypes)}
-    hetero.num_sampled_edges = {name: sampled.counts for name, sampled in edges.items()}
+    for etype, name in enumerate(types.canonical_etypes):
+        _fill_edges(hetero[name], sampled_edges(batch, etype))
     return hetero

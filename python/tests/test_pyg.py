@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyG's loader, stores and sampler over a graph, with stand-ins for the classes of PyG itself.
+
+tests/outside/pyg has the same with PyG."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import types
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import pytest
+from conftest import NODES, World
+
+import troupe
+
+torch = pytest.importorskip("torch")
+HOPS = [4, 3]
+
+
+class Data(dict):
+    """What the data of PyG are to those who fill them."""
+
+    def __missing__(self, name: object) -> Data:
+        return self.setdefault(name, Data())
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+
+class Base:
+    """A class of PyG's that ours derives from."""
+
+
+class Attr:
+    """A description of a tensor or of edges, by its fields."""
+
+    def __init__(self, *fields: Any, **named: Any) -> None:
+        self.group_name, self.attr_name = self.edge_type, self.layout = fields[:2]
+        self.index = fields[2] if len(fields) > 2 else None
+        self.__dict__.update(named)
+
+
+class Output:
+    """What a sampler gives."""
+
+    def __init__(self, node: Any, row: Any, col: Any, edge: Any, **named: Any) -> None:
+        self.node, self.row, self.col, self.edge = node, row, col, edge
+        self.__dict__.update(named)
+
+
+class Input(NamedTuple):
+    """Seeds as PyG's loaders give them to samplers."""
+
+    input_id: Any
+    node: Any
+    time: Any = None
+    input_type: Any = None
+
+
+def _forget() -> None:
+    for name in [n for n in sys.modules if n.startswith("troupe.pyg.") or n == "troupe.pyg"]:
+        del sys.modules[name]
+    vars(troupe).pop("pyg", None)
+
+
+@pytest.fixture
+def pyg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    parts = {
+        "torch_geometric": {},
+        "torch_geometric.data": {
+            "Data": Data,
+            "HeteroData": Data,
+            "FeatureStore": Base,
+            "GraphStore": Base,
+            "TensorAttr": Attr,
+        },
+        "torch_geometric.data.graph_store": {
+            "EdgeAttr": Attr,
+            "EdgeLayout": types.SimpleNamespace(CSC="csc"),
+        },
+        "torch_geometric.sampler": {
+            "BaseSampler": Base,
+            "SamplerOutput": Output,
+            "HeteroSamplerOutput": Output,
+        },
+    }
+    for name, values in parts.items():
+        module = types.ModuleType(name)
+        vars(module).update(values)
+        monkeypatch.setitem(sys.modules, name, module)
+    _forget()
+    yield import_module("troupe.pyg")
+    _forget()
+
+
+@pytest.fixture
+def g(world: World) -> Iterator[troupe.DistGraph]:
+    with troupe.open(world.path, seed=7, tensors="torch") as opened:
+        yield opened
+
+
+def same(one: Any, two: Any) -> bool:
+    keys = one.keys() == two.keys()
+    return keys and all(
+        torch.equal(one[k], two[k]) if isinstance(one[k], torch.Tensor) else one[k] == two[k]
+        for k in one
+    )
+
+
+def test_batches_of_a_mask_are_those_of_the_loader(g: troupe.DistGraph, pyg: Any) -> None:
+    options = {"batch_size": 64, "shuffle": True, "seed": 5}
+    mask = g.ndata["train_mask"]
+    with pyg.NeighborLoader(g, HOPS, mask, **options) as ours:
+        sampler = troupe.NeighborSampler(HOPS[::-1])
+        theirs = troupe.DistNodeDataLoader(g, mask, sampler, features="feat", **options)
+        assert len(ours) == len(theirs) > 3
+        for _ in range(2):
+            for data, batch in zip(ours, theirs, strict=True):
+                wanted = batch.to_pyg()
+                labels = g.ndata["label"][data.n_id]
+                wanted.update(y=labels, input_id=batch.output_nodes, padded=False, weight=1.0)
+                assert same(data, wanted)
+
+
+def test_lists_keep_their_order_and_repeats(g: troupe.DistGraph, pyg: Any) -> None:
+    ids = torch.tensor([9, 3, 3, 1999, 0, 3, 42])
+    with pyg.NeighborLoader(g, HOPS, ids, batch_size=3) as loader:
+        batches = list(loader)
+    assert [b.batch_size for b in batches] == [3, 3, 1] and len(loader) == 3
+    assert torch.equal(torch.cat([b.n_id[: b.batch_size] for b in batches]), ids)
+    assert torch.cat([b.input_id for b in batches]).tolist() == list(range(7))
+    for batch in batches:
+        assert torch.equal(batch.x, g.ndata["feat"][batch.n_id])
+        assert torch.equal(batch.y, g.ndata["label"][batch.n_id])
+    named = torch.arange(7) * 10
+    cut = list(pyg.NeighborLoader(g, HOPS, ids, batch_size=3, drop_last=True, input_id=named))
+    assert torch.cat([b.input_id for b in cut]).tolist() == [0, 10, 20, 30, 40, 50]
+    assert list(pyg.NeighborLoader(g, HOPS, [], batch_size=3)) == []
+
+
+def test_all_nodes_come_in_order_and_masks_by_their_ids(g: troupe.DistGraph, pyg: Any) -> None:
+    every = list(pyg.NeighborLoader(g, [-1], batch_size=300))
+    assert torch.equal(torch.cat([b.input_id for b in every]), torch.arange(NODES))
+    assert all(torch.equal(b.input_id, b.n_id[: b.batch_size]) for b in every)
+    mask = torch.zeros(NODES, dtype=torch.bool)
+    mask[[7, 5]] = True
+    (batch,) = pyg.NeighborLoader(g, HOPS, mask, batch_size=4)
+    assert batch.input_id.tolist() == batch.n_id[:2].tolist() == [5, 7]
+
+
+def test_epochs_are_shuffled_and_repeatable(g: troupe.DistGraph, pyg: Any) -> None:
+    ids = range(100, 200)
+    options = {"batch_size": 32, "shuffle": True}
+    one, two = (pyg.NeighborLoader(g, HOPS, ids, **options) for _ in range(2))
+    first, second = list(one), list(one)
+    assert [one.epoch, len(first)] == [2, 4]
+    orders = [torch.cat([b.n_id[: b.batch_size] for b in epoch]) for epoch in (first, second)]
+    assert not torch.equal(*orders)
+    assert all(sorted(order.tolist()) == list(ids) for order in orders)
+    assert all(same(*pair) for pair in zip(first, two, strict=True))
+    # It goes on from where it was, in another loader as well, and through a pickle.
+    begun = iter(two)
+    next(begun)
+    state = two.state_dict()
+    assert state == {"epoch": 1, "batch": 1, "batches": 4}
+    other = pickle.loads(pickle.dumps(one))
+    other.load_state_dict(state)
+    assert all(same(*pair) for pair in zip(second[1:], other, strict=True))
+    assert len(list(begun)) == 3
+    left = iter(two)
+    next(iter(two))
+    with pytest.raises(RuntimeError, match="another epoch"):
+        next(left)
+    # An epoch that was left is over.
+    next(iter(one))
+    assert one.epoch == 2
+    assert len(list(one)) == 4 and one.epoch == 4
+    with pytest.raises(troupe.errors.Mismatch, match="4 batches"):
+        pyg.NeighborLoader(g, HOPS, ids, batch_size=9).load_state_dict(state)
+
+
+def test_features_come_under_the_names_that_were_asked_for(g: troupe.DistGraph, pyg: Any) -> None:
+    def first(**options: Any) -> Any:
+        return next(iter(pyg.NeighborLoader(g, HOPS, [1, 2, 3], batch_size=3, **options)))
+
+    plain = first()
+    fewer = first(attrs=["y", "train_mask"])
+    assert "x" not in fewer and torch.equal(fewer.y, plain.y)
+    assert torch.equal(fewer.train_mask, g.ndata["train_mask"][fewer.n_id])
+    renamed = first(attrs={"rows": "feat"})
+    assert torch.equal(renamed.rows, plain.x) and "x" not in renamed and "y" not in renamed
+    with pytest.raises(troupe.Error, match="attrs: no type of the graph has a feature 'z'"):
+        first(attrs=["z"])
+    with pytest.raises(troupe.Error, match=r"edge_attrs: .*'edge_attr'"):
+        first(edge_attrs=["edge_attr"])
+    assert first(transform=lambda data: data.batch_size) == 3
+
+
+REFUSED = {
+    "input_time": [1],
+    "time_attr": "time",
+    "temporal_strategy": "last",
+    "weight_attr": "w",
+    "disjoint": True,
+    "subgraph_type": "induced",
+    "directed": False,
+    "transform_sampler_output": print,
+    "sampler": [1],
+    "batch_sampler": [[1]],
+    "generator": 1,
+    "worker_init_fn": print,
+    "in_order": False,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_honoured_is_refused_by_name(
+    g: troupe.DistGraph, pyg: Any, name: str
+) -> None:
+    with pytest.raises(NotImplementedError, match=rf"NeighborLoader\({name}=.*\): \w+"):
+        pyg.NeighborLoader(g, HOPS, **{name: REFUSED[name]})
+
+
+def test_wrong_arguments_say_what_is_wrong(
+    g: troupe.DistGraph, graph: troupe.DistGraph, pyg: Any
+) -> None:
+    loader = pyg.NeighborLoader
+    loader(g, HOPS, is_sorted=True, persistent_workers=True, prefetch_factor=3, dataset=1)
+    wrong: list[tuple[type[Exception], str, Any]] = [
+        (TypeError, "no argument 'batches'", lambda: loader(g, HOPS, batches=1)),
+        (TypeError, "give a troupe.DistGraph .* not dict", lambda: loader({}, HOPS)),
+        (ValueError, 'tensors="torch"', lambda: loader(graph, HOPS)),
+        (TypeError, "neighbor_sampler: .*not int", lambda: loader(g, HOPS, neighbor_sampler=1)),
+        (ValueError, "batch_size=0", lambda: loader(g, HOPS, batch_size=0)),
+        (IndexError, "there is no 2000", lambda: loader(g, HOPS, [2000])),
+        (ValueError, "a mask of 3", lambda: loader(g, HOPS, torch.ones(3) > 0)),
+        (TypeError, "mask.bool", lambda: loader(g, HOPS, g.ndata["train_mask"][:])),
+        (ValueError, "input_id: .*1 seeds", lambda: loader(g, HOPS, [1], input_id=[1, 2])),
+        (
+            ValueError,
+            "the job's seeds",
+            lambda: loader(g, HOPS, g.ndata["train_mask"], input_id=[1]),
+        ),
+        (ValueError, "fanouts: 0 layers", lambda: loader(g, {"_E": []})),
+        (LookupError, "no node type", lambda: loader(g, HOPS, "paper")),
+        (NotImplementedError, "LinkNeighborLoader", lambda: pyg.LinkNeighborLoader(g, HOPS)),
+        (NotImplementedError, "HGTLoader", lambda: pyg.HGTLoader(g, HOPS)),
+    ]
+    for kind, message, call in wrong:
+        with pytest.raises(kind, match=message):
+            call()
+
+
+def test_an_exception_of_a_draw_stands_for_its_batch(g: troupe.DistGraph, pyg: Any) -> None:
+    class Small(Data):
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name == "batch_size" and value == 1:
+                raise RuntimeError("too small")
+            super().__setattr__(name, value)
+
+    loader = pyg.NeighborLoader(g, HOPS, [1, 2, 3], batch_size=2, custom_cls=Small)
+    batches = iter(loader)
+    assert type(next(batches)) is Small
+    with pytest.raises(RuntimeError, match="too small"):
+        next(batches)
+    with pytest.raises(StopIteration):
+        next(batches)
+
+
+def test_the_sampler_gives_seeds_first_and_edges_of_the_graph(
+    g: troupe.DistGraph, world: World, pyg: Any
+) -> None:
+    sampler = pyg.NeighborSampler(g, HOPS)
+    seeds, input_id = torch.tensor([5, 5, 9]), torch.tensor([2, 0, 1])
+    out = sampler.sample_from_nodes(Input(input_id, seeds))
+    assert torch.equal(out.node[:3], seeds) and out.metadata == (input_id, None)
+    assert out.num_sampled_nodes[0] == 3 and sum(out.num_sampled_nodes) == len(out.node)
+    assert sum(out.num_sampled_edges) == len(out.row) == len(out.col) == len(out.edge)
+    assert int(torch.bincount(out.col)[:3].max()) <= HOPS[0]
+    original = g.orig_ids(ids=out.node).numpy()
+    known = {(int(s), int(d)) for s, d in world.edges}
+    pairs = zip(original[out.row], original[out.col], strict=True)
+    assert {(int(s), int(d)) for s, d in pairs} <= known
+    again = sampler.sample_from_nodes(Input(input_id, seeds))
+    assert not torch.equal(out.edge, again.edge), "each draw is one of its own"
+    copy = pickle.loads(pickle.dumps(sampler))
+    assert torch.equal(copy.sample_from_nodes(Input(None, seeds)).edge, out.edge)
+    with pytest.raises(NotImplementedError, match="around edges"):
+        sampler.sample_from_edges(None)
+    with pytest.raises(NotImplementedError, match="times"):
+        sampler.sample_from_nodes(Input(None, seeds, time=seeds))
+    given = pyg.NeighborLoader(g, None, seeds, batch_size=3, neighbor_sampler=sampler)
+    assert len(next(iter(given)).num_sampled_edges) == 2
+
+
+def test_stores_give_rows_by_id_and_no_whole_graph(g: troupe.DistGraph, pyg: Any) -> None:
+    features, edges = pyg.stores(g, attrs=["x", "y"])
+    ids = torch.tensor([7, 7, 1])
+    assert torch.equal(features._get_tensor(Attr(None, "x", ids)), g.ndata["feat"][ids])
+    assert features._get_tensor_size(Attr(None, "x")) == (NODES, 16)
+    assert features._get_tensor_size(Attr(None, "z")) is None
+    assert [a.attr_name for a in features.get_all_tensor_attrs()] == ["x", "y"]
+    (edge,) = edges.get_all_edge_attrs()
+    assert edge.edge_type is None and edge.size == (NODES, NODES)
+    with pytest.raises(KeyError, match="name it in attrs="):
+        features._get_tensor(Attr(None, "train_mask", ids))
+    refused = [
+        ("a whole feature", lambda: features._get_tensor(Attr(None, "x"))),
+        ("DistTensor", lambda: features._put_tensor(1, Attr(None, "x", ids))),
+        ("do not change", lambda: features._remove_tensor(Attr(None, "x"))),
+        ("neighbor_sampler=", lambda: edges._get_edge_index(edge)),
+        ("do not change", lambda: edges._put_edge_index(1, edge)),
+        ("do not change", lambda: edges._remove_edge_index(edge)),
+    ]
+    for message, call in refused:
+        with pytest.raises(NotImplementedError, match=message):
+            call()
+    # A tensor of the program's own is written through the store.
+    g.ndata["h"] = troupe.DistTensor((NODES, 2), torch.float32, graph=g)
+    store = pyg.FeatureStore(g, attrs=["h"])
+    store._put_tensor(torch.ones(3, 2), Attr(None, "h", ids))
+    assert torch.equal(store._get_tensor(Attr(None, "h", ids)), torch.ones(3, 2))
+    read = next(iter(pyg.NeighborLoader((store, edges), HOPS, [7], batch_size=1)))
+    assert read.h[0].tolist() == [1, 1] and "x" not in read
+    opened = pickle.loads(pickle.dumps(features))
+    assert torch.equal(opened._get_tensor(Attr(None, "x", ids)), g.ndata["feat"][ids])
+
+
+def test_fanouts_are_by_hop_from_the_seeds(g: troupe.DistGraph, pyg: Any) -> None:
+    (one,) = pyg.NeighborLoader(g, [2, 0], [1, 2], batch_size=2)
+    assert one.num_sampled_edges == [4, 0] and one.num_sampled_nodes[2] == 0
+    (two,) = pyg.NeighborLoader(g, {("_N", "_E", "_N"): [2, 0]}, [1, 2], batch_size=2)
+    assert two.num_sampled_edges == [4, 0]
+    values = types.SimpleNamespace(values={}, default=[2, 0])
+    (three,) = pyg.NeighborLoader(g, values, [1, 2], batch_size=2)
+    assert same(two, three)
+
+
+def test_torch_geometric_is_named_where_it_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    _forget()
+    monkeypatch.setitem(sys.modules, "torch_geometric", None)
+    module = import_module("troupe.pyg")
+    with pytest.raises(ImportError, match="NeighborLoader takes torch_geometric"):
+        module.NeighborLoader  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        module.nothing  # noqa: B018
+    _forget()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch Geometric over Troupe: its loader, stores and sampler over a partitioned graph.
+
+>>> from troupe.pyg import NeighborLoader
+>>> g = troupe.open("parts/g.json", seed=1, tensors="torch")
+>>> loader = NeighborLoader(g, num_neighbors=[25, 10], input_nodes=g.ndata["train_mask"],
+...                         batch_size=1024, shuffle=True)
+>>> for batch in loader:
+...     scores = model(batch.x, batch.edge_index)[: batch.batch_size]
+...     loss = torch.nn.functional.cross_entropy(scores, batch.y[: batch.batch_size])
+
+`NeighborLoader` has the arguments of PyG's, and batches are PyG's ``Data`` and ``HeteroData``,
+drawn and filled ahead of the loop by threads. For PyG's own `NodeLoader` and `NeighborLoader` there
+are `FeatureStore`, `GraphStore` and `NeighborSampler`.
+
+torch_geometric (2.5 or newer) is imported by the first of these names that is used; neither pyg-lib
+nor torch-sparse is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .later_loaders import HGTLoader as HGTLoader
+    from .later_loaders import LinkLoader as LinkLoader
+    from .later_loaders import LinkNeighborLoader as LinkNeighborLoader
+    from .pyg_loader import NeighborLoader as NeighborLoader
+    from .pyg_sampler import NeighborSampler as NeighborSampler
+    from .pyg_stores import FeatureStore as FeatureStore
+    from .pyg_stores import GraphStore as GraphStore
+    from .pyg_stores import stores as stores
+
+_MODULE_OF = {
+    "FeatureStore": "pyg_stores",
+    "GraphStore": "pyg_stores",
+    "HGTLoader": "later_loaders",
+    "LinkLoader": "later_loaders",
+    "LinkNeighborLoader": "later_loaders",
+    "NeighborLoader": "pyg_loader",
+    "NeighborSampler": "pyg_sampler",
+    "stores": "pyg_stores",
+}
+
+__all__ = list(_MODULE_OF)
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        import_module("torch_geometric")
+    except ImportError as error:
+        raise ImportError(
+            f"troupe.pyg.{name} takes torch_geometric, which cannot be imported ({error}); install "
+            "it, or use troupe.DistNodeDataLoader, which needs no other library"
+        ) from error
+    value: object = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of a trainer's own list of seeds, in the order given or shuffled.
+
+The library's loader takes sets of nodes, which it shares out among the trainers of a job and orders
+by original IDs. PyG's takes lists whose order and repeats count, and which no other trainer sees.
+Threads draw these a batch at a time ahead of the loop; each batch draws by the seed, its epoch and
+its number, so nothing depends on which thread draws when.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import errors
+from ..arrays import Ids
+from ..own_draws import THREADS
+
+if TYPE_CHECKING:
+    from ..batch import Batch
+    from ..graph import DistGraph
+    from ..sampler import NeighborSampler
+
+
+class SeedList(NamedTuple):
+    """Seeds of one node type, and what PyG calls each."""
+
+    ntype: str
+    # A range where all nodes are meant, so that it takes no memory.
+    ids: Ids | range
+    # None: their positions in the list.
+    input_id: Ids | None
+
+
+class OwnSeeds:
+    """Batches of a list of seeds; each ``for`` over it is an epoch, as of DistNodeDataLoader.
+
+    Parameters
+    ----------
+    graph : DistGraph
+    sampler : NeighborSampler
+    seeds : SeedList
+    finish : callable
+        Makes of a batch and the ``input_id`` of its seeds what is delivered; on a thread.
+    batch_size, shuffle, drop_last : as of DistNodeDataLoader.
+    seed : int
+        Of draws and order.
+    workers : int
+        How many threads draw; 0: 2.
+    timeout : float, optional
+        Seconds for a draw.
+    **brings
+        What batches bring along, as `NeighborSampler.draw` takes it.
+    """
+
+    def __init__(
+        self,
+        graph: DistGraph,
+        sampler: NeighborSampler,
+        seeds: SeedList,
+        finish: Callable[[Batch, Ids], Any],
+        *,
+        batch_size: int,
+        shuffle: bool,
+        drop_last: bool,
+        seed: int,
+        workers: int,
+        timeout: float | None,
+        **brings: Any,
+    ) -> None:
+        if batch_size < 1:
+            raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
+        self._graph, self._sampler, self._seeds, self._finish = graph, sampler, seeds, finish
+        self._batch_size, self._shuffle, self._drop_last = batch_size, shuffle, drop_last
+        self._key = (seed, graph.rank())
+        self._workers = workers or THREADS
+        self._brings = {"timeout": timeout, "orig_ids": False, **brings}
+        self._epoch = self._taken = self._asked = 0
+        self._is_under_way = self._is_resumed = False
+        self._order: Ids | None = None
+        self._queue: deque[Future[Any]] = deque()
+        self._executor: ThreadPoolExecutor | None = None
+
+    def __len__(self) -> int:
+        count = len(self._seeds.ids)
+        return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch under way, or that the next ``for`` begins; from 0."""
+        return self._epoch
+
+    def begin(self, epoch: int, batch: int = 0) -> None:
+        """Goes to a batch of an epoch; what was under way is dropped."""
+        for future in self._queue:
+            future.cancel()
+        self._queue.clear()
+        self._epoch, self._taken, self._asked = epoch, batch, batch
+        self._is_under_way = batch > 0
+        self._order = self._order_of(epoch) if self._shuffle else None
+
+    def _order_of(self, epoch: int) -> Ids:
+        words = np.random.SeedSequence([*self._key, epoch])
+        return np.random.Generator(np.random.PCG64(words)).permutation(len(self._seeds.ids))
+
+    def _draw(self, epoch: int, number: int, order: Ids | None) -> Any:
+        first = number * self._batch_size
+        stop = min(first + self._batch_size, len(self._seeds.ids))
+        places = np.arange(first, stop, dtype=np.int64) if order is None else order[first:stop]
+        ids = places if isinstance(self._seeds.ids, range) else self._seeds.ids[places]
+        words = np.random.SeedSequence([*self._key, epoch, number]).generate_state(1, np.uint64)
+        batch = self._sampler.draw(
+            self._graph, {self._seeds.ntype: ids}, seed=int(words[0]) or 1, **self._brings
+        )
+        named = self._seeds.input_id
+        return self._finish(batch, places if named is None else named[places])
+
+    def __iter__(self) -> OwnSeeds:
+        if self._is_resumed:
+            self._is_resumed = False
+        else:
+            self.begin(self._epoch + self._is_under_way)
+        return self
+
+    def __next__(self) -> Any:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self._workers, "troupe-pyg")
+        while self._asked < len(self) and len(self._queue) < 2 * self._workers:
+            place = (self._epoch, self._asked, self._order)
+            self._queue.append(self._executor.submit(self._draw, *place))
+            self._asked += 1
+        if not self._queue:
+            self.begin(self._epoch + 1)
+            raise StopIteration
+        self._is_under_way = True
+        self._taken += 1
+        return self._queue.popleft().result()
+
+    def state_dict(self) -> dict[str, int]:
+        """Where it stands: its epoch, the batches of it that were taken, and all."""
+        return {"epoch": self._epoch, "batch": self._taken, "batches": len(self)}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Goes to where `state_dict` was taken; the next ``for`` goes on from there.
+
+        Raises
+        ------
+        Mismatch
+            The state is of a loader with another number of batches an epoch.
+        """
+        batches = int(state.get("batches", len(self)))
+        if batches != len(self):
+            raise errors.Mismatch(
+                f"the state is of a loader of {batches} batches an epoch, and this one has "
+                f"{len(self)}: the same seeds and batch size are needed"
+            )
+        self.begin(int(state["epoch"]), int(state["batch"]))
+        self._is_resumed = self._is_under_way
+
+    def close(self) -> None:
+        """Ends the threads; batches stay."""
+        self.begin(self._epoch, self._taken)
+        if self._executor is not None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor = None

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyG's BaseSampler over a partitioned graph: draws are made where the partitions are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, SamplerOutput
+
+from .. import errors
+from .. import sampler as drawing
+from ..pyg_data import new_nodes, sampled_edges
+from .pyg_stores import graph_of
+from .refusals import check_arguments
+
+if TYPE_CHECKING:
+    from ..batch import Batch
+    from ..graph import DistGraph
+
+
+def fanouts_of(graph: DistGraph, num_neighbors: Any) -> list[drawing.Fanout]:
+    """Fanouts by layer, from the input to the output, of PyG's by hop from the seeds.
+
+    Parameters
+    ----------
+    num_neighbors : list of int, mapping of edge types to lists, or PyG's NumNeighbors
+        Of each edge type so many in-edges of a node are drawn; -1: all.
+
+    Raises
+    ------
+    InvalidArgument
+        Lists are of different lengths, or an edge type has none.
+    """
+    default = getattr(num_neighbors, "default", None)
+    values = getattr(num_neighbors, "values", num_neighbors)
+    # A mapping has a method of that name.
+    values = num_neighbors if callable(values) else values
+    if not isinstance(values, Mapping):
+        return [int(number) for number in reversed(list(values))]
+    by_etype: dict[Any, Sequence[int]] = {}
+    for name, hops in values.items():
+        split = getattr(name, "to_tuple", None)
+        etype = graph.to_canonical_etype(name if split is None else split())
+        by_etype[etype] = hops
+    for etype in graph.canonical_etypes:
+        if etype not in by_etype and default is None:
+            raise errors.InvalidArgument(f"num_neighbors: edge type {etype} has none")
+        by_etype.setdefault(etype, default or ())
+    lengths = {len(hops) for hops in by_etype.values()}
+    if len(lengths) != 1:
+        raise errors.InvalidArgument(
+            f"num_neighbors: edge types have {sorted(lengths)} hops; give each as many"
+        )
+    count = lengths.pop()
+    return [{e: int(hops[i]) for e, hops in by_etype.items()} for i in reversed(range(count))]
+
+
+class NeighborSampler(BaseSampler):
+    """Draws neighbours along in-edges for PyG's NodeLoader and NeighborLoader.
+
+    Parameters
+    ----------
+    data : DistGraph, or what `stores` gives
+        Opened with ``tensors="torch"``.
+    num_neighbors : list of int, mapping of edge types to lists, or PyG's NumNeighbors
+        A number a hop, the seeds' first; -1: all neighbours.
+    replace : bool
+        Draw with replacement.
+    **options
+        PyG's others; those that cannot be honoured are refused by name.
+
+    Notes
+    -----
+    It pickles as the graph and its options. Draws follow the seed of the graph's session and their
+    number; in a worker process of PyTorch's, PyTorch's seed of that worker too.
+    """
+
+    def __init__(
+        self, data: Any, num_neighbors: Any, replace: bool = False, **options: Any
+    ) -> None:
+        check_arguments("NeighborSampler", options)
+        self.graph, _ = graph_of("NeighborSampler", data)
+        self.num_neighbors = num_neighbors
+        self.replace = replace
+        fanouts = fanouts_of(self.graph, num_neighbors)
+        self._sampler = drawing.NeighborSampler(fanouts, replace=replace)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NeighborSampler, (self.graph, self.num_neighbors, self.replace)
+
+    @property
+    def sampler(self) -> drawing.NeighborSampler:
+        """The same for Troupe's loaders."""
+        return self._sampler
+
+    def _seed(self) -> int:
+        """Of the next draw. Worker processes open the graph anew, each and in each epoch: there
+        PyTorch's seed, which differs, keeps their draws apart."""
+        seed = self.graph.next_seed()
+        # Its type differs between versions of PyTorch.
+        get_worker: Any = torch.utils.data.get_worker_info
+        worker = get_worker()
+        if worker is None:
+            return seed
+        words = np.random.SeedSequence([seed, int(worker.seed)]).generate_state(1, np.uint64)
+        return int(words[0]) or 1
+
+    def sample_from_nodes(self, index: Any, **kwargs: Any) -> SamplerOutput | HeteroSamplerOutput:
+        """Draws the neighbours of seeds.
+
+        Parameters
+        ----------
+        index : NodeSamplerInput
+            ``node``: global IDs, int64, shape ``(n,)``, repeats allowed.
+
+        Returns
+        -------
+        SamplerOutput or HeteroSamplerOutput
+            ``node``: global IDs, the seeds first in their order; ``row`` and ``col``: positions of
+            sources and destinations in it; ``edge``: global IDs of edges; all int64. ``metadata``
+            is ``(input_id, None)``.
+        """
+        if index.time is not None:
+            raise errors.Unsupported("input_time: draws that respect times are not there yet")
+        seeds = index.node if index.input_type is None else {index.input_type: index.node}
+        batch = self._sampler.draw(self.graph, seeds, seed=self._seed(), orig_ids=False)
+        return _output(batch, (index.input_id, None))
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
+        """Refuses: draws around edges are not there yet."""
+        raise errors.Unsupported(
+            "draws around edges and negative edges are not there yet: NodeLoader and "
+            "NeighborLoader draw around nodes"
+        )
+
+    def __repr__(self) -> str:
+        return f"NeighborSampler({self.graph!r}, {self.num_neighbors})"
+
+
+def _output(batch: Batch, metadata: Any) -> SamplerOutput | HeteroSamplerOutput:
+    content = batch.content
+    types = content.layout.types
+    node = {n: content.node_ids(i, content.num_nodes(0, i)) for i, n in enumerate(types.ntypes)}
+    edges = {e: sampled_edges(batch, i) for i, e in enumerate(types.canonical_etypes)}
+    counts = {n: new_nodes(batch, i) for i, n in enumerate(types.ntypes)}
+    if types.is_homogeneous and edges:
+        (only,), (found,) = node.values(), edges.values()
+        row, col = found.edge_index
+        return SamplerOutput(
+            only,
+            row,
+            col,
+            found.edge_ids,
+            num_sampled_nodes=counts[types.ntypes[0]],
+            num_sampled_edges=found.counts,
+            metadata=metadata,
+        )
+    return HeteroSamplerOutput(
+        node,
+        {e: found.edge_index[0] for e, found in edges.items()},
+        {e: found.edge_index[1] for e, found in edges.items()},
+        {e: found.edge_ids for e, found in edges.items()},
+        num_sampled_nodes=counts,
+        num_sampled_edges={e: found.counts for e, found in edges.items()},
+        metadata=metadata,
+    )
