@@ -5,8 +5,8 @@
     troupe launch cluster.json -- python3 graphsage_pyg.py --classes 16
 
 As a script of PyG's has it, but for the graph and the loader: in a job the library shares out the
-seeds among the trainers, and DistributedDataParallel adds up gradients. The graph needs the features
-feat and label and the masks train_mask, val_mask and test_mask.
+seeds among the trainers, and DistributedDataParallel adds up gradients. The graph needs the
+features feat and label and the masks train_mask, val_mask and test_mask.
 """
 
 from __future__ import annotations
