@@ -18,10 +18,13 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 # PyTorch's own, of modules that derive from its classes.
 autodoc_inherit_docstrings = False
 napoleon_google_docstring = False
+napoleon_use_ivar = True
+# Both faces have some names, such as DistGraph: a text that means one says which.
+suppress_warnings = ["ref.python"]
 # DGL may not be here; its pages need its names no more than these.
 autodoc_mock_imports = ["dgl"]
 # What the page of names lists beside the modules of troupe._MODULES.
-MORE_MODULES = ("partitioning", "task", "dgl.distributed", "dgl.dataloading")
+MORE_MODULES = ("partitioning", "task", "dgl.distributed")
 
 
 def _public_modules() -> list[str]:
@@ -37,12 +40,12 @@ def _section(name: str) -> str:
     return f"{title}\n{'-' * len(title)}\n\n.. automodule:: troupe.{name}{members}\n"
 
 
-def _fill_in(app, page, source):  # noqa: ANN001, ANN202
+def _fill_in(app, page, source):
     """The modules take the place of a comment, so that none is forgotten."""
     if page == "api":
         sections = "\n".join(map(_section, _public_modules()))
         source[0] = source[0].replace(".. the modules stand here", sections)
 
 
-def setup(app):  # noqa: ANN001, ANN201
+def setup(app):
     app.connect("source-read", _fill_in)
