@@ -23,6 +23,7 @@ EXTRA_DIST += \
     python/tests/test_dgl_folder.py \
     python/tests/test_dgl_job.py \
     python/tests/test_dgl_names.py \
+    python/tests/test_display.py \
     python/tests/test_docs.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
@@ -75,6 +76,7 @@ EXTRA_DIST += \
     python/troupe/dgl/services.py \
     python/troupe/dgl/workload.py \
     python/troupe/dgl_block.py \
+    python/troupe/display.py \
     python/troupe/draw_seed.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
@@ -99,6 +101,7 @@ EXTRA_DIST += \
     python/troupe/pyg/selection.py \
     python/troupe/pyg/pyg_stores.py \
     python/troupe/pyg_data.py \
+    python/troupe/progress_bar.py \
     python/troupe/raw.py \
     python/troupe/safetensors.py \
     python/troupe/sampler.py \

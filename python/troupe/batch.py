@@ -16,6 +16,7 @@ import numpy as np
 from . import _core, errors
 from .arrays import DTYPES, Tensors, id_tensor, tensor_of
 from .binding import address, call, ffi, function_address, lib, made
+from .display import Display
 from .types import EID, NID, EtypeName, Types
 
 
@@ -700,3 +701,11 @@ class Batch:
             f"Batch({self.index} of epoch {self.epoch}: {seeds} seeds, {nodes} nodes, "
             f"{self.num_layers} layers)"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (layer, block.num_src_nodes(), block.num_dst_nodes(), block.num_edges())
+            for layer, block in enumerate(self.blocks)
+        ]
+        head = ("layer", "source nodes", "destination nodes", "edges")
+        return Display(repr(self), head, rows).html()

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import call, encoded, ffi, lib, made, owned, text
+from .display import Display
 from .types import EtypeName, Types
 
 if TYPE_CHECKING:
@@ -243,6 +244,18 @@ class PartitionBook:
             f"PartitionBook({self.graph_name!r}, {self._num_parts} partitions, "
             f"{self.num_nodes()} nodes, {self.num_edges()} edges)"
         )
+
+    def _repr_html_(self) -> str:
+        parts = range(self._num_parts)
+        rows = [
+            (name, *(len(self.node_range(part, name)) for part in parts)) for name in self.ntypes
+        ]
+        rows += [
+            (":".join(name), *(len(self.edge_range(part, name)) for part in parts))
+            for name in self.canonical_etypes
+        ]
+        head = ("type", *(f"partition {part}" for part in parts))
+        return Display(repr(self), head, rows).html()
 
 
 def is_same_book(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

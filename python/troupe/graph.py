@@ -7,6 +7,7 @@ import copy
 import itertools
 import os
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from . import draw_seed, errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
 from .book import PartitionBook, is_same_book
+from .display import Display, list_features
 from .group import Group
 from .seeds import NodeSet, node_set
 from .session import Session
@@ -430,13 +432,27 @@ class DistGraph:
     def __repr__(self) -> str:
         if self._pointer is None:
             return f"DistGraph({self.graph_name!r}, closed)"
-        nodes = ", ".join(f"{n} {c}" for n, c in zip(self.ntypes, self._num_nodes, strict=True))
-        names = (":".join(e) for e in self.canonical_etypes)
-        edges = ", ".join(f"{n} {c}" for n, c in zip(names, self._num_edges, strict=True))
-        return (
-            f"DistGraph({self.graph_name!r}, nodes: {nodes}; edges: {edges}; "
-            f"{self.num_parts} partitions)"
-        )
+        return self._display().text()
+
+    def _repr_html_(self) -> str:
+        return escape(repr(self)) if self._pointer is None else self._display().html()
+
+    def _display(self) -> Display:
+        names = self.ntypes, [":".join(etype) for etype in self.canonical_etypes]
+        types = [(False, i, names[0][i], count) for i, count in enumerate(self._num_nodes)]
+        types += [(True, i, names[1][i], count) for i, count in enumerate(self._num_edges)]
+        rows = [
+            (
+                "edges" if of_edges else "nodes",
+                name,
+                count,
+                list_features(list(self.tables_of(of_edges, number).values())),
+            )
+            for of_edges, number, name, count in types
+        ]
+        place = f", trainer {self._rank} of {self._world}" if self._world > 1 else ""
+        title = f"DistGraph({self.graph_name!r}, {self.num_parts} partitions{place})"
+        return Display(title, ("", "type", "count", "features"), rows)
 
 
 def _graph_of(

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ import numpy as np
 
 from . import errors
 from .binding import call, encoded, ffi, fields_of, lib, made, text
-from .task import Progress, Report, report_of, start, wait
+from .task import OnProgress, Report, report_of, start, wait
 
-OnProgress = Callable[[Progress], object] | None
 AnyPath = str | os.PathLike[str]
 
 

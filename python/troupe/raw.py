@@ -8,14 +8,13 @@ it whole or not at all, and refuses a folder that is there unless ``replace=True
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .binding import filled, lib, made
-from .task import Progress, Report, run
+from .task import OnProgress, Report, run
 
 Path = str | os.PathLike[str]
-OnProgress = Callable[[Progress], object] | None
 
 
 def _number(prefix: str, word: str, what: str) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .arrays import DTYPES, id_pointer, ids_of, numpy_dtype, pointer_to, rows_into
 from .binding import call, deadline, encoded, lib, made, text
+from .display import Display
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -195,6 +196,10 @@ class TableMapping(MutableMapping[str, "Table | DistTensor"]):
 
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, self.values()))}}}"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, str(value.dtype), str(value.shape)) for name, value in self.items()]
+        return Display("features", ("name", "type", "shape"), rows).html()
 
 
 class TypeView:

@@ -3,6 +3,7 @@
 
 Every function that runs one takes ``progress``, which is called about ten times a second with a
 `Progress`; an exception that it raises, or Ctrl-C, cancels the work, and nothing of it is left.
+``progress=True`` shows a bar of tqdm for each phase, or a line where tqdm is not installed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import display
 from .binding import call, check, error_struct, ffi, fields_of, lib, made, owned, text
 
 # Nanoseconds between two looks; Ctrl-C is noticed as often.
@@ -36,6 +38,10 @@ class Progress:
     seconds: float
 
 
+# Called with where a task stands; True: a bar is shown.
+OnProgress = Callable[[Progress], object] | bool | None
+
+
 class Report:
     """What came of a task: an attribute for each figure; ``vars(report)`` has all."""
 
@@ -52,6 +58,10 @@ class Report:
     def __repr__(self) -> str:
         return f"Report({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
 
+    def _repr_html_(self) -> str:
+        figures = [(name, repr(value)) for name, value in self.__dict__.items()]
+        return display.Display("Report", ("figure", "value"), figures).html()
+
 
 def report_of(struct: Any) -> Report:
     """A public struct as a report."""
@@ -65,12 +75,25 @@ def start(function: Any, options: Any) -> Any:
     return owned(box[0], lib.tr_task_close)
 
 
-def wait(
-    task: Any,
-    progress: Callable[[Progress], object] | None = None,
-    look: Callable[[], object] | None = None,
-) -> None:
+def wait(task: Any, progress: OnProgress = None, look: Callable[[], object] | None = None) -> None:
     """Waits for a task's end, and raises what it failed with; `look` is called between waits."""
+    if progress is not True:
+        _wait(task, progress or None, look)
+        return
+    from .progress_bar import ProgressBar
+
+    bar = ProgressBar()
+    try:
+        _wait(task, bar, look)
+    finally:
+        bar.close()
+
+
+def _wait(
+    task: Any,
+    progress: Callable[[Progress], object] | None,
+    look: Callable[[], object] | None,
+) -> None:
     while True:
         error = error_struct()
         code = lib.tr_task_wait(task, LOOK_NS, error)
@@ -104,7 +127,7 @@ def progress_of(task: Any) -> Progress:
 def run(
     function: Any,
     options: Any,
-    progress: Callable[[Progress], object] | None = None,
+    progress: OnProgress = None,
     result: tuple[Any, str] | None = None,
     more: dict[str, tuple[Any, str]] | None = None,
 ) -> Report | None:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, display
 from ._libmodel import ffi
 from ._libmodel import lib as model
 from .arrays import DTYPES, Tensors, check_tensors, tensor_of
 from .binding import address, call, encoded, fields_of, function_address, lib, made, text
-from .task import Progress, Report, report_of, start, wait
+from .task import OnProgress, Report, report_of, start, wait
 
 AnyPath = str | os.PathLike[str]
 SPLITS = ("train", "validation", "test")
@@ -102,6 +102,20 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.path!r}, {len(self.epochs)} epochs, test {self.test})"
 
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                number,
+                f"{epoch.train_loss:.4f}",
+                "" if epoch.validation is None else f"{epoch.validation.accuracy:.4f}",
+                f"{epoch.seconds:.2f}",
+            )
+            for number, epoch in enumerate(self.epochs, 1)
+        ]
+        tested = "not tested" if self.test is None else f"test accuracy {self.test.accuracy:.4f}"
+        head = ("epoch", "loss", "validation accuracy", "seconds")
+        return display.Display(f"Run {self.path!r}: {tested}", head, rows).html()
+
 
 def _epochs_of(task: Any) -> list[Report]:
     epochs: list[Report] = []
@@ -119,7 +133,7 @@ def train(
     run: AnyPath,
     *,
     fanout: Sequence[int] | None = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: OnProgress = None,
     on_event: Callable[[Event], object] | None = None,
     **options: Any,
 ) -> Run:
@@ -130,7 +144,7 @@ def train(
     graph : ``DIR/NAME.json``.
     run : the run's folder.
     fanout : a number a layer, the input layer's first; also says how many layers there are.
-    progress : called about ten times a second.
+    progress : called about ten times a second; True: a bar is shown.
     on_event : called with each `Event`, such as the end of an epoch.
     **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
         defaults are those of troupe-train(1): ``model="sage"``, ``hidden=``, ``batch_size=``,
@@ -226,7 +240,7 @@ def infer(
     embeddings: bool = False,
     threads: int = 0,
     tensors: str = "numpy",
-    progress: Callable[[Progress], object] | None = None,
+    progress: OnProgress = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Predictions:
     """Computes the outputs of every node with a run's model; as ``troupe infer --exact``.
