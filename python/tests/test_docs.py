@@ -114,7 +114,7 @@ def test_errors_that_are_quoted_alone_stand_in_the_sources() -> None:
 
 def test_examples_of_docstrings_run(folder: Path) -> None:
     pytest.importorskip("torch")
-    from troupe import graph, job, nn
+    from troupe import nn
 
     with troupe.open("parts/g.json", seed=1, tensors="torch") as g:
         sampler = troupe.NeighborSampler([5, 5])
@@ -123,7 +123,7 @@ def test_examples_of_docstrings_run(folder: Path) -> None:
         )
         names = {"troupe": troupe, "loader": loader, "step": lambda *_: None}
         finder = doctest.DocTestFinder(recurse=False)
-        for thing in (troupe, nn, graph.open, job.initialize):
+        for thing in (troupe, nn, troupe.open, troupe.initialize):
             (examples,) = finder.find(thing, thing.__name__, globs=dict(names))
             said: list[str] = []
             result = doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
