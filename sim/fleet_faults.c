@@ -241,6 +241,9 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
     case FLEET_HOST:
         kill_host(fleet, process, &draws);
         break;
+    case FLEET_CARRIER:
+        fleet_launch_lose(fleet, process);
+        break;
     default:
         fleet_fault_hit(fleet, process, &draws);
         break;

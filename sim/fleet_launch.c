@@ -90,7 +90,7 @@ static void launch_begin(struct fleet *fleet, uint32_t incarnation)
     int rv = launcher_init(&launch->launcher, &options, launch_now_ns(fleet));
     assert(rv == 0);
     launch->lives = true;
-    launch->asked = launch->hurried = launch->spent = false;
+    launch->asked = launch->hurried = launch->spent = launch->left = false;
     launch->next_ns = launch->ask_ns = UINT64_MAX;
     memset(launch->restarts, 0, sizeof launch->restarts);
     fleet->complete = false;
@@ -124,6 +124,7 @@ void fleet_launch_line(struct fleet *fleet, uint32_t number, const char *line)
         return;
     if (notice_is(line, NOTICE_CHECKPOINT))
         memset(launch->restarts, 0, sizeof launch->restarts);
+    launch->left = launch->left || notice_is(line, NOTICE_LEFT);
     (void)launcher_take_line(&launch->launcher, number, line, NULL, launch_now_ns(fleet));
     fleet->said = true;
 }
@@ -148,8 +149,11 @@ static void take_end(struct fleet *fleet, uint32_t number, int code, int signal)
 {
     struct fleet_launch *launch = &fleet->launch;
     uint64_t now_ns = launch_now_ns(fleet);
+    bool recalled = launch->launcher.policy.members[number].recalled;
     bool counts = (code != 0 || signal != 0) && !launch->asked && !launch->spent &&
-                  !fleet->complete;
+                  !fleet->complete && !recalled;
+    if (recalled && !launch->left)
+        fleet_fail(fleet, "process %" PRIu32 " was killed with no trainer having left", number);
     if (counts &&
         !count_restart(fleet, &launch->restarts[launcher_role_of(&fleet->plan.plan, number)])) {
         launch->spent = true;
@@ -207,6 +211,16 @@ void fleet_launch_kill(struct fleet *fleet, const struct fleet_strike *strike)
     fleet->complete = false;
     fleet->tally.killed++;
     launch_again(fleet, strike->lasts_ns);
+}
+
+void fleet_launch_lose(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    if (!fleet->launch.lives || process->node == NULL || process->orphan)
+        return;
+    process->orphan = process->gave_up = true;
+    process->gave_up_by = SIGKILL;
+    fleet_ask_to_leave(fleet, number);
 }
 
 /* False: nobody died since it was looked at last. */

@@ -41,6 +41,7 @@ struct fleet_launch {
     bool hurries;             /* then it is to be in a hurry */
     bool asked, hurried;      /* to stop */
     bool spent;               /* a role has no restart left */
+    bool left;                /* a process said that its trainers left */
     bool over;                /* nothing will be launched any more */
     int result;               /* of the last launcher that ended by itself */
     uint32_t resumed;         /* launches after one that failed or was stopped */
@@ -60,6 +61,10 @@ void fleet_launch_end(struct fleet *fleet, uint32_t process, int code, int signa
 /* The launcher is asked to stop, once or twice; or is killed, and launched again. */
 void fleet_launch_stop(struct fleet *fleet, const struct fleet_strike *strike);
 void fleet_launch_kill(struct fleet *fleet, const struct fleet_strike *strike);
+
+/* What carries a process's input and output dies: its launcher takes that for its end, and it for the
+ * end of its launcher. */
+void fleet_launch_lose(struct fleet *fleet, uint32_t process);
 
 /* Does what is due, when all ends of this instant are known but those of fleet_kill(). */
 void fleet_launch_turn(struct fleet *fleet);

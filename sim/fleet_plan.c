@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <troupe/process.h>
 
 #include "actors/cluster/launcher.h"
 #include "actors/job/reducer.h"
@@ -26,6 +27,7 @@ enum {
     DRAWS_DISKS,
     DRAWS_WITHDRAWALS,
     DRAWS_WRITES,
+    DRAWS_CARRIERS,
 };
 
 #define US UINT64_C(1000)
@@ -322,6 +324,20 @@ static void draw_launches(struct fleet_plan *f, struct draws *draws)
     }
 }
 
+static void draw_carriers(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_CARRIERS_FROM || draws_chance(draws, 60))
+        return;
+    for (uint64_t n = draws_between(draws, 1, FLEET_CARRIER_FAULTS_MAX); n > 0; n--) {
+        struct fleet_strike strike = { .fault = FLEET_CARRIER,
+                                       .lasts_ns = TR_PROCESS_LINGER_NS,
+                                       .draw = draws_below(draws, UINT64_MAX) };
+        strike.at_step = draws_below(draws, f->steps + 2);
+        strike.after_ns = draws_scale(draws, US, 20 * MS);
+        add_strike(f, &strike);
+    }
+}
+
 static void draw_reads(struct fleet_plan *f, struct draws *draws)
 {
     if (f->seed < FLEET_READS_FROM || draws_chance(draws, 30))
@@ -380,7 +396,7 @@ static const struct {
     { DRAWS_SERVERS, draw_server_faults }, { DRAWS_BUSY, draw_busy_faults },
     { DRAWS_LAUNCHES, draw_launches },     { DRAWS_READS, draw_reads },
     { DRAWS_DISKS, draw_disks },           { DRAWS_WITHDRAWALS, draw_withdrawals },
-    { DRAWS_WRITES, draw_writes },
+    { DRAWS_WRITES, draw_writes },         { DRAWS_CARRIERS, draw_carriers },
 };
 
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
@@ -441,6 +457,7 @@ const char *fleet_fault_name(enum fleet_fault fault)
         [FLEET_STOP] = "stop",
         [FLEET_LAUNCHER] = "launcher",
         [FLEET_HOST] = "host",
+        [FLEET_CARRIER] = "carrier",
     };
     return names[fault];
 }

@@ -35,9 +35,10 @@
 #define FLEET_BUSY_FAULTS_MAX 3u
 #define FLEET_LAUNCH_FAULTS_MAX 3u
 #define FLEET_HOST_FAULTS_MAX 2u
+#define FLEET_CARRIER_FAULTS_MAX 2u
 #define FLEET_STRIKES_MAX                                                 \
     (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX + \
-     FLEET_LAUNCH_FAULTS_MAX + FLEET_HOST_FAULTS_MAX)
+     FLEET_LAUNCH_FAULTS_MAX + FLEET_HOST_FAULTS_MAX + FLEET_CARRIER_FAULTS_MAX)
 #define FLEET_FAILPOINTS_MAX 2u
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
@@ -69,6 +70,9 @@
 /* Programs of seeds from here on make a tensor, write and read it; those before are remembered
  * without. */
 #define FLEET_WRITES_FROM UINT64_C(1795478400000000)
+/* What carries input and output of a process there and back breaks for seeds from here on; those
+ * before are remembered without. */
+#define FLEET_CARRIERS_FROM UINT64_C(1795491000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -92,6 +96,9 @@ enum fleet_fault {
     FLEET_STOP,     /* the launcher is asked to stop, once or twice */
     FLEET_LAUNCHER, /* it is killed, and launched again when that is over */
     FLEET_HOST,     /* it dies with all its processes, and may be replaced by an empty one */
+    /* What carries a process's input and output, such as an ssh, dies: the launcher hears of its end,
+     * the process of its launcher's. */
+    FLEET_CARRIER,
 };
 
 struct fleet_strike {

@@ -418,6 +418,19 @@ void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
     wind_down(policy);
 }
 
+void launcher_policy_left(struct launcher_policy *policy, uint32_t process, uint64_t now_ns)
+{
+    policy_advance(policy, now_ns);
+    if (process >= policy->count || policy->stopping || policy->members[process].recalled)
+        return;
+    /* Whoever asks a process to stop lets the others say so too, before they end. One that ended
+     * without a word is the one that was asked: nobody wants the job to stop. */
+    if (is_needed_again(policy, process) && !policy->complete)
+        recall_trainers(policy);
+    else
+        launcher_policy_stop(policy, policy->now_ns);
+}
+
 static bool command_of(struct launcher_policy *policy, uint32_t process,
                        struct launcher_command *command)
 {

@@ -23,6 +23,9 @@
  *         stop
  *     stop asked, here or of a process whose trainers then leave behind a checkpoint -> everything is
  *         asked to stop, in order; asked again -> everything is killed
+ *     trainers left behind a checkpoint while another process with trainers is on its way back, whose
+ *         connection broke: it took that for the end of its launcher, and had all leave -> the other
+ *         trainers are killed, which counts as no failure of theirs, and all are started again
  *
  * Stopping is in order: processes with trainers first, then those with samplers, then the rest,
  * because the first still ask the last. A process that does not end within LAUNCHER_GRACE_NS is
@@ -83,7 +86,7 @@ struct launcher_member {
     bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     bool was_ready; /* in this life */
-    bool recalled;  /* killed since another trainer failed: to be started with the others */
+    bool recalled;  /* killed since another trainer failed or left: to be started with the others */
     uint64_t at_ns;
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */
@@ -145,6 +148,8 @@ void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 /* The job's result is written, as one of its processes says: no end of a process is a failure of
  * the job any more. */
 void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns);
+/* The trainers of that process left behind a checkpoint, as it says; those of the others do too. */
+void launcher_policy_left(struct launcher_policy *policy, uint32_t process, uint64_t now_ns);
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);
 /* In order; while it stops already: at once. */
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns);

@@ -834,6 +834,53 @@ static void a_job_is_complete_once(void **unused)
     }
 }
 
+static void leaves(struct world *world, uint32_t p)
+{
+    launcher_policy_left(&world->policy, p, world->now_ns);
+    obey(world);
+}
+
+/* What carries a trainer's process breaks: it takes that for the end of its launcher and has all leave.
+ * The others begin again with it, however many they are, at the price of one restart; and however
+ * often they say that they left, or end before they are killed. Without a loss, to leave is to stop. */
+static void trainers_that_left_for_one_that_was_lost_begin_again(void **unused)
+{
+    static const enum launcher_role MANY[] = { LAUNCHER_SERVER,  LAUNCHER_TRAINER, LAUNCHER_TRAINER,
+                                               LAUNCHER_TRAINER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,
+                                               LAUNCHER_TRAINER, LAUNCHER_TRAINER };
+    struct world world;
+    (void)unused;
+    begin(&world, MANY, 8);
+    obey(&world);
+    for (uint32_t p = 0; p < 8; p++)
+        launcher_policy_ready(&world.policy, p, world.now_ns);
+    for (uint32_t p = 1; p < 8; p++)
+        world.silent[p] = true; /* may be killed unasked */
+    ends(&world, 1, 0, 9);
+    leaves(&world, 2);
+    leaves(&world, 3);
+    leaves(&world, 2);
+    for (uint32_t p = 2; p < 8; p++) {
+        assert_true(world.killed[p]);
+        assert_int_equal(world.starts, 8);
+        ends(&world, p, p % 2, p % 2 == 0 ? 9 : 0);
+    }
+    wait_for_it(&world);
+    assert_int_equal(world.starts, 8 + 7);
+    assert_true(world.alive[0] && !world.asked[0]);
+    for (uint32_t p = 1; p < 8; p++)
+        launcher_policy_ready(&world.policy, p, world.now_ns);
+    for (uint32_t i = 1; i < LAUNCHER_RESTARTS; i++) {
+        ends(&world, 1, 0, 9);
+        wait_for_it(&world);
+    }
+    assert_int_equal(world.starts, 8 + 7 + LAUNCHER_RESTARTS - 1);
+    launcher_policy_ready(&world.policy, 1, world.now_ns);
+    leaves(&world, 2);
+    assert_true(world.asked[2] && world.policy.interrupted);
+    launcher_policy_fini(&world.policy);
+}
+
 /* The last moment of the grace is still the process's own. */
 static void who_is_asked_has_its_whole_grace(void **unused)
 {
@@ -888,6 +935,7 @@ int main(void)
         cmocka_unit_test(how_a_process_ended_is_said),
         cmocka_unit_test(a_job_without_trainers_ends_one_by_one),
         cmocka_unit_test(a_job_is_complete_once),
+        cmocka_unit_test(trainers_that_left_for_one_that_was_lost_begin_again),
         cmocka_unit_test(who_is_asked_has_its_whole_grace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,6 +226,25 @@ static void trainers_leave_behind_a_checkpoint(void **state)
     assert_true(sum.leaves > SEEDS / 4);
 }
 
+/* What carries a process's input and output breaks: the job goes on by itself, though trainers leave
+ * whose launcher lives. */
+static void jobs_whose_connections_break_go_on(void **state)
+{
+    uint64_t seeds[8 * SEEDS];
+    uint32_t strikes = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 8 * SEEDS; i++) {
+        struct fleet_plan plan;
+        seeds[i] = FLEET_CARRIERS_FROM + i;
+        fleet_plan_init(&plan, seeds[i], NULL);
+        for (uint32_t s = 0; s < plan.num_strikes && fleet_run_is_for(seeds[i]); s++)
+            strikes += plan.strikes[s].fault == FLEET_CARRIER;
+        fleet_plan_fini(&plan);
+    }
+    assert_true(strikes > SEEDS);
+    assert_int_equal(run_all(seeds, 8 * SEEDS, 8).failed, 0);
+}
+
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
 };
@@ -344,6 +363,7 @@ int main(void)
         cmocka_unit_test(hosts_have_disks_of_their_own),
         cmocka_unit_test(calls_of_groups_are_given_up),
         cmocka_unit_test(trainers_leave_behind_a_checkpoint),
+        cmocka_unit_test(jobs_whose_connections_break_go_on),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(seeds_that_once_failed_hold),
