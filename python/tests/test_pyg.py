@@ -272,6 +272,16 @@ def test_an_exception_of_a_draw_stands_for_its_batch(g: troupe.DistGraph, pyg: A
         next(batches)
 
 
+def test_a_trainer_without_seeds_gets_padded_batches(g: troupe.DistGraph, pyg: Any) -> None:
+    g.take_place(1, 4)
+    (batch,) = pyg.NeighborLoader(g, HOPS, g.nodes_of([5]), batch_size=2)
+    assert batch.padded and batch.weight == 0 and batch.n_id[0] == batch.input_id[0] == 5
+    (own,) = pyg.NeighborLoader(g, HOPS, [5], batch_size=2)
+    assert not own.padded and own.weight == 1 and own.n_id[0] == 5
+    every = pyg.NeighborLoader(g, HOPS, batch_size=100)
+    assert len(every) == NODES // 4 // 100, "all nodes are the job's"
+
+
 def test_the_sampler_gives_seeds_first_and_edges_of_the_graph(
     g: troupe.DistGraph, world: World, pyg: Any
 ) -> None:

@@ -2,6 +2,7 @@
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
 outside_shell_tests = \
     tests/outside/python_dgl.sh \
+    tests/outside/python_pyg.sh \
     tests/outside/python_types.sh \
     tests/outside/python_wheel.sh \
     tests/outside/report_page.sh \
@@ -9,4 +10,5 @@ outside_shell_tests = \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
-    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py
+    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py \
+    tests/outside/pyg/test_pyg_itself.py

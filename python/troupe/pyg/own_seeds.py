@@ -137,8 +137,18 @@ class OwnSeeds:
             self.begin(self._epoch + 1)
             raise StopIteration
         self._is_under_way = True
+        try:
+            batch = self._queue[0].result()
+        except Exception:
+            # It stands for its batch. A signal ends the wait alone, and the batch stays.
+            self._pass()
+            raise
+        self._pass()
+        return batch
+
+    def _pass(self) -> None:
+        self._queue.popleft()
         self._taken += 1
-        return self._queue.popleft().result()
 
     def state_dict(self) -> dict[str, int]:
         """Where it stands: its epoch, the batches of it that were taken, and all."""

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Troupe's loader, stores and sampler for PyTorch Geometric, beside its own NeighborLoader.
+
+All neighbours are drawn, so that batches of both are the same. PyG's loader takes its draws from
+pyg-lib or torch-sparse; where neither is installed, from the same written down here."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import torch_geometric.typing
+import troupe
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import NeighborLoader as PygLoader
+from torch_geometric.loader import NodeLoader
+from troupe import pyg
+
+NODES, ISOLATED = 60, 59
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples/python"
+AUTHORS, WRITES, CITES = 9, ("author", "writes", "paper"), ("paper", "cites", "paper")
+# What ours have beside PyG's.
+OURS = {"weight", "padded"}
+# What PyG has of pyg-lib alone.
+COUNTS = {"num_sampled_nodes", "num_sampled_edges"}
+
+
+def sample_types(ntypes, etypes, colptrs, rows, seeds, numbers, hops, replace, directed):
+    """All in-edges, hop by hop: each node is expanded once, by the hop behind the one that reached
+    it; of a seed that is given twice, each; an edge's source is the first of its node."""
+    assert not replace and directed and all(n == -1 for of in numbers.values() for n in of)
+    nodes = {t: seeds[t].tolist() if t in seeds else [] for t in ntypes}
+    places = {t: {} for t in ntypes}
+    for ntype, ids in nodes.items():
+        for place, node in enumerate(ids):
+            places[ntype].setdefault(node, place)
+    drawn = {"__".join(e): ([], [], []) for e in etypes}
+    begin = dict.fromkeys(ntypes, 0)
+    for _ in range(hops):
+        end = {t: len(ids) for t, ids in nodes.items()}
+        for source, relation, target in etypes:
+            name = f"{source}__{relation}__{target}"
+            for place in range(begin[target], end[target]):
+                node = nodes[target][place]
+                for edge in range(int(colptrs[name][node]), int(colptrs[name][node + 1])):
+                    other = int(rows[name][edge])
+                    if other not in places[source]:
+                        places[source][other] = len(nodes[source])
+                        nodes[source].append(other)
+                    for into, value in zip(
+                        drawn[name], (places[source][other], place, edge), strict=True
+                    ):
+                        into.append(value)
+        begin = end
+    found = [{n: torch.tensor(d[i]).long() for n, d in drawn.items()} for i in range(3)]
+    return {t: torch.tensor(ids).long() for t, ids in nodes.items()}, *found
+
+
+def sample(colptr, row, seeds, numbers, replace, directed):
+    etype, name = ("_N", "_E", "_N"), "_N___E___N"
+    given = ({name: colptr}, {name: row}, {"_N": seeds}, {name: numbers}, len(numbers))
+    node, rows, cols, edges = sample_types(["_N"], [etype], *given, replace, directed)
+    return node["_N"], rows[name], cols[name], edges[name]
+
+
+@pytest.fixture(autouse=True)
+def draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    if torch_geometric.typing.WITH_PYG_LIB or torch_geometric.typing.WITH_TORCH_SPARSE:
+        return
+    ops = SimpleNamespace(neighbor_sample=sample, hetero_neighbor_sample=sample_types)
+    monkeypatch.setattr(torch.ops, "torch_sparse", ops, raising=False)
+    monkeypatch.setattr(torch_geometric.typing, "WITH_TORCH_SPARSE", True)
+
+
+def ends(chance, sources: int, targets: int, count: int) -> torch.Tensor:
+    return torch.from_numpy(
+        np.stack([chance.integers(0, sources, count), chance.integers(0, targets, count)])
+    )
+
+
+@pytest.fixture(scope="module")
+def whole() -> Data:
+    """A graph of PyG's, with loops, edges that are there twice, and a node without edges."""
+    chance = np.random.default_rng(1)
+    edges = ends(chance, ISOLATED, ISOLATED, 150)
+    edges[:, 0], edges[:, 1] = edges[:, 2], torch.tensor([4, 4])
+    return Data(
+        x=torch.from_numpy(chance.normal(size=(NODES, 5)).astype(np.float32)),
+        y=torch.arange(NODES) % 7,
+        train_mask=torch.arange(NODES) % 3 == 0,
+        edge_index=edges,
+        edge_attr=torch.arange(150.0),
+    )
+
+
+@pytest.fixture(scope="module")
+def typed() -> HeteroData:
+    chance = np.random.default_rng(2)
+    data = HeteroData()
+    data["paper"].x = torch.from_numpy(chance.normal(size=(NODES, 3)).astype(np.float32))
+    data["paper"].y = torch.arange(NODES) % 7
+    data["author"].x = torch.from_numpy(chance.normal(size=(AUTHORS, 2)).astype(np.float32))
+    data[WRITES].edge_index = ends(chance, AUTHORS, NODES, 80)
+    data[CITES].edge_index = ends(chance, NODES, ISOLATED, 90)
+    return data
+
+
+def partitioned(data, folder: Path, parts: int) -> tuple[Path, object, object]:
+    nodes, edges = troupe.partition_graph(data, "g", parts, folder, return_mapping=True)
+    return folder / "g.json", nodes, edges
+
+
+@pytest.fixture(scope="module")
+def ours(whole, tmp_path_factory) -> tuple:
+    return partitioned(whole, tmp_path_factory.mktemp("one") / "parts", 3)
+
+
+@pytest.fixture
+def g(ours) -> Iterator[troupe.DistGraph]:
+    with troupe.open(ours[0], seed=5, tensors="torch") as opened:
+        yield opened
+
+
+SEEDS = torch.tensor([7, ISOLATED, 4, 7, 30, 12, 4])
+
+
+def check_edges(mine, theirs, seeds: int, edges) -> None:
+    """Both stores have the same edges between the same nodes."""
+    assert mine.edge_index.dtype == theirs.edge_index.dtype == torch.int64
+    assert mine.edge_index.shape == theirs.edge_index.shape
+    assert mine.e_id.dtype == theirs.e_id.dtype == torch.int64
+    lists = []
+    for store, ids in ((mine, edges[mine.e_id.numpy()]), (theirs, theirs.e_id.numpy())):
+        targets = store.edge_index[1].tolist()
+        lists.append(sorted(zip(ids.tolist(), targets, strict=True)))
+    # Seeds stand at the same places, and what they reached in another order.
+    assert [e for e, _ in lists[0]] == [e for e, _ in lists[1]]
+    assert [p for p in lists[0] if p[1] < seeds] == [p for p in lists[1] if p[1] < seeds]
+
+
+@pytest.mark.parametrize("how", ["our loader", "PyG's NeighborLoader", "PyG's NodeLoader"])
+def test_batches_are_those_of_pyg(whole, ours, g, how: str) -> None:
+    _, nodes, edges = ours
+    nodes, edges = np.asarray(nodes), np.asarray(edges)
+    mine_seeds = torch.as_tensor(g.from_orig(SEEDS))
+    attrs = ["x", "y", "train_mask"]
+    hops, options = [-1, -1], {"batch_size": 4}
+    data, sampler = pyg.stores(g, attrs), pyg.NeighborSampler(g, hops)
+    if how == "our loader":
+        more = {"attrs": attrs, "edge_attrs": ["edge_attr"]}
+        loader = pyg.NeighborLoader(g, hops, mine_seeds, **more, **options)
+    elif how == "PyG's NodeLoader":
+        loader = NodeLoader(data, sampler, input_nodes=mine_seeds, **options)
+    else:
+        loader = PygLoader(data, hops, input_nodes=mine_seeds, neighbor_sampler=sampler, **options)
+    reference = list(PygLoader(whole, hops, input_nodes=SEEDS, **options))
+    batches = list(loader)
+    assert len(batches) == len(reference) == len(loader) == 2
+    for mine, theirs in zip(batches, reference, strict=True):
+        assert type(mine) is type(theirs) is Data
+        # PyG's loaders bring no features of edges of stores, and count nodes in them.
+        added = OURS if how == "our loader" else {"edge_attr"}
+        assert set(mine.keys()) ^ set(theirs.keys()) <= added | COUNTS | {"num_nodes"}
+        assert mine.num_nodes == theirs.num_nodes and mine.batch_size == theirs.batch_size
+        assert torch.equal(mine.input_id, theirs.input_id)
+        original = nodes[mine.n_id.numpy()]
+        seeds = theirs.batch_size
+        assert original[:seeds].tolist() == theirs.n_id[:seeds].tolist()
+        assert sorted(original) == sorted(theirs.n_id.tolist())
+        for name in ["n_id", *attrs]:
+            one, two = mine[name], theirs[name]
+            assert one.shape == two.shape, name
+            if name != "n_id":
+                assert torch.equal(one.to(two.dtype), whole[name][original])
+            assert one.dtype == two.dtype or (name, one.dtype) == ("train_mask", torch.uint8)
+        check_edges(mine, theirs, seeds, edges)
+        # Sources above destinations, as positions in n_id.
+        pairs = original[mine.edge_index.numpy()]
+        assert np.array_equal(pairs, whole.edge_index[:, edges[mine.e_id.numpy()]].numpy())
+        if how == "our loader":
+            assert torch.equal(mine.edge_attr, whole.edge_attr[edges[mine.e_id.numpy()]])
+        assert mine.num_sampled_nodes[0] == seeds
+        assert sum(mine.num_sampled_nodes) == mine.num_nodes
+        assert sum(mine.num_sampled_edges) == mine.num_edges
+        assert [type(n) for n in mine.num_sampled_nodes] == [int] * 3
+
+
+def test_a_mask_gives_ids_as_pyg_gives_them(whole, ours, g) -> None:
+    theirs = list(PygLoader(whole, [-1], input_nodes=whole.train_mask, batch_size=8))
+    mine = list(pyg.NeighborLoader(g, [-1], g.ndata["train_mask"], batch_size=8))
+    # A mask of the graph comes in the order of original IDs, as PyG's masks do.
+    nodes = np.asarray(ours[1])
+    for one, two in zip(mine, theirs, strict=True):
+        assert nodes[one.input_id.numpy()].tolist() == two.input_id.tolist()
+        assert torch.equal(one.input_id, one.n_id[: one.batch_size])
+        assert one.num_nodes == two.num_nodes and one.num_edges == two.num_edges
+
+
+def test_types_are_those_of_pyg(typed, tmp_path) -> None:
+    path, nodes, edges = partitioned(typed, tmp_path / "parts", 2)
+    hops = {WRITES: [-1, -1], CITES: [-1, -1]}
+    with troupe.open(path, seed=5, tensors="torch") as g:
+        seeds = torch.as_tensor(g.from_orig(SEEDS, "paper"))
+        options = {"batch_size": len(SEEDS)}
+        (theirs,) = PygLoader(typed, hops, input_nodes=("paper", SEEDS), **options)
+        (mine,) = pyg.NeighborLoader(g, hops, ("paper", seeds), **options)
+        data, sampler = pyg.stores(g), pyg.NeighborSampler(g, hops)
+        (stored,) = NodeLoader(data, sampler, input_nodes=("paper", seeds), **options)
+        for found in (mine, stored):
+            assert type(found) is HeteroData
+            assert sorted(found.node_types) == sorted(theirs.node_types)
+            assert sorted(found.edge_types) == sorted(theirs.edge_types)
+            for ntype in theirs.node_types:
+                one, two = found[ntype], theirs[ntype]
+                assert set(one.keys()) ^ set(two.keys()) <= COUNTS | {"num_nodes"}
+                original = np.asarray(nodes[ntype])[one.n_id.numpy()]
+                assert sorted(original) == sorted(two.n_id.tolist())
+                assert torch.equal(one.x, typed[ntype].x[original])
+                assert sum(one.num_sampled_nodes) == one.num_nodes == two.num_nodes
+            assert found["paper"].batch_size == len(SEEDS) and "batch_size" not in found["author"]
+            assert torch.equal(found["paper"].input_id, theirs["paper"].input_id)
+            for etype in theirs.edge_types:
+                check_edges(found[etype], theirs[etype], len(SEEDS), np.asarray(edges[etype]))
+            assert set(found.num_sampled_edges_dict) == {WRITES, CITES}
+
+
+def test_draws_are_of_the_numbers_that_were_asked_for(whole, g) -> None:
+    (batch,) = pyg.NeighborLoader(g, [3, 2], batch_size=NODES)
+    degrees = torch.bincount(whole.edge_index[1], minlength=NODES).clamp(max=3)
+    drawn = torch.bincount(batch.edge_index[1], minlength=NODES)
+    original = torch.as_tensor(g.orig_ids(ids=batch.n_id))
+    assert torch.equal(drawn, degrees[original])
+    (more,) = pyg.NeighborLoader(g, [7], batch_size=NODES, replace=True)
+    drawn = torch.bincount(more.edge_index[1], minlength=NODES)
+    assert set(drawn.tolist()) == {0, 7}
+
+
+def test_worker_processes_draw_each_for_itself(g) -> None:
+    data, sampler = pyg.stores(g), pyg.NeighborSampler(g, [2])
+    options = {"input_nodes": torch.arange(NODES), "batch_size": 20, "num_workers": 2}
+    loader = NodeLoader(data, sampler, multiprocessing_context="spawn", **options)
+    epochs = [[batch.e_id for batch in loader] for _ in range(2)]
+    assert [len(epoch) for epoch in epochs] == [3, 3]
+    assert not all(torch.equal(a, b) for a, b in zip(*epochs, strict=True))
+    forked = NodeLoader(data, sampler, multiprocessing_context="fork", **options)
+    with pytest.raises(troupe.errors.Forked, match="multiprocessing_context='spawn'"):
+        next(iter(forked))
+
+
+def test_stores_are_read_as_pyg_reads_them(whole, ours, g) -> None:
+    features, edges = pickle.loads(pickle.dumps(pyg.stores(g, edge_attrs=["edge_attr"])))
+    ids = torch.tensor([3, 3, 50])
+    nodes = np.asarray(ours[1])
+    assert torch.equal(features[None, "x", ids], whole.x[nodes[ids.numpy()]])
+    assert features.get_tensor_size(None, "x") == (NODES, 5)
+    wanted = whole.edge_attr[np.asarray(ours[2])[ids.numpy()]]
+    etype = ("_N", "_E", "_N")
+    assert torch.equal(features[etype, "edge_attr", ids].to(wanted.dtype), wanted)
+    assert torch.equal(features[None, "edge_attr", ids].to(wanted.dtype), wanted)
+    with pytest.raises(NotImplementedError, match="neighbor_sampler="):
+        edges.csc()
+    with pytest.raises(NotImplementedError, match="neighbor_sampler="):
+        PygLoader((features, edges), [2], input_nodes=ids)
+
+
+def run(*words: object) -> str:
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_example_runs_as_the_trainers_of_a_job(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES.parents[1] / "python/tests")
+    from launching import Launch, write_cluster
+
+    command, raw, book = os.environ["TROUPE"], tmp_path / "raw", tmp_path / "parts/g.json"
+    sizes = ["--nodes", 2000, "--edges", 20000, "--features", 16, "--classes", 4, "--seed", 1]
+    run(command, "generate", "sbm", *sizes, "--signal", 0.5, "--out", raw, "--quiet")
+    run(command, "partition", raw, "--parts", 2, "--out", book.parent, "--name", "g", "--quiet")
+    words = [EXAMPLES / "graphsage_pyg.py", "--classes", 4, "--epochs", 9, "--batch-size", 40]
+    said = Launch(write_cluster(tmp_path, book, 2), *words).finish()
+    (accuracy,) = re.findall(r"test accuracy ([0-9.]+)", said)
+    assert float(accuracy) > 0.5, said
+
+
+def test_the_example_reaches_the_accuracy_of_the_others(tmp_path: Path) -> None:
+    command, raw, book = os.environ["TROUPE"], tmp_path / "raw", tmp_path / "parts/g.json"
+    run(command, "import", "debian", "--out", raw, "--quiet")
+    run(command, "partition", raw, "--parts", 2, "--out", book.parent, "--name", "g", "--quiet")
+    with troupe.open(book) as g:
+        classes = int(np.max(g.ndata["label"][:])) + 1
+    found = []
+    for script in ("graphsage.py", "graphsage_pyg.py"):
+        said = run(sys.executable, EXAMPLES / script, "--graph", book, "--classes", classes)
+        found.append(float(re.findall(r"test accuracy ([0-9.]+)", said)[0]))
+    assert abs(found[0] - found[1]) <= 0.01, found
+    assert min(found) > 0.7, found
