@@ -21,8 +21,8 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 # Both faces have some names, such as DistGraph: a text that means one says which.
 suppress_warnings = ["ref.python"]
-# DGL may not be here; its pages need its names no more than these.
-autodoc_mock_imports = ["dgl"]
+# DGL and PyG may not be here; their pages need their names no more than these.
+autodoc_mock_imports = ["dgl", "torch_geometric"]
 # What the page of names lists beside the modules of troupe._MODULES.
 MORE_MODULES = ("partitioning", "task", "dgl.distributed")
 
