@@ -13,7 +13,7 @@
 #include "cli/lib/command.h"
 #include "cli/lib/report.h"
 
-#define IMPORT_DELIMITERS "any|comma|semicolon|tab|space"
+#define IMPORT_DELIMITERS "any|comma|semicolon|tab|space|bar|CHAR"
 /* In the order of enum tr_loops and enum tr_duplicates. */
 #define IMPORT_LOOPS "keep|drop|error"
 #define IMPORT_DUPLICATES "keep|count|merge|error"
@@ -26,7 +26,7 @@ struct import_edges_values {
     const char *out;
     bool undirected;
     uint64_t num_nodes;
-    int delimiter; /* of IMPORT_DELIMITERS */
+    const char *delimiter; /* of IMPORT_DELIMITERS */
     const char *source;
     const char *target;
     uint64_t first_id;
@@ -50,7 +50,7 @@ struct import_table_values {
     const char *nodes;
     const char *out;
     bool undirected;
-    int delimiter; /* of IMPORT_DELIMITERS */
+    const char *delimiter; /* of IMPORT_DELIMITERS */
     int header;
     const char *source;
     const char *target;
@@ -102,8 +102,8 @@ struct import_debian_values {
     bool quiet;
 };
 
-/* A choice of IMPORT_DELIMITERS as the library has it; 0: any of them. */
-char import_delimiter_of(int choice);
+/* A word of IMPORT_DELIMITERS, or a character, as the library has it; 0: any of them. TR_EINVAL. */
+int import_delimiter_parse(const char *text, char *delimiter, struct tr_error *error);
 
 /* Whether edges stand in both directions, as an import's report found it. */
 struct import_directions {

@@ -4,16 +4,35 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <troupe/import.h>
 
 #include "cli/cmd_import.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/raw_report.h"
 
-char import_delimiter_of(int choice)
+int import_delimiter_parse(const char *text, char *delimiter, struct tr_error *error)
 {
-    static const char DELIMITERS[] = { 0, ',', ';', '\t', ' ' };
-    return DELIMITERS[choice];
+    static const struct {
+        const char *word;
+        char delimiter;
+    } WORDS[] = { { "any", 0 },    { "comma", ',' }, { "semicolon", ';' },
+                  { "tab", '\t' }, { "space", ' ' }, { "bar", '|' } };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (strcmp(text, WORDS[i].word) == 0) {
+            *delimiter = WORDS[i].delimiter;
+            return 0;
+        }
+    }
+    /* What stands in numbers, names and quotation marks separates none of them. */
+    if (text[1] != '\0' || (strchr("!#$%&,:;|~^ \t", text[0]) == NULL))
+        return tr_error_set(error, TR_EINVAL,
+                            "--delimiter %s: is none; give a word (any, comma, semicolon, tab, "
+                            "space, bar) or one of ! # $ %% & , : ; | ~ ^",
+                            text);
+    *delimiter = text[0];
+    return 0;
 }
 
 _Static_assert(TR_LOOPS_ERROR == 2 && TR_DUPLICATES_ERROR == 3,
@@ -95,7 +114,9 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     options.replace = values->replace;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
-    options.delimiter = import_delimiter_of(values->delimiter);
+    struct tr_error error = TR_ERROR_INIT;
+    if (import_delimiter_parse(values->delimiter, &options.delimiter, &error) != 0)
+        return fail_usage(invocation, &error);
     options.source = values->source;
     options.target = values->target;
     options.first_id = values->first_id;

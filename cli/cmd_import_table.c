@@ -10,6 +10,7 @@
 #include <troupe/import.h>
 
 #include "cli/cmd_import.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/raw_report.h"
 
 _Static_assert(TR_TABLE_HEADER_NO == 2 && TR_TABLE_MISSING_ZERO == 2 && TR_TABLE_UNKNOWN_ADD == 1,
@@ -75,6 +76,37 @@ static void hint_at_odd_numbers(struct report *report, const struct tr_import_ta
     report_text(report, "hint", "hint", hint);
 }
 
+static const char *name_of(const struct tr_import_table_column *column)
+{
+    return column->name != NULL ? column->name : "";
+}
+
+/* One user and one film of the same number became one node. */
+static int hint_at_two_kinds(struct report *report, struct tr_task *task,
+                             const struct tr_import_table_report *found, struct tr_error *error)
+{
+    struct tr_import_table_column source = TR_IMPORT_TABLE_COLUMN_INIT, target = source, column;
+    char hint[500];
+    for (uint32_t i = 0; i < found->num_columns; i++) {
+        column = (struct tr_import_table_column)TR_IMPORT_TABLE_COLUMN_INIT;
+        int rv = tr_import_table_column(task, i, &column, error);
+        if (rv != 0)
+            return rv;
+        if (column.use == TR_TABLE_SOURCE)
+            source = column;
+        if (column.use == TR_TABLE_TARGET)
+            target = column;
+    }
+    snprintf(hint, sizeof hint,
+             "%" PRIu64
+             " numbers are in both '%.60s' and '%.60s', and each is one node: where these "
+             "are two kinds of things, write a letter before the numbers of one column, and import "
+             "again (sed '2,$s/^/u/' EDGES does it for the first column)",
+             found->shared_ids, name_of(&source), name_of(&target));
+    report_text(report, "hint", "hint", hint);
+    return 0;
+}
+
 static int report_tables(const void *arg, struct tr_task *task, struct report *report,
                          struct tr_error *error)
 {
@@ -130,6 +162,8 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         if (rv == 0 && column.odd_line != 0)
             hint_at_odd_numbers(report, &column);
     }
+    if (rv == 0 && found.shared_ids > 0)
+        rv = hint_at_two_kinds(report, task, &found, error);
     if (options->nodes != NULL && !labels)
         report_text(report, "hint", "hint",
                     "no column of the nodes is taken for labels: to train a model, import with "
@@ -137,7 +171,7 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
     return rv;
 }
 
-static int start(const void *arg, struct tr_task **out, struct tr_error *error)
+static int start_import(const void *arg, struct tr_task **out, struct tr_error *error)
 {
     return tr_import_table_start(arg, out, error);
 }
@@ -151,7 +185,9 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.out = values->out;
     options.replace = values->replace;
     options.undirected = values->undirected;
-    options.delimiter = import_delimiter_of(values->delimiter);
+    struct tr_error error = TR_ERROR_INIT;
+    if (import_delimiter_parse(values->delimiter, &options.delimiter, &error) != 0)
+        return fail_usage(invocation, &error);
     options.header = (uint32_t)values->header;
     options.source = values->source;
     options.target = values->target;
@@ -172,7 +208,7 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.node_features = values->node_features;
     options.feature_base = (uint32_t)values->feature_base;
     options.rows = (uint32_t)values->rows;
-    return raw_report_make(invocation, &(struct raw_report){ .start = start,
+    return raw_report_make(invocation, &(struct raw_report){ .start = start_import,
                                                              .options = &options,
                                                              .add = report_tables,
                                                              .out = values->out,

@@ -98,6 +98,7 @@ libtr_partition_la_SOURCES += \
     partition/prepare/mask_split.c partition/prepare/mask_split.h
 libtr_partition_la_SOURCES += \
     partition/store/name_list.c partition/store/name_list.h \
+    partition/table/end_kinds.c partition/table/end_kinds.h \
     partition/table/id_map.c partition/table/id_map.h \
     partition/table/node_column.c partition/table/node_column.h \
     partition/table/node_ids.c partition/table/node_ids.h \

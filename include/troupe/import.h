@@ -214,10 +214,13 @@ struct tr_import_table_report {
     unsigned char reserved[4];
     uint64_t pairs_seen; /* as in struct tr_import_edges_report */
     uint64_t pairs_mutual;
+    /* Numbers that are sources and targets, each of them one node, where the two columns are called
+     * as IDs of two kinds of things are: "userId" and "movieId". */
+    uint64_t shared_ids;
 };
-#define TR_IMPORT_TABLE_REPORT_INIT                                                   \
-    {                                                                                 \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0 \
+#define TR_IMPORT_TABLE_REPORT_INIT                                                      \
+    {                                                                                    \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0 \
     }
 
 /* What became of a column. */

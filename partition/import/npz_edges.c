@@ -90,6 +90,12 @@ static int read_listed_edges(struct npz_job *job, const char *name)
     return rv;
 }
 
+/* Splits of published graphs are archives of their own, of masks or of nodes. */
+static bool is_of_split(const char *name)
+{
+    return strncmp(name, "train", 5) == 0 || strncmp(name, "idx_train", 9) == 0;
+}
+
 int npz_edges_find(struct npz_job *job)
 {
     const char *prefix = npz_sparse_find(job, SPARSE_EDGES);
@@ -100,6 +106,14 @@ int npz_edges_find(struct npz_job *job)
     job->facts->edges_name = npz_job_find(job, EDGES);
     if (job->facts->edges_name != NULL)
         return read_listed_edges(job, job->facts->edges_name);
+    for (uint32_t i = 0; i < job->npz.count; i++) {
+        if (is_of_split(job->npz.names[i]))
+            return error_set(job->error, TR_EFORMAT,
+                             "%s: holds a split ('%.60s') and no edges: import the archive of its "
+                             "graph, save each mask of the split as .npy in that folder, and list "
+                             "them in its metadata.json (man troupe-raw)",
+                             job->npz.path, job->npz.names[i]);
+    }
     return error_set(job->error, TR_EFORMAT,
                      "%s: holds no edges: neither adj_indptr and adj_indices nor an array 'edges'; "
                      "its first array is '%.100s'",

@@ -33,6 +33,27 @@ static bool ends_name(char c, char delimiter)
     return c == delimiter || (delimiter == ' ' && is_blank(c, delimiter));
 }
 
+/* Whether '|' stands between columns: no blank does, but for those beside one, so that "a|b c|d",
+ * which may be two names, is none. */
+static bool bars_delimit(const char *line, size_t length)
+{
+    char last = '|'; /* that is no blank */
+    bool quoted = false, blank = false, found = false;
+    for (size_t i = 0; i < length; i++) {
+        quoted ^= line[i] == '"';
+        if (!quoted && is_blank(line[i], '|')) {
+            blank = true;
+            continue;
+        }
+        if (blank && last != '|' && line[i] != '|')
+            return false;
+        blank = false;
+        found = found || (!quoted && line[i] == '|');
+        last = line[i];
+    }
+    return found;
+}
+
 /* The delimiter that stands outside of quotes. */
 static char find_delimiter(const char *line, size_t length)
 {
@@ -45,7 +66,7 @@ static char find_delimiter(const char *line, size_t length)
                 return tried[d];
         }
     }
-    return '\0';
+    return bars_delimit(line, length) ? '|' : '\0';
 }
 
 /* Copies one name to `out`; returns where it ends in the line. */
@@ -287,6 +308,33 @@ bool edge_columns_are_named(const struct column_names *columns)
     return choose_by_names(columns, "", &chosen, &found, NULL) != 0 || found > 0;
 }
 
+/* What is left of a name that ends in "id" without that; empty where it ends otherwise. */
+static void plain_owner(const char *name, char plain[PLAIN_MAX])
+{
+    size_t length = strcspn(name, "(");
+    while (length > 0 && !isalnum((unsigned char)name[length - 1]))
+        length--;
+    plain[0] = '\0';
+    if (length > 2 && strncasecmp(name + length - 2, "id", 2) == 0)
+        plain_name(name, plain);
+}
+
+bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_columns ends)
+{
+    char source[PLAIN_MAX], target[PLAIN_MAX];
+    plain_owner(columns->names[ends.source - 1], source);
+    plain_owner(columns->names[ends.target - 1], target);
+    if (source[0] == '\0' || target[0] == '\0' || strcmp(source, target) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof END_NAMES / sizeof *END_NAMES; i++) {
+        for (int end = 0; end < 2; end++) {
+            if (strcmp(source, END_NAMES[i][end]) == 0 || strcmp(target, END_NAMES[i][end]) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,
                         const char *target, const char *remedy, struct edge_columns *chosen,
                         struct error *error)
@@ -296,8 +344,9 @@ int edge_columns_choose(const struct column_names *columns, bool header, const c
     *chosen = (struct edge_columns){ 1, 2 };
     if (columns->count < 2)
         return error_set(error, TR_EFORMAT,
-                         "has one column; an edge needs two, with blanks, a comma, a semicolon or "
-                         "the delimiter between them");
+                         "has one column; an edge needs two, with blanks, a comma, a semicolon, "
+                         "a bar or the \"delimiter\" that is given between them; make one "
+                         "character of two, such as '::', before (sed 's/::/,/g')");
     if (header && (source == NULL || target == NULL))
         rv = choose_by_names(columns, remedy, chosen, &found,
                              (source == NULL && target == NULL) ? error : NULL);

@@ -27,7 +27,8 @@ struct column_names {
     char *arena;    /* that they stand in */
 };
 
-/* delimiter 0: that which the line has, a comma before a semicolon before a tab. TR_ENOMEM;
+/* delimiter 0: that which the line has, a comma before a semicolon before a tab before a bar, which
+ * counts where no blank separates too. TR_ENOMEM;
  * TR_ETOOBIG: there are too many. Fails without a message. */
 int column_names_split(struct column_names *columns, const char *line, size_t length,
                        char delimiter);
@@ -47,6 +48,10 @@ struct edge_columns {
 
 /* Whether two of the names are such as people give to the ends of an edge. */
 bool edge_columns_are_named(const struct column_names *columns);
+
+/* Whether they are called as IDs of two kinds of things: "userId" and "movieId", not "from_id" and
+ * "to_id". Columns from 1. */
+bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_columns ends);
 
 /* source and target: what the user gave, or NULL. TR_EINVAL, TR_EFORMAT: say what to name; remedy:
  * what to do where neither the user nor the header says it. */

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #define UNPACK "unpack it first"
 #define SAVE_TEXT "save it as text, or its edges with numpy.save as [N, 2]"
@@ -71,6 +72,7 @@ static const struct magic MAGICS[] = {
        "a program", PACKING_NONE, "name the file of edges"),
     AT(0, "<?xml", "XML", PACKING_NONE, SAVE_EDGES),
     AT(0, "\xef\xbb\xbf<?xml", "XML", PACKING_NONE, SAVE_EDGES),
+    AT(0, "<!--", "XML", PACKING_NONE, SAVE_EDGES),
     AT(0, "<graphml", "GraphML", PACKING_NONE, SAVE_EDGES),
     AT(0, "<gexf", "GEXF", PACKING_NONE, SAVE_EDGES),
     AT(0, "<!DOCTYPE", "a web page", PACKING_NONE, GET_FILE),
@@ -80,6 +82,9 @@ static const struct magic MAGICS[] = {
     AT(0, "\xff\xfe", "UTF-16 text", PACKING_NONE, "save it as UTF-8 text"),
     AT(0, "\xfe\xff", "UTF-16 text", PACKING_NONE, "save it as UTF-8 text"),
 };
+
+static const struct file_kind GML = { "GML", PACKING_NONE, SAVE_EDGES };
+static const struct file_kind PAJEK = { "a Pajek network", PACKING_NONE, SAVE_EDGES };
 
 static bool is_of_text(uint8_t byte)
 {
@@ -94,11 +99,47 @@ static bool begins_so(const struct magic *magic, const uint8_t *head, size_t siz
     return !magic->word || size == end || !is_of_text(head[end]);
 }
 
+/* "*Vertices 3" and its kind, where a table has the names of its columns. */
+static bool is_pajek(const char *head, size_t size)
+{
+    static const char *const WORDS[] = { "*vertices", "*network", "*arcs", "*edges", "*partition" };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        size_t length = strlen(WORDS[i]);
+        if (size > length && strncasecmp(head, WORDS[i], length) == 0 && head[length] != '\0' &&
+            strchr(" \t\r\n", head[length]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* "graph [" or "graph" and "[" in a line of its own, behind lines such as "Creator "x"". */
+static bool is_gml(const char *head, size_t size)
+{
+    for (size_t at = 0; at + 6 < size;) {
+        if (strncasecmp(head + at, "graph", 5) == 0) {
+            size_t next = at + 5;
+            while (next < size && head[next] != '\0' && strchr(" \t\r\n", head[next]) != NULL)
+                next++;
+            return next < size && head[next] == '[';
+        }
+        const char *end = memchr(head + at, '\n', size - at);
+        if (end == NULL || (head[at] != '#' && strncasecmp(head + at, "creator", 7) != 0 &&
+                            strncasecmp(head + at, "version", 7) != 0 &&
+                            strncasecmp(head + at, "comment", 7) != 0))
+            return false;
+        at = (size_t)(end - head) + 1;
+    }
+    return false;
+}
+
 const struct file_kind *file_kind_of(const uint8_t *head, size_t size)
 {
     for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++) {
         if (begins_so(&MAGICS[i], head, size))
             return &MAGICS[i].kind;
     }
-    return NULL;
+    /* Texts, of which an edge list or a table is not. */
+    if (is_pajek((const char *)head, size))
+        return &PAJEK;
+    return is_gml((const char *)head, size) ? &GML : NULL;
 }

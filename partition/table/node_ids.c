@@ -34,6 +34,11 @@ int node_ids_take(struct node_ids *waiting, struct table_reader *reader,
     char shown[VALUE_SHOWN];
     if (field->length == 0)
         return table_reader_fail(reader, TR_EFORMAT, "the ID is missing");
+    if (!value_is_utf8(field))
+        return table_reader_fail(reader, TR_EFORMAT,
+                                 "the ID '%s' holds bytes that are no UTF-8; convert the table "
+                                 "(iconv -f LATIN1 -t UTF-8)",
+                                 value_show(field, shown));
     if (!value_is_name(field))
         return table_reader_fail(reader, TR_EFORMAT,
                                  "the ID '%s' is no name: names are UTF-8 without control "

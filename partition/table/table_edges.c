@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "partition/raw/duplicates.h"
+#include "partition/table/end_kinds.h"
 #include "partition/table/table_values.h"
 
 /* Rows whose names are looked for at once, and fields of plain ones. */
@@ -29,6 +30,8 @@ struct edge_reading {
     struct value_reader values;
     struct id_map *ids;
     struct table_found *found;
+    bool two_kinds; /* the ends' columns are called as IDs of two kinds of things */
+    struct end_kinds kinds;
     uint32_t count;        /* rows that wait for their numbers */
     uint64_t fractions[2]; /* of the first rows: names that are numbers with a fraction */
     size_t texts_used;
@@ -145,6 +148,9 @@ static int edges_flush(struct edge_reading *reading)
         if (known && (numbers[2 * row] == ID_NONE || numbers[2 * row + 1] == ID_NONE))
             return fail_unknown_name(reading, 2 * row + (numbers[2 * row] != ID_NONE));
         rv = edges_add(reading, row, numbers[2 * row], numbers[2 * row + 1]);
+        if (rv == 0 && reading->two_kinds &&
+            end_kinds_note(&reading->kinds, &reading->names[2 * row], &numbers[2 * row]) != 0)
+            rv = edges_no_memory(reading);
     }
     reading->edges->rows += count;
     reading->count = 0;
@@ -172,6 +178,11 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
     char shown[VALUE_SHOWN];
     if (field->length == 0)
         return table_reader_fail(&reading->reader, TR_EFORMAT, "the %s is missing", what);
+    if (!plain && !value_is_utf8(field))
+        return table_reader_fail(&reading->reader, TR_EFORMAT,
+                                 "the %s '%s' holds bytes that are no UTF-8; convert the table "
+                                 "(iconv -f LATIN1 -t UTF-8)",
+                                 what, value_show(field, shown));
     if (plain ? field->length > ID_TEXT_MAX : !value_is_name(field))
         return table_reader_fail(&reading->reader, TR_EFORMAT,
                                  "the %s '%s' is no name: names are UTF-8 without control "
@@ -335,9 +346,33 @@ static int edges_find_duplicates(struct edge_reading *reading, struct error *err
                      reading->found->duplicates);
 }
 
+/* What other commands read, by its name, would be taken for a table with blanks. */
+static int refuse_format(const char *path, struct error *error)
+{
+    static const struct {
+        const char *ending, *format, *command;
+    } OTHERS[] = {
+        { ".graph", "a METIS graph", "edges" },
+        { ".metis", "a METIS graph", "edges" },
+        { ".npy", "a NumPy array", "edges" },
+        { ".npz", "an archive of NumPy arrays", "npz" },
+    };
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        const size_t ending = strlen(OTHERS[i].ending);
+        if (length > ending && strcmp(path + length - ending, OTHERS[i].ending) == 0)
+            return error_set(error, TR_EUNSUPPORTED,
+                             "%s: by its name it is %s, no table; `troupe import %s` reads it",
+                             path, OTHERS[i].format, OTHERS[i].command);
+    }
+    return 0;
+}
+
 static int edges_begin(struct edge_reading *reading, struct error *error)
 {
     const struct table_options *options = reading->options;
+    if (refuse_format(options->edges, error) != 0)
+        return TR_EUNSUPPORTED;
     int rv = table_reader_open(&reading->reader, options->files, options->edges, options->delimiter,
                                options->cancel, error);
     if (rv != 0)
@@ -354,6 +389,10 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     if (rv == 0 && reading->roles.header)
         rv = table_reader_skip_header(&reading->reader);
     reading->found->edges_header_line = reading->reader.header_line;
+    reading->two_kinds = rv == 0 && reading->roles.header &&
+                         edge_columns_are_two_kinds(
+                             &reading->reader.names,
+                             (struct edge_columns){ reading->roles.source, reading->roles.target });
     return rv;
 }
 
@@ -372,6 +411,7 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
     if (rv == 0)
         rv = edges_read_rows(reading);
     found->edge_rows = edges->rows;
+    found->shared_ids = reading->kinds.shared;
     if (rv == 0 && edges->rows == 0)
         rv = error_set(error, TR_EFORMAT, "%s: holds no edge, only a header", options->edges);
     if (rv == 0 && edges->pairs.count == 0)
@@ -379,6 +419,7 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
                        options->edges);
     if (rv == 0)
         rv = edges_find_duplicates(reading, error);
+    end_kinds_fini(&reading->kinds);
     value_reader_fini(&reading->values);
     table_roles_fini(&reading->roles);
     if (reading->reader.text.path != NULL)

@@ -96,7 +96,8 @@ struct table_found {
     uint64_t duplicates;  /* edges, where they were looked for */
     uint64_t num_classes; /* 0: no labels */
     uint64_t num_features;
-    uint64_t pairs_seen, pairs_mutual;   /* as in struct raw_edges_found */
+    uint64_t pairs_seen, pairs_mutual; /* as in struct raw_edges_found */
+    uint64_t shared_ids; /* numbers in both columns of ends, where these are of two kinds */
     struct node_features_found features; /* of options->node_features */
 };
 

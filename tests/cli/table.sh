@@ -53,6 +53,30 @@ expect "an ID that the nodes table lacks is refused" \
 troupe import table --edges "$work/more.csv" --nodes "$work/people.csv" --missing zero \
     --unknown add --out "$work/added" --json --quiet
 expect "or added" says '"nodes":5,"edges":1,.*"added_nodes":1'
+printf '1:2\n2:3\n' >"$work/colons"
+troupe import table --edges "$work/colons" --delimiter : --out "$work/colons-raw" --json --quiet
+expect "--delimiter takes a character" says '"nodes":3,"edges":2'
+printf '1|2\n2|3\n' >"$work/bars"
+troupe import edges "$work/bars" --delimiter '|' --out "$work/bars-raw" --json --quiet
+expect "which import edges takes too" says '"nodes":4,"edges":2'
+troupe import table --edges "$work/bars" --delimiter bar --out "$work/bars-raw" --replace --json --quiet
+expect "and a word for the bar" says '"nodes":3,"edges":2'
+troupe import table --edges "$work/bars" --delimiter '::' --out "$work/made/raw" --quiet
+expect "two characters are refused" refuses_with "--delimiter ::: is none; give a word (any, comma, .* or one of "
+troupe import table --edges "$work/bars" --delimiter e --out "$work/made/raw" --quiet
+expect "so is a letter" refuses_with "--delimiter e: is none"
+printf 'userId,movieId,rating\n1,1,4\n1,2,3\n2,1,4\n' >"$work/ratings.csv"
+troupe import table --edges "$work/ratings.csv" --source userId --target movieId --out "$work/ratings" --quiet
+expect "numbers that are IDs of two kinds are hinted at" \
+    says "^hint  *2 numbers are in both 'userId' and 'movieId', and each is one node: .* write a letter before the numbers"
+sed '2,$s/^/u/' "$work/ratings.csv" >"$work/letters.csv"
+troupe import table --edges "$work/letters.csv" --source userId --target movieId --out "$work/letters" --quiet
+expect "and are not, with the letters that it names" sh -c "grep -q 'nodes  *4$' '$work/out' && ! grep -q ^hint '$work/out'"
+for name in web.graph web.metis web.npy; do
+    printf '3 2\n2\n1 3\n2\n' >"$work/$name"
+    troupe import table --edges "$work/$name" --out "$work/made/raw" --quiet
+    expect "$name is refused by its name" fails_with "$name: by its name it is .*, no table; .troupe import edges. reads it"
+done
 printf 'PAR1\0\0' >"$work/table"
 troupe import table --edges "$work/table" --out "$work/made/raw" --quiet
 expect "a Parquet file is refused with the Python that converts it" \

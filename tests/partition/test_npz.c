@@ -368,7 +368,13 @@ static void archives_of_something_else(void **state)
     npz = begin(*state);
     npz_add(npz, "weights", "<i8", "False", "(5,)", LABELS, sizeof LABELS);
     npz_end(npz);
-    refused(*state, &PLAIN, TR_EFORMAT, "holds no edges");
+    refused(*state, &PLAIN, TR_EFORMAT, "holds no edges: neither adj_indptr");
+    npz = begin(*state);
+    npz_add(npz, "val_mask", "|b1", "False", "(5,)", LABELS, 5);
+    npz_add(npz, "train_mask", "|b1", "False", "(5,)", LABELS, 5);
+    npz_end(npz);
+    refused(*state, &PLAIN, TR_EFORMAT,
+            "holds a split ('train_mask') and no edges: import the archive of its graph");
     npz = begin(*state);
     put_edges(npz);
     put_edges(npz);

@@ -580,6 +580,58 @@ static void rules_of_edges_hold(void **state)
     assert_non_null(strstr(error.text, "line 3: 'a' leads to itself"));
 }
 
+/* A bar separates where nothing else does. */
+static void bars_are_found(void **state)
+{
+    static const char *const tables[] = { "src|dst|w\na|b|1\nb|a|2\n",
+                                          "src | dst | w\na | b | 1\nb | a | 2\n",
+                                          "src|\"dst x\"|w\na|b|1\nb|a|2\n" };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct table_found found;
+        struct table_options options = {
+            .edge_names = { .source = "src", .target = i == 2 ? "dst x" : "dst", .weight = "w" }
+        };
+        struct raw_graph *raw = import_well(*state, tables[i], NULL, options, &found);
+        const float weight[] = { 1, 2 };
+        assert_true(raw->num_nodes[0] == 2 && raw->num_edges[0] == 2);
+        EXPECT_ROWS(raw, true, "weight", 2, weight);
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+    /* A comma goes before it. */
+    struct table_found found;
+    struct table_options options = { 0 };
+    struct raw_graph *raw = import_well(*state, "src,dst\na|b,c\n", NULL, options, &found);
+    assert_true(raw->num_nodes[0] == 2 && raw->num_edges[0] == 1);
+    raw_close(raw);
+    table_found_fini(&found);
+}
+
+/* Numbers that are IDs of users and of films are counted; those of two ends of one kind are not. */
+static void numbers_of_two_kinds_are_counted(void **state)
+{
+    static const struct {
+        const char *header;
+        uint64_t shared;
+    } cases[] = {
+        { "userId,movieId", 2 },     { "user_id,Movie ID", 2 },  { "from_id,to_id", 0 },
+        { "source_id,film_id", 0 },  { "user_id,user_id_2", 0 }, { "user,movie", 0 },
+        { "personId,personID ", 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table_found found;
+        struct table_options options = { .edge_names = { .source = "1", .target = "2" },
+                                         .header = TABLE_HEADER_YES };
+        char text[200];
+        snprintf(text, sizeof text, "%s\n1,1\n2,7\n8,2\n9,x\nx,11\n1,2\n", cases[i].header);
+        struct raw_graph *raw = import_well(*state, text, NULL, options, &found);
+        if (found.shared_ids != cases[i].shared)
+            fail_msg("%s: %d", cases[i].header, (int)found.shared_ids);
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+}
+
 static const struct refusal {
     const char *edges, *nodes, *says;
     struct table_options options;
@@ -593,7 +645,22 @@ static const struct refusal {
       NULL,
       "which may be the name of a column or of a node",
       { 0 } },
-    { "*Vertices 3\n1 a\n", NULL, "which may be the name of a column or of a node", { 0 } },
+    { "*Vertices 3\n1 a\n", NULL, "looks like a Pajek network, not like text; save its", { 0 } },
+    { "*network x\n*vertices 3\n", NULL, "looks like a Pajek network", { 0 } },
+    { "graph [\n node [ id 0 ]\n]\n", NULL, "looks like GML, not like text; save its", { 0 } },
+    { "Creator \"x\"\nVersion 1\ngraph\n[\n", NULL, "looks like GML, not like text", { 0 } },
+    { "<!-- x -->\n<graphml>\n", NULL, "looks like XML, not like text", { 0 } },
+    { "graph,x\na,b\n", NULL, "which may be the name of a column or of a node", { 0 } },
+    { "src,dst\na,b\ncaf\351,b\n",
+      NULL,
+      "line 3: the source 'caf?' holds bytes that are no UTF-8; convert the table (iconv",
+      { 0 } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\ncaf\351,2\n",
+      "line 3: the ID 'caf?' holds bytes that are no UTF-8; convert the table (iconv",
+      { 0 } },
+    { "1::2::3\n", NULL, "line 1: has one column; an edge needs two, ", { 0 } },
+    { "a|b c|d\n", NULL, "begins with 'a|b', which may be", { 0 } },
     { "<?xml version=\"1.0\" x=\"y\"?>\n<graphml><graph>\n",
       NULL,
       "looks like XML, not like text",
@@ -605,7 +672,7 @@ static const struct refusal {
     { "src,dst\na,b\na,b,c\n", NULL, "line 3: has more than 2 columns", { 0 } },
     { "src,dst\na,\n", NULL, "line 2: the target is missing", { 0 } },
     { "src,dst\na,\"b\nc\"\n", NULL, "line 2: the target 'b?c' is no name", { 0 } },
-    { "src,dst\na,\377\n", NULL, "line 2: the target '?' is no name", { 0 } },
+    { "src,dst\na,\377\n", NULL, "line 2: the target '?' holds bytes that are no UTF-8", { 0 } },
     { "src,dst\n\"a\",\"b\"c\n",
       NULL,
       "line 2: column 2 goes on behind its quotation mark",
@@ -817,6 +884,8 @@ int main(void)
         TEST(headers_of_databases_are_headers),
         TEST(rows_of_empty_cells_are_skipped),
         TEST(rules_of_edges_hold),
+        TEST(bars_are_found),
+        TEST(numbers_of_two_kinds_are_counted),
         TEST(what_nobody_means_is_refused),
         TEST(the_longest_row_is_a_row),
         TEST(a_table_that_changes_while_it_is_read_is_refused),
