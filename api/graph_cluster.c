@@ -8,6 +8,7 @@
 
 #include "api/internal.h"
 #include "api/log_queue.h"
+#include "runtime/event/port_holder.h"
 
 #define INCARNATIONS_BEGIN INT64_C(1767225600) /* 2026-01-01, in seconds of POSIX time */
 #define INCARNATIONS_A_SECOND 10               /* 2^32 of them last 13 years */
@@ -93,43 +94,64 @@ static int make_folder(const struct endpoint *endpoint, struct error *error)
 /* The wait for an address at which another process listens. */
 struct address_wait {
     const struct tr_graph *graph;
+    const struct endpoint *listen;
     uint64_t begin_ns, most_ns;
     bool warned, interrupted;
+    char holder[64]; /* "; it is process 71 (nginx)"; empty: not seen */
+    bool stranger;   /* that one is no past life of this process */
 };
+
+/* Looks once: whoever holds the address at first is waited for. */
+static void find_holder(struct address_wait *wait)
+{
+    struct port_holder holder;
+    if (wait->listen->kind != ENDPOINT_TCP || !port_holder_find(wait->listen->port, &holder))
+        return;
+    wait->stranger = holder.stranger;
+    snprintf(wait->holder, sizeof wait->holder, "; it is process %ld (%s)", (long)holder.pid,
+             holder.name);
+}
 
 static void warn_busy(struct address_wait *wait, const struct error *error)
 {
-    char line[sizeof error->text + 80];
-    snprintf(line, sizeof line, "%s; it is tried again for %" PRIu64 " seconds", error->text,
-             wait->most_ns / UINT64_C(1000000000));
+    char line[sizeof error->text + sizeof wait->holder + 160];
+    snprintf(line, sizeof line,
+             "%s%s; that may be an earlier life of this process, so it is tried again for %" PRIu64
+             " seconds",
+             error->text, wait->holder, wait->most_ns / UINT64_C(1000000000));
     log_add(wait->graph->session->options.log, LOG_LEVEL_WARN, "links", line);
-    wait->warned = true;
 }
 
 static bool address_is_busy(void *arg, const struct error *error)
 {
     struct address_wait *wait = arg;
     const struct tr_graph *graph = wait->graph;
-    if (!wait->warned)
-        warn_busy(wait, error);
+    if (!wait->warned) {
+        wait->warned = true;
+        find_holder(wait);
+        if (!wait->stranger)
+            warn_busy(wait, error);
+    }
     /* The interrupt is noted before the time is judged, so that fail_busy() names it where both
      * hold. */
     wait->interrupted = session_is_interrupted(graph->session, graph->seen);
-    if (wait->interrupted || env_now_ns(graph->session->env) - wait->begin_ns >= wait->most_ns)
+    if (wait->interrupted || wait->stranger ||
+        env_now_ns(graph->session->env) - wait->begin_ns >= wait->most_ns)
         return false;
     nanosleep(&(const struct timespec){ .tv_nsec = GRAPH_LOOK_NS }, NULL);
     return true;
 }
 
 /* TR_EEXIST says that a later attempt fails too: a past life of this process would have gone by
- * ADDRESS_WAIT_NS. A caller who granted less time learns nothing of that. */
+ * ADDRESS_WAIT_NS, and a stranger is none. A caller who granted less time learns nothing of that. */
 static int fail_busy(const struct address_wait *wait, struct error *error)
 {
     const struct error why = *error;
     int code = wait->interrupted                 ? TR_ECANCELED
+               : wait->stranger                  ? TR_EEXIST
                : wait->most_ns < ADDRESS_WAIT_NS ? TR_ETIMEDOUT
                                                  : TR_EEXIST;
-    return error_set(error, code, "%s", why.text);
+    return error_set(error, code, "%s%s", why.text, wait->holder);
 }
 
 /* The process that listens at our address may be a past life of this one, whose launcher was
@@ -138,6 +160,7 @@ static int create_links(struct tr_graph *graph, struct links_options *options, i
                         struct error *error)
 {
     struct address_wait wait = { .graph = graph,
+                                 .listen = options->listen,
                                  .begin_ns = env_now_ns(graph->session->env),
                                  .most_ns = ADDRESS_WAIT_NS };
     if (timeout_ns >= 0 && (uint64_t)timeout_ns < wait.most_ns)

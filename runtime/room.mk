@@ -121,6 +121,8 @@ libtr_runtime_event_la_SOURCES = \
     runtime/event/env_event.c \
     runtime/event/env_event.h \
     runtime/event/env_event_impl.h \
+    runtime/event/port_holder.c \
+    runtime/event/port_holder.h \
     runtime/event/socket.c \
     runtime/event/socket.h \
     runtime/event/socket_unix.c \

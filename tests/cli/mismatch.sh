@@ -111,6 +111,35 @@ done
 hopeless port '"insecure_network": true' 127.0.0.1 "127.0.0.1:$((port + 1)): another process listens there"
 stop 0
 
+# A port that a program holds which is none of ours: it is no past life, and is not waited for.
+cat >"$work/listener.c" <<'E2'
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(argv[argc - 1])),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(fd, 1) != 0)
+        return 1;
+    execlp("sleep", "sleep", "600", (char *)NULL);
+    return 1;
+}
+E2
+${CC:-cc} -o "$work/listener" "$work/listener.c" || exit 99
+"$work/listener" $((port + 1)) &
+stranger=$!
+until grep -q sleep "/proc/$stranger/comm" 2>/dev/null || ! kill -0 "$stranger" 2>/dev/null; do
+    sleep 0.05
+done
+hopeless stranger '"insecure_network": true' 127.0.0.1 \
+    "127.0.0.1:$((port + 1)): another process listens there; stop it or choose another port; it is process $stranger (sleep)"
+expect "and without a wait for it" sh -c "! grep -q 'tried again for' '$work/err'"
+kill "$stranger"
+wait "$stranger" 2>/dev/null
+
 # Two ends with different keys: each says so.
 cat >"$work/tcp.json" <<E2
 {"name": "tcp", "graph": "g/toy.json", "tls": {"shared_key": "key"},

@@ -183,6 +183,11 @@ TESTS += tests/runtime/test_json_field
 tests_runtime_test_json_field_SOURCES = tests/runtime/test_json_field.c
 tests_runtime_test_json_field_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_port_holder
+TESTS += tests/runtime/test_port_holder
+tests_runtime_test_port_holder_SOURCES = tests/runtime/test_port_holder.c
+tests_runtime_test_port_holder_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_process
 TESTS += tests/runtime/test_process
 tests_runtime_test_process_SOURCES = tests/runtime/test_process.c
