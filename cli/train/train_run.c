@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <troupe/checkpoint.h>
@@ -41,6 +42,7 @@ struct command_training {
     struct progress progress;
     struct tr_task *task;
     bool lost;                  /* what was trained could not be written */
+    struct timespec began;      /* on the monotonic clock */
     bool signalled;             /* SIGINT, SIGTERM or SIGHUP came */
     struct tr_error unreported; /* the report could not be printed */
 };
@@ -83,6 +85,13 @@ static void report_sparklines(const struct command_training *t, uint32_t epochs,
         report_text(report, "score_line", "score", text);
 }
 
+static double seconds_since(const struct timespec *begin)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
+}
+
 static int report_run(const struct command_training *t, struct tr_error *error)
 {
     struct report report;
@@ -104,6 +113,13 @@ static int report_run(const struct command_training *t, struct tr_error *error)
         if (isfinite(test.roc_auc))
             report_real(&report, "test_roc_auc", "test ROC AUC", test.roc_auc);
     }
+    /* A person is told of it where it happened, a script always. */
+    if (t->values->json)
+        report_flag(&report, "stopped_early", "ended by patience", result.stopped_early);
+    else if (result.stopped_early)
+        report_text(&report, "stopped_early", "ended by",
+                    "patience: no better epoch came; --patience sets how long it waits");
+    report_seconds(&report, "seconds", "time", seconds_since(&t->began));
     report_text(&report, "run", "run", t->values->run);
     /* A script reads metrics.jsonl. */
     if (!t->values->json && (t->values->sparkline || isatty(STDOUT_FILENO)))
@@ -322,6 +338,7 @@ static int train_with_signals(struct command_training *t, struct tr_error *error
     /* The printer starts before all that logs, and runs until that has ended. */
     t->options.log = t->printer.log;
     progress_init(&t->progress, t->values->quiet);
+    clock_gettime(CLOCK_MONOTONIC, &t->began);
     rv = canceller_begin(&t->canceller, train_run_dump, error);
     if (rv == 0) {
         rv = train_run_task(t, error);

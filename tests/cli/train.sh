@@ -211,6 +211,13 @@ learn --epochs 500 --patience 3 --lr 0.05
 stopped=$(result epochs)
 expect "patience ends a run early" more 500 "$stopped"
 expect "three evaluations after its best" test "$(result best_epoch)" = $((stopped - 3))
+expect "and the report says that it did, and the seconds" says '"stopped_early":true,"seconds":[0-9]'
+troupe train "$graph" --run "$work/run" --replace --hidden 16 --batch-size 64 --epochs 500 --patience 3 --lr 0.05 --quiet
+expect "for people too" says '^ended by  *patience: no better epoch came; --patience sets how long it waits$'
+expect "with the best epoch" says '^best epoch  *[0-9]'
+expect "and the time" says '^time  *[0-9.]* s'
+learn --epochs 2
+expect "a run that reached its end was not stopped early" says '"stopped_early":false,"seconds":[0-9]'
 
 learn --epochs 6 --lr 0.5 --schedule steps --step-epochs 2 --step-gamma 0.5 --eval none
 expect "the rate falls in steps" test "$(rates)" = "0.5 0.5 0.25 0.25 0.125 0.125 "
