@@ -13,6 +13,7 @@
 #include <troupe/text.h>
 
 #include "cli/lib/command.h"
+#include "cli/lib/early_signals.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/help.h"
 #include "cli/lib/run_command.h"
@@ -99,6 +100,7 @@ static int run_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    early_signals_say();
     /* A file above the limit (ulimit -f) is an error of write(2), which cleans up behind itself. */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/lib/early_signals.h"
 #include "cli/lib/run_command.h"
 #include "cli/tools/tools.h"
 
@@ -22,6 +23,7 @@ static const struct tool {
 
 int main(int argc, char **argv)
 {
+    early_signals_say();
     /* A file above the limit (ulimit -f) is an error of write(2), which cleans up behind itself. */
     signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS && argc > 1; i++) {

@@ -22,6 +22,7 @@ cli_shell_tests = \
     tests/cli/hang.sh \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
+    tests/cli/early_signals.sh \
     tests/cli/interrupt.sh \
     tests/cli/json.sh \
     tests/cli/kills.sh \
