@@ -297,6 +297,7 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
     fill_reducers(actors);
     actors->client = (struct client_options){
         .book = options->book,
+        .meta = options->meta,
         .snapshots = options->direct ? options->snapshots : NULL,
         .plan = options->plan,
         .replies = &actors->replies,

@@ -34,6 +34,7 @@
 
 #include "actors/cluster/plan.h"
 #include "actors/data/snapshot.h"
+#include "graph/graph_meta.h"
 #include "partition/store/book.h"
 #include "runtime/core/actor.h"
 
@@ -55,8 +56,9 @@
 
 struct client_options {
     const struct book *book;
-    struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
-    const struct plan *plan;     /* NULL: everything is in this process */
+    const struct graph_meta *meta; /* says which tables are sparse; NULL: none is taken for such */
+    struct snapshots *snapshots;   /* read directly; NULL: everything is asked for by message */
+    const struct plan *plan;       /* NULL: everything is in this process */
     struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
     size_t bytes_max;        /* of the account; 0: CLIENT_BYTES_DEFAULT */
     uint64_t call_ns;   /* after this a request goes out again, then after twice as long; 0: 10 s */

@@ -13,6 +13,8 @@
 
 #include "actors/data/client_state.h"
 #include "actors/data/id_groups.h"
+#include "actors/data/sparse_reply.h"
+#include "graph/csr.h"
 #include "graph/gather.h"
 #include "graph/local_rows.h"
 #include "schemas/body.h"
@@ -24,6 +26,7 @@ struct client_fetch {
     struct operation op;
     const struct msg_fetch_request *head;
     struct id_groups groups;
+    const struct feature_meta *sparse; /* of a table that partitions keep sparse; else NULL */
     unsigned char *out;
 };
 
@@ -36,6 +39,19 @@ uint32_t client_fetch_rows_max(uint64_t row_bytes)
 {
     uint64_t rows = MSG_REPLY_BYTES_MAX / (row_bytes > 0 ? row_bytes : 1);
     return rows < CLIENT_FETCH_ROWS_MAX ? (uint32_t)rows : CLIENT_FETCH_ROWS_MAX;
+}
+
+/* The table's facts where its rows travel sparse: the owner answers in the form of fewer bytes. A
+ * row that was announced with another width is left to the owner, which refuses it. */
+static const struct feature_meta *find_sparse(const struct client *client,
+                                              const struct msg_fetch_request *head)
+{
+    const struct graph_meta *meta = client->options->meta;
+    if (meta == NULL || head->ntype >= meta->num_ntypes ||
+        head->table >= meta->nodes[head->ntype].num_features)
+        return NULL;
+    const struct feature_meta *table = &meta->nodes[head->ntype].features[head->table];
+    return table->form == TABLE_CSR && table->row_bytes == head->row_bytes ? table : NULL;
 }
 
 static int check_type(const struct book *book, const struct msg_fetch_request *head,
@@ -71,7 +87,8 @@ static int fetch_size(const struct client *client, const struct message *request
                          head->count, request->frame.body_bytes);
     uint64_t piece = client_piece_bytes(client);
     piece = piece > head->row_bytes ? piece : head->row_bytes;
-    uint64_t in_flight = CLIENT_LANES * piece;
+    uint64_t beside = find_sparse(client, head) != NULL ? SPARSE_SECTION_BYTES : 0;
+    uint64_t in_flight = CLIENT_LANES * (piece + beside);
     *bytes = (size_t)(out + (in_flight < out ? in_flight : out) +
                       head->count * (uint64_t)ID_GROUPS_BYTES +
                       (book->num_parts + UINT64_C(1)) * sizeof(uint32_t));
@@ -97,6 +114,7 @@ static int fetch_begin(struct operation *op, struct error *error)
     struct client_fetch *f = fetch_operation(op);
     const struct book *book = op->client->options->book;
     f->head = message_head(op->request);
+    f->sparse = find_sparse(op->client, f->head);
     op->at_owners = f->head->table == MSG_TABLE_TENSOR;
     const struct id_list list = { .ids = message_body(op->request),
                                   .count = f->head->count,
@@ -126,7 +144,10 @@ static size_t fetch_choose(struct lane *lane)
     uint32_t begin = f->groups.starts[lane->part] + (uint32_t)lane->at;
     lane->piece = id_groups_piece(f->head->row_bytes, client_piece_bytes(lane->op->client),
                                   f->groups.starts[lane->part + 1] - begin);
-    return (size_t)(lane->piece * f->head->row_bytes);
+    if (f->sparse == NULL)
+        return (size_t)(lane->piece * f->head->row_bytes);
+    const struct sparse_form form = feature_sparse_form(f->sparse);
+    return (size_t)(lane->piece * sparse_row_bytes_max(&form) + SPARSE_SECTION_BYTES);
 }
 
 /* Of a tensor, which its owner alone has, with its number. */
@@ -175,6 +196,7 @@ static int fetch_make(struct lane *lane, struct message **out)
     head->part = lane->part;
     head->version = book_part_version(client->options->book, lane->part);
     head->num_sections = 1;
+    head->sparse = f->sparse != NULL;
     *out = request;
     return 0;
 }
@@ -203,21 +225,43 @@ static void hand_on(struct client_fetch *f, struct message *reply)
     f->out = message_body(f->op.reply);
 }
 
+/* Rows that may have come sparse, widened where the answer has them. */
+static int take_sparse(struct client_fetch *f, const struct lane *lane, struct body_reader *reader)
+{
+    const struct sparse_form form = feature_sparse_form(f->sparse);
+    const uint32_t *places = f->groups.places + f->groups.starts[lane->part] + lane->at;
+    struct sparse_answer answer;
+    int rv = rows_reply_next_sparse(reader, lane->piece, &form, &answer);
+    if (rv == 0)
+        rv = rows_reply_end(reader);
+    if (rv == 0 && answer.dense != NULL)
+        scatter_rows(f->out, places, answer.dense, f->head->row_bytes, lane->piece);
+    else if (rv == 0)
+        csr_widen_answer(f->out, f->head->row_bytes, f->sparse->dtype, places, answer.counts,
+                         answer.columns, answer.values, lane->piece);
+    return rv;
+}
+
 static int fetch_take(struct lane *lane, struct message *reply, struct error *error)
 {
     struct client_fetch *f = fetch_operation(lane->op);
     struct body_reader reader;
-    const void *rows;
+    const void *rows = NULL;
     int rv = reply->frame.kind != MSG_ROWS_REPLY
                  ? TR_EFORMAT
                  : rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
-    if (rv == 0)
+    if (rv == 0 && f->sparse != NULL) {
+        rv = take_sparse(f, lane, &reader);
+    } else if (rv == 0) {
         rv = rows_reply_next(&reader, lane->piece, f->head->row_bytes, &rows);
-    if (rv == 0)
-        rv = rows_reply_end(&reader);
+        if (rv == 0)
+            rv = rows_reply_end(&reader);
+    }
     if (rv != 0)
         return error_set(error, rv, "partition %" PRIu32 " answered with rows of the wrong shape",
                          lane->part);
+    if (f->sparse != NULL)
+        return step_on(f, lane);
     /* Rows are placed only now, when the whole body has its shape: they go by the numbers that
      * were asked for. */
     if (f->head->row_bytes > 0 && is_whole(f, lane, reply, rows))

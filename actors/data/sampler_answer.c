@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "actors/data/sampler_state.h"
+#include "actors/data/sparse_reply.h"
 #include "graph/csr.h"
 #include "graph/gather.h"
 #include "schemas/body.h"
@@ -69,7 +70,7 @@ static int take_sparse(struct body_reader *reader, const struct rows_piece *piec
                        const uint32_t *positions)
 {
     const struct batch_builder_rows *to = &piece->rows;
-    const struct sparse_form form = sampler_sparse_form(to->sparse);
+    const struct sparse_form form = feature_sparse_form(to->sparse);
     struct sparse_answer answer;
     int rv = rows_reply_next_sparse(reader, piece->count, &form, &answer);
     if (rv == 0 && answer.dense != NULL)

@@ -4,6 +4,7 @@
 
 #include "actors/data/draw.h"
 #include "actors/data/sampler_state.h"
+#include "actors/data/sparse_reply.h"
 #include "graph/samplers.h"
 #include "schemas/body.h"
 
@@ -180,7 +181,7 @@ static uint64_t piece_row_bytes(const struct rows_piece *piece)
 {
     if (piece->rows.sparse == NULL)
         return piece->rows.row_bytes;
-    struct sparse_form form = sampler_sparse_form(piece->rows.sparse);
+    struct sparse_form form = feature_sparse_form(piece->rows.sparse);
     return sparse_row_bytes_max(&form);
 }
 

@@ -232,14 +232,6 @@ struct rows_piece {
     struct batch_builder_rows rows;
     uint32_t count; /* of those nodes that have a row: seeds have labels, others none */
 };
-/* What its reply brings of a table that is kept sparse. */
-static inline struct sparse_form sampler_sparse_form(const struct feature_meta *meta)
-{
-    return (struct sparse_form){ .width = meta->width,
-                                 .element_bytes = (uint32_t)tr_dtype_size(meta->dtype),
-                                 .row_max = meta->row_nnz_max,
-                                 .has_values = meta->has_values };
-}
 uint32_t sampler_rows_pieces(const struct ask *ask,
                              struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX]);
 

@@ -22,6 +22,7 @@
 #include "runtime/core/directory.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
+#include "schemas/body.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"
@@ -324,6 +325,7 @@ enum lie {
 #define TOLD_MAX 256
 #define HELD_MAX (2 * CLIENT_WAITING_MAX)
 #define ROWS_A_TELL 3u
+#define MAX_TOLD_ROWS 16u
 
 struct told {
     uint32_t kind;
@@ -342,6 +344,7 @@ struct teller {
     uint32_t num_told;
     struct message *held[HELD_MAX];
     uint32_t num_held;
+    struct sparse_form form; /* of the table, for requests that take sparse rows */
 };
 
 static int start_teller(struct actor *self, const void *arg)
@@ -379,6 +382,40 @@ static struct message *tell_selection(struct actor *self, const struct teller *t
         .count = told,
         .done = next == ROWS,
     };
+    return reply;
+}
+
+/* The rows of 5 floats as their table would give them if it were kept sparse. */
+static struct message *tell_sparse(struct actor *self, const struct teller *teller,
+                                   const struct msg_rows_request *asked, const struct told *told)
+{
+    uint32_t count = told->section.num_rows, num_elements = 0, counts[MAX_TOLD_ROWS] = { 0 };
+    uint32_t columns[5 * MAX_TOLD_ROWS];
+    float values[5 * MAX_TOLD_ROWS];
+    struct sparse_layout layout;
+    assert_in_range(count, 1, MAX_TOLD_ROWS);
+    for (uint32_t i = 0; i < count; i++) {
+        const float *row = true_row(teller->graph, told->section.ntype, FEAT,
+                                    asked->part * UINT64_C(150) + told->row[i]);
+        for (uint32_t c = 0; c < 5; c++) {
+            if (row[c] == 0)
+                continue;
+            columns[num_elements] = c;
+            values[num_elements++] = row[c];
+            counts[i]++;
+        }
+    }
+    assert_int_equal(sparse_layout_make(&layout, 0, count, num_elements, &teller->form), 0);
+    assert_false(layout.dense);
+    struct message *reply = message_create(self, MSG_ROWS_REPLY);
+    char *body = message_body_alloc(self, reply, layout.end);
+    const struct msg_sparse_rows head = { num_elements, false, true };
+    memset(body, 0, layout.end);
+    memcpy(body + layout.head, &head, sizeof head);
+    memcpy(body + layout.counts, counts, count * sizeof *counts);
+    memcpy(body + layout.columns, columns, num_elements * sizeof *columns);
+    memcpy(body + layout.values, values, num_elements * sizeof *values);
+    ((struct msg_rows_reply *)message_head(reply))->num_sections = 1;
     return reply;
 }
 
@@ -431,6 +468,8 @@ static int tell(struct actor *self, struct message *request)
         reply = message_create(self, MSG_NODES_REPLY);
     else if (selects)
         reply = tell_selection(self, teller, &told->select, lie);
+    else if (told->rows.sparse)
+        reply = tell_sparse(self, teller, &told->rows, told);
     else
         reply = tell_rows(self, teller, &told->rows, told, lie);
     actor_reply(self, request, reply);
@@ -611,6 +650,50 @@ static void rows_are_asked_for_piece_by_piece(void **unused)
         assert_int_equal(at[0], 5);
         assert_int_equal(at[1], 3);
         close_teller(&f, teller);
+    }
+}
+
+/* Rows of a table that partitions keep sparse are asked for so, and widened: they are those of the
+ * dense table, whatever of them one answer brings and in which order they were asked for. */
+static void sparse_rows_are_widened(void **unused)
+{
+    static const uint64_t ids[] = { 299, 1, 152, 2, 3, 151, 0, 153, 150, 4 };
+    static const size_t pieces[] = { 0, 48, 100 };
+    enum { COUNT = sizeof ids / sizeof *ids };
+    (void)unused;
+    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+        struct fixture f;
+        struct graph_meta meta;
+        struct teller *teller = open_teller(&f, pieces[p]);
+        for (uint32_t part = 0; part < GRAPH_PARTS; part++) {
+            const struct feature_table *feat = &f.world.graph.parts[part].nodes[0].features[FEAT];
+            float *rows = (float *)(uintptr_t)feat->rows;
+            for (uint64_t i = 0; i < feat->num_rows * feat->width; i++)
+                rows[i] = i % 10 == i / 5 % 5 ? (float)i + 1 : 0; /* every other row has none */
+        }
+        assert_int_equal(graph_meta_init(&meta, &f.world.graph.parts[0]), 0);
+        meta.nodes[0].features[FEAT].form = TABLE_CSR;
+        meta.nodes[0].features[FEAT].row_nnz_max = 1;
+        meta.nodes[0].features[FEAT].has_values = true;
+        teller->form = (struct sparse_form){ 5, 4, 1, true };
+        f.options.meta = &meta;
+        assert_int_equal(fetch(&f, FEAT, 20, ids, COUNT, ENV_SECOND_NS), 0);
+        assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+        assert_int_equal(f.asker.reply_bytes, COUNT * 20);
+        for (int i = 0; i < COUNT; i++)
+            assert_memory_equal(f.asker.reply + i * 20, true_row(&f.world.graph, 0, FEAT, ids[i]),
+                                20);
+        for (uint32_t i = 0; i < teller->num_told; i++)
+            assert_true(teller->told[i].rows.sparse);
+        /* A table that is not sparse is asked for as ever. */
+        teller->num_told = 0;
+        meta.nodes[0].features[FEAT].form = TABLE_DENSE;
+        assert_int_equal(fetch(&f, FEAT, 20, ids, COUNT, ENV_SECOND_NS), 0);
+        assert_int_equal(f.asker.reply_kind, MSG_FETCH_REPLY);
+        for (uint32_t i = 0; i < teller->num_told; i++)
+            assert_false(teller->told[i].rows.sparse);
+        close_teller(&f, teller);
+        graph_meta_fini(&meta);
     }
 }
 
@@ -1216,6 +1299,7 @@ int main(void)
         cmocka_unit_test(pieces_of_sets_are_bounded),
         cmocka_unit_test(selections_that_cannot_be_are_refused),
         cmocka_unit_test(rows_are_asked_for_piece_by_piece),
+        cmocka_unit_test(sparse_rows_are_widened),
         cmocka_unit_test(rows_of_the_wrong_shape_are_refused),
         cmocka_unit_test(a_time_beyond_all_clocks_is_enough),
         cmocka_unit_test(sets_use_the_account_to_its_last_byte),
