@@ -22,6 +22,12 @@
 #define FEW_NODES 100u
 #define FEW_INPUT_DROPOUT 0.5f
 #define FEW_L2 5e-4f
+/* With next to none a class, most nodes are far from all of them: a layer more reaches further, and
+ * a model that sees few of many words at a time learns more of them. Of other features, which may
+ * be few, it would see too little. */
+#define FEWEST_INPUT_DROPOUT 0.8f
+#define FEWEST_LAYERS 3u
+#define FEWEST_FANOUT 10
 /* Rows of features that are looked at, and the share of numbers other than 0 up to which they are
  * taken for counts of words. */
 #define ROWS_LOOKED_AT 256u
@@ -95,6 +101,13 @@ static void choose_length(struct run_config *config, uint64_t nodes, uint32_t wo
         config->patience = clamp(epochs / config->evaluate_every / 3, PATIENCE_LEAST, EPOCHS_MOST);
 }
 
+static void choose_reach(struct run_config *config)
+{
+    config->model.layers = FEWEST_LAYERS;
+    for (uint32_t i = 0; i < FEWEST_LAYERS; i++)
+        config->fanout[i] = FEWEST_FANOUT;
+}
+
 static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct error *error)
 {
     struct run_config *config = job->config;
@@ -105,15 +118,18 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
         return error_set(error, rv, "the graph: %s", tr_strerror(rv));
     uint64_t count = tr_nodes_count(nodes);
     bool few = count <= (uint64_t)FEW_NODES * config->model.classes;
+    bool fewest = run_job_has_fewest_nodes(config, count);
     choose_length(config, count, place.world);
+    if (few && (config->choose_normalise || (fewest && config->choose_input_dropout)))
+        rv = look_at_features(job, nodes, &counts, error);
     if (few && config->choose_input_dropout)
-        config->model.input_dropout = FEW_INPUT_DROPOUT;
+        config->model.input_dropout = fewest && counts ? FEWEST_INPUT_DROPOUT : FEW_INPUT_DROPOUT;
+    if (fewest && config->choose_layers)
+        choose_reach(config);
     if (few && config->choose_l2)
         config->model.l2 = FEW_L2;
-    if (few && config->choose_normalise) {
-        rv = look_at_features(job, nodes, &counts, error);
+    if (few && config->choose_normalise)
         config->model.normalise = counts;
-    }
     /* Columns come behind rows: what adds up to 1 in a row stays so. */
     if (rv == 0 && config->choose_standardise && !config->model.normalise)
         rv = run_job_standardise(job, &config->model.standardise, error);

@@ -422,6 +422,12 @@ static void list_differences(const json_t *was, const json_t *now, const char *w
     }
 }
 
+void run_config_take_layers(struct run_config *config, const struct run_config *of)
+{
+    config->model.layers = of->model.layers;
+    memcpy(config->fanout, of->fanout, sizeof config->fanout);
+}
+
 void run_config_adopt(struct run_config *config, const struct run_config *begun)
 {
     if (config->choose_epochs)
@@ -438,6 +444,8 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
         config->model.normalise = begun->model.normalise;
     if (config->choose_standardise)
         config->model.standardise = begun->model.standardise;
+    if (config->choose_layers)
+        run_config_take_layers(config, begun);
     config->choose_epochs = false;
 }
 

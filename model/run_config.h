@@ -50,7 +50,7 @@ struct run_config {
     /* With the epochs: nobody named these. Until then they have the values of a run whose epochs
      * were named. */
     bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise,
-        choose_standardise;
+        choose_standardise, choose_layers;
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */
@@ -81,6 +81,9 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
 /* Reads RUNDIR/config.json; TR_EFORMAT names the file and the field. */
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error);
+
+/* Takes the layers and what they draw. */
+void run_config_take_layers(struct run_config *config, const struct run_config *of);
 
 /* Takes what nobody named from the configuration of a run that is gone on with. */
 void run_config_adopt(struct run_config *config, const struct run_config *begun);

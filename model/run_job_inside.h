@@ -19,6 +19,8 @@
 
 /* Nodes by which the columns of features are measured. */
 #define RUN_COLUMNS_ROWS 65536u
+/* Training nodes a class up to which next to nothing is known of each. */
+#define RUN_FEWEST_NODES 10u
 
 /* Are all partitions in this process? */
 static inline bool run_job_has_all_parts(const struct run_job *job)
@@ -27,6 +29,13 @@ static inline bool run_job_has_all_parts(const struct run_job *job)
         if (job->whole.parts[p] == NULL)
             return false;
     return true;
+}
+
+/* Outputs of yes or no are no classes that share the nodes. */
+static inline bool run_job_has_fewest_nodes(const struct run_config *config, uint64_t nodes)
+{
+    return config->model.loss == MODEL_SOFTMAX &&
+           nodes <= (uint64_t)RUN_FEWEST_NODES * config->model.classes;
 }
 
 /* Makes so many helpers, which are watched where the layout says so. NULL: out of memory or

@@ -215,6 +215,21 @@ static void advise_steps(const struct survey *s)
                epochs);
 }
 
+/* Sums over neighbours alone do better where they are alike, a node's own features where not. */
+static void advise_fewest(const struct survey *s)
+{
+    const struct model_config *model = &s->job->config->model;
+    uint64_t nodes = count_of(s, 0);
+    if (s->nodes[1] == NULL || model->kind != MODEL_SAGE || model->classes < 2 ||
+        !run_job_has_fewest_nodes(s->job->config, nodes))
+        return;
+    advise(
+        s,
+        "%llu nodes to train on are %.1f a class: which model learns most of so few differs from "
+        "graph to graph; try options.model 'gcn' too, and keep the one that validates better",
+        (unsigned long long)nodes, (double)nodes / model->classes);
+}
+
 /* Nobody asked for columns as they are, and one of them drowns the others. */
 static int advise_scales(const struct survey *s)
 {
@@ -268,6 +283,7 @@ static int survey_all(struct survey *s)
     advise_classes(s);
     advise_scores(s);
     advise_steps(s);
+    advise_fewest(s);
     advise_weights(s);
     return advise_scales(s);
 }

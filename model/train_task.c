@@ -198,15 +198,19 @@ static int survey_run(struct training *t, struct error *error)
     return run_survey(&t->job, &splits, train_task_surveyed, t, error);
 }
 
-/* A model that begins with another run's weights reads features as that one does. What is wrong with
- * the folder is said when the weights are read. */
-static void adopt_standardise(struct training *t)
+/* A model that begins with another run's weights reads features as that one does, by as many layers,
+ * unless something else was named. What is wrong with the folder is said when the weights are
+ * read. */
+static void adopt_beginning(struct training *t)
 {
     struct run_config from = { 0 };
     char *path = files_join(t->options.from, "config.json");
     if (path != NULL && run_config_read(files_posix, path, &from, NULL) == 0) {
-        t->config.model.standardise = from.model.standardise;
-        t->config.choose_standardise = false;
+        if (t->config.choose_standardise)
+            t->config.model.standardise = from.model.standardise;
+        if (t->config.choose_layers)
+            run_config_take_layers(&t->config, &from);
+        t->config.choose_standardise = t->config.choose_layers = false;
         run_config_fini(&from);
     }
     free(path);
@@ -226,8 +230,8 @@ static int open_all(struct training *t, struct error *error)
     int rv = training_name_checkpoints(t, error);
     if (rv == 0)
         rv = training_adopt_run(t, error);
-    if (rv == 0 && t->options.from != NULL && t->config.choose_standardise)
-        adopt_standardise(t);
+    if (rv == 0 && t->options.from != NULL)
+        adopt_beginning(t);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
     if (rv == 0 && t->options.from != NULL)

@@ -9,6 +9,9 @@
 #include "model/public_scores.h"
 #include "model/training.h"
 
+/* Layers that nobody named, where the graph chooses no others. */
+#define LAYERS_UNSAID 2u
+
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
 struct tr_train_options training_defaults(void)
@@ -17,7 +20,7 @@ struct tr_train_options training_defaults(void)
     return (struct tr_train_options){
         .size = sizeof(struct tr_train_options),
         .model = "sage",
-        .num_layers = 2,
+        .num_layers = TR_TRAIN_COUNT_CHOSEN,
         .fanout = { 10, 25 },
         .hidden = model.hidden,
         .batch_size = 1024,
@@ -114,13 +117,33 @@ static int read_names(struct run_config *config, const struct tr_train_options *
     return 0;
 }
 
+/* Layers are chosen where neither their number nor what they draw was named. */
+static int read_layers(struct run_config *config, const struct tr_train_options *from,
+                       struct tr_error *error)
+{
+    const struct tr_train_options defaults = training_defaults();
+    bool named = from->num_layers != TR_TRAIN_COUNT_CHOSEN;
+    uint32_t layers = named ? from->num_layers : LAYERS_UNSAID;
+    if (layers == 0 || layers > TR_LAYERS_MAX)
+        return tr_error_set(error, TR_ERANGE, "tr_train_options: num_layers %u is not 1 to %d",
+                            layers, TR_LAYERS_MAX);
+    if (from->residual && layers < MODEL_RESIDUAL_LAYERS)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: residual is of the hidden layers after the first; "
+                            "give at least %u num_layers",
+                            MODEL_RESIDUAL_LAYERS);
+    config->choose_layers = !named && memcmp(from->fanout, defaults.fanout,
+                                             LAYERS_UNSAID * sizeof *from->fanout) == 0;
+    config->model.layers = layers;
+    /* Beyond the layers they are 0, as the command leaves them. */
+    memcpy(config->fanout, from->fanout, layers * sizeof *from->fanout);
+    return 0;
+}
+
 static int read_numbers(struct run_config *config, const struct tr_train_options *from,
                         struct tr_error *error)
 {
     struct model_config *model = &config->model;
-    if (from->num_layers == 0 || from->num_layers > TR_LAYERS_MAX)
-        return tr_error_set(error, TR_ERANGE, "tr_train_options: num_layers %u is not 1 to %d",
-                            from->num_layers, TR_LAYERS_MAX);
     if (from->batch_size == 0 || from->hidden == 0 || from->evaluate_every == 0)
         return tr_error_set(error, TR_ERANGE,
                             "tr_train_options: hidden, batch_size and evaluate_every are at "
@@ -131,12 +154,6 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     if (from->standardise && from->no_standardise)
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: standardise and no_standardise are opposites");
-    if (from->residual && from->num_layers < MODEL_RESIDUAL_LAYERS)
-        return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: residual is of the hidden layers after the first; "
-                            "give at least %u num_layers",
-                            MODEL_RESIDUAL_LAYERS);
-    model->layers = from->num_layers;
     model->residual = from->residual;
     model->hidden = from->hidden;
     model->dropout = from->dropout;
@@ -158,8 +175,6 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->cosine_floor = from->cosine_floor;
     config->choose_epochs = from->epochs == TR_TRAIN_EPOCHS_CHOSEN;
     model->epochs = config->choose_epochs ? 0 : from->epochs;
-    /* Beyond the layers they are 0, as the command leaves them. */
-    memcpy(config->fanout, from->fanout, from->num_layers * sizeof *from->fanout);
     config->batch_size = from->batch_size;
     config->replace = from->with_replacement;
     config->drop_last = from->drop_last;
@@ -274,6 +289,8 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
                                          .verify_files = from->verify_files,
                                          .memory_bytes = from->memory_bytes_max };
     int rv = read_names(&t->config, from, error);
+    if (rv == 0)
+        rv = read_layers(&t->config, from, error);
     if (rv == 0)
         rv = read_numbers(&t->config, from, error);
     /* The cluster file comes behind the options, whose seed and threads it may replace. */

@@ -8,6 +8,8 @@
 
 /* Two hidden layers, and the last one. */
 #define RESIDUAL_LAYERS 3
+/* As many as the default of options.fanout has. */
+#define USUAL_LAYERS 2
 
 #define AT(field) offsetof(struct train_values, field)
 
@@ -54,11 +56,10 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNTS,
       .offset = AT(fanout),
       .metavar = "N,...",
-      .fallback = "10,25",
       .min = -1,
       .max = INT32_MAX,
       .help = "neighbours to draw for a node, a number for each layer, the input layer's first; "
-              "-1: all" },
+              "-1: all; otherwise 10,25, or chosen without --epochs" },
     { .name = "batch-size",
       .kind = OPTION_COUNT,
       .offset = AT(batch_size),
@@ -391,6 +392,11 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
                          struct tr_error *error)
 {
     uint32_t layers = values->layers == 0 ? values->fanout.count : (uint32_t)values->layers;
+    /* The library knows what draws how much where nothing was said of it, or the usual number. */
+    if (values->fanout.count == 0 && (layers == 0 || layers == USUAL_LAYERS)) {
+        options->num_layers = layers == 0 ? TR_TRAIN_COUNT_CHOSEN : layers;
+        return 0;
+    }
     if (layers > TR_LAYERS_MAX || values->fanout.count != layers)
         return tr_error_set(error, TR_EINVAL,
                             "--fanout has %u numbers for %u layers; give one for each layer, at "
@@ -517,7 +523,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
         rv = tr_error_set(error, TR_EINVAL,
                           "--resume goes on with the run that --replace would "
                           "remove; give one of them");
-    if (rv == 0 && values->residual && options->num_layers < RESIDUAL_LAYERS)
+    bool chosen = options->num_layers == TR_TRAIN_COUNT_CHOSEN;
+    if (rv == 0 && values->residual && (chosen || options->num_layers < RESIDUAL_LAYERS))
         rv = tr_error_set(error, TR_EINVAL,
                           "--residual is of the hidden layers after the first; give --fanout a "
                           "number for each of at least %d layers",

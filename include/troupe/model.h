@@ -57,18 +57,20 @@ struct tr_scores {
  * default of options.epochs. */
 #define TR_TRAIN_EPOCHS_CHOSEN UINT32_MAX
 /* The defaults of patience and evaluate_every, and of input_dropout and l2: where the epochs are
- * chosen these are chosen with them; else they are 0, 1, 0 and 0. */
+ * chosen these are chosen with them; else they are 0, 1, 0 and 0. Also the default of num_layers:
+ * two, with fanout's first two numbers, which three of another fanout replace where the epochs are
+ * chosen, fanout is the default's and the training nodes are very few. */
 #define TR_TRAIN_COUNT_CHOSEN UINT32_MAX
 #define TR_TRAIN_REAL_CHOSEN (-1.0f)
 
 /* The names and defaults are those of troupe-train(1), which says more of each. */
 struct tr_train_options {
     size_t size;
-    const char *graph; /* DIR/NAME.json */
-    const char *run;   /* the run's folder */
-    bool replace;      /* the run that is there */
-    const char *model; /* "sage" or "gcn" */
-    uint32_t num_layers;
+    const char *graph;             /* DIR/NAME.json */
+    const char *run;               /* the run's folder */
+    bool replace;                  /* the run that is there */
+    const char *model;             /* "sage" or "gcn" */
+    uint32_t num_layers;           /* or TR_TRAIN_COUNT_CHOSEN */
     int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
     uint32_t hidden;
     uint32_t batch_size;

@@ -65,6 +65,7 @@ static void a_choice_is_asked_for_by_its_name(void **unused)
         assert_string_equal(options.schedule, NAMES[i]);
         assert_null(options.metric);
         assert_int_equal(options.epochs, TR_TRAIN_EPOCHS_CHOSEN);
+        assert_int_equal(options.num_layers, TR_TRAIN_COUNT_CHOSEN);
         assert_int_equal(options.patience, TR_TRAIN_COUNT_CHOSEN);
         assert_int_equal(options.evaluate_every, TR_TRAIN_COUNT_CHOSEN);
         assert_true(options.input_dropout == TR_TRAIN_REAL_CHOSEN);
@@ -280,7 +281,7 @@ static void fanouts_are_one_a_layer(void **unused)
         { { "--run=r", "--fanout=5", NULL }, 1, "" },
         { { "--run=r", "--fanout=5,6,7", NULL }, 3, "" },
         { { "--run=r", "--layers=2", NULL }, 2, "" },
-        { { "--run=r", "--layers=3", NULL }, 0, "2 numbers for 3 layers" },
+        { { "--run=r", "--layers=3", NULL }, 0, "0 numbers for 3 layers" },
         { { "--run=r", "--layers=1", "--fanout=5,6" }, 0, "2 numbers for 1 layers" },
         { { "--run=r", "--layers=16", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" }, 16, "" },
         { { "--run=r", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", NULL }, 0, "at most 16" },

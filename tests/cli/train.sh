@@ -298,6 +298,9 @@ bytes_npy gap '(600,)' '$1 == 2 ? "\\011" : $1 == 1 ? "\\001" : "\\000"'
 bytes_npy late '(600,)' 'NR % 2 ? "\\001" : "\\000"' u1
 bytes_npy early '(600,)' 'NR % 2 ? "\\000" : "\\001"' u1
 bytes_npy half '(600,)' 'NR % 2 ? "\\001" : "\\000"'
+bytes_npy words '(600, 8)' '($1 == 0 ? "\\001" : "\\000") ($1 == 1 ? "\\001" : "\\000") "\\000\\000\\000\\000\\000\\000"'
+bytes_npy fewest '(600,)' 'NR <= 30 ? "\\001" : "\\000"' u1
+bytes_npy fewer '(600,)' 'NR <= 31 ? "\\001" : "\\000"' u1
 "$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/gaps" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
 graph=$work/gaps/toy.json
@@ -355,6 +358,44 @@ printf '{"name": "job", "graph": "gaps/toy.json", "seed": 5, "hosts": [{"name": 
     "samplers": 1, "trainers": 1, "processes": "role"}]}\n' >"$work/cluster.json"
 run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/apart" -- --hidden 16 --batch-size 1024 --quiet
 expect "four processes choose the same" cmp "$work/alone" "$work/apart/model.safetensors"
+
+# With at most ten training nodes a class of three, a run without --epochs reaches a layer further.
+draws() { tr -d ' \n' <"$work/run/config.json" | grep -qF "\"fanout\":[$1]"; }
+learn --batch-size 1024 --train-mask fewer
+expect "31 nodes of three classes have two layers" draws 10,25
+expect "and half of the features" chosen input_dropout 0.5
+learn --batch-size 1024 --seed 5 --train-mask fewest --checkpoint-every 50
+expect "30 have three" draws 10,10,10
+expect "which the model has" chosen layers 3
+expect "and half of features that are no counts" chosen input_dropout 0.5
+cp "$work/run/model.safetensors" "$work/alone"
+troupe train "$graph" --run "$work/run" --resume --hidden 16 --batch-size 1024 --seed 5 --train-mask fewest \
+    --checkpoint-every 50 --json --quiet
+expect "a run goes on with the layers that it has" exited 0
+learn --from "$work/run" --epochs 2
+expect "so does one that begins with its weights" draws 10,10,10
+run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/far" -- --hidden 16 --batch-size 1024 \
+    --train-mask fewest --checkpoint-every 50 --quiet
+expect "four processes choose the same layers" cmp "$work/alone" "$work/far/model.safetensors"
+learn --batch-size 1024 --train-mask fewest --features words
+expect "a fifth of features that are counts" chosen input_dropout '0\.80[0-9]*'
+expect "which are normalised" chosen normalise true
+learn --batch-size 1024 --train-mask fewest --features words --no-normalise
+expect "or are not, where that was asked for" chosen normalise false
+expect "but are counts" chosen input_dropout '0\.80[0-9]*'
+learn --batch-size 1024 --train-mask fewer --features words
+expect "with more nodes half of them" chosen input_dropout 0.5
+for named in "--fanout 10,25" "--layers 2"; do
+    # shellcheck disable=SC2086 # An option and its value.
+    learn --batch-size 1024 --train-mask fewest $named
+    expect "$named stays what it says" draws 10,25
+done
+learn --train-mask fewest --epochs 2
+expect "and epochs that are named leave the layers" draws 10,25
+loud --epochs 1 --batch-size 16 --train-mask fewest
+expect "next to no nodes to train on are advised of" advised "30 nodes to train on are 10.0 a class: .*; try --model 'gcn' too"
+loud --epochs 1 --batch-size 16 --train-mask fewest --model gcn
+expect "but not where that was done" sh -c "! grep -q 'a class:' '$work/err'"
 
 # A folder with one graph is enough, and masks of a graph may be missing.
 troupe train "$work/gaps" --run "$work/run" --replace --hidden 8 --epochs 1 --quiet

@@ -206,6 +206,8 @@ static void what_is_named_is_not_chosen(void **state)
     const struct run_config *c = &t.config;
     assert_true(c->choose_patience && c->choose_evaluate_every && c->choose_input_dropout);
     assert_true(c->choose_l2 && c->choose_normalise && c->choose_standardise);
+    assert_true(c->choose_layers && c->model.layers == 2);
+    assert_true(c->fanout[0] == 10 && c->fanout[1] == 25 && c->fanout[2] == 0);
     assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise &&
                 !c->model.standardise);
     assert_true(c->model.input_dropout == 0 && c->model.l2 == 0);
@@ -218,6 +220,15 @@ static void what_is_named_is_not_chosen(void **state)
     assert_false(c->choose_patience || c->choose_evaluate_every || c->choose_input_dropout);
     assert_false(c->choose_l2 || c->choose_normalise || c->choose_standardise);
     assert_true(t.config.choose_epochs);
+    training_free_options(&t);
+    options.num_layers = 2;
+    read_options(&options, &t);
+    assert_true(!c->choose_layers && c->model.layers == 2);
+    training_free_options(&t);
+    options.num_layers = TR_TRAIN_COUNT_CHOSEN;
+    options.fanout[1] = 24; /* of a program from before layers were chosen */
+    read_options(&options, &t);
+    assert_true(!c->choose_layers && c->model.layers == 2 && c->fanout[1] == 24);
     training_free_options(&t);
     options.normalise = true;
     refuse(&options, TR_EINVAL, "opposites");
