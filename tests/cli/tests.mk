@@ -17,6 +17,7 @@ cli_shell_tests = \
     tests/cli/edge_weight.sh \
     tests/cli/edges.sh \
     tests/cli/feature.sh \
+    tests/cli/few_labels.sh \
     tests/cli/generate.sh \
     tests/cli/goldens.sh \
     tests/cli/hang.sh \

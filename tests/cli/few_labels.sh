@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# With ten labelled nodes a class, training without options learns more where neighbours are alike than
+# two layers do, and no less where they differ.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+# graph NAME WORDS...: a graph of 4000 nodes in four blocks, 40 nodes to train on, in $work/NAME-parts.
+graph() {
+    name=$1
+    shift
+    { "$TROUPE" generate sbm --nodes 4000 --edges 24000 --features 16 --classes 4 --seed 1 --out "$work/$name" --quiet "$@" &&
+        "$TROUPE" split "$work/$name" --ratio 1/19/80 --by-class --replace --quiet &&
+        "$TROUPE" partition "$work/$name" --parts 2 --method random --name g --out "$work/$name-parts" --quiet
+    } >"$work/out" 2>"$work/err" || exit 99
+}
+
+# accuracy GRAPH WORDS...: the mean of three seeds.
+accuracy() {
+    at=$1
+    shift
+    troupe train "$work/$at-parts" --run "$work/run" --replace --seeds 0-2 --json --quiet "$@"
+    sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" | tail -n 1
+}
+
+# within A B POINTS: A is at least B and so much, in hundredths.
+within() { awk -v a="${1:-0}" -v b="${2:-1}" -v c="$3" 'BEGIN { exit !(a >= b + c / 100) }'; }
+
+graph alike --signal 0.3
+chosen=$(accuracy alike)
+two=$(accuracy alike --fanout 10,25)
+expect "neighbours alike: ${chosen:-none}, two points above two layers' ${two:-none}" within "$chosen" "$two" 2
+graph unlike --signal 0.6 --inside 0.05
+chosen=$(accuracy unlike)
+two=$(accuracy unlike --fanout 10,25)
+expect "neighbours unlike: ${chosen:-none}, within three points of two layers' ${two:-none}" within "$chosen" "$two" -3
+expect "which learned something" within "$two" 0.6 0
+finish
