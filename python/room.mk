@@ -4,6 +4,7 @@
 EXTRA_DIST += \
     docs/python/api.rst \
     docs/python/conf.py \
+    docs/python/debian.ipynb \
     docs/python/index.rst \
     docs/python/porting.rst \
     docs/python/troubleshooting.rst \

@@ -19,7 +19,7 @@ raw.generate(f"{folder}/raw", "sbm", nodes=2000, edges=20000, features=16, class
 book = partitioning.partition(f"{folder}/raw", f"{folder}/parts", 2, name="g").book
 with troupe.open(book, seed=1) as g:
     loader = troupe.DistNodeDataLoader(g, g.ndata["train_mask"], troupe.NeighborSampler([5]), batch_size=64)
-    assert sum(len(batch.seeds) for batch in loader) == int(g.ndata["train_mask"][:].sum())
+    assert sum(batch.count_seeds() for batch in loader) == int(g.ndata["train_mask"][:].sum())
     del loader
 run = training.train(book, f"{folder}/run", fanout=[5, 5], epochs=3, hidden=16)
 assert run.test.accuracy > 0.5, run

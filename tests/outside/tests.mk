@@ -2,6 +2,7 @@
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
 outside_shell_tests = \
     tests/outside/python_dgl.sh \
+    tests/outside/python_docs.sh \
     tests/outside/python_pyg.sh \
     tests/outside/python_types.sh \
     tests/outside/python_wheel.sh \
