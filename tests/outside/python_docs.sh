@@ -10,8 +10,8 @@ expect "the package is built, and the pages' examples run" exited 0
 # Debian's PyTorch, and the rest from pip.
 run /usr/bin/python3 -m venv --system-site-packages "$work/env"
 expect "there is an environment" exited 0
-run "$work/env/bin/pip" install --quiet sphinx nbconvert ipykernel tqdm
-expect "which has Sphinx and nbconvert" exited 0
+run "$work/env/bin/pip" install --quiet sphinx nbconvert ipykernel tqdm torch_geometric
+expect "which has Sphinx, nbconvert and PyG" exited 0
 export PYTHONPATH="$build/python/lib" TROUPE_METIS="$build/troupe-metis" OPENBLAS_NUM_THREADS=1
 
 run "$work/env/bin/python" -m sphinx -W --keep-going -q -E -b html "$source/docs/python" "$work/html"
@@ -21,6 +21,12 @@ expect "every page is there" \
 for name in troupe.DistGraph troupe.nn.SAGEConv troupe.errors.TimedOut troupe.training.train; do
     expect "and has $name" grep -q "id=\"$name\"" "$work/html/api.html"
 done
+mkdir "$work/pages"
+run sh -c 'cd "$1" && shift && exec "$@"' sh "$work/pages" \
+    env PYTHONPATH="$source/python/tests:$PYTHONPATH" "$work/env/bin/python" -c \
+    'import test_docs; print(test_docs.run_page("porting.rst", {"Troupe", "Troupe, with PyG installed"})[0])'
+expect "the lines for PyG run among the others" exited 0
+expect "which are one more" says '^16$'
 
 # Where there are no lists, a small archive answers in the place of apt-cache.
 if [ -z "$(apt-cache dumpavail 2>/dev/null | head -c 1)" ]; then

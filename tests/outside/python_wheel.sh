@@ -12,7 +12,7 @@ unset TROUPE TROUPE_METIS TROUPE_BUILD PYTHONPATH
 # environment's own, or those that manylinux says are everywhere.
 cat >"$work/program.py" <<'END'
 import re, sys
-import cffi, ctypes, json, numpy, shutil, ssl, tempfile  # whose libraries are the interpreter's
+import cffi, ctypes, grp, json, numpy, shutil, ssl, tempfile  # whose libraries are the interpreter's
 def mapped():
     lines = (line.split(None, 5) for line in open("/proc/self/maps"))
     return {line[5].strip() for line in lines if len(line) > 5 and ".so" in line[5]}
