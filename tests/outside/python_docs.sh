@@ -18,7 +18,7 @@ run "$work/env/bin/python" -m sphinx -W --keep-going -q -E -b html "$source/docs
 expect "Sphinx finds nothing to warn of" exited 0
 expect "every page is there" \
     sh -c 'for page in index porting api troubleshooting; do [ -s "$1/$page.html" ] || exit 1; done' sh "$work/html"
-for name in troupe.DistGraph troupe.nn.SAGEConv troupe.errors.TimedOut troupe.training.train; do
+for name in troupe.DistGraph troupe.nn.SAGEConv troupe.pyg.NeighborLoader troupe.errors.TimedOut troupe.training.train; do
     expect "and has $name" grep -q "id=\"$name\"" "$work/html/api.html"
 done
 mkdir "$work/pages"
