@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # DGL's module over Troupe, with DGL 2.1 and the PyTorch that it takes: an environment of their own,
 # 5 GB large, which is made once in the build folder. TROUPE_DGL_PYTHON names an interpreter that has
-# them already.
+# them already, TROUPE_DGL_SOURCE a checkout of DGL's sources, whose own tests are run over Troupe; by
+# default one revision is fetched into the build folder.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
 source=$(cd "${srcdir:-.}" && pwd)
@@ -21,6 +22,14 @@ if [ -z "$python" ]; then
 fi
 run env PYTHON="$python" sh "$source/python/check.sh" "$build" -k test_import
 expect "the package is built for it" exited 0
-run env PYTHON="$python" sh "$source/python/check.sh" "$build" "$source/tests/outside/dgl"
+dgl=${TROUPE_DGL_SOURCE-$build/python/dgl-source}
+if [ ! -e "$dgl/tests/dist" ]; then
+    git init -q "$dgl" && cd "$dgl" &&
+        git fetch -q --depth 1 https://github.com/dmlc/dgl 3d16000b4170fa741ed9e9667f22ba84d3493026 &&
+        git checkout -q FETCH_HEAD -- tests/dist >"$work/out" 2>&1
+    cd "$OLDPWD" || exit 99
+fi
+expect "there are DGL's sources" test -e "$dgl/tests/dist"
+run env PYTHON="$python" TROUPE_DGL_SOURCE="$dgl" sh "$source/python/check.sh" "$build" "$source/tests/outside/dgl"
 expect "blocks, graphs, partitions and scripts of DGL" exited 0
 finish

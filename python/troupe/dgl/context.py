@@ -150,11 +150,19 @@ def get_num_machines() -> int:
     return found[0].num_parts if found else 1
 
 
-def barrier() -> None:
-    """Waits until every trainer of the job has come here."""
+def barrier(timeout: float | None = None) -> None:
+    """Waits until every trainer of the job has come here.
+
+    Tensors that are not persistent and that nobody here uses any more are freed between two waits:
+    when the others have come here too, they read them no more, and when this returns, all of them
+    are gone, so that their names are free.
+    """
     joined = job.job_of_several()
     if joined is not None:
-        joined.graph.barrier()
+        joined.graph.barrier(timeout)
+        for graph in graphs():
+            graph.free_dropped()
+        joined.graph.barrier(timeout)
 
 
 client_barrier = barrier

@@ -82,6 +82,9 @@ class DistGraph(troupe_graph.DistGraph):
         self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
         self.handles: WeakValueDictionary[tuple[str, str | None], DistTensor]
         self.handles = WeakValueDictionary()
+        # Of a job of several processes: those that nobody here uses, but others may until the next
+        # barrier.
+        self.dropped: list[tuple[tuple[str, str | None], Any]] = []
         super().__init__(None, None, part_config, **options)
         if not standalone:
             context.opened(self)
@@ -93,6 +96,23 @@ class DistGraph(troupe_graph.DistGraph):
         if self.session.is_of_cluster:
             options = {"seed": options["seed"], "map_files": True}
         return _opened_again, (self.path, options, (self.rank(), self.world))
+
+    def close(self) -> None:
+        """Closes the graph, and its session where that is its own; batches stay readable."""
+        # While there is a graph to ask.
+        self.dropped = []
+        super().close()
+
+    def barrier(self, timeout: float | None = None, rank: int | None = None) -> None:
+        """Waits until every trainer of the job has come here; see `context.barrier`."""
+        if self.session.is_of_cluster:
+            context.barrier(timeout)
+        else:
+            super().barrier(timeout, rank)
+
+    def free_dropped(self) -> None:
+        """Frees tensors that were dropped, unless they were found again by their names."""
+        self.dropped = [one for one in self.dropped if one[0] in self.handles]
 
     # Constants.
 

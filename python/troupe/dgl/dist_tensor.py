@@ -60,7 +60,8 @@ class DistTensor:
     part_policy : PartitionPolicy, optional
         None: the type of an open graph that has so many nodes or edges.
     persistent : bool
-        The tensor outlives this object; it needs a name.
+        The tensor outlives this object; it needs a name. One that does not is freed, in a job of
+        several processes, by the first barrier after it was dropped by the process that made it.
     is_gdata, attach : accepted as DGL has them.
     """
 
@@ -117,6 +118,8 @@ class DistTensor:
         self._rows: Any = rows
         self._name = name or f"anonymous-{id(rows)}"
         self._policy = part_policy
+        self._graph_of_rows, self._key = graph, (part_policy.policy_str, self._name)
+        self._is_passing = graph.world > 1 and not persistent
         if named and key in graph.handles:
             warnings.warn(
                 f"DistTensor {name!r} of {part_policy.policy_str} is in use already, and this is "
@@ -126,6 +129,13 @@ class DistTensor:
             )
         if named:
             graph.handles[key] = self
+
+    _is_passing = False
+
+    def __del__(self) -> None:
+        # Other trainers may read it until they come to the next barrier.
+        if self._is_passing and self._graph_of_rows.is_open:
+            self._graph_of_rows.dropped.append((self._key, self._rows))
 
     @property
     def name(self) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,10 @@ import pytest
 import torch
 from troupe import dgl
 from troupe.sampler import NeighborSampler as TroupeSampler
+
+# What starts jobs is that of the package's tests.
+sys.path.append(str(Path(__file__).resolve().parents[3] / "python/tests"))
+from launching import LIMIT, Launch, free_port, write_cluster  # noqa: E402
 
 NODES, EDGES, CLASSES = 2000, 20000, 4
 # dgl.heterograph is a function, too.
@@ -278,23 +283,16 @@ def test_graphs_of_several_types(tmp_path) -> None:
     dgl.distributed.exit_client()
 
 
-@pytest.mark.parametrize("folder", ["ours", "theirs"])
-def test_a_script_runs_unchanged_and_infers_every_node(
-    request, whole, tmp_path, folder: str
-) -> None:
-    value = request.getfixturevalue(folder)
-    path = value if isinstance(value, str) else value[0]
-    out = tmp_path / "result.pt"
-    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(20000 + os.getpid() % 10000)}
-    environment = {**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"}
+def words_of_script(path: str, out: Path) -> list[str]:
+    """The script with its arguments, as `python` takes them."""
     script = [str(HERE / "train_sage.py"), "--graph_name", "g", "--part_config", path]
-    words = [sys.executable, "-m", "troupe.dgl", *script, "--out", str(out)]
-    ended = subprocess.run(words, env=environment, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    accuracy = float(ended.stdout.split("test accuracy")[1].split()[0])
-    assert accuracy > 0.6
+    return ["-m", "troupe.dgl", *script, "--out", str(out)]
+
+
+def check_trained(path: str, out: Path, world: int) -> None:
+    """All ranks have the weights of one, and every node's inference is right."""
+    saved = [torch.load(f"{out}.{rank}") for rank in range(world)]
     # The same layers over the whole graph, which DGL's own code computes.
-    state, result = torch.load(out)
     dgl.distributed.initialize(None)
     with dgl.distributed.DistGraph("g", part_config=path) as opened:
         sources, destinations = opened.find_edges(opened.edges())
@@ -304,12 +302,94 @@ def test_a_script_runs_unchanged_and_infers_every_node(
     renumbered = real.graph((sources, destinations), num_nodes=count)
     layers = [real.nn.SAGEConv(8, 16, "mean"), real.nn.SAGEConv(16, CLASSES, "mean")]
     for number, layer in enumerate(layers):
-        prefix = f"layers.{number}."
+        prefix, state = f"layers.{number}.", saved[0][0]
         own = {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
         layer.load_state_dict(own)
         rows = layer(renumbered, rows)
         rows = torch.relu(rows) if number == 0 else rows
-    assert torch.allclose(rows, result, atol=1e-4)
+    for state, result, accuracy in saved:
+        assert accuracy > 0.6
+        assert all(torch.equal(state[name], saved[0][0][name]) for name in state)
+        assert torch.allclose(rows, result, atol=1e-4)
+
+
+@pytest.mark.parametrize("folder", ["ours", "theirs"])
+def test_a_script_runs_unchanged_and_infers_every_node(
+    request, whole, tmp_path, folder: str
+) -> None:
+    value = request.getfixturevalue(folder)
+    path = value if isinstance(value, str) else value[0]
+    out = tmp_path / "result"
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    environment = {**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"}
+    words = [sys.executable, *words_of_script(path, out)]
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    check_trained(path, out, 1)
+
+
+def test_the_script_runs_unchanged_on_four_processes(ours, tmp_path) -> None:
+    out = tmp_path / "result"
+    job = Launch(write_cluster(tmp_path, ours[0], 4), *words_of_script(ours[0], out))
+    said = job.finish()
+    # An interpreter that takes longer to end than the launcher waits is stopped.
+    assert set(re.findall(r"ended with (.*)", said)) <= {"exit code 0", "exit code 143"}, said
+    check_trained(ours[0], out, 4)
+
+
+def test_the_script_runs_unchanged_under_torchrun(ours, tmp_path) -> None:
+    """Servers and the sampler are started by themselves, trainers by PyTorch's own launcher."""
+    out, cluster = tmp_path / "result", write_cluster(tmp_path, ours[0], 4)
+    command = os.environ.get("TROUPE", "troupe")
+    roles = ["serve", "serve", "sample"]
+    words = [
+        [command, role, "--cluster", str(cluster), "--process", str(number)]
+        for number, role in enumerate(roles)
+    ]
+    torchrun = ["--nnodes=1", "--nproc_per_node=4", f"--master_port={free_port()}"]
+    words.append([sys.executable, "-m", "torch.distributed.run", *torchrun])
+    words[-1] += words_of_script(ours[0], out)
+    environment = {**os.environ, "TROUPE_CLUSTER": str(cluster)}
+    processes = [
+        subprocess.Popen(
+            line,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for line in words
+    ]
+    try:
+        said = [process.communicate(timeout=LIMIT)[0] for process in processes[::-1]]
+        # The job ends for all.
+        assert [process.returncode for process in processes] == [0] * 4, said
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    check_trained(ours[0], out, 4)
+
+
+@pytest.mark.parametrize("kind", ["homo", "hetero"])
+@pytest.mark.parametrize(("parts", "trainers"), [(2, 1), (2, 4)])
+def test_what_dgl_tests_its_objects_with(tmp_path, kind: str, parts: int, trainers: int) -> None:
+    """Functions of DGL's sources: which ones, and why not the others, says run_objects.py."""
+    source = os.environ["TROUPE_DGL_SOURCE"]
+    script, folder = ["-m", "troupe.dgl", str(HERE / "run_objects.py")], str(tmp_path / "parts")
+    words = [sys.executable, *script, "create", source, folder, str(parts), kind]
+    subprocess.run(words, check=True)
+    arguments = [*script, source, folder, str(parts)]
+    if trainers == 1:
+        said = subprocess.run(
+            [sys.executable, *arguments], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+    else:
+        path = Path(folder) / "random_test_graph.json"
+        said = Launch(write_cluster(tmp_path, path, trainers), *arguments).finish()
+    assert said.count("all passed") == trainers, said
 
 
 def test_libraries_that_import_dgl_find_ours() -> None:
