@@ -43,6 +43,7 @@ libtr_api_la_SOURCES = \
     api/partition_task.c \
     api/parts.c \
     api/prepare_task.c \
+    api/quantity.c \
     api/public_error.c \
     api/public_error.h \
     api/sample_once.c \

@@ -17,12 +17,12 @@
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
 #include <troupe/raw.h>
+#include <troupe/run.h>
 #include <troupe/trainer_state.h>
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
-#include "cli/lib/run_record.h"
 
 struct inspect_values {
     bool json;
@@ -474,40 +474,55 @@ static void report_run_scores(struct report *report, const char *split,
         report_real(report, "roc_auc", "ROC AUC", scores->roc_auc);
 }
 
-static void report_run_training(struct report *report, const struct run_record *run)
+/* Sums over the epochs of a run. */
+struct run_sums {
+    uint64_t steps;
+    double seconds;
+    struct tr_run_epoch last;
+};
+
+static int report_run_training(struct report *report, const struct tr_run *run,
+                               const struct tr_run_info *info, struct tr_error *error)
 {
-    const struct run_epoch *best = run_record_best(run);
-    uint64_t steps = 0;
-    double seconds = 0;
-    for (size_t i = 0; i < run->num_epochs; i++) {
-        steps += run->epochs[i].steps;
-        seconds += isfinite(run->epochs[i].seconds) ? run->epochs[i].seconds : 0;
+    struct tr_scores best_scores = TR_SCORES_INIT, test = TR_SCORES_INIT;
+    struct tr_run_epoch best = TR_RUN_EPOCH_INIT;
+    struct run_sums sums = { .last = TR_RUN_EPOCH_INIT };
+    int rv = 0;
+    for (uint64_t i = 0; i < info->num_epochs && rv == 0; i++) {
+        rv = tr_run_get_epoch(run, i, &sums.last, NULL, error);
+        sums.steps += sums.last.steps;
+        sums.seconds += isfinite(sums.last.seconds) ? sums.last.seconds : 0;
     }
-    const struct run_epoch *last = run->num_epochs > 0 ? &run->epochs[run->num_epochs - 1] : NULL;
-    report_count(report, "epochs_done", "epochs done", last != NULL ? last->epoch : 0);
-    report_count(report, "steps", "steps", steps);
-    report_seconds(report, "seconds", "time of training", seconds);
-    if (last != NULL)
-        report_real(report, "train_loss", "training loss", last->train_loss);
-    if (best != NULL)
-        report_count(report, "best_epoch", "best epoch", best->epoch);
-    if (best != NULL)
-        report_run_scores(report, "validation", &best->validation);
-    if (run->tested)
-        report_run_scores(report, "test", &run->test);
+    if (rv == 0 && info->has_best)
+        rv = tr_run_get_epoch(run, info->best, &best, &best_scores, error);
+    if (rv == 0 && info->tested)
+        rv = tr_run_get_test(run, &test, error);
+    if (rv != 0)
+        return rv;
+    report_count(report, "epochs_done", "epochs done", sums.last.epoch);
+    report_count(report, "steps", "steps", sums.steps);
+    report_seconds(report, "seconds", "time of training", sums.seconds);
+    if (info->num_epochs > 0)
+        report_real(report, "train_loss", "training loss", sums.last.train_loss);
+    if (info->has_best)
+        report_count(report, "best_epoch", "best epoch", best.epoch);
+    if (info->has_best)
+        report_run_scores(report, "validation", &best_scores);
+    if (info->tested)
+        report_run_scores(report, "test", &test);
     report_rows_end(report);
+    return 0;
 }
 
-static int report_run_checkpoints(struct report *report, const struct run_record *run,
-                                  struct tr_error *error)
+static int report_run_checkpoints(struct report *report, const char *run, struct tr_error *error)
 {
     struct tr_checkpoints_info info = TR_CHECKPOINTS_INFO_INIT;
     struct tr_checkpoint_info newest = TR_CHECKPOINT_INFO_INIT;
     struct tr_checkpoints *list;
     struct stat facts;
     char *path;
-    if (asprintf(&path, "%s/checkpoints", run->path) < 0)
-        return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
+    if (asprintf(&path, "%s/checkpoints", run) < 0)
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory", run);
     /* Only a run that saves has the folder, which is empty until the first checkpoint. */
     bool there = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
     int rv = there ? tr_checkpoints_open(path, &list, error) : TR_ENOENT;
@@ -526,33 +541,44 @@ static int report_run_checkpoints(struct report *report, const struct run_record
     return rv;
 }
 
-static int inspect_run(struct report *report, const char *path, struct tr_error *error)
+static int report_run(struct report *report, const struct tr_run *run, struct tr_error *error)
 {
-    struct run_record *run = malloc(sizeof *run);
-    if (run == NULL)
-        return tr_error_set(error, TR_ENOMEM, "%s: no memory", path);
-    int rv = run_record_open(run, path, error);
+    struct tr_run_info info = TR_RUN_INFO_INIT;
+    int rv = tr_run_info(run, &info, error);
     if (rv != 0)
-        goto out;
+        return rv;
     report_text(report, "kind", "kind", "training run");
-    report_flag(report, "complete", "complete", run_record_is_complete(run));
-    report_text(report, "graph", "graph", run->graph);
-    report_text(report, "version", "trained by version", run->version);
-    report_text(report, "kernels", "computed by", run->kernels);
-    report_flag(report, "model", "has a model", run->has_model);
-    if (run->has_model)
-        report_count(report, "parameters", "parameters", run->parameters);
-    rv = report_run_checkpoints(report, run, error);
-    report_run_training(report, run);
-    for (size_t i = 0; i < run->num_options; i++) {
+    report_flag(report, "complete", "complete", info.complete);
+    report_text(report, "graph", "graph", info.graph);
+    report_text(report, "version", "trained by version", info.version);
+    report_text(report, "kernels", "computed by", info.kernels);
+    report_flag(report, "model", "has a model", info.has_model);
+    if (info.has_model)
+        report_count(report, "parameters", "parameters", info.parameters);
+    rv = report_run_checkpoints(report, info.path, error);
+    if (rv == 0)
+        rv = report_run_training(report, run, &info, error);
+    for (uint64_t i = 0; i < info.num_options && rv == 0; i++) {
+        const char *name, *value;
+        rv = tr_run_option(run, i, &name, &value, error);
+        if (rv != 0)
+            break;
         report_row(report, "options");
-        report_text(report, "name", "option", run->options[i].name);
-        report_text(report, "value", "value", run->options[i].value);
+        report_text(report, "name", "option", name);
+        report_text(report, "value", "value", value);
     }
     report_rows_end(report);
-    run_record_close(run);
-out:
-    free(run);
+    return rv;
+}
+
+static int inspect_run(struct report *report, const char *path, struct tr_error *error)
+{
+    struct tr_run *run;
+    int rv = tr_run_open(path, &run, error);
+    if (rv != 0)
+        return rv;
+    rv = report_run(report, run, error);
+    tr_run_close(run);
     return rv;
 }
 
@@ -565,7 +591,7 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
     report_init(&report, values->json);
     int rv = names_book(path)             ? inspect_book(&report, path, &error)
              : tr_checkpoints_named(path) ? inspect_checkpoints(&report, path, &error)
-             : run_record_named(path)     ? inspect_run(&report, path, &error)
+             : tr_run_named(path)         ? inspect_run(&report, path, &error)
                                           : inspect_raw(&report, path, &error);
     if (rv != 0) {
         report_fini(&report);

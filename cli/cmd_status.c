@@ -2,6 +2,7 @@
 /*
  * `troupe status` and `troupe top`: which processes of a job are up and what they do, once or live.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static const struct option_spec TOP_OPTIONS[] = { STATUS_ROWS, OPTION_ROW_END };
 
 static void report_job(struct report *report, const struct tr_job_status *job)
 {
+    report_text(report, "job", "job", job->name);
     report_count(report, "era", "era", job->era);
     report_count(report, "epoch", "epoch", job->epoch);
     report_count(report, "epochs", "of", job->epochs);
@@ -84,39 +86,67 @@ static void report_line(struct report *report, uint32_t process,
     report_text(report, "why", "why not up", line->why);
 }
 
-static int report_all(struct tr_observer *observer, bool json, struct tr_error *error)
+/* JSON is the library's; a table is for people. */
+static int print_status(const struct tr_status *status, bool json, struct tr_error *error)
 {
     struct tr_job_status job = TR_JOB_STATUS_INIT;
     struct report report;
-    struct tr_process_status first_down = TR_PROCESS_STATUS_INIT;
-    uint32_t down = 0, which = 0;
-    int rv = tr_observer_job(observer, &job, error);
-    if (rv != 0)
-        return rv;
-    report_init(&report, json);
-    report_text(&report, "job", "job", job.name);
-    report_job(&report, &job);
+    if (json)
+        return puts(tr_status_json(status)) >= 0 && fflush(stdout) == 0
+                   ? 0
+                   : tr_error_set(error, TR_EIO,
+                                  "cannot write the results to the standard output: %s",
+                                  strerror(errno));
+    int rv = tr_status_job(status, &job, error);
+    report_init(&report, false);
+    if (rv == 0)
+        report_job(&report, &job);
     for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
         struct tr_process_status line = TR_PROCESS_STATUS_INIT;
-        rv = tr_observer_process(observer, p, &line, error);
+        rv = tr_status_process(status, p, &line, error);
         if (rv == 0)
             report_line(&report, p, &line);
+    }
+    report_rows_end(&report);
+    if (rv == 0)
+        return report_print(&report, error);
+    report_fini(&report);
+    return rv;
+}
+
+/* The outcome of the command where processes do not answer. */
+static int check_all_up(const struct tr_status *status, struct tr_error *error)
+{
+    struct tr_job_status job = TR_JOB_STATUS_INIT;
+    struct tr_process_status first_down = TR_PROCESS_STATUS_INIT;
+    uint32_t down = 0, which = 0;
+    int rv = tr_status_job(status, &job, error);
+    for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
+        struct tr_process_status line = TR_PROCESS_STATUS_INIT;
+        rv = tr_status_process(status, p, &line, error);
         if (rv == 0 && !line.up && down++ == 0) {
             first_down = line;
             which = p;
         }
     }
-    report_rows_end(&report);
-    if (rv != 0) {
-        report_fini(&report);
-        return rv;
-    }
-    rv = report_print(&report, error);
     if (rv == 0 && down > 0)
         rv = tr_error_set(error, TR_EPEERDOWN,
                           "%u of %u processes do not answer; process %u (%s): %s", down,
                           job.num_processes, which, first_down.host,
                           first_down.why[0] != '\0' ? first_down.why : "it is silent");
+    return rv;
+}
+
+static int report_all(struct tr_observer *observer, bool json, struct tr_error *error)
+{
+    struct tr_status *status;
+    int rv = tr_status_read(observer, &status, error);
+    if (rv != 0)
+        return rv;
+    rv = print_status(status, json, error);
+    if (rv == 0)
+        rv = check_all_up(status, error);
+    tr_status_close(status);
     return rv;
 }
 

@@ -64,8 +64,6 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/options.h \
     cli/lib/progress.c \
     cli/lib/progress.h \
-    cli/lib/quantity.c \
-    cli/lib/quantity.h \
     cli/lib/class_names.c \
     cli/lib/class_names.h \
     cli/lib/json_shown.c \
@@ -76,10 +74,6 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/report.h \
     cli/lib/run_command.c \
     cli/lib/run_command.h \
-    cli/lib/regular_file.c \
-    cli/lib/regular_file.h \
-    cli/lib/run_record.c \
-    cli/lib/run_record.h \
     cli/lib/self_pipe.c \
     cli/lib/self_pipe.h \
     cli/lib/signals.c \
@@ -90,23 +84,6 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/tame.h \
     cli/lib/tools_program.c \
     cli/lib/tools_program.h \
-    cli/report/bar_chart.c \
-    cli/report/bar_chart.h \
-    cli/report/class_scores.c \
-    cli/report/class_scores.h \
-    cli/report/graph_facts.c \
-    cli/report/graph_facts.h \
-    cli/report/html.c \
-    cli/report/html.h \
-    cli/report/line_chart.c \
-    cli/report/line_chart.h \
-    cli/report/page_classes.c \
-    cli/report/page_curves.c \
-    cli/report/page_partitions.c \
-    cli/report/repeat_command.c \
-    cli/report/repeat_command.h \
-    cli/report/report_page.c \
-    cli/report/report_page.h \
     cli/simulate_values.h \
     cli/train/stall.c \
     cli/train/stall.h \

@@ -22,6 +22,8 @@ troupeinclude_HEADERS = \
     include/troupe/prepare.h \
     include/troupe/process.h \
     include/troupe/raw.h \
+    include/troupe/report.h \
+    include/troupe/run.h \
     include/troupe/sample.h \
     include/troupe/schema.h \
     include/troupe/model.h \

@@ -27,5 +27,6 @@ libtr_launch_la_SOURCES = \
     launch/own_process.c \
     launch/process_identity.c \
     launch/process_identity.h \
+    launch/status_snapshot.c \
     launch/status_view.c \
     launch/status_view.h

@@ -64,6 +64,26 @@ libtr_model_la_SOURCES = \
     model/public_scores.h \
     model/ranking.c \
     model/ranking.h \
+    model/regular_file.c \
+    model/regular_file.h \
+    model/report/bar_chart.c \
+    model/report/bar_chart.h \
+    model/report/class_scores.c \
+    model/report/class_scores.h \
+    model/report/graph_facts.c \
+    model/report/graph_facts.h \
+    model/report/html.c \
+    model/report/html.h \
+    model/report/line_chart.c \
+    model/report/line_chart.h \
+    model/report/page_classes.c \
+    model/report/page_curves.c \
+    model/report/page_partitions.c \
+    model/report/repeat_command.c \
+    model/report/repeat_command.h \
+    model/report/report_page.c \
+    model/report/report_page.h \
+    model/report/report_task.c \
     model/row_loop.c \
     model/row_loop.h \
     model/run_choice.c \
@@ -78,6 +98,8 @@ libtr_model_la_SOURCES = \
     model/run_job.h \
     model/run_job_inside.h \
     model/run_split.c \
+    model/run_record.c \
+    model/run_record.h \
     model/run_survey.c \
     model/run_survey.h \
     model/safetensors.c \
@@ -88,6 +110,7 @@ libtr_model_la_SOURCES = \
     model/sage.c \
     model/sage.h \
     model/saved_model.c \
+    model/saved_run.c \
     model/scores.c \
     model/scores.h \
     model/state.c \
@@ -123,6 +146,7 @@ pkgconfig_DATA += troupe-model.pc
 libtroupe_model_la_SOURCES = \
     graph/key.c \
     graph/types.c \
+    launch/argv_builder.c \
     partition/store/npy_write.c \
     runtime/base/atomic_dir.c \
     runtime/base/crc32c.c \
@@ -146,4 +170,4 @@ libtroupe_model_la_SOURCES = \
     runtime/core/crew_parallel.c
 libtroupe_model_la_LIBADD = libtr_model.la libtroupe.la $(BLAS_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS) -lm
 libtroupe_model_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0 \
-    -export-symbols-regex '^tr_(infer|model|train|trainer)_'
+    -export-symbols-regex '^tr_(infer|model|report|run|train|trainer)_'

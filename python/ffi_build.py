@@ -19,7 +19,7 @@ from pathlib import Path
 
 import cffi
 
-MODEL_HEADERS = ("aggregate.h", "model.h", "trainer_state.h")
+MODEL_HEADERS = ("aggregate.h", "model.h", "report.h", "run.h", "trainer_state.h")
 # Headers of the system, of which declarations need only types that cffi knows.
 SYSTEM_HEADERS = ("signal.h", "stdbool.h", "stddef.h", "stdint.h")
 LINE_MARKER = re.compile(r'^# \d+ "([^"]*)"')

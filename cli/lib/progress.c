@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/lib/quantity.h"
+#include <troupe/text.h>
 
 /* A terminal is redrawn ten times a second: smooth to the eye, nothing beside the work. */
 #define REDRAW_NS UINT64_C(100000000)
@@ -58,8 +58,8 @@ static void draw_bar(const struct progress *progress, double share)
 static char *rate_text(char *text, double rate)
 {
     if (rate >= 10 || rate == 0)
-        return quantity_count(text, rate);
-    snprintf(text, QUANTITY_TEXT_MAX, "%.2g", rate);
+        return tr_text_count(text, rate);
+    snprintf(text, TR_TEXT_QUANTITY_MAX, "%.2g", rate);
     return text;
 }
 
@@ -67,7 +67,7 @@ static void show(struct progress *progress, uint64_t now, bool ended)
 {
     double seconds = (double)(now - progress->begin_ns) * 1e-9;
     double rate = seconds > 0 ? (double)progress->done / seconds : 0;
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     fprintf(progress->out, "%s%s", progress->terminal ? "\r\033[K" : "", progress->label);
     if (progress->total > 0) {
         double share = (double)progress->done / (double)progress->total;
@@ -78,10 +78,10 @@ static void show(struct progress *progress, uint64_t now, bool ended)
     }
     if (progress->unit[0] != '\0')
         fprintf(progress->out, " %s %s/s", rate_text(text, rate), progress->unit);
-    fprintf(progress->out, ", %s", quantity_seconds(text, seconds));
+    fprintf(progress->out, ", %s", tr_text_seconds(text, seconds));
     if (!ended && progress->done < progress->total && rate > 0)
         fprintf(progress->out, ", %s left",
-                quantity_seconds(text, (double)(progress->total - progress->done) / rate));
+                tr_text_seconds(text, (double)(progress->total - progress->done) / rate));
     if (!progress->terminal)
         fputc('\n', progress->out);
     fflush(progress->out);

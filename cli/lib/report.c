@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/text.h>
+
 #include "cli/lib/json_shown.h"
-#include "cli/lib/quantity.h"
 
 void report_init(struct report *report, bool json)
 {
@@ -103,8 +104,8 @@ void report_flag(struct report *report, const char *key, const char *label, bool
 
 void report_count(struct report *report, const char *key, const char *label, uint64_t count)
 {
-    char text[QUANTITY_TEXT_MAX];
-    report_add(report, key, label, quantity_whole(text, count), true,
+    char text[TR_TEXT_QUANTITY_MAX];
+    report_add(report, key, label, tr_text_whole(text, count), true,
                json_integer((json_int_t)count));
 }
 
@@ -147,20 +148,20 @@ void report_cells(struct report *report, const char *key, const char *label, con
 
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes)
 {
-    char text[QUANTITY_TEXT_MAX];
-    report_add(report, key, label, quantity_bytes(text, bytes), true,
+    char text[TR_TEXT_QUANTITY_MAX];
+    report_add(report, key, label, tr_text_bytes(text, bytes), true,
                json_integer((json_int_t)bytes));
 }
 
 void report_seconds(struct report *report, const char *key, const char *label, double seconds)
 {
-    char text[QUANTITY_TEXT_MAX];
-    report_add(report, key, label, quantity_seconds(text, seconds), true, json_real(seconds));
+    char text[TR_TEXT_QUANTITY_MAX];
+    report_add(report, key, label, tr_text_seconds(text, seconds), true, json_real(seconds));
 }
 
 void report_real(struct report *report, const char *key, const char *label, double number)
 {
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     snprintf(text, sizeof text, "%.4g", number);
     /* JSON has no NaN: an absent figure is null. */
     json_t *value = json_real(number);
@@ -169,7 +170,7 @@ void report_real(struct report *report, const char *key, const char *label, doub
 
 void report_share(struct report *report, const char *key, const char *label, double share)
 {
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     snprintf(text, sizeof text, "%.2f %%", share * 100);
     json_t *value = json_real(share);
     report_add(report, key, label, text, true, value != NULL ? value : json_null());

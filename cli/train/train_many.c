@@ -19,10 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <troupe/run.h>
+
 #include "cli/lib/fail.h"
 #include "cli/lib/option_value.h"
 #include "cli/lib/report.h"
-#include "cli/lib/run_record.h"
 
 /* More runs by one command are a mistyped list. */
 #define RUNS_MAX 10000u
@@ -285,11 +286,11 @@ static bool is_equal(const struct option_spec *spec, const void *field, const ch
 
 /* A complete run is one of these only where it was trained with the same options on the same graph;
  * of any other the training says what differs, or whether it may go on. */
-static bool has_options(const struct run_record *run, const struct train_values *values)
+static bool has_options(const struct tr_run *run, const struct train_values *values)
 {
     for (size_t i = 0; i < DECISIVE_COUNT; i++) {
         const struct option_spec *spec = find_spec(DECISIVE[i].option);
-        const char *was = run_record_value(run, DECISIVE[i].key);
+        const char *was = tr_run_value(run, DECISIVE[i].key);
         const void *field = (const char *)values + spec->offset;
         if (was != NULL && is_given(spec, field) && !is_equal(spec, field, was))
             return false;
@@ -297,42 +298,49 @@ static bool has_options(const struct run_record *run, const struct train_values 
     return true;
 }
 
-static double validation_of(struct many *many, const struct run_record *run)
+static double validation_of(struct many *many, const struct tr_run *run,
+                            const struct tr_run_info *info)
 {
-    const struct run_epoch *best = run_record_best(run);
-    const char *metric = run_record_value(run, "metric");
+    struct tr_run_epoch best = TR_RUN_EPOCH_INIT;
+    struct tr_scores scores = TR_SCORES_INIT;
+    const char *metric = tr_run_value(run, "metric");
     many->by_loss = metric != NULL && strcmp(metric, "loss") == 0;
-    if (best == NULL || !best->evaluated || metric == NULL)
+    if (!info->has_best || metric == NULL ||
+        tr_run_get_epoch(run, info->best, &best, &scores, NULL) != 0 || !best.evaluated)
         return (double)NAN;
-    return many->by_loss                     ? best->validation.loss
-           : strcmp(metric, "roc-auc") == 0  ? best->validation.roc_auc
-           : strcmp(metric, "macro-f1") == 0 ? best->validation.macro_f1
-                                             : best->validation.accuracy;
+    return many->by_loss                     ? scores.loss
+           : strcmp(metric, "roc-auc") == 0  ? scores.roc_auc
+           : strcmp(metric, "macro-f1") == 0 ? scores.macro_f1
+                                             : scores.accuracy;
 }
 
 /* *complete: the run is there, with what came of it. */
 static int read_run(struct many *many, const struct train_values *values, bool *complete,
                     struct many_scores *scores, struct tr_error *error)
 {
-    struct run_record run;
+    struct tr_run_info info = TR_RUN_INFO_INIT;
+    struct tr_scores test = TR_SCORES_INIT;
+    struct tr_run *run;
     const double none = (double)NAN;
     *complete = false;
     *scores = (struct many_scores){ none, none, none, none };
-    if (!run_record_named(values->run))
+    if (!tr_run_named(values->run))
         return 0;
-    int rv = run_record_open(&run, values->run, error);
+    int rv = tr_run_open(values->run, &run, error);
     if (rv != 0)
         return rv;
-    *complete = run_record_is_complete(&run) && strcmp(run.graph, many->graph) == 0 &&
-                has_options(&run, values);
-    if (*complete) {
-        scores->validation = validation_of(many, &run);
-        scores->accuracy = run.tested ? run.test.accuracy : none;
-        scores->macro_f1 = run.tested ? run.test.macro_f1 : none;
-        scores->roc_auc = run.tested ? run.test.roc_auc : none;
+    rv = tr_run_info(run, &info, error);
+    *complete = rv == 0 && info.complete && strcmp(info.graph, many->graph) == 0 &&
+                has_options(run, values);
+    if (*complete)
+        scores->validation = validation_of(many, run, &info);
+    if (*complete && tr_run_get_test(run, &test, NULL) == 0) {
+        scores->accuracy = test.accuracy;
+        scores->macro_f1 = test.macro_f1;
+        scores->roc_auc = test.roc_auc;
     }
-    run_record_close(&run);
-    return 0;
+    tr_run_close(run);
+    return rv;
 }
 
 static void say_run(const struct many *many, const char *path, bool before,

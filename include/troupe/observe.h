@@ -116,6 +116,33 @@ TR_API void tr_observer_interrupt(struct tr_observer *observer);
 /* Calls may wait again. Those that were interrupted end all the same. */
 TR_API void tr_observer_resume(struct tr_observer *observer);
 
+/*
+ * What an observer has seen at one moment, kept: it changes no more, and may outlive the observer.
+ *
+ *     tr_status_read(observer, &status, &error);
+ *     puts(tr_status_json(status));
+ *     tr_status_close(status);
+ *
+ * Texts that come from it are valid until its close. Any number of threads may read it, also in a
+ * child of fork(), which closes a copy of its own.
+ */
+struct tr_status;
+
+/* Waits for nobody: tr_observer_wait() does. *out is NULL after a failure. */
+TR_API int tr_status_read(struct tr_observer *observer, struct tr_status **out,
+                          struct tr_error *error);
+/* NULL is ignored. */
+TR_API void tr_status_close(struct tr_status *status);
+
+TR_API int tr_status_job(const struct tr_status *status, struct tr_job_status *job,
+                         struct tr_error *error);
+/* TR_ERANGE: there is no such process. */
+TR_API int tr_status_process(const struct tr_status *status, uint32_t process,
+                             struct tr_process_status *line, struct tr_error *error);
+/* All of it as one object of JSON in ASCII, a line without its end, as `troupe status --json`
+ * prints it. Never NULL. */
+TR_API const char *tr_status_json(const struct tr_status *status);
+
 /* Bytes of an address as text, with its end. */
 #define TR_ADDRESS_TEXT_MAX 320
 

@@ -22,6 +22,8 @@
 #include <cmocka.h>
 
 #include <troupe/model.h>
+#include <troupe/report.h>
+#include <troupe/run.h>
 #include <troupe/trainer_state.h>
 #include <troupe/troupe.h>
 

@@ -99,6 +99,58 @@ static void read_checkpoints(const char *folder)
     tr_checkpoints_close(list);
 }
 
+static void read_run(const char *folder, const char *graph)
+{
+    struct tr_run *run;
+    const char *name, *value;
+    ABI_OUT(tr_run_info, info, TR_RUN_INFO_INIT);
+    ABI_OUT(tr_run_epoch, epoch, TR_RUN_EPOCH_INIT);
+    ABI_OUT(tr_scores, test, TR_SCORES_INIT);
+    ABI_OUT(tr_scores, validation, TR_SCORES_INIT);
+    assert_true(tr_run_named(folder));
+    ok(tr_run_open(folder, &run, &failure));
+    ABI_FILLS(info, tr_run_info(run, &info.it, &failure));
+    ABI_FILLS(epoch, tr_run_get_epoch(run, 1, &epoch.it, &validation.it, &failure));
+    ABI_CHECK(validation);
+    ABI_FILLS(test, tr_run_get_test(run, &test.it, &failure));
+    assert_string_equal(info.it.graph, graph);
+    assert_int_equal(info.it.num_epochs, EPOCHS);
+    assert_true(info.it.complete && info.it.has_model && info.it.tested && info.it.parameters > 0);
+    assert_int_equal(epoch.it.epoch, 2);
+    assert_true(epoch.it.evaluated && validation.it.labelled > 0 && test.it.labelled > 0);
+    assert_string_equal(tr_run_value(run, "hidden"), "4");
+    assert_null(tr_run_value(run, "nothing"));
+    ok(tr_run_option(run, 0, &name, &value, &failure));
+    assert_string_equal(tr_run_value(run, name), value);
+    refused(tr_run_option(run, info.it.num_options, &name, &value, &failure), TR_ERANGE, "option");
+    refused(tr_run_get_epoch(run, EPOCHS, &epoch.it, NULL, &failure), TR_ERANGE, "epoch 2");
+    tr_run_close(run);
+}
+
+static void write_report(const char *run, const char *graph)
+{
+    struct tr_task *task;
+    char page[256];
+    const char *const runs[] = { run };
+    ABI_IN(tr_report_options, options, TR_REPORT_OPTIONS_INIT);
+    ABI_OUT(tr_report_result, result, TR_REPORT_RESULT_INIT);
+    ABI_OUT(tr_report_graph, one, TR_REPORT_GRAPH_INIT);
+    options.it.out = abi_path(page, "abi.html");
+    options.it.runs = runs;
+    options.it.num_runs = 1;
+    ABI_REFUSES(options, "tr_report_options", tr_report_start(&options.it, &task, &failure));
+    ok(tr_report_start(&options.it, &task, &failure));
+    ok(tr_task_wait(task, TR_WAIT_FOREVER, &failure));
+    ABI_FILLS(result, tr_report_get_result(task, &result.it, &failure));
+    ABI_FILLS(one, tr_report_get_graph(task, 0, &one.it, &failure));
+    assert_int_equal(result.it.runs, 1);
+    assert_int_equal(result.it.graphs, 1);
+    assert_string_equal(one.it.path, graph);
+    assert_null(one.it.why);
+    refused(tr_report_get_graph(task, 1, &one.it, &failure), TR_ERANGE, "there is no graph 1");
+    tr_task_close(task);
+}
+
 void a_model_is_trained_and_inferred(void **state)
 {
     char graph[256], run[256], checkpoints[256];
@@ -111,5 +163,7 @@ void a_model_is_trained_and_inferred(void **state)
     tr_task_close(task);
     infer(graph, run);
     read_model(run);
+    read_run(run, graph);
+    write_report(run, graph);
     read_checkpoints(checkpoints);
 }

@@ -3,6 +3,8 @@
 #include "tests/api/struct_ends.h"
 
 #include <troupe/model.h>
+#include <troupe/report.h>
+#include <troupe/run.h>
 #include <troupe/trainer_state.h>
 #include <troupe/troupe.h>
 

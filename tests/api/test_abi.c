@@ -227,7 +227,17 @@ static void a_job_is_observed_from_a_process_of_it(void **state)
     ABI_FILLS(status, tr_observer_process(observer, 0, &status.it, &failure));
     assert_int_equal(job.it.num_processes, 1);
     assert_false(status.it.up);
+    struct tr_status *kept;
+    ok(tr_status_read(observer, &kept, &failure));
     tr_observer_close(observer);
+    /* What was kept outlives the observer. */
+    ABI_FILLS(job, tr_status_job(kept, &job.it, &failure));
+    ABI_FILLS(status, tr_status_process(kept, 0, &status.it, &failure));
+    assert_string_equal(job.it.name, "job");
+    assert_string_equal(status.it.host, "a");
+    assert_non_null(strstr(tr_status_json(kept), "\"processes\":[{\"process\":0,\"host\":\"a\""));
+    refused(tr_status_process(kept, 1, &status.it, &failure), TR_ERANGE, "no process 1");
+    tr_status_close(kept);
     ABI_OPTIONS(tr_process_options, place);
     ABI_OPTIONS(tr_session_options, session);
     ABI_OUT(tr_process_info, mine, TR_PROCESS_INFO_INIT);

@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
+#include <troupe/text.h>
+
 #include "cli/lib/progress.h"
-#include "cli/lib/quantity.h"
 #include "cli/lib/report.h"
 #include "tests/cli/capture.h"
 #include "tests/short_memory.h"
@@ -239,49 +240,49 @@ static void a_full_output_is_an_error(void **state)
 static void quantities_read_well(void **state)
 {
     (void)state;
-    char text[QUANTITY_TEXT_MAX];
-    assert_string_equal(quantity_whole(text, 0), "0");
-    assert_string_equal(quantity_whole(text, 999), "999");
-    assert_string_equal(quantity_whole(text, 1000), "1,000");
-    assert_string_equal(quantity_whole(text, UINT64_MAX), "18,446,744,073,709,551,615");
-    assert_string_equal(quantity_count(text, 342600), "343 k");
-    assert_string_equal(quantity_count(text, 2.5e6), "2.50 M");
-    assert_string_equal(quantity_bytes(text, 1536), "1.50 KiB");
-    assert_string_equal(quantity_bytes(text, 7), "7 B");
-    assert_string_equal(quantity_seconds(text, 1.234), "1.23 s");
-    assert_string_equal(quantity_seconds(text, 125), "2 min 05 s");
-    assert_string_equal(quantity_seconds(text, 7260), "2 h 01 min");
-    assert_string_equal(quantity_seconds(text, 2147483646), "596523 h 14 min");
-    assert_string_equal(quantity_seconds(text, 1e308), "2.78e+304 h");
+    char text[TR_TEXT_QUANTITY_MAX];
+    assert_string_equal(tr_text_whole(text, 0), "0");
+    assert_string_equal(tr_text_whole(text, 999), "999");
+    assert_string_equal(tr_text_whole(text, 1000), "1,000");
+    assert_string_equal(tr_text_whole(text, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(tr_text_count(text, 342600), "343 k");
+    assert_string_equal(tr_text_count(text, 2.5e6), "2.50 M");
+    assert_string_equal(tr_text_bytes(text, 1536), "1.50 KiB");
+    assert_string_equal(tr_text_bytes(text, 7), "7 B");
+    assert_string_equal(tr_text_seconds(text, 1.234), "1.23 s");
+    assert_string_equal(tr_text_seconds(text, 125), "2 min 05 s");
+    assert_string_equal(tr_text_seconds(text, 7260), "2 h 01 min");
+    assert_string_equal(tr_text_seconds(text, 2147483646), "596523 h 14 min");
+    assert_string_equal(tr_text_seconds(text, 1e308), "2.78e+304 h");
     /* On either side of each change of form. */
-    assert_string_equal(quantity_whole(text, 12), "12");
-    assert_string_equal(quantity_whole(text, 999999), "999,999");
-    assert_string_equal(quantity_whole(text, 1000000), "1,000,000");
-    assert_string_equal(quantity_count(text, 9), "9");
-    assert_string_equal(quantity_count(text, 999), "999");
-    assert_string_equal(quantity_count(text, 1000), "1.00 k");
-    assert_string_equal(quantity_count(text, 10000), "10.0 k");
-    assert_string_equal(quantity_count(text, 99900), "99.9 k");
-    assert_string_equal(quantity_count(text, 100000), "100 k");
-    assert_string_equal(quantity_count(text, 999000), "999 k");
-    assert_string_equal(quantity_count(text, 3e9), "3.00 G");
-    assert_string_equal(quantity_count(text, 3e12), "3.00 T");
-    assert_string_equal(quantity_count(text, 3e15), "3000 T");
-    assert_string_equal(quantity_bytes(text, 1000), "1000 B");
-    assert_string_equal(quantity_bytes(text, 1023), "1023 B");
-    assert_string_equal(quantity_bytes(text, 1024), "1.00 KiB");
-    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 20), "3.00 MiB");
-    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 30), "3.00 GiB");
-    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 40), "3.00 TiB");
-    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 50), "3.00 PiB");
-    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 60), "3072 PiB");
-    assert_string_equal(quantity_seconds(text, 9.5), "9.50 s");
-    assert_string_equal(quantity_seconds(text, 10), "10.0 s");
-    assert_string_equal(quantity_seconds(text, 99.5), "99.5 s");
-    assert_string_equal(quantity_seconds(text, 100), "1 min 40 s");
-    assert_string_equal(quantity_seconds(text, 3599), "59 min 59 s");
-    assert_string_equal(quantity_seconds(text, 3600), "1 h 00 min");
-    assert_string_equal(quantity_seconds(text, 2147483647), "5.97e+05 h");
+    assert_string_equal(tr_text_whole(text, 12), "12");
+    assert_string_equal(tr_text_whole(text, 999999), "999,999");
+    assert_string_equal(tr_text_whole(text, 1000000), "1,000,000");
+    assert_string_equal(tr_text_count(text, 9), "9");
+    assert_string_equal(tr_text_count(text, 999), "999");
+    assert_string_equal(tr_text_count(text, 1000), "1.00 k");
+    assert_string_equal(tr_text_count(text, 10000), "10.0 k");
+    assert_string_equal(tr_text_count(text, 99900), "99.9 k");
+    assert_string_equal(tr_text_count(text, 100000), "100 k");
+    assert_string_equal(tr_text_count(text, 999000), "999 k");
+    assert_string_equal(tr_text_count(text, 3e9), "3.00 G");
+    assert_string_equal(tr_text_count(text, 3e12), "3.00 T");
+    assert_string_equal(tr_text_count(text, 3e15), "3000 T");
+    assert_string_equal(tr_text_bytes(text, 1000), "1000 B");
+    assert_string_equal(tr_text_bytes(text, 1023), "1023 B");
+    assert_string_equal(tr_text_bytes(text, 1024), "1.00 KiB");
+    assert_string_equal(tr_text_bytes(text, UINT64_C(3) << 20), "3.00 MiB");
+    assert_string_equal(tr_text_bytes(text, UINT64_C(3) << 30), "3.00 GiB");
+    assert_string_equal(tr_text_bytes(text, UINT64_C(3) << 40), "3.00 TiB");
+    assert_string_equal(tr_text_bytes(text, UINT64_C(3) << 50), "3.00 PiB");
+    assert_string_equal(tr_text_bytes(text, UINT64_C(3) << 60), "3072 PiB");
+    assert_string_equal(tr_text_seconds(text, 9.5), "9.50 s");
+    assert_string_equal(tr_text_seconds(text, 10), "10.0 s");
+    assert_string_equal(tr_text_seconds(text, 99.5), "99.5 s");
+    assert_string_equal(tr_text_seconds(text, 100), "1 min 40 s");
+    assert_string_equal(tr_text_seconds(text, 3599), "59 min 59 s");
+    assert_string_equal(tr_text_seconds(text, 3600), "1 h 00 min");
+    assert_string_equal(tr_text_seconds(text, 2147483647), "5.97e+05 h");
 }
 
 int main(void)

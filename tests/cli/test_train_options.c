@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cli/lib/options.h"
+#include "model/report/repeat_command.h"
 
 static struct train_values parse(char *option, char *value)
 {
@@ -302,6 +303,65 @@ static void fanouts_are_one_a_layer(void **unused)
     }
 }
 
+/* Options that do not say what is trained, so that no command of a report has them. */
+static bool changes_no_result(const char *name)
+{
+    static const char *const NAMES[] = { "run",
+                                         "layers",
+                                         "seeds",
+                                         "sweep",
+                                         "checkpoint-every",
+                                         "checkpoint-keep",
+                                         "resume",
+                                         "cluster",
+                                         "checkpoints",
+                                         "step-limit",
+                                         "disk-wait",
+                                         "process",
+                                         "host",
+                                         "index",
+                                         "metrics",
+                                         "reproducible",
+                                         "servers",
+                                         "samplers",
+                                         "loops",
+                                         "threads",
+                                         "memory",
+                                         "messages",
+                                         "codec",
+                                         "map",
+                                         "verify",
+                                         "replace",
+                                         "no-normalise",
+                                         "sparkline",
+                                         "json",
+                                         "quiet",
+                                         "no-standardise" };
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (strcmp(name, NAMES[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A report's commands are made without the table of options, which is the command line's. */
+static void every_option_of_a_result_is_in_the_command_that_repeats_it(void **unused)
+{
+    const struct repeat_option *repeated = repeat_options;
+    (void)unused;
+    for (const struct option_spec *spec = train_options; spec->name != NULL; spec++) {
+        if (changes_no_result(spec->name))
+            continue;
+        assert_non_null(repeated->name);
+        assert_string_equal(repeated->name, spec->name);
+        assert_int_equal(repeated->flag, spec->kind == OPTION_FLAG);
+        assert_int_equal(repeated->fallback == NULL, spec->fallback == NULL);
+        if (spec->fallback != NULL)
+            assert_string_equal(repeated->fallback, spec->fallback);
+        repeated++;
+    }
+    assert_null(repeated->name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +371,7 @@ int main(void)
         cmocka_unit_test(every_flag_reaches_its_field),
         cmocka_unit_test(fanouts_are_one_a_layer),
         cmocka_unit_test(seeds_are_numbers_and_ranges),
+        cmocka_unit_test(every_option_of_a_result_is_in_the_command_that_repeats_it),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("train_options", tests, NULL, NULL);

@@ -96,12 +96,6 @@ check_PROGRAMS += tests/cli/test_run_folder
 TESTS += tests/cli/test_run_folder
 tests_cli_test_run_folder_SOURCES = tests/cli/test_run_folder.c
 tests_cli_test_run_folder_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
-check_PROGRAMS += tests/cli/test_html
-TESTS += tests/cli/test_html
-tests_cli_test_html_SOURCES = tests/cli/test_html.c tests/short_memory.h
-tests_cli_test_html_LDADD = libtr_cli_public.la $(model_libs) $(test_libs)
-tests_cli_test_html_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
-    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
 check_PROGRAMS += tests/cli/test_sparkline
 TESTS += tests/cli/test_sparkline
 tests_cli_test_sparkline_SOURCES = tests/cli/test_sparkline.c

@@ -108,3 +108,13 @@ check_PROGRAMS += tests/model/test_edge_weights
 TESTS += tests/model/test_edge_weights
 tests_model_test_edge_weights_SOURCES = tests/model/test_edge_weights.c $(made_batch) $(made_graph)
 tests_model_test_edge_weights_LDADD = $(model_test_libs)
+check_PROGRAMS += tests/model/test_html
+TESTS += tests/model/test_html
+tests_model_test_html_SOURCES = tests/model/test_html.c tests/short_memory.h
+tests_model_test_html_LDADD = $(model_libs) $(test_libs)
+tests_model_test_html_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+check_PROGRAMS += tests/model/test_report_task
+TESTS += tests/model/test_report_task
+tests_model_test_report_task_SOURCES = tests/model/test_report_task.c tests/scratch.h
+tests_model_test_report_task_LDADD = $(model_libs) $(test_libs)

@@ -5,8 +5,8 @@
  * Ownership: class_scores_read fills it, class_scores_free frees it. Thread rules: one thread at a
  * time.
  */
-#ifndef CLI_REPORT_CLASS_SCORES_H
-#define CLI_REPORT_CLASS_SCORES_H
+#ifndef MODEL_REPORT_CLASS_SCORES_H
+#define MODEL_REPORT_CLASS_SCORES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/line_chart.h"
+#include "model/report/line_chart.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/lib/quantity.h"
+#include <troupe/text.h>
 
 /* The chart in its own units; a browser scales it. */
 #define WIDTH 420
@@ -136,16 +136,16 @@ static const char *tick_text(char *text, double value, double step)
     if (fabs(value) < step / 2)
         value = 0;
     if (fabs(value) >= 10000)
-        return value > 0 ? quantity_count(text, value)
-                         : (snprintf(text, QUANTITY_TEXT_MAX, "%.3g", value), text);
-    snprintf(text, QUANTITY_TEXT_MAX, "%.4g", value);
+        return value > 0 ? tr_text_count(text, value)
+                         : (snprintf(text, TR_TEXT_QUANTITY_MAX, "%.3g", value), text);
+    snprintf(text, TR_TEXT_QUANTITY_MAX, "%.4g", value);
     return text;
 }
 
 static void write_axes(struct html *html, const struct line_chart *chart,
                        const struct chart_axis *x, const struct chart_axis *y)
 {
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     double value;
     for (int i = 0; axis_tick(y, i, &value); i++) {
         double at = axis_place(y, value);

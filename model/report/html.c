@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/html.h"
+#include "model/report/html.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -9,14 +9,14 @@
  *
  * Ownership: everything is borrowed for the call. Thread rules: pure.
  */
-#ifndef CLI_REPORT_REPORT_PAGE_H
-#define CLI_REPORT_REPORT_PAGE_H
+#ifndef MODEL_REPORT_REPORT_PAGE_H
+#define MODEL_REPORT_REPORT_PAGE_H
 
-#include "cli/lib/run_record.h"
-#include "cli/report/class_scores.h"
-#include "cli/report/graph_facts.h"
-#include "cli/report/html.h"
-#include "cli/report/line_chart.h"
+#include "model/report/class_scores.h"
+#include "model/report/graph_facts.h"
+#include "model/report/html.h"
+#include "model/report/line_chart.h"
+#include "model/run_record.h"
 
 /* A graph that a run names. */
 struct page_graph {

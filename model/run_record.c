@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* asprintf */
 
-#include "cli/lib/run_record.h"
+#include "model/run_record.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/lib/regular_file.h"
+#include "model/regular_file.h"
 
 /* A configuration has a kilobyte; a larger file is not one. */
 #define CONFIG_BYTES_MAX ((size_t)1 << 20)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/report/report_page.h"
+#include "model/report/report_page.h"
 
 enum curve { CURVE_TRAIN_LOSS, CURVE_LOSS, CURVE_ACCURACY, CURVE_MACRO_F1, CURVE_ROC_AUC };
 #define CURVES 5

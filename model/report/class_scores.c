@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/class_scores.h"
+#include "model/report/class_scores.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lib/regular_file.h"
+#include "model/regular_file.h"
 
 static uint64_t class_count(const json_t *value)
 {

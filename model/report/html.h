@@ -9,8 +9,8 @@
  * Ownership: html_init, html_fini. A failed allocation, and a page of more than HTML_BYTES_MAX, is
  * kept in `failed`; nothing is written behind it. Thread rules: one thread at a time.
  */
-#ifndef CLI_REPORT_HTML_H
-#define CLI_REPORT_HTML_H
+#ifndef MODEL_REPORT_HTML_H
+#define MODEL_REPORT_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>

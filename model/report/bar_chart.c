@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/bar_chart.h"
+#include "model/report/bar_chart.h"
 
-#include "cli/lib/quantity.h"
+#include <troupe/text.h>
 
 #define WIDTH 420
 #define LEFT 40
@@ -25,7 +25,7 @@ static double bar_length(uint64_t value, uint64_t largest)
 static void write_bar(struct html *html, const struct bar_chart *chart, size_t number,
                       uint64_t largest)
 {
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     uint64_t value = chart->values[number];
     size_t top = number * ROW + 4;
     double length = bar_length(value, largest);
@@ -35,8 +35,8 @@ static void write_bar(struct html *html, const struct bar_chart *chart, size_t n
                LEFT - 6, top + 11, number, chart->colour, LEFT, top, length, THICK);
     html_print(html, "<text class=\"axis\" x=\"%d\" y=\"%zu\" text-anchor=\"end\">%s</text>\n",
                WIDTH - 4, top + 11,
-               value < DIGITS_SHOWN_BELOW ? quantity_whole(text, value)
-                                          : quantity_count(text, (double)value));
+               value < DIGITS_SHOWN_BELOW ? tr_text_whole(text, value)
+                                          : tr_text_count(text, (double)value));
 }
 
 void bar_chart_write(struct html *html, const struct bar_chart *chart)

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "cli/report/bar_chart.h"
-#include "cli/report/html.h"
-#include "cli/report/line_chart.h"
-#include "cli/report/repeat_command.h"
+#include "model/report/bar_chart.h"
+#include "model/report/html.h"
+#include "model/report/line_chart.h"
+#include "model/report/repeat_command.h"
 #include "tests/short_memory.h"
 
 /* What is written so far, as a text that lives until the page is written on. */
@@ -262,19 +262,11 @@ static void a_run_is_repeated_by_its_options(void **state)
     char graph[] = "parts/it's.json", path[] = "run 1";
     struct run_record run = { .path = path, .graph = graph };
     static const char *const options[][2] = {
-        { "trainers", "2" },
-        { "kind", "gcn" },
-        { "hidden", "128" },
-        { "lr", "0.003" },
-        { "replace", "yes" },
-        { "drop_last", "no" },
-        { "warmup_epochs", "3" },
-        { "evaluation", "exact" },
-        { "fanout", "-1,-1" },
-        { "threads", "7" },
-        { "val_mask", "" },
-        { "labels", "$(rm x)" },
-        { "of_a_later_version", "9" },
+        { "trainers", "2" },      { "kind", "gcn" },         { "hidden", "128" },
+        { "lr", "0.003" },        { "replace", "yes" },      { "drop_last", "no" },
+        { "warmup_epochs", "3" }, { "evaluation", "exact" }, { "fanout", "-1,-1" },
+        { "threads", "7" },       { "val_mask", "" },        { "labels", "$(rm x)" },
+        { "schedule", "step" },   { "from", "run 0" },       { "of_a_later_version", "9" },
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         run.options[i].name = (char *)(uintptr_t)options[i][0];
@@ -283,8 +275,9 @@ static void a_run_is_repeated_by_its_options(void **state)
     }
     char *line = repeat_command(&run);
     assert_string_equal(line, "troupe train 'parts/it'\\''s.json' --run 'run 1' --model gcn "
-                              "--fanout -1,-1 --lr 0.003 --warmup 3 --with-replacement "
-                              "--labels '$(rm x)' --trainers 2");
+                              "--fanout -1,-1 --lr 0.003 --schedule steps --warmup 3 "
+                              "--with-replacement --labels '$(rm x)' --from 'run 0' "
+                              "--trainers 2");
     free(line);
 }
 

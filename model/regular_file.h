@@ -3,8 +3,8 @@
  * Opening a file that a command reads by its name in a folder: whatever stands there, a pipe or a
  * device, the command does not wait for it.
  */
-#ifndef CLI_LIB_REGULAR_FILE_H
-#define CLI_LIB_REGULAR_FILE_H
+#ifndef MODEL_REGULAR_FILE_H
+#define MODEL_REGULAR_FILE_H
 
 #include <stdio.h>
 

@@ -4,13 +4,13 @@
  *
  * Ownership: all is borrowed for the call. Thread rules: pure.
  */
-#ifndef CLI_REPORT_BAR_CHART_H
-#define CLI_REPORT_BAR_CHART_H
+#ifndef MODEL_REPORT_BAR_CHART_H
+#define MODEL_REPORT_BAR_CHART_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/report/html.h"
+#include "model/report/html.h"
 
 /* More bars are no picture any more: the first are drawn. */
 #define BARS_MAX 64

@@ -10,8 +10,8 @@
  * Ownership: run_record_open fills it, run_record_close frees all. Thread rules: one thread at a
  * time.
  */
-#ifndef CLI_LIB_RUN_RECORD_H
-#define CLI_LIB_RUN_RECORD_H
+#ifndef MODEL_RUN_RECORD_H
+#define MODEL_RUN_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>

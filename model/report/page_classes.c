@@ -2,7 +2,7 @@
 /* Scores of each class, and what its nodes were taken for. */
 #include <stdlib.h>
 
-#include "cli/report/report_page.h"
+#include "model/report/report_page.h"
 
 /* A table of more rows is not read: the classes with the lowest F1 are shown. */
 #define CLASS_ROWS_MAX 100u

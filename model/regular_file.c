@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* O_CLOEXEC */
 
-#include "cli/lib/regular_file.h"
+#include "model/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

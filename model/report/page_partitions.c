@@ -2,8 +2,8 @@
 /* How evenly the graphs of the runs are partitioned, and what their partitions share. */
 #include <stdio.h>
 
-#include "cli/report/bar_chart.h"
-#include "cli/report/report_page.h"
+#include "model/report/bar_chart.h"
+#include "model/report/report_page.h"
 
 static void write_bars(struct html *html, size_t graph, const char *what, const char *title,
                        const uint64_t *values, const struct graph_facts *facts, size_t colour)

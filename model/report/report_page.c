@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/report/report_page.h"
+#include "model/report/report_page.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lib/quantity.h"
-#include "cli/report/bar_chart.h"
-#include "cli/report/repeat_command.h"
+#include <troupe/text.h>
+
+#include "model/report/bar_chart.h"
+#include "model/report/repeat_command.h"
 
 /* Texts have a contrast of 4.5 or more with each background that they stand on, in both modes. */
 static const char STYLE[] =
@@ -69,8 +70,8 @@ void page_write_number(struct html *html, double value)
 
 void page_write_count(struct html *html, uint64_t value)
 {
-    char text[QUANTITY_TEXT_MAX];
-    html_element(html, "td", " class=\"n\"", quantity_whole(text, value));
+    char text[TR_TEXT_QUANTITY_MAX];
+    html_element(html, "td", " class=\"n\"", tr_text_whole(text, value));
 }
 
 static void write_columns(struct html *html, const char *const *names)
@@ -90,7 +91,7 @@ static void write_run_scores(struct html *html, const struct tr_scores *scores)
 
 static void write_summary_row(struct html *html, const struct run_record *run)
 {
-    char text[QUANTITY_TEXT_MAX];
+    char text[TR_TEXT_QUANTITY_MAX];
     const struct run_epoch *best = run_record_best(run);
     uint64_t steps = 0;
     double seconds = 0, loss = (double)NAN;
@@ -104,7 +105,7 @@ static void write_summary_row(struct html *html, const struct run_record *run)
     html_element(html, "td", "", run_record_is_complete(run) ? "yes" : "no");
     page_write_count(html, run->num_epochs > 0 ? run->epochs[run->num_epochs - 1].epoch : 0);
     page_write_count(html, steps);
-    html_element(html, "td", " class=\"n\"", quantity_seconds(text, seconds));
+    html_element(html, "td", " class=\"n\"", tr_text_seconds(text, seconds));
     page_write_number(html, loss);
     if (best != NULL)
         page_write_count(html, best->epoch);

@@ -8,12 +8,12 @@
  *
  * Ownership: all is borrowed for the call. Thread rules: pure.
  */
-#ifndef CLI_REPORT_LINE_CHART_H
-#define CLI_REPORT_LINE_CHART_H
+#ifndef MODEL_REPORT_LINE_CHART_H
+#define MODEL_REPORT_LINE_CHART_H
 
 #include <stddef.h>
 
-#include "cli/report/html.h"
+#include "model/report/html.h"
 
 /* Colours times dashes: as many lines as can be told apart. */
 #define LINE_COLOURS 8

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an observer has seen at one moment, kept: tr_status_read(). */
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/observe.h>
+
+#include "api/sized.h"
+#include "runtime/base/json_text.h"
+
+struct tr_status {
+    struct tr_job_status job;            /* its name is a copy */
+    struct tr_process_status *processes; /* [job.num_processes], their texts are copies */
+    uint32_t num_read;                   /* of processes: their texts are to be freed */
+    char *json;
+};
+
+/* Where it is a number: JSON has no NaN. */
+static json_t *real_json(double value)
+{
+    json_t *real = json_real(value);
+    return real != NULL ? real : json_null();
+}
+
+/* A path or a name need not be UTF-8, JSON must: such a text is given as far as it can be. */
+static json_t *text_json(const char *text)
+{
+    json_t *value = json_string(text);
+    return value != NULL ? value : json_string("(not UTF-8)");
+}
+
+static json_t *process_json(uint32_t process, const struct tr_process_status *line)
+{
+    return json_pack(
+        "{s:I, s:o, s:o, s:b, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+        " s:I, s:o}",
+        "process", (json_int_t)process, "host", text_json(line->host), "roles",
+        text_json(line->roles), "up", line->up, "incarnation", (json_int_t)line->incarnation,
+        "uptime_seconds", real_json(line->uptime_s), "lag_milliseconds",
+        real_json(line->round_trip_s * 1e3), "links_up", (json_int_t)line->links_up,
+        "mailbox_messages", (json_int_t)line->mailbox_messages, "mailbox_bytes",
+        (json_int_t)line->mailbox_bytes, "queued_bytes", (json_int_t)line->queued_bytes,
+        "credit_bytes", (json_int_t)line->credit_bytes, "bytes_sent", (json_int_t)line->sent_bytes,
+        "bytes_received", (json_int_t)line->received_bytes, "batches_made",
+        (json_int_t)line->batches_made, "batches_taken", (json_int_t)line->batches_taken, "why",
+        text_json(line->why));
+}
+
+/* A text that any terminal takes: all but ASCII is written as \uXXXX. */
+static char *status_json_text(const struct tr_status *status)
+{
+    const struct tr_job_status *job = &status->job;
+    json_t *rows = json_array();
+    json_t *root = json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "job", text_json(job->name), "era",
+                             (json_int_t)job->era, "epoch", (json_int_t)job->epoch, "epochs",
+                             (json_int_t)job->epochs, "step", (json_int_t)job->step, "steps",
+                             (json_int_t)job->steps);
+    bool whole = root != NULL && rows != NULL;
+    if (whole && job->has_checkpoint)
+        whole = json_object_set_new(root, "checkpoint",
+                                    json_integer((json_int_t)job->checkpoint)) == 0;
+    for (uint32_t p = 0; p < job->num_processes && whole; p++)
+        whole = json_array_append_new(rows, process_json(p, &status->processes[p])) == 0;
+    whole = whole && json_object_set(root, "processes", rows) == 0;
+    char *text = whole ? json_write_text(root,
+                                         JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9))
+                       : NULL;
+    json_decref(rows);
+    json_decref(root);
+    return text;
+}
+
+/* Copies the texts that are the observer's. */
+static int keep_process(struct tr_status *status, const struct tr_process_status *seen,
+                        struct tr_error *error)
+{
+    struct tr_process_status *kept = &status->processes[status->num_read++];
+    *kept = *seen;
+    kept->host = strdup(seen->host);
+    kept->roles = strdup(seen->roles);
+    return kept->host != NULL && kept->roles != NULL
+               ? 0
+               : tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
+}
+
+static int status_fill(struct tr_status *status, struct tr_observer *observer,
+                       struct tr_error *error)
+{
+    struct tr_job_status job = TR_JOB_STATUS_INIT;
+    int rv = tr_observer_job(observer, &job, error);
+    if (rv != 0)
+        return rv;
+    status->job = job;
+    status->job.name = strdup(job.name);
+    status->processes = calloc(job.num_processes, sizeof *status->processes);
+    if (status->job.name == NULL || status->processes == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
+    for (uint32_t p = 0; p < job.num_processes && rv == 0; p++) {
+        struct tr_process_status seen = TR_PROCESS_STATUS_INIT;
+        rv = tr_observer_process(observer, p, &seen, error);
+        if (rv == 0)
+            rv = keep_process(status, &seen, error);
+    }
+    if (rv != 0)
+        return rv;
+    status->json = status_json_text(status);
+    return status->json != NULL
+               ? 0
+               : tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
+}
+
+int tr_status_read(struct tr_observer *observer, struct tr_status **out, struct tr_error *error)
+{
+    *out = NULL;
+    struct tr_status *status = calloc(1, sizeof *status);
+    if (status == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the status of a job");
+    int rv = status_fill(status, observer, error);
+    if (rv == 0)
+        *out = status;
+    else
+        tr_status_close(status);
+    return rv;
+}
+
+void tr_status_close(struct tr_status *status)
+{
+    if (status == NULL)
+        return;
+    for (uint32_t p = 0; p < status->num_read; p++) {
+        free((char *)(uintptr_t)status->processes[p].host);
+        free((char *)(uintptr_t)status->processes[p].roles);
+    }
+    free(status->processes);
+    free((char *)(uintptr_t)status->job.name);
+    free(status->json);
+    free(status);
+}
+
+int tr_status_job(const struct tr_status *status, struct tr_job_status *job, struct tr_error *error)
+{
+    return sized_write(job, &status->job, sizeof status->job, "tr_job_status", error);
+}
+
+int tr_status_process(const struct tr_status *status, uint32_t process,
+                      struct tr_process_status *line, struct tr_error *error)
+{
+    if (process >= status->job.num_processes)
+        return tr_error_set(error, TR_ERANGE, "there is no process %u; the job has %u", process,
+                            status->job.num_processes);
+    return sized_write(line, &status->processes[process], sizeof *status->processes,
+                       "tr_process_status", error);
+}
+
+const char *tr_status_json(const struct tr_status *status)
+{
+    return status->json;
+}
