@@ -19,6 +19,7 @@ from pathlib import Path
 
 import cffi
 
+# In an order in which each names only what those before it declare.
 MODEL_HEADERS = ("aggregate.h", "model.h", "report.h", "run.h", "trainer_state.h")
 # Headers of the system, of which declarations need only types that cffi knows.
 SYSTEM_HEADERS = ("signal.h", "stdbool.h", "stddef.h", "stdint.h")
@@ -79,7 +80,11 @@ def _module(name: str, include: Path, headers: list[str], top: list[str], cc: st
     """An FFI with all that these headers declare; `top` are included by the C file."""
     wanted = set(headers)
     source = [f"#include <troupe/{header}>" for header in top]
-    declared = [_lines_of(_preprocessed(include, header, cc), wanted) for header in top]
+    # One that includes the others has them all; of several, each has its own.
+    declared = [
+        _lines_of(_preprocessed(include, header, cc), {header} if len(top) > 1 else wanted)
+        for header in top
+    ]
     for header in sorted(wanted):
         text = (include / "troupe" / header).read_text()
         declared += [f"#define {constant} ..." for constant in _constants(text)]

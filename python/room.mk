@@ -33,12 +33,14 @@ EXTRA_DIST += \
     python/tests/test_loader.py \
     python/tests/test_nn.py \
     python/tests/test_nn_models.py \
+    python/tests/test_observing.py \
     python/tests/test_own_draws.py \
     python/tests/test_packaging.py \
     python/tests/test_partitioning.py \
     python/tests/test_pyg.py \
     python/tests/test_raw.py \
     python/tests/test_readme.py \
+    python/tests/test_reporting.py \
     python/tests/test_tensors.py \
     python/tests/test_safetensors.py \
     python/tests/test_torch.py \
@@ -90,8 +92,10 @@ EXTRA_DIST += \
     python/troupe/nn_infer.py \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
+    python/troupe/observing.py \
     python/troupe/parallel.py \
     python/troupe/partitioning.py \
+    python/troupe/plot.py \
     python/troupe/py.typed \
     python/troupe/pyg/__init__.py \
     python/troupe/pyg/later_loaders.py \
@@ -104,6 +108,8 @@ EXTRA_DIST += \
     python/troupe/pyg_data.py \
     python/troupe/progress_bar.py \
     python/troupe/raw.py \
+    python/troupe/reporting.py \
+    python/troupe/runs.py \
     python/troupe/safetensors.py \
     python/troupe/sampler.py \
     python/troupe/seeds.py \

@@ -34,8 +34,13 @@ if TYPE_CHECKING:
     from .job import rank as rank
     from .job import shutdown as shutdown
     from .loader import DistNodeDataLoader as DistNodeDataLoader
+    from .observing import Status as Status
+    from .observing import status as status
     from .parallel import ddp as ddp
     from .partitioning import partition_graph as partition_graph
+    from .reporting import report as report
+    from .runs import RunRecord as RunRecord
+    from .runs import open_run as open_run
     from .sampler import BlockSampler as BlockSampler
     from .sampler import MultiLayerFullNeighborSampler as MultiLayerFullNeighborSampler
     from .sampler import MultiLayerNeighborSampler as MultiLayerNeighborSampler
@@ -63,10 +68,14 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "job": ("barrier", "initialize", "num_trainers", "open", "rank", "shutdown"),
     "loader": ("DistNodeDataLoader",),
     "nn": (),
+    "observing": ("Status", "status"),
     "parallel": ("ddp",),
     "partitioning": ("partition_graph",),
+    "plot": (),
     "pyg": (),
     "raw": (),
+    "reporting": ("report",),
+    "runs": ("RunRecord", "open_run"),
     "sampler": (
         "BlockSampler",
         "MultiLayerFullNeighborSampler",

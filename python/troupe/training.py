@@ -7,6 +7,7 @@ computes brings a BLAS; it is loaded by the import of this module.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,19 @@ from . import _core, display
 from ._libmodel import ffi
 from ._libmodel import lib as model
 from .arrays import DTYPES, Tensors, check_tensors, tensor_of
-from .binding import address, call, encoded, fields_of, function_address, lib, made, text
+from .binding import (
+    address,
+    call,
+    encoded,
+    error_struct,
+    fields_of,
+    filled,
+    function_address,
+    lib,
+    made,
+    text,
+)
+from .book import PartitionBook
 from .task import OnProgress, Report, report_of, start, wait
 
 AnyPath = str | os.PathLike[str]
@@ -133,6 +146,7 @@ def train(
     run: AnyPath,
     *,
     fanout: Sequence[int] | None = None,
+    from_run: AnyPath | None = None,
     progress: OnProgress = None,
     on_event: Callable[[Event], object] | None = None,
     **options: Any,
@@ -144,7 +158,8 @@ def train(
     graph : ``DIR/NAME.json``.
     run : the run's folder.
     fanout : a number a layer, the input layer's first; also says how many layers there are.
-    progress : called about ten times a second; True: a bar is shown.
+    from_run : the folder of a run whose model has the same shape: its weights are the first ones.
+    progress : called about ten times a second; True: a bar.
     on_event : called with each `Event`, such as the end of an epoch.
     **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
         defaults are those of troupe-train(1): ``model="sage"``, ``hidden=``, ``batch_size=``,
@@ -154,6 +169,7 @@ def train(
     """
     _check_options("tr_train_options", options)
     given = _model_struct("tr_train_options", graph=graph, run=run, **options)
+    filled(given, **{"from": from_run})
     if fanout is not None:
         given.num_layers = len(fanout)
         for layer, number in enumerate(fanout):
@@ -182,8 +198,9 @@ class Predictions:
     ``(num_nodes, hidden)``, a row a node by *original* ID; the first is before softmax or sigmoid.
     """
 
-    def __init__(self, task: Any, tensors: Tensors) -> None:
+    def __init__(self, task: Any, tensors: Tensors, graph: str, run: str, sampled: bool) -> None:
         self._task = task
+        self.graph, self.run, self.sampled = graph, run, sampled
         # Arrays have a reference to the handle, and it closes the task, in place of the pointer.
         self._handle = _core.Handle(address(task), function_address("tr_task_close"))
         ffi.gc(task, None)
@@ -220,9 +237,83 @@ class Predictions:
         call(model.tr_infer_get_confusion, self._task, _split(split), into, counts.size)
         return counts
 
+    def by_class(self, split: str = "test") -> list[Report]:
+        """Scores of each class among the labelled nodes of a mask; as ``troupe infer --by-class``.
+
+        Returns
+        -------
+        list of Report
+            One a class: ``class_id``, ``name`` (None where the graph has no names), ``labelled``,
+            ``predicted``, ``precision``, ``recall``, ``f1`` (0 of nothing) and ``taken_for``: a
+            dict of how many of its nodes were taken for which class.
+        """
+        counts = self.confusion(split)
+        names = _class_names(self.graph, self.run, len(counts))
+        return [_class_scores(counts, c, names.get(c)) for c in range(len(counts))]
+
+    def write_by_class(self, path: AnyPath) -> None:
+        """Writes the scores of each class of the test nodes, for `troupe.report`.
+
+        A file by-class.json in the folder of the run is found by it.
+        """
+        rows = []
+        for scores in self.by_class():
+            row: dict[str, Any] = {"class": scores.class_id}
+            if scores.name is not None:
+                row["name"] = scores.name
+            row.update((k, v) for k, v in vars(scores).items() if k not in ("class_id", "name"))
+            row["taken_for"] = [list(pair) for pair in scores.taken_for.items()]
+            rows.append(row)
+        inference = "sampled" if self.sampled else "exact"
+        # JSON has no bytes that are no text.
+        run = os.fsencode(self.run).decode(errors="replace")
+        document = {"run": run, "inference": inference, "classes": rows}
+        data = json.dumps(document).encode()
+        call(lib.tr_file_write, encoded(path), ffi.from_buffer(data), len(data))
+
     def write(self, path: AnyPath) -> None:
         """Writes outputs as .npy, or predictions as .csv or .jsonl."""
         call(model.tr_infer_write, self._task, encoded(path))
+
+    def write_embeddings(self, path: AnyPath) -> None:
+        """Writes the rows of the last hidden layer, where they were asked for, as .npy."""
+        call(model.tr_infer_write_embeddings, self._task, encoded(path))
+
+
+def _class_names(graph: str, run: str, classes: int) -> dict[int, str]:
+    """The names of classes, where the graph has them."""
+    book = PartitionBook(graph).pointer()
+    labels = encoded(SavedModel(run).info.labels)
+    found = ffi.new("uint32_t *")
+    error = error_struct()
+    if lib.tr_book_find_names(book, lib.TR_NAMES_VALUES, 0, labels, found, error) != 0:
+        return {}
+    info = made("tr_names_info")
+    call(lib.tr_book_names, book, found[0], info)
+    count = min(int(info.count), classes)
+    offsets = ffi.new("uint64_t[]", count + 1)
+    call(lib.tr_book_read_names, book, found[0], 0, count, offsets, ffi.NULL, 0)
+    lines = ffi.new("char[]", offsets[count] + 1)
+    call(lib.tr_book_read_names, book, found[0], 0, count, offsets, lines, offsets[count])
+    read = bytes(ffi.buffer(lines, offsets[count]))
+    # Each ends with its line end.
+    return {c: os.fsdecode(read[offsets[c] : offsets[c + 1] - 1]) for c in range(count)}
+
+
+def _class_scores(counts: np.ndarray[Any, Any], number: int, name: str | None) -> Report:
+    """The figures of a class, from how often nodes of each were taken for which."""
+    row = counts[number]
+    hits, labelled, predicted = int(row[number]), int(row.sum()), int(counts[:, number].sum())
+    return Report(
+        class_id=number,
+        name=name,
+        labelled=labelled,
+        predicted=predicted,
+        precision=hits / predicted if predicted else 0.0,
+        recall=hits / labelled if labelled else 0.0,
+        f1=2 * hits / (labelled + predicted) if labelled + predicted else 0.0,
+        taken_for={int(other): int(row[other]) for other in np.flatnonzero(row)},
+    )
 
 
 def _split(name: str) -> int:
@@ -263,7 +354,7 @@ def infer(
     )
     task = start(model.tr_infer_start, options)
     wait(task, progress, _events(task, on_event))
-    return Predictions(task, check_tensors(tensors))
+    return Predictions(task, check_tensors(tensors), os.fspath(graph), os.fspath(run), sampled)
 
 
 class SavedModel:
