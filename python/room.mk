@@ -118,6 +118,7 @@ EXTRA_DIST += \
     python/troupe/tables.py \
     python/troupe/task.py \
     python/troupe/tensors.py \
+    python/troupe/train_many.py \
     python/troupe/training.py \
     python/troupe/types.py \
     python/wheel.sh

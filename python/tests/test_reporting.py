@@ -14,7 +14,7 @@ import pytest
 from conftest import PARTS, World, run_command
 
 import troupe
-from troupe import errors, partitioning, plot, training
+from troupe import errors, partitioning, plot, train_many, training
 from troupe.task import Progress
 
 
@@ -93,6 +93,30 @@ def test_a_training_begins_from_another_runs_weights(
     with pytest.raises(errors.Mismatch):
         options["hidden"] = 9
         training.train(world.path, tmp_path / "other", from_run=run.path, **options)
+
+
+def test_seeds_and_options_are_swept(world: World, tmp_path: Path) -> None:
+    options = {"fanout": [5, 5], "epochs": 2, "threads": 1}
+    points = train_many.train_many(
+        world.path, tmp_path / "many", seeds=[3, 4], sweep={"hidden": [4, 8]}, **options
+    )
+    assert [point.options for point in points] == [{"hidden": 4}, {"hidden": 8}]
+    assert [run.path for run in points[1].runs] == [
+        str(tmp_path / f"many/hidden=8/seed-{seed}") for seed in (3, 4)
+    ]
+    alone = training.train(world.path, tmp_path / "alone", seed=4, hidden=8, **options)
+    assert points[1].runs[1].test.accuracy == alone.test.accuracy
+    scores = points[1].scores()
+    assert points[1].mean() == pytest.approx(np.mean(scores))
+    assert points[1].deviation() == pytest.approx(np.std(scores, ddof=1))
+    assert "hidden=8" in repr(points[1])
+    with pytest.raises(TypeError, match="seeds= in place of seed="):
+        train_many.train_many(world.path, tmp_path / "x", seed=1)
+    with pytest.raises(TypeError, match="lr: give it"):
+        train_many.train_many(world.path, tmp_path / "x", lr=1, sweep={"lr": [1]})
+    with pytest.raises(ValueError, match="at least one value"):
+        train_many.train_many(world.path, tmp_path / "x", sweep={"model": "sage"})
+    assert not (tmp_path / "x").exists()
 
 
 def test_figures_of_partitions_are_those_of_the_edges(world: World) -> None:

@@ -86,6 +86,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "seeds": ("NodeSet", "node_split"),
     "session": ("Session",),
     "tensors": ("DistTensor",),
+    "train_many": (),
     "training": (),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}

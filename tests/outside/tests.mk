@@ -4,6 +4,7 @@ outside_shell_tests = \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
     tests/outside/python_pyg.sh \
+    tests/outside/python_plot.sh \
     tests/outside/python_types.sh \
     tests/outside/python_wheel.sh \
     tests/outside/report_page.sh \
