@@ -83,11 +83,19 @@ static const char *const EXAMPLES[] = {
     NULL,
 };
 
+#define STOPPED "stopped by a signal; each output is whole or as it was before"
+
 /* Threads that are stuck in the BLAS end with the process alone. */
-static void cmd_infer_show(const struct tr_model_event *event)
+static void cmd_infer_show(const struct tr_model_event *event, const struct canceller *canceller)
 {
-    fputs("troupe: ", stderr);
-    fail_print(event->text, OPTIONS);
+    /* Relaxed: the flag carries no other data. */
+    if (event->kind == TR_MODEL_STUCK &&
+        atomic_load_explicit(&canceller->signals.cancelled, memory_order_relaxed)) {
+        fputs("troupe infer: " STOPPED, stderr);
+    } else {
+        fputs("troupe: ", stderr);
+        fail_print(event->text, OPTIONS);
+    }
     fputc('\n', stderr);
     if (event->kind == TR_MODEL_STUCK) {
         fflush(NULL);
@@ -95,11 +103,12 @@ static void cmd_infer_show(const struct tr_model_event *event)
     }
 }
 
-static int wait_for_end(struct tr_task *task, struct tr_error *error)
+static int wait_for_end(struct tr_task *task, const struct canceller *canceller,
+                        struct tr_error *error)
 {
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
     while (tr_model_next_event(task, TR_WAIT_FOREVER, &event, NULL) == 0)
-        cmd_infer_show(&event);
+        cmd_infer_show(&event, canceller);
     return tr_task_wait(task, TR_WAIT_FOREVER, error);
 }
 
@@ -242,7 +251,7 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     if (rv != 0)
         return rv;
     canceller_watch(canceller, task);
-    rv = wait_for_end(task, error);
+    rv = wait_for_end(task, canceller, error);
     /* The outputs are written before the report, so that a report says that they are there. */
     if (rv == 0 && values->out != NULL)
         rv = tr_infer_write(task, values->out, error);
@@ -298,6 +307,10 @@ static int infer_run(const struct invocation *invocation, const void *values)
     if (rv == 0) {
         rv = cmd_infer_infer(graph, infer, &names, &canceller, &error);
         canceller_end(&canceller);
+        /* The library says where it was interrupted, which is no matter to who stopped it. The
+         * thread that sets the flag has ended. */
+        if (rv == TR_ECANCELED && canceller.fired)
+            rv = tr_error_set(&error, rv, STOPPED);
     }
     class_names_free(&names);
     free(graph);

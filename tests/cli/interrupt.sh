@@ -53,6 +53,27 @@ for seconds in 0 0.3 2; do
     expect "a sampler without peers ends after $seconds s" ended
 done
 
+# Inference that is stopped as soon as it catches signals says so, and leaves what was there.
+"$TROUPE" generate sbm --nodes 20000 --edges 400000 --features 64 --classes 4 --signal 0.5 \
+    --out "$work/large" --quiet >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/large" --parts 2 --method random --name large --out "$work/l" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" train "$work/l/large.json" --run "$work/trained" --epochs 1 --hidden 8 --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+mkdir "$work/outputs" || exit 99
+"$TROUPE" infer "$work/l/large.json" --run "$work/trained" --exact --out "$work/outputs/p.csv" \
+    >"$work/out" 2>"$work/err" </dev/null &
+child=$!
+until catches || ! kill -0 "$child" 2>/dev/null; do
+    sleep 0.01
+done
+kill "$child"
+wait "$child"
+code=$?
+expect "inference that is stopped fails" exited 1
+expect "... with one sentence" complains '^troupe infer: stopped by a signal; each output is whole or as it was before$'
+expect "... and leaves nothing half-written" empty_folder "$work/outputs"
+
 # A peer that no connection is had with, which process 1 makes and process 0 waits for.
 port=$((30000 + $$ % 1200 * 2))
 for absent in 0 1; do
