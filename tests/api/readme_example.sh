@@ -18,10 +18,10 @@ run ./libtool --quiet --tag=CC --mode=link $CC $TROUPE_CFLAGS -no-install -o "$w
 expect "it links to libtroupe" exited 0
 
 run sh -c 'cd "$1" && ./readme' sh "$work"
-expect "a graph that is not there is named" fails_with 'parts/toy\.json'
+expect "a graph that is not there is named" fails_with 'parts-toy/toy\.json'
 "$TROUPE" generate sbm --nodes 500 --edges 4000 --features 8 --classes 4 --out "$work/raw" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
-"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/parts" --quiet \
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/parts-toy" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
 run sh -c 'cd "$1" && ./readme' sh "$work"
 expect "it reads an epoch to its end" exited 0

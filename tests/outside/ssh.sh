@@ -29,11 +29,11 @@ cp "$work/example" "$job_a/example"
 at_a "sh -e example"
 expect "it works as it stands where hosts are reached by ssh" exited 0
 expect "and prints what it says" says "\[a/trainer 0\] test accuracy  0.994"
-at_a "troupe train parts/toy.json --trainers 2 --seed 7 --epochs 20 --hidden 32 --run one"
+at_a "troupe train parts-toy/toy.json --trainers 2 --seed 7 --epochs 20 --hidden 32 --run one"
 expect "one process trains" exited 0
 expect "to the same model" cmp "$job_a/one/model.safetensors" "$job_a/run1/model.safetensors"
 expect "the second host has its partition and the deal alone" \
-    [ "$(cd "$job_b/parts" && echo *)" = "deal~_N.npy part1 toy.json" ]
+    [ "$(cd "$job_b/parts-toy" && echo *)" = "deal~_N.npy part1 toy.json" ]
 expect "and its own keys" [ "$(cd "$job_b/keys" && echo *)" = "b.key b.pem ca.pem" ]
 expect "in a folder that its user alone may enter" [ "$(stat -c %a "$job_b/keys")" = 700 ]
 
@@ -58,7 +58,7 @@ cluster_file "$fields" | sed -e '/"tls"/d' -e 's/\("port": 75[12]0\)/\1, "proces
     >"$job_a/roles.json"
 # Long enough that what is done to a job that has a checkpoint is done before its end.
 learning="--epochs 200 --hidden 32 --batch-size 128"
-at_a "troupe train parts/toy.json --trainers 2 --seed 7 $learning --run plain"
+at_a "troupe train parts-toy/toy.json --trainers 2 --seed 7 $learning --run plain"
 expect "one process trains for longer" exited 0
 same_model() { cmp "$job_a/plain/model.safetensors" "$job_a/$1/model.safetensors"; }
 # begin RUN [OPTIONS]: starts a job; its launcher is $launcher
