@@ -3,8 +3,8 @@
 outside_shell_tests = \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
-    tests/outside/python_pyg.sh \
     tests/outside/python_plot.sh \
+    tests/outside/python_pyg.sh \
     tests/outside/python_types.sh \
     tests/outside/python_wheel.sh \
     tests/outside/report_page.sh \
@@ -12,7 +12,6 @@ outside_shell_tests = \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
+    tests/outside/dgl/run_objects.py \
     tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py \
     tests/outside/pyg/test_pyg_itself.py
-    tests/outside/dgl/run_objects.py \
-    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py
