@@ -13,7 +13,7 @@ from conftest import World, run_command
 from test_raw import files_of
 
 import troupe
-from troupe import partitioning
+from troupe import errors, partitioning
 
 SOURCES = np.array([0, 1, 2, 3, 4, 5, 0, 2])
 TARGETS = np.array([1, 2, 3, 4, 5, 0, 3, 5])
@@ -182,3 +182,14 @@ def test_what_is_no_graph_is_refused(
 def test_an_estimate_grows_with_the_graph() -> None:
     small = partitioning.estimate_bytes((SOURCES, TARGETS))
     assert 0 < small < partitioning.estimate_bytes((np.tile(SOURCES, 9), np.tile(TARGETS, 9)))
+
+
+def test_partitions_of_a_list_of_edges_are_verified_as_they_were_made(tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n2 3\n")
+    made = partitioning.partition(
+        tmp_path / "edges.txt", tmp_path / "parts", 2, method="random", undirected=True, num_nodes=6
+    )
+    given = {"undirected": True, "num_nodes": 6}
+    partitioning.verify(made.book, tmp_path / "edges.txt", **given)
+    with pytest.raises(errors.Error):
+        partitioning.verify(made.book, tmp_path / "edges.txt")

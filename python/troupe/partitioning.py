@@ -97,6 +97,8 @@ def verify(
     raw: AnyPath | None = None,
     *,
     some: bool = False,
+    undirected: bool = False,
+    num_nodes: int = 0,
     threads: int = 0,
     progress: OnProgress = None,
 ) -> Report:
@@ -107,13 +109,22 @@ def verify(
     path : ``DIR/NAME.json``; or a checkpoint or a folder of them.
     raw : the graph that the partitions were made of; None: checksums are compared.
     some : partitions that are not here are on other hosts.
+    undirected, num_nodes : as `partition` was given them, where raw is an edge list.
 
     Raises
     ------
     Mismatch, BadFormat
         The first difference: file, position and values.
     """
-    options = made("tr_verify_options", path=path, raw=raw, some=some, threads=threads)
+    options = made(
+        "tr_verify_options",
+        path=path,
+        raw=raw,
+        some=some,
+        undirected=undirected,
+        num_nodes=num_nodes,
+        threads=threads,
+    )
     task = start(lib.tr_verify_start, options)
     wait(task, progress)
     report = made("tr_verify_report")
