@@ -69,6 +69,19 @@ static int read_range(const char *word, uint64_t *first, uint64_t *last)
     return fits && (*end == '\0' || *end == ',') ? 0 : TR_EINVAL;
 }
 
+/* One run would count as several in the mean and the deviation. */
+static int refuse_repeated(const char *text, const uint64_t *seeds, uint32_t count,
+                           struct tr_error *error)
+{
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t before = 0; before < i; before++)
+            if (seeds[before] == seeds[i])
+                return tr_error_set(error, TR_EINVAL,
+                                    "--seeds %s: seed %llu is named twice; name each seed once",
+                                    text, (unsigned long long)seeds[i]);
+    return 0;
+}
+
 int train_many_read_seeds(const char *text, uint64_t **seeds, uint32_t *count,
                           struct tr_error *error)
 {
@@ -90,43 +103,61 @@ int train_many_read_seeds(const char *text, uint64_t **seeds, uint32_t *count,
         for (uint64_t i = 0; i <= last - first; i++)
             (*seeds)[(*count)++] = first + i;
     }
-    return 0;
+    int rv = refuse_repeated(text, *seeds, *count, error);
+    if (rv != 0) {
+        free(*seeds);
+        *seeds = NULL;
+    }
+    return rv;
 }
 
-/* The options that decide a result, by the names that config.json has for them. */
+/* The options that decide a result, by the names that config.json has for them. otherwise: the value
+ * without the option and without the key; NULL: the option has a default that config.json has too,
+ * or any value may be left as the run has it. */
 static const struct {
-    const char *option, *key;
+    const char *option, *key, *otherwise;
 } DECISIVE[] = {
-    { "model", "kind" },
-    { "hidden", "hidden" },
-    { "residual", "residual" },
-    { "norm", "norm" },
-    { "fanout", "fanout" },
-    { "batch-size", "batch_size" },
-    { "epochs", "epochs" },
-    { "seed", "seed" },
-    { "lr", "lr" },
-    { "optimiser", "optimiser" },
-    { "momentum", "momentum" },
-    { "dropout", "dropout" },
-    { "input-dropout", "input_dropout" },
-    { "l2", "l2" },
-    { "weight-decay", "weight_decay" },
-    { "schedule", "schedule" },
-    { "warmup", "warmup_epochs" },
-    { "step-epochs", "step_epochs" },
-    { "step-gamma", "step_gamma" },
-    { "cosine-floor", "cosine_floor" },
-    { "patience", "patience" },
-    { "loss", "loss" },
-    { "metric", "metric" },
-    { "eval-every", "evaluate_every" },
-    { "features", "features" },
-    { "edge-weight", "edge_weight" },
-    { "labels", "labels" },
-    { "train-mask", "train_mask" },
-    { "val-mask", "val_mask" },
-    { "test-mask", "test_mask" },
+    { "model", "kind", NULL },
+    { "hidden", "hidden", NULL },
+    { "residual", "residual", "no" },
+    { "norm", "norm", "none" },
+    { "fanout", "fanout", NULL },
+    { "batch-size", "batch_size", NULL },
+    { "epochs", "epochs", NULL },
+    { "seed", "seed", NULL },
+    { "lr", "lr", NULL },
+    { "optimiser", "optimiser", NULL },
+    { "momentum", "momentum", NULL },
+    { "dropout", "dropout", NULL },
+    { "input-dropout", "input_dropout", NULL },
+    { "l2", "l2", NULL },
+    { "weight-decay", "weight_decay", NULL },
+    { "schedule", "schedule", NULL },
+    { "warmup", "warmup_epochs", NULL },
+    { "step-epochs", "step_epochs", NULL },
+    { "step-gamma", "step_gamma", NULL },
+    { "cosine-floor", "cosine_floor", NULL },
+    { "patience", "patience", NULL },
+    { "loss", "loss", NULL },
+    { "metric", "metric", NULL },
+    { "balanced-weights", "balanced_weights", "no" },
+    { "normalise", "normalise", NULL },
+    { "no-normalise", "normalise", NULL },
+    { "standardise", "standardise", NULL },
+    { "no-standardise", "standardise", NULL },
+    { "with-replacement", "replace", "no" },
+    { "drop-last", "drop_last", "no" },
+    { "eval", "evaluation", NULL },
+    { "eval-every", "evaluate_every", NULL },
+    { "features", "features", NULL },
+    { "edge-weight", "edge_weight", "" },
+    { "labels", "labels", NULL },
+    { "train-mask", "train_mask", NULL },
+    { "val-mask", "val_mask", NULL },
+    { "test-mask", "test_mask", NULL },
+    { "from", "from", "" },
+    { "trainers", "trainers", NULL },
+    { "deal", "deal", NULL },
 };
 #define DECISIVE_COUNT (sizeof DECISIVE / sizeof *DECISIVE)
 
@@ -255,9 +286,28 @@ static bool is_given(const struct option_spec *spec, const void *field)
         return !(*(const int *)field == 0 && strncmp(spec->choices, "auto|", 5) == 0);
     case OPTION_TEXT:
         return *(const char *const *)field != NULL;
+    case OPTION_COUNTS:
+        return true;
+    case OPTION_FLAG:
+        return *(const bool *)field;
     default:
         return false;
     }
+}
+
+/* "10,25", where -1 stands for all. */
+static bool is_list(const struct count_list *list, const char *was)
+{
+    const char *at = was;
+    for (uint32_t i = 0; i < list->count; i++) {
+        char *end;
+        long long number = strtoll(at, &end, 10);
+        uint64_t wanted = number < 0 ? OPTION_ALL : (uint64_t)number;
+        if (end == at || wanted != list->values[i] || *end != (i + 1 < list->count ? ',' : '\0'))
+            return false;
+        at = end + 1;
+    }
+    return true;
 }
 
 /* config.json calls by "step" what the option calls "steps". */
@@ -279,6 +329,10 @@ static bool is_equal(const struct option_spec *spec, const void *field, const ch
         return strtof(was, NULL) == (float)*(const double *)field;
     case OPTION_CHOICE:
         return is_choice(spec, *(const int *)field, was);
+    case OPTION_COUNTS:
+        return is_list(field, was);
+    case OPTION_FLAG:
+        return strcmp(was, strncmp(spec->name, "no-", 3) == 0 ? "no" : "yes") == 0;
     default:
         return strcmp(was, *(const char *const *)field) == 0;
     }
@@ -291,8 +345,14 @@ static bool has_options(const struct tr_run *run, const struct train_values *val
     for (size_t i = 0; i < DECISIVE_COUNT; i++) {
         const struct option_spec *spec = find_spec(DECISIVE[i].option);
         const char *was = tr_run_value(run, DECISIVE[i].key);
+        const char *otherwise = DECISIVE[i].otherwise;
         const void *field = (const char *)values + spec->offset;
-        if (was != NULL && is_given(spec, field) && !is_equal(spec, field, was))
+        if (was == NULL)
+            was = spec->kind == OPTION_FLAG ? "no" : otherwise;
+        if (was == NULL)
+            continue;
+        if (is_given(spec, field) ? !is_equal(spec, field, was)
+                                  : otherwise != NULL && strcmp(was, otherwise) != 0)
             return false;
     }
     return true;

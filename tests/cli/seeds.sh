@@ -48,6 +48,22 @@ expect "what was stopped goes on" cmp "$work/alone-5/model.safetensors" "$work/m
 expect "people read mean and deviation" says '^test accuracy  0\.[0-9]* ± 0\.[0-9]*$'
 many --seeds 4,5,7 --dropout 0.1
 expect "a run of other options is refused, which are named" fails_with "options: --dropout (it was 0.5, now 0.1)"
+many --seeds 4,5,7 --fanout 5,10
+expect "so is one of another fanout" fails_with "options: --fanout (it was \[10,25\], now \[5,10\])"
+differs() {
+    many --seeds 4,5,7 "$@"
+    expect "and one of another $1" fails_with "the run was begun with other options: .*$1"
+}
+differs --norm layer
+differs --drop-last
+differs --with-replacement
+differs --balanced-weights
+differs --eval sampled
+differs --trainers 2
+differs --from "$work/alone-4"
+differs --normalise
+many --seeds 4,5,7 --no-normalise
+expect "but not one whose features were left as they are" complains 'seed-4: .*(it was complete)'
 many --seeds 4,7 --replace --dropout 0.1 --quiet
 expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
 
@@ -66,6 +82,8 @@ sweep --sweep lr=fast
 expect "a value that is none is refused" refuses_with "--lr fast: not a number"
 sweep --sweep run=a,b
 expect "so is an option that is no number or choice" refuses_with "--sweep run=a,b: give an option"
+sweep --seeds 1,0-2
+expect "a seed that would count twice is refused" refuses_with "--seeds 1,0-2: seed 1 is named twice"
 sweep --seeds 5-3
 expect "and a range that goes down" refuses_with "--seeds 5-3: give numbers and ranges"
 sweep --seeds 0-1 --cluster "$work/none.json"
