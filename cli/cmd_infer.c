@@ -2,11 +2,13 @@
 /*
  * `troupe infer`: predicts the class of every node with a trained model.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
@@ -284,10 +286,46 @@ static int check_ending(const char *option, const char *path, const char *format
     return 0;
 }
 
-static int check_endings(const struct infer_values *values, struct tr_error *error)
+/* Before anything is computed: a folder that is missing would be found at the end, with nothing to
+ * show for the time. */
+static int check_folder(const char *option, const char *path, struct tr_error *error)
+{
+    struct stat facts;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    if (slash == NULL || slash == path)
+        return 0;
+    char *folder = strndup(path, (size_t)(slash - path));
+    if (folder == NULL)
+        return tr_error_set(error, TR_ENOMEM, "%s %s: no memory", option, path);
+    int rv = 0;
+    if (stat(folder, &facts) != 0)
+        rv = tr_error_set(error, TR_ENOENT, "%s %s: the folder %s: %s; make it first", option, path,
+                          folder, strerror(errno));
+    else if (!S_ISDIR(facts.st_mode))
+        rv = tr_error_set(error, TR_EINVAL, "%s %s: %s is not a folder; name a file in one", option,
+                          path, folder);
+    free(folder);
+    return rv;
+}
+
+static int check_folders(const struct infer_values *values, struct tr_error *error)
+{
+    int rv = check_folder("--out", values->out, error);
+    return rv == 0 ? check_folder("--embeddings", values->embeddings, error) : rv;
+}
+
+static int check_names(const struct infer_values *values, struct tr_error *error)
 {
     int rv = check_ending("--out", values->out, ".csv, .jsonl or .npy", error);
-    return rv == 0 ? check_ending("--embeddings", values->embeddings, ".npy", error) : rv;
+    if (rv == 0)
+        rv = check_ending("--embeddings", values->embeddings, ".npy", error);
+    if (rv == 0 && values->out != NULL && values->embeddings != NULL &&
+        strcmp(values->out, values->embeddings) == 0)
+        rv = tr_error_set(error, TR_EINVAL,
+                          "--out and --embeddings name one file, %s, which would hold the "
+                          "embeddings alone; name two files",
+                          values->out);
+    return rv;
 }
 
 static int infer_run(const struct invocation *invocation, const void *values)
@@ -296,10 +334,12 @@ static int infer_run(const struct invocation *invocation, const void *values)
     struct tr_error error = TR_ERROR_INIT;
     struct class_names names = { 0 };
     struct canceller canceller;
-    char *graph;
-    if (check_endings(infer, &error) != 0)
+    char *graph = NULL;
+    if (check_names(infer, &error) != 0)
         return fail_usage(invocation, &error);
-    int rv = graph_path_find(invocation->operands[0], &graph, &error);
+    int rv = check_folders(infer, &error);
+    if (rv == 0)
+        rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0 && infer->by_class)
         rv = check_by_class(infer->run, graph, &names, &error);
     if (rv == 0)

@@ -50,7 +50,14 @@ expect "which are the same where all neighbours are drawn" awk '
     END { if (NR != 600 || sum == 0) exit 1 }' "$work/both"
 expect "outputs may be written beside them" test "$(wc -c <"$work/beside.npy")" = $((600 * 3 * 4 + 256))
 troupe infer "$graph" --run "$work/run" --embeddings "$work/nowhere/rows.npy" --quiet
-expect "a folder for them that is not there is named" fails_with "$work/nowhere/rows.npy"
+expect "a folder for them that is not there is named" fails_with "--embeddings $work/nowhere/rows.npy: the folder $work/nowhere:"
+troupe infer "$graph" --run "$work/none" --out "$work/nowhere/predictions.csv" --quiet
+expect "one for predictions too, before the run is looked for" fails_with "--out $work/nowhere/predictions.csv: the folder "
+troupe infer "$graph" --run "$work/none" --out "$graph/predictions.csv" --quiet
+expect "a file is no folder" fails_with "$graph: Not a directory\|$graph is not a folder"
+troupe infer "$graph" --run "$work/whole" --exact --out "$work/one.npy" --embeddings "$work/one.npy" --quiet
+expect "embeddings do not take the place of predictions" refuses_with "--out and --embeddings name one file"
+expect "and neither is written" absent "$work/one.npy"
 "$TROUPE" train "$graph" --run "$work/flat" --epochs 1 --fanout 5 --quiet >"$work/out" 2>"$work/err" || exit 99
 troupe infer "$work/nowhere.json" --run "$work/flat" --embeddings "$work/rows.npy" --quiet
 expect "a model of one layer has none, which is found at once" fails_with "$work/flat: its model has one layer"
