@@ -2,6 +2,7 @@
 #include "partition/raw/feature_rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,8 @@ int feature_rows_end(struct feature_rows *rows, uint32_t *repeated)
                 return TR_EEXIST;
             }
         }
+        if (!isfinite(sum))
+            return TR_ERANGE;
         rows->columns[to] = column;
         rows->values[to] = sum;
         to += sum != 0;

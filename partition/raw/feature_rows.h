@@ -34,8 +34,8 @@ struct feature_rows {
 /* TR_ENOMEM, of all of these, comes without a message. */
 int feature_rows_init(struct feature_rows *rows, uint64_t width);
 int feature_rows_add(struct feature_rows *rows, uint32_t column, float value);
-/* Ends a row. repeated, where it is not NULL: TR_EEXIST where a column is there twice, which it is
- * then. */
+/* Ends a row. The values of a column that is there twice are added; TR_ERANGE: to more than a float
+ * holds. repeated, where it is not NULL: TR_EEXIST where a column is there twice, which it is then. */
 int feature_rows_end(struct feature_rows *rows, uint32_t *repeated);
 void feature_rows_fini(struct feature_rows *rows);
 

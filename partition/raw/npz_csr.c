@@ -136,6 +136,13 @@ int npz_csr_to_rows(const struct npz_csr *csr, const struct cancel *cancel,
         }
         if (rv == 0)
             rv = feature_rows_end(rows, NULL);
+        if (rv == TR_ERANGE) {
+            feature_rows_fini(rows);
+            return error_set(error, rv,
+                             "%s: row %" PRIu64 " has entries of one column that add up to more "
+                             "than float32 holds; scale them",
+                             csr->data.place, i);
+        }
     }
     if (rv == 0)
         return 0;

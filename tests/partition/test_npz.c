@@ -353,6 +353,17 @@ static void rows_that_do_not_fit(void **state)
     npz_add(npz, "attr_shape", "<i8", "False", "(2,)", huge, sizeof huge);
     npz_end(npz);
     refused(*state, &PLAIN, TR_ETOOBIG, "save fewer columns");
+    /* Each is a float32, and what they add up to is none. */
+    static const int32_t doubled[] = { 0, 0, 2, 2, 2, 2 }, columns[] = { 1, 1 };
+    static const float large[] = { 3e38f, 3e38f };
+    npz = begin(*state);
+    put_adjacency(npz);
+    npz_add(npz, "attr_data", "<f4", "False", "(2,)", large, sizeof large);
+    npz_add(npz, "attr_indices", "<i4", "False", "(2,)", columns, sizeof columns);
+    npz_add(npz, "attr_indptr", "<i4", "False", "(6,)", doubled, sizeof doubled);
+    npz_add(npz, "attr_shape", "<i8", "False", "(2,)", SHAPE, sizeof SHAPE);
+    npz_end(npz);
+    refused(*state, &PLAIN, TR_ERANGE, "row 1 has entries of one column that add up to more");
     npz = begin(*state);
     npz_add(npz, "adj_indptr", "<i4", "False", "(6,)", INDPTR, sizeof INDPTR);
     npz_end(npz);
