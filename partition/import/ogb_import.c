@@ -262,6 +262,9 @@ static int copy_rows(struct ogb_job *job, const struct ogb_item *item, struct ro
     most = most == 0 ? 1 : most;
     int rv = raw_writer_add_table(job->writer, item->name, on_edges, item->type, stream->dtype,
                                   stream->ndim, &stream->width, &table, job->error);
+    /* Files of two names may hold what one feature is called: node-feat and node_feat. */
+    if (rv == TR_EEXIST)
+        error_prefix(job->error, "%s", stream->place);
     uint8_t *rows = rv == 0 ? malloc((size_t)most * stream->row_bytes + 1) : NULL;
     if (rv == 0 && rows == NULL)
         rv = no_memory(job, stream->place);

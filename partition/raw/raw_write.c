@@ -214,6 +214,17 @@ int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, 
     return rv;
 }
 
+static bool has_table(const struct raw_writer *writer, bool on_edges, uint32_t type,
+                      const char *name)
+{
+    for (uint32_t i = 0; i < writer->num_tables; i++) {
+        const struct out_table *table = &writer->tables[i];
+        if (table->on_edges == on_edges && table->type == type && strcmp(table->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int name_table(struct raw_writer *writer, bool on_edges, uint32_t type, const char *name,
                       char *folder, char *file_name, struct error *error)
 {
@@ -226,6 +237,10 @@ static int name_table(struct raw_writer *writer, bool on_edges, uint32_t type, c
     int length = snprintf(file_name, FILE_NAME_MAX_BYTES, "%.940s/%s.npy", folder, name);
     if (length >= FILE_NAME_MAX_BYTES)
         return error_set(error, TR_EINVAL, "feature '%s' of '%s' has too long a name", name, of);
+    if (has_table(writer, on_edges, type, name))
+        return error_set(error, TR_EEXIST,
+                         "feature '%s' of '%s' would be written twice; leave one of them out", name,
+                         of);
     return 0;
 }
 

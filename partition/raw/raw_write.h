@@ -41,7 +41,8 @@ int raw_writer_open(const char *path, const struct raw_write_options *options, c
 int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, const uint64_t *src,
                      const uint64_t *dst, struct error *error);
 
-/* A feature of a node or edge type; shape is that of a row. Its number is *table. */
+/* A feature of a node or edge type; shape is that of a row. Its number is *table. TR_EEXIST: the type
+ * has one of that name. */
 int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges, uint32_t type,
                          enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape, uint32_t *table,
                          struct error *error);

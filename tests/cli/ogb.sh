@@ -36,6 +36,11 @@ troupe import ogb "$set" --out "$work/raw" --json --quiet
 expect "an import says whose masks it has, and what it did not read" \
     says '"nodes":240,"edges":240,.*"features":7,"split":"time","files_dropped":"mapping"'
 expect "and hints at edges that stand once" says 'import with --undirected"'
+seq 0 239 | pack "$set/raw/node_feat"
+troupe import ogb "$set" --out "$work/twice" --quiet
+expect "two files of one feature are refused, and the second one named" \
+    fails_with "raw/node_feat.csv.gz: feature 'feat' of '_N' would be written twice"
+rm "$set/raw/node_feat.csv.gz"
 troupe import ogb "$set" --out "$work/raw" --undirected --replace --json --quiet
 expect "--undirected adds reverses" says '"nodes":240,"edges":480,'
 expect "and nothing is hinted at" sh -c "! grep -q hint '$work/out'"

@@ -235,6 +235,10 @@ static void tables_of_wrong_length_are_refused(void **state)
                      TR_EINVAL);
     assert_int_equal(
         raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, &error), 0);
+    uint32_t again = 7;
+    int rv = raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &again, &error);
+    assert_int_equal(rv, TR_EEXIST);
+    assert_says(&error, rv, "feature 'label' of '_N' would be written twice");
     assert_int_equal(raw_writer_rows(writer, table, 1, &label, &error), 0);
     assert_int_equal(raw_writer_commit(writer, &error), TR_EMISMATCH);
     assert_says(&error, TR_EMISMATCH, "feature 'label': 1 rows were written for 3 nodes");
