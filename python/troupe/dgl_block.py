@@ -67,17 +67,16 @@ def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
     index, sources = _tensor(csr.indptr), _tensor(csr.indices)
     if idtype is not None and idtype != torch.int32:
         index, sources = index.to(idtype), sources.to(idtype)
-    every = torch.empty(0, dtype=index.dtype, device=index.device)
+    every = _in_order(index, len(sources))
     counts = (block.num_src_nodes(ends[0]), block.num_dst_nodes(ends[1]))
     return _dgl().unit(2, *counts, index, sources, every, FORMATS, True)
 
 
-@cache
-def _in_order() -> Any:
-    """No edge IDs: edges stand in the order of their positions."""
+def _in_order(index: Any, count: int) -> Any:
+    """Edges stand in the order of their positions; DGL's sums over features of edges ask for it."""
     import torch
 
-    return torch.empty(0, dtype=torch.int32)
+    return torch.arange(count, dtype=index.dtype, device=index.device)
 
 
 def _untouched(block: Block) -> Any:
@@ -86,7 +85,8 @@ def _untouched(block: Block) -> Any:
     types = content.layout.types
     csr = block.as_csr(types.canonical_etypes[0])
     counts = content.num_nodes(layer, 0), content.num_nodes(layer + 1, 0)
-    index = parts.unit(2, *counts, csr.indptr, csr.indices, _in_order(), FORMATS, True)
+    every = _in_order(csr.indptr, len(csr.indices))
+    index = parts.unit(2, *counts, csr.indptr, csr.indices, every, FORMATS, True)
     frames = [parts.Frame({NID: content.node_ids(0, count)}, count) for count in counts]
     ids = {} if csr.edge_ids is None else {EID: csr.edge_ids}
     edges = [parts.Frame(ids, len(csr.indices))]

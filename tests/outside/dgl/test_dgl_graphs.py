@@ -116,6 +116,21 @@ def test_a_layer_of_dgl_computes_over_the_batch_in_place(g) -> None:
     assert torch.allclose(made, expected, atol=1e-5)
 
 
+def test_layers_that_weigh_edges_compute_over_the_batch(g) -> None:
+    sampler = dgl.dataloading.NeighborSampler([5])
+    inputs, seeds, (block,) = sampler.sample(g, torch.arange(40))
+    rows, weights = g.ndata["feat"][inputs], torch.rand(block.num_edges(), 1)
+    block.srcdata["x"], block.edata["e"] = rows, weights
+    block.update_all(real.function.u_mul_e("x", "e", "m"), real.function.sum("m", "s"))
+    sources, destinations = block.edges()
+    total = torch.zeros(len(seeds), 8).index_add_(
+        0, destinations.long(), rows[sources.long()] * weights
+    )
+    assert torch.allclose(block.dstdata["s"], total, atol=1e-5)
+    layer = real.nn.GATConv(8, 4, 2, allow_zero_in_degree=True)
+    assert layer(block, rows).shape == (40, 2, 4)
+
+
 def test_a_block_costs_less_than_half_of_create_block(g) -> None:
     batch = TroupeSampler([10]).draw(g, torch.arange(1000))
     csr = batch.blocks[0].as_csr()
