@@ -15,3 +15,5 @@ EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
     tests/outside/dgl/run_objects.py \
     tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py \
     tests/outside/pyg/test_pyg_itself.py
+    tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_objects.py \
+    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py

@@ -407,6 +407,20 @@ def test_what_dgl_tests_its_objects_with(tmp_path, kind: str, parts: int, traine
     assert said.count("all passed") == trainers, said
 
 
+@pytest.mark.parametrize("words", [["rgcn"], ["rgcn", "edges"], ["rgat"], ["hgt"]])
+def test_graphstorm_trains_over_it(words: list[str]) -> None:
+    """What of GraphStorm's own tests this stands for, says run_graphstorm.py."""
+    path = f"{os.environ['PYTHONPATH']}:{os.environ['TROUPE_GRAPHSTORM']}"
+    said = subprocess.run(
+        [sys.executable, "-m", "troupe.dgl", str(HERE / "run_graphstorm.py"), *words],
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    assert f"trained {words[0]} {len(words) > 1}" in said
+
+
 def test_libraries_that_import_dgl_find_ours() -> None:
     code = """
 from troupe import dgl as ours
