@@ -27,6 +27,7 @@
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
 #include "partition/raw/reverse_pairs.h"
+#include "partition/store/replace.h"
 
 _Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
                    TR_GENERATE_EDGES_MAX == GENERATE_EDGES_MAX &&
@@ -69,6 +70,15 @@ static struct raw_write_options raw_task_prepare(struct raw_making *making, stru
                                        .replace = making->replace,
                                        .progress = report_written,
                                        .progress_arg = making };
+}
+
+/* What is read stays where it is. features: may be NULL. */
+static int check_inputs(const struct raw_making *making, const char *features, struct error *error)
+{
+    if (!making->replace)
+        return 0;
+    int rv = replace_check_input(files_posix, making->out, making->from, error);
+    return rv == 0 ? replace_check_input(files_posix, making->out, features, error) : rv;
 }
 
 /* Zeroed memory of so many bytes, a raw_making at their begin, with copies of what every such task
@@ -193,9 +203,9 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     struct raw_graph *graph = NULL;
     /* Where equal edges are merged, reverses that were there already do no harm. */
     bool looks = making->read.undirected && making->read.duplicates != RAW_DUPLICATES_MERGE;
-    int rv = 0;
+    int rv = check_inputs(&making->base, making->node_features, error);
     making->read.cancel = &making->base.cancel;
-    if (making->node_features != NULL)
+    if (rv == 0 && making->node_features != NULL)
         rv = node_features_read(&features, files_posix, making->node_features, making->feature_base,
                                 &making->base.cancel, error);
     if (rv == 0)
@@ -325,8 +335,10 @@ static int run_npz(struct tr_task *task, void *arg, struct error *error)
 {
     struct npz_making *making = arg;
     struct raw_write_options write = raw_task_prepare(&making->base, task);
-    return npz_import(making->base.from, &making->options, making->base.out, &write, &making->facts,
-                      error);
+    int rv = check_inputs(&making->base, NULL, error);
+    return rv != 0 ? rv
+                   : npz_import(making->base.from, &making->options, making->base.out, &write,
+                                &making->facts, error);
 }
 
 static const struct task_work IMPORT_NPZ_WORK = { "import npz", run_npz, NULL, npz_task_destroy,
@@ -408,8 +420,10 @@ static int run_ogb(struct tr_task *task, void *arg, struct error *error)
 {
     struct ogb_making *making = arg;
     struct raw_write_options write = raw_task_prepare(&making->base, task);
-    return ogb_import(making->base.from, &making->options, making->base.out, &write, &making->facts,
-                      error);
+    int rv = check_inputs(&making->base, NULL, error);
+    return rv != 0 ? rv
+                   : ogb_import(making->base.from, &making->options, making->base.out, &write,
+                                &making->facts, error);
 }
 
 static const struct task_work IMPORT_OGB_WORK = { "import ogb", run_ogb, NULL, ogb_task_destroy,

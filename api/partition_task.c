@@ -19,6 +19,7 @@
 #include "partition/build/partition.h"
 #include "partition/store/book.h"
 #include "partition/store/book_json.h"
+#include "partition/store/replace.h"
 #include "runtime/core/crew.h"
 
 _Static_assert(TR_PARTS_MAX == BOOK_PARTS_MAX && TR_HALO_HOPS_MAX == BOOK_HALO_HOPS_MAX &&
@@ -132,6 +133,17 @@ static size_t count_threads(const struct partition_request *p)
     return cores > 0 ? (size_t)cores : 1;
 }
 
+/* What is read stays where it is. */
+static int check_replaced(const struct partition_request *p, struct error *error)
+{
+    int rv = 0;
+    if (p->options.replace)
+        rv = replace_check_input(files_posix, p->out, p->raw, error);
+    if (p->options.replace && rv == 0)
+        rv = replace_check_input(files_posix, p->out, p->assignment, error);
+    return rv;
+}
+
 static int partition_task_run(struct tr_task *task, void *arg, struct error *error)
 {
     struct partition_request *p = arg;
@@ -140,6 +152,9 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
                                            .arg = task,
                                            .cancel = &cancel };
     struct raw_graph *raw;
+    int rv = check_replaced(p, error);
+    if (rv != 0)
+        return rv;
     p->read.cancel = &cancel;
     /* It is looked for before anything long begins: the word may be misspelt. */
     if (p->options.method == PARTITION_FILE && !files_exists(files_posix, p->assignment))
@@ -148,7 +163,7 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
             "\"method\" '%s' is neither metis nor random, and there is no file of that "
             "name, with a partition for each node",
             p->assignment);
-    int rv = raw_open(p->raw, &p->read, &raw, error);
+    rv = raw_open(p->raw, &p->read, &raw, error);
     if (rv != 0)
         return rv;
     struct parallel *parallel = crew_parallel_create(count_threads(p) - 1);

@@ -10,6 +10,7 @@
 #include "api/public_error.h"
 #include "api/sized.h"
 #include "api/task_run.h"
+#include "partition/store/replace.h"
 #include "partition/table/table_import.h"
 
 _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
@@ -56,7 +57,13 @@ static int run_table(struct tr_task *task, void *arg, struct error *error)
                                              .replace = making->replace,
                                              .progress = report_written,
                                              .progress_arg = making };
-    return table_import(&making->options, making->out, &write, &making->found, error);
+    const char *const inputs[] = { making->options.edges, making->options.nodes,
+                                   making->options.node_features };
+    int rv = 0;
+    for (size_t i = 0; making->replace && rv == 0 && i < sizeof inputs / sizeof *inputs; i++)
+        rv = replace_check_input(files_posix, making->out, inputs[i], error);
+    return rv != 0 ? rv
+                   : table_import(&making->options, making->out, &write, &making->found, error);
 }
 
 static const struct task_work IMPORT_TABLE_WORK = { "import table", run_table, NULL,

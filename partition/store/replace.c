@@ -2,6 +2,7 @@
 #include "partition/store/replace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <troupe/error.h>
 
@@ -39,4 +40,43 @@ int replace_check(struct files *files, const char *path, const char *mark, const
                      "%s: is not %s (it holds no %s) nor empty, so it is not "
                      "replaced; remove it or choose another path",
                      path, kind, mark);
+}
+
+/* Folders above an input that are looked at; one that is deeper is not found to lie in the folder. */
+#define FOLDERS_ABOVE_MAX 64
+
+/* Whether the folder, or one above it, is the one at `top`. Both end with "/.", so that links are
+ * followed; `folder` has room for "/.." so many times. */
+static bool lies_in(struct files *files, char *folder, const char *top)
+{
+    for (unsigned i = 0; i < FOLDERS_ABOVE_MAX; i++) {
+        if (files_are_same(files, folder, top))
+            return true;
+        if (files_are_same(files, folder, "/"))
+            return false;
+        strcat(folder, "/..");
+    }
+    return false;
+}
+
+int replace_check_input(struct files *files, const char *path, const char *input,
+                        struct error *error)
+{
+    if (input == NULL || !files_is_folder(files, path))
+        return 0;
+    char *parent = files_parent(input), *top = files_join(path, ".");
+    char *folder = parent != NULL ? malloc(strlen(parent) + sizeof "/." + FOLDERS_ABOVE_MAX * 3)
+                                  : NULL;
+    int rv = 0;
+    if (top == NULL || folder == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory to look where it lies", input);
+    else if (lies_in(files, strcat(strcpy(folder, parent), "/."), top))
+        rv = error_set(error, TR_EINVAL,
+                       "%s: lies in %s, and would be removed when that is replaced; move it, or "
+                       "make the new folder elsewhere",
+                       input, path);
+    free(folder);
+    free(top);
+    free(parent);
+    return rv;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check of what --replace may remove: a folder of the kind that is made, or an empty one. A
- * wrong path would else cost whatever it names.
+ * The checks of what --replace may remove: a folder of the kind that is made, or an empty one, and
+ * none that holds what is read. A wrong path would else cost whatever it names.
  *
  * Thread rules: pure but for the files it looks at.
  */
@@ -14,5 +14,10 @@
  * TR_EEXIST names the folder and why it stays. */
 int replace_check(struct files *files, const char *path, const char *mark, const char *kind,
                   struct error *error);
+
+/* TR_EINVAL: the input lies in the folder at path, and would be removed with what is there. NULL,
+ * an input that is that folder itself, and a folder that is not there yet are fine. */
+int replace_check_input(struct files *files, const char *path, const char *input,
+                        struct error *error);
 
 #endif

@@ -159,4 +159,23 @@ troupe import table --edges "$work/odd.csv" --out "$work/odd" --quiet
 "$TROUPE" partition "$work/odd" --parts 1 --method random --name g --out "$work/odd-parts" --quiet >"$work/out" 2>"$work/err"
 troupe inspect "$work/odd-parts/g.json"
 expect "names that steer a terminal are not shown as they are" says 'ab???dc, e??f'
+
+# What is read lies where something is made anew: it would be removed with what was there.
+cp "$work/links.csv" "$work/alone/mine.csv"
+troupe import table --edges "$work/alone/mine.csv" --out "$work/alone" --replace --quiet
+expect "a folder is not replaced that holds a table that is read" \
+    fails_with 'alone/mine.csv: lies in .*/alone, and would be removed when that is replaced'
+expect "the table is there still" cmp -s "$work/links.csv" "$work/alone/mine.csv"
+ln -s "$work/alone" "$work/link"
+run sh -c "cd '$work/alone/edges' && '$TROUPE' import edges ../mine.csv --out '$work/link/../alone' --replace --quiet"
+expect "however the two are spelled" fails_with '^troupe import edges: ../mine.csv: lies in '
+cp "$work/links.csv" "$work/beside.csv"
+troupe import table --edges "$work/beside.csv" --out "$work/alone" --replace --quiet
+expect "a table beside it is in nobody's way" exited 0
+troupe partition "$work/alone" --parts 1 --name g --out "$work/both" --quiet
+cp -r "$work/alone" "$work/both/raw"
+troupe partition "$work/both/raw" --parts 1 --name g --out "$work/both" --replace --quiet
+expect "partitions do not replace the raw graph among them" fails_with 'both/raw: lies in .*/both'
+expect "which is there still" test -e "$work/both/raw/metadata.json"
+
 finish
