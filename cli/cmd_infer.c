@@ -18,6 +18,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/options.h"
+#include "cli/lib/regular_file.h"
 #include "cli/lib/report.h"
 
 struct infer_values {
@@ -328,6 +329,34 @@ static int check_names(const struct infer_values *values, struct tr_error *error
     return rv;
 }
 
+/* Outputs take the place of older outputs, and of no other file: a table of nodes or the model is
+ * soon named by mistake. */
+static int check_replaced(const char *option, const char *path, struct tr_error *error)
+{
+    static const char *const heads[] = { "\x93NUMPY", "node,class,probability", "node,probability_",
+                                         "{\"node\":" };
+    char head[32] = "";
+    FILE *file;
+    if (path == NULL)
+        return 0;
+    int rv = regular_file_open(path, &file, error);
+    /* What is no file, and what there is no file of yet, is judged where it is written. */
+    if (rv == TR_ENOENT || rv == TR_EINVAL)
+        return 0;
+    if (rv != 0)
+        return rv;
+    size_t got = fread(head, 1, sizeof head - 1, file);
+    bool ours = got == 0;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        ours |= strncmp(head, heads[i], strlen(heads[i])) == 0;
+    fclose(file);
+    return ours ? 0
+                : tr_error_set(error, TR_EEXIST,
+                               "%s %s: there is a file of that name that holds no predictions; "
+                               "remove it, or name another one",
+                               option, path);
+}
+
 static int infer_run(const struct invocation *invocation, const void *values)
 {
     const struct infer_values *infer = values;
@@ -338,6 +367,10 @@ static int infer_run(const struct invocation *invocation, const void *values)
     if (check_names(infer, &error) != 0)
         return fail_usage(invocation, &error);
     int rv = check_folders(infer, &error);
+    if (rv == 0)
+        rv = check_replaced("--out", infer->out, &error);
+    if (rv == 0)
+        rv = check_replaced("--embeddings", infer->embeddings, &error);
     if (rv == 0)
         rv = graph_path_find(invocation->operands[0], &graph, &error);
     if (rv == 0 && infer->by_class)

@@ -8,6 +8,9 @@
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/json_text.h"
 
+/* A bound of what is read of a config.json: many times a run's. */
+#define FOREIGN_BYTES_MAX ((size_t)16 << 20)
+
 static int set_paths(struct run_folder *folder, struct files *files, const char *path,
                      struct error *error)
 {
@@ -33,6 +36,49 @@ static int remove_run(struct run_folder *folder, struct error *error)
     return rv;
 }
 
+/* A run's files among those of a graph would be taken for a graph, or go when it is made anew. */
+static int refuse_graph(struct files *files, const char *path, struct error *error)
+{
+    static const char *const marks[] = { "part0", "metadata.json", "edges.npy" };
+    bool holds_graph = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        char *inside = files_join(path, marks[i]);
+        if (inside == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory", path);
+        holds_graph |= files_exists(files, inside);
+        free(inside);
+    }
+    return holds_graph
+               ? error_set(error, TR_EINVAL,
+                           "%s holds a graph; give a folder of its own as options.run", path)
+               : 0;
+}
+
+/* Other programs have a config.json too, and a model beside it that nothing brings back. One that
+ * is broken says nothing of whose it is. */
+static int refuse_foreign(const struct run_folder *folder, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    json_t *root = NULL;
+    if (!files_exists(folder->files, folder->config_path))
+        return 0;
+    int rv = files_read_all(folder->files, folder->config_path, FOREIGN_BYTES_MAX, &text, &size,
+                            error);
+    if (rv != 0)
+        return rv;
+    bool foreign = json_read_text(folder->config_path, text, size, 0, &root, NULL) == 0 &&
+                   json_object_get(root, "run") == NULL;
+    json_decref(root);
+    free(text);
+    return foreign
+               ? error_set(error, TR_EEXIST,
+                           "%s: is not of a run, and is not replaced; remove it, or give another "
+                           "folder as options.run",
+                           folder->config_path)
+               : 0;
+}
+
 int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
                       bool replace, struct error *error)
 {
@@ -43,11 +89,14 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
     bool taken = files_exists(files, folder->config_path) ||
                  files_exists(files, folder->metrics_path) ||
                  files_exists(files, folder->model_path);
-    if (taken && !replace)
+    rv = refuse_graph(files, path, error);
+    if (rv == 0 && taken && !replace)
         rv = error_set(
             error, TR_EEXIST,
             "%s holds a run already; give options.replace, or another folder as options.run", path);
-    else if (taken)
+    else if (rv == 0 && taken)
+        rv = refuse_foreign(folder, error);
+    if (rv == 0 && taken)
         rv = remove_run(folder, error);
     if (rv == 0)
         rv = files_make_folders(files, path, error);

@@ -32,7 +32,8 @@ struct run_folder {
 };
 
 /* Makes the folder. One that holds a run is refused (TR_EEXIST) unless replace, which removes that
- * run's three files and nothing else. */
+ * run's three files and nothing else. TR_EINVAL: it holds a graph; TR_EEXIST even with replace: its
+ * config.json is of another program. */
 int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
                       bool replace, struct error *error);
 

@@ -86,6 +86,16 @@ expect "a name of another format is refused" \
 expect "as wrong usage" exited 2
 troupe infer "$graph" --run "$work/run" --embeddings "$work/rows.csv.gz" --quiet
 expect "also of rows" complains '--embeddings .*: files that end with .gz are not written; .* with .npy'
+printf 'node,age\n0,31\n' >"$work/people.csv"
+cp "$work/people.csv" "$work/people.kept"
+troupe infer "$graph" --run "$work/run" --out "$work/people.csv" --quiet
+expect "a file that holds no predictions is not replaced" \
+    fails_with '--out .*/people.csv: there is a file of that name that holds no predictions; remove it'
+expect "it is as it was" cmp -s "$work/people.csv" "$work/people.kept"
+cp "$work/run/model.safetensors" "$work/model.kept"
+troupe infer "$graph" --run "$work/run" --embeddings "$work/run/model.safetensors" --quiet
+expect "nor is the model" cmp -s "$work/run/model.safetensors" "$work/model.kept"
+expect "whichever option names it" complains '--embeddings .*/model.safetensors: there is a file of that name'
 mkfifo "$work/pipe"
 troupe infer "$graph" --run "$work/run" --out "$work/pipe" --quiet
 expect "a device, a pipe or a link is not replaced" fails_with 'pipe: is a device, a pipe or a link'
@@ -95,6 +105,15 @@ expect "a folder without a run is named" fails_with "config.json is missing"
 
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet
 expect "a run that is there is not overwritten" fails_with "$work/run holds a run already; give --replace, or another folder as --run"
+troupe train "$graph" --run "${graph%/*}" --epochs 1 --quiet --replace
+expect "a run is not put among a graph's files" fails_with 'holds a graph; give a folder of its own as --run'
+expect "of which there are as many as before" absent "${graph%/*}/config.json"
+mkdir "$work/other"
+echo '{"architectures":["x"]}' >"$work/other/config.json"
+troupe train "$graph" --run "$work/other" --epochs 1 --quiet --replace
+expect "another program's config.json is not replaced" \
+    fails_with "other/config.json: is not of a run, and is not replaced; remove it, or give another folder as --run"
+expect "it is there still" grep -q architectures "$work/other/config.json"
 touch "$work/run/.config.json.tmp-4194305-0" # as a kill at the start of a run leaves it
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet --replace --model gcn --hidden 8
 expect "unless that is asked for" grep -q '"kind": "gcn"' "$work/run/config.json"
