@@ -18,7 +18,6 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/options.h"
-#include "cli/lib/regular_file.h"
 #include "cli/lib/report.h"
 
 struct infer_values {
@@ -336,15 +335,14 @@ static int check_replaced(const char *option, const char *path, struct tr_error 
     static const char *const heads[] = { "\x93NUMPY", "node,class,probability", "node,probability_",
                                          "{\"node\":" };
     char head[32] = "";
-    FILE *file;
-    if (path == NULL)
-        return 0;
-    int rv = regular_file_open(path, &file, error);
+    struct stat facts;
     /* What is no file, and what there is no file of yet, is judged where it is written. */
-    if (rv == TR_ENOENT || rv == TR_EINVAL)
+    if (path == NULL || stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
         return 0;
-    if (rv != 0)
-        return rv;
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return tr_error_set(error, TR_EIO, "%s %s: cannot open what is there: %s", option, path,
+                            strerror(errno));
     size_t got = fread(head, 1, sizeof head - 1, file);
     bool ours = got == 0;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
