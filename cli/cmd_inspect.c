@@ -22,6 +22,7 @@
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
+#include "cli/lib/graph_path.h"
 #include "cli/lib/report.h"
 
 struct inspect_values {
@@ -582,6 +583,21 @@ static int inspect_run(struct report *report, const char *path, struct tr_error 
     return rv;
 }
 
+static int inspect_path(struct report *report, const char *path, struct tr_error *error)
+{
+    if (tr_checkpoints_named(path))
+        return inspect_checkpoints(report, path, error);
+    if (tr_run_named(path))
+        return inspect_run(report, path, error);
+    char *graph;
+    int rv = graph_path_try(path, &graph, error);
+    if (rv == 0)
+        rv = names_book(graph) ? inspect_book(report, graph, error)
+                               : inspect_raw(report, graph, error);
+    free(graph);
+    return rv;
+}
+
 static int cmd_inspect_run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
@@ -589,10 +605,8 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
     struct tr_error error = TR_ERROR_INIT;
     struct report report;
     report_init(&report, values->json);
-    int rv = names_book(path)             ? inspect_book(&report, path, &error)
-             : tr_checkpoints_named(path) ? inspect_checkpoints(&report, path, &error)
-             : tr_run_named(path)         ? inspect_run(&report, path, &error)
-                                          : inspect_raw(&report, path, &error);
+    int rv = names_book(path) ? inspect_book(&report, path, &error)
+                              : inspect_path(&report, path, &error);
     if (rv != 0) {
         report_fini(&report);
         return fail(invocation, &error);
@@ -612,7 +626,7 @@ static const char *const EXAMPLES[] = {
 const struct command command_inspect = {
     .name = "inspect",
     .summary = "Show what a raw graph, a partitioned graph, a run or a checkpoint holds",
-    .operands = "RAW|DIR/NAME.json|RUN|CHECKPOINTS",
+    .operands = "RAW|DIR|DIR/NAME.json|RUN|CHECKPOINTS",
     .operands_min = 1,
     .operands_max = 1,
     .options = OPTIONS,

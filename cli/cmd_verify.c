@@ -4,6 +4,7 @@
  * that its files are those that were written, or that checkpoints are whole.
  */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <troupe/checkpoint.h>
@@ -12,6 +13,7 @@
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/follow.h"
+#include "cli/lib/graph_path.h"
 #include "cli/lib/report.h"
 
 struct verify_values {
@@ -109,15 +111,20 @@ static int verify(const struct invocation *invocation, const struct verify_value
 {
     struct tr_verify_options options = TR_VERIFY_OPTIONS_INIT;
     struct tr_task *task = NULL;
-    options.path = invocation->operands[0];
+    char *path;
+    int rv = graph_path_try(invocation->operands[0], &path, error);
+    if (rv != 0)
+        return rv;
+    options.path = path;
     options.raw = invocation->num_operands == 2 ? invocation->operands[1] : NULL;
     options.some = values->some;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
-    int rv = follow_task(values->quiet, verify_start, &options, &task, error);
+    rv = follow_task(values->quiet, verify_start, &options, &task, error);
     if (rv == 0)
         rv = tr_verify_result(task, result, error);
     tr_task_close(task);
+    free(path);
     return rv;
 }
 
@@ -144,7 +151,7 @@ static const char *const EXAMPLES[] = {
 const struct command command_verify = {
     .name = "verify",
     .summary = "Prove that a partitioned graph equals its raw graph, or that files are whole",
-    .operands = "DIR/NAME.json [RAW|FILE], or CHECKPOINTS",
+    .operands = "DIR|DIR/NAME.json [RAW|FILE], or CHECKPOINTS",
     .operands_min = 1,
     .operands_max = 2,
     .options = OPTIONS,

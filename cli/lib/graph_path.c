@@ -5,11 +5,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include <troupe/checkpoint.h>
 #include <troupe/types.h>
 
 /* A raw graph's folder has a metadata.json, which is no book. */
@@ -55,4 +57,25 @@ int graph_path_find(const char *word, char **path, struct tr_error *error)
         free(entries[--count]);
     free(entries);
     return rv;
+}
+
+static bool holds(const char *folder, const char *name)
+{
+    struct stat facts;
+    char *path;
+    bool there = asprintf(&path, "%s/%s", folder, name) >= 0;
+    if (there) {
+        there = stat(path, &facts) == 0;
+        free(path);
+    }
+    return there;
+}
+
+int graph_path_try(const char *word, char **path, struct tr_error *error)
+{
+    if (holds(word, "part0") && !tr_checkpoints_named(word) &&
+        graph_path_find(word, path, NULL) == 0)
+        return 0;
+    *path = strdup(word);
+    return *path != NULL ? 0 : tr_error_set(error, TR_ENOMEM, "%s: no memory", word);
 }

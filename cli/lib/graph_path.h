@@ -14,4 +14,8 @@
  * word that names no folder is the path itself. */
 int graph_path_find(const char *word, char **path, struct tr_error *error);
 
+/* For commands that take other folders too: the word itself, unless it is a folder with partition 0
+ * and one graph; checkpoints have parts of that name too. */
+int graph_path_try(const char *word, char **path, struct tr_error *error);
+
 #endif

@@ -36,6 +36,17 @@ sizes='"partitions":\[{"part":0,'"$sizes"',{"part":1,'"$sizes]}"
 facts='"parts":2,"method":"random","halo_hops":1,"trainers":0,"node_balance":N,"edge_balance":N,"bytes":N'
 expect "with nothing left out either" says "^$(printf '{"kind":"partitioned graph","graph":"g",%s' \
     "$facts,\"checksums\":true,$types,$tables],$sizes" | sed "s/:N/:$number/g")\$"
+cp "$work/out" "$work/named"
+troupe inspect "$work/parts" --json
+expect "its folder is enough" cmp -s "$work/out" "$work/named"
+troupe verify "$work/parts" "$work/raw"
+expect "also to verify it" says '^equal  *yes$'
+troupe verify "$work/parts"
+expect "and its files" says '^whole  *yes$'
+mkdir "$work/plain"
+echo '{}' >"$work/plain/config.json"
+troupe verify "$work/plain"
+expect "a folder without partitions is no graph's" fails_with 'plain: no checkpoint-STEP in it'
 short="$work/parts/part1/node~_N~halo1.npy"
 truncate -s -8 "$short"
 troupe inspect "$work/parts/g.json"

@@ -125,8 +125,9 @@ troupe verify "$last" --some --quiet --json
 expect "unless it is on another host" says '"parts":1,"elsewhere":1,'
 troupe verify "$kept/nowhere" --quiet
 expect "no folder is an error" fails_with "nowhere"
-troupe verify "$work/metis-2" --quiet
-expect "nor are there checkpoints elsewhere" fails_with "metis-2"
+mkdir "$work/bare"
+troupe verify "$work/bare" --quiet
+expect "nor are there checkpoints elsewhere" fails_with "bare: no checkpoint-STEP in it"
 troupe verify "$work/metis-2/toy.json" --undirected --quiet
 expect "a graph alone has no edge list" refuses_with "toy.json"
 troupe verify "$kept" "$work/raw" --quiet
