@@ -373,8 +373,12 @@ static int read_first_line(struct table_reader *reader, char delimiter)
     } else {
         rv = column_names_split(&reader->names, line, length, delimiter);
         if (rv != 0)
-            return table_reader_fail(
-                reader, rv, rv == TR_ENOMEM ? "no memory for its columns" : "has too many columns");
+            return rv == TR_ENOMEM ? table_reader_fail(reader, rv, "no memory for its columns")
+                                   : table_reader_fail(
+                                         reader, rv,
+                                         "has more than %u columns; give features as a SciPy .npz "
+                                         "or in SVMlight's format, by \"node_features\"",
+                                         COLUMNS_MAX);
     }
     if (rv != 0)
         return rv;

@@ -178,4 +178,10 @@ troupe partition "$work/both/raw" --parts 1 --name g --out "$work/both" --replac
 expect "partitions do not replace the raw graph among them" fails_with 'both/raw: lies in .*/both'
 expect "which is there still" test -e "$work/both/raw/metadata.json"
 
+
+awk 'BEGIN { printf "id"; for (i = 0; i < 65536; i++) printf ",c%d", i; print "" }' >"$work/wide.csv"
+troupe import table --edges "$work/links.csv" --nodes "$work/wide.csv" --out "$work/made/wide" --quiet
+expect "too many columns are refused with how many may be, and what to do" \
+    fails_with 'wide.csv: line 1: has more than 65536 columns; give features as a SciPy .npz .*, by --node-features'
+
 finish
