@@ -12,7 +12,7 @@ const struct repeat_option repeat_options[] = {
     { "hidden", "hidden", false, "128" },
     { "residual", "residual", true, NULL },
     { "norm", "norm", false, "none" },
-    { "fanout", "fanout", false, "10,25" },
+    { "fanout", "fanout", false, NULL },
     { "batch-size", "batch_size", false, "1024" },
     { "epochs", "epochs", false, NULL },
     { "seed", "seed", false, "0" },
