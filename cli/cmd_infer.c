@@ -2,6 +2,7 @@
 /*
  * `troupe infer`: predicts the class of every node with a trained model.
  */
+#define _GNU_SOURCE /* asprintf */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "cli/lib/class_names.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
+#include "cli/lib/next_step.h"
 #include "cli/lib/options.h"
 #include "cli/lib/report.h"
 
@@ -177,6 +179,17 @@ static int cmd_infer_confusion(struct tr_task *task, uint64_t classes,
     return rv;
 }
 
+static void infer_next(struct report *report, const char *run)
+{
+    char *page;
+    if (asprintf(&page, "%s/report.html", run) < 0) {
+        report->failed = true;
+        return;
+    }
+    next_step(report, (const char *const[]){ "troupe", "report", run, "--out", page, NULL });
+    free(page);
+}
+
 static int report_outputs(struct tr_task *task, const struct infer_values *values,
                           const struct class_names *names, struct tr_error *error)
 {
@@ -201,6 +214,7 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
         report_fini(&report);
         return rv;
     }
+    infer_next(&report, values->run);
     return report_print(&report, error);
 }
 

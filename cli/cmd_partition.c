@@ -15,6 +15,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/follow.h"
 #include "cli/lib/next_step.h"
+#include "cli/lib/raw_report.h"
 #include "cli/lib/report.h"
 
 struct partition_values {
@@ -188,7 +189,7 @@ static const char *find_missing(const struct tr_book *book, const struct tr_book
 }
 
 static void report_training(struct report *report, const struct tr_book *book, const char *path,
-                            const char *out)
+                            const char *raw, const char *out)
 {
     struct tr_book_info info = TR_BOOK_INFO_INIT;
     char hint[256], *run = NULL;
@@ -203,6 +204,8 @@ static void report_training(struct report *report, const struct tr_book *book, c
                  missing);
         report_text(report, "hint", "hint", hint);
     }
+    if (missing != NULL && raw_report_mend(report, raw))
+        return;
     if (missing != NULL || info.num_ntypes != 1) {
         const char *const words[] = { "troupe", "inspect", path, NULL };
         next_step(report, words);
@@ -243,14 +246,15 @@ static void report_parts(struct report *report, const struct tr_book *book)
     report_rows_end(report);
 }
 
-/* What was written, and the command that comes next, if the graph has what it needs. */
-static void report_book(struct report *report, const char *path, const char *out)
+/* What was written, and the command that comes next: what trains on the graph, or adds to the raw
+ * graph what that needs. */
+static void report_book(struct report *report, const char *path, const char *raw, const char *out)
 {
     struct tr_book *book;
     if (tr_book_open(path, &book, NULL) != 0)
         return;
     report_parts(report, book);
-    report_training(report, book, path, out);
+    report_training(report, book, path, raw, out);
     tr_book_close(book);
 }
 
@@ -299,12 +303,11 @@ static void report_result(struct report *report, const struct partition_values *
         report_count(report, "halo_nodes", "halo nodes", result->hop_halo_nodes[hop]);
     }
     report_rows_end(report);
-    report_book(report, result->book, values->out);
 }
 
 /* The report names the book, whose path is the task's. */
 static int print_result(struct tr_task *task, const struct partition_values *values,
-                        struct tr_error *error)
+                        const char *raw, struct tr_error *error)
 {
     struct tr_partition_report result = TR_PARTITION_REPORT_INIT;
     struct report report;
@@ -313,6 +316,7 @@ static int print_result(struct tr_task *task, const struct partition_values *val
         return rv;
     report_init(&report, values->json);
     report_result(&report, values, &result);
+    report_book(&report, result.book, raw, values->out);
     return report_print(&report, error);
 }
 
@@ -328,7 +332,7 @@ static int cmd_partition_split(const struct invocation *invocation,
     struct tr_task *task = NULL;
     int rv = follow_task(values->quiet, partition_start, &options, &task, error);
     if (rv == 0)
-        rv = print_result(task, values, error);
+        rv = print_result(task, values, options.raw, error);
     tr_task_close(task);
     return rv;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <troupe/raw.h>
 
@@ -51,28 +52,48 @@ static void next_is_partition(struct report *report, const char *path, uint64_t 
     free(parts);
 }
 
-int raw_report_next(struct report *report, const char *path, struct tr_error *error)
+static int look_at(const char *path, struct tr_raw_info *info, struct lacks *lacks,
+                   struct tr_error *error)
 {
-    struct tr_raw_info info = TR_RAW_INFO_INIT;
     struct tr_raw *raw;
     int rv = tr_raw_open(path, NULL, &raw, error);
     if (rv != 0)
         return rv;
-    rv = tr_raw_info(raw, &info, error);
-    struct lacks lacks = rv == 0 ? raw_lacks(raw, &info) : (struct lacks){ false, false };
+    rv = tr_raw_info(raw, info, error);
+    *lacks = rv == 0 ? raw_lacks(raw, info) : (struct lacks){ false, false };
     tr_raw_close(raw);
-    if (rv != 0)
-        return rv;
-    /* Random numbers tell communities apart, which degrees do not, and most labels go by them. */
+    return rv;
+}
+
+/* Random numbers tell communities apart, which degrees do not, and most labels go by them. */
+static bool next_is_added(struct report *report, const char *path, struct lacks lacks)
+{
     if (lacks.features)
         next_step(report,
                   (const char *const[]){ "troupe", "feature", path, "--random", "64", NULL });
     else if (lacks.masks)
         next_step(report,
                   (const char *const[]){ "troupe", "split", path, "--ratio", "60/20/20", NULL });
-    else
+    return lacks.features || lacks.masks;
+}
+
+bool raw_report_mend(struct report *report, const char *path)
+{
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    struct lacks lacks;
+    struct stat facts;
+    bool folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return folder && look_at(path, &info, &lacks, NULL) == 0 && next_is_added(report, path, lacks);
+}
+
+int raw_report_next(struct report *report, const char *path, struct tr_error *error)
+{
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    struct lacks lacks;
+    int rv = look_at(path, &info, &lacks, error);
+    if (rv == 0 && !next_is_added(report, path, lacks))
         next_is_partition(report, path, info.num_nodes);
-    return 0;
+    return rv;
 }
 
 static int print(const struct raw_report *made, struct tr_task *task, struct tr_error *error)

@@ -34,6 +34,10 @@ int raw_report_make(const struct invocation *invocation, const struct raw_report
  * or masks of one that has labels and lacks those, else what partitions it. */
 int raw_report_next(struct report *report, const char *path, struct tr_error *error);
 
+/* Reports the command that makes features or masks for the raw graph at `path`, which has labels and
+ * lacks those; false: there is no such command, or no raw graph. */
+bool raw_report_mend(struct report *report, const char *path);
+
 /* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
  * type `ntype`. */
 int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,

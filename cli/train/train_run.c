@@ -5,6 +5,7 @@
  * All that the task says is pulled by the main thread, which alone writes to the standard output,
  * so a launcher reads notices in the order in which things happened.
  */
+#define _GNU_SOURCE /* asprintf */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
 #include "cli/lib/log_printer.h"
+#include "cli/lib/next_step.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
 #include "cli/lib/sparkline.h"
@@ -92,6 +94,22 @@ static double seconds_since(const struct timespec *begin)
     return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
 }
 
+/* The hosts of a cluster may have no path in common, so what comes behind a job is not known. */
+static void report_next(const struct command_training *t, struct report *report)
+{
+    const char *run = t->values->run;
+    char *out;
+    if (t->in_cluster || run == NULL)
+        return;
+    if (asprintf(&out, "%s/predictions.csv", run) < 0) {
+        report->failed = true;
+        return;
+    }
+    next_step(report, (const char *const[]){ "troupe", "infer", t->options.graph, "--run", run,
+                                             "--out", out, NULL });
+    free(out);
+}
+
 static int report_run(const struct command_training *t, struct tr_error *error)
 {
     struct report report;
@@ -124,6 +142,7 @@ static int report_run(const struct command_training *t, struct tr_error *error)
     /* A script reads metrics.jsonl. */
     if (!t->values->json && (t->values->sparkline || isatty(STDOUT_FILENO)))
         report_sparklines(t, result.epochs, &report);
+    report_next(t, &report);
     return report_print(&report, error);
 }
 

@@ -12,7 +12,7 @@ chmod +x "$work/path/troupe"
 # follow: runs the last report's next line, and the next one's, and notes their commands.
 follow() {
     : >"$work/steps"
-    while next=$(sed -n 's/^next  *//p' "$work/out") && [ -n "$next" ] && [ "$(wc -l <"$work/steps")" -lt 6 ]; do
+    while next=$(sed -n 's/^next  *//p' "$work/out") && [ -n "$next" ] && [ "$(wc -l <"$work/steps")" -lt 8 ]; do
         echo "$next" | cut -d ' ' -f 2 >>"$work/steps"
         run env PATH="$work/path:$PATH" sh -ec "cd '$work'; $next"
         exited 0 || return 1
@@ -39,11 +39,13 @@ expect "that nothing is a label is said" \
 run "$TROUPE" import table --edges follows.csv --nodes users.csv --labels segment --replace --out users
 expect "labels are named without their capitals" says '^classes  *2$'
 follow
-expect "labels without masks are split, partitioned and trained" steps_are "split partition train"
-run "$TROUPE" infer users-parts --run users-parts-run --out users-predictions.csv
-expect "and predicted" exited 0
-expect "for each ID as it stood" grep -q '^00123,[a-z]*,0' users-predictions.csv
-expect "all of them" [ "$(wc -l <users-predictions.csv)" -eq 301 ]
+expect "labels without masks are split, partitioned and trained" steps_are "split partition train infer report"
+expect "for each ID as it stood there is a prediction" grep -q '^00123,[a-z]*,0' users-parts-run/predictions.csv
+expect "all of them have" [ "$(wc -l <users-parts-run/predictions.csv)" -eq 301 ]
+expect "and a page shows the run" grep -q '<svg' users-parts-run/report.html
+run "$TROUPE" import table --edges follows.csv --nodes users.csv --labels segment --replace --out users
+run "$TROUPE" partition users --parts 2 --out early
+expect "a graph that was partitioned before it had masks gets them" says '^next  *troupe split users --ratio 60/20/20$'
 
 # As social networks are published: comments, tabs, and communities in a file of their own.
 awk 'BEGIN {
@@ -53,7 +55,7 @@ awk 'BEGIN { for (i = 0; i < 250; i++) print i, i % 5 }' >communities.txt
 run "$TROUPE" import table --edges network.txt.gz --nodes communities.txt --labels 2 --out network
 expect "a list of communities gives labels" says '^classes  *5$'
 follow
-expect "and features of the edges where the files have none" steps_are "feature split partition train"
+expect "and features of the edges where the files have none" steps_are "feature split partition train infer report"
 run "$TROUPE" infer network-parts --run network-parts-run --out network-predictions.csv
 expect "a prediction for each node" [ "$(wc -l <network-predictions.csv)" -eq 251 ]
 run "$TROUPE" infer network-parts --run network-parts-run --exact --json --quiet
