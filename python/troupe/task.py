@@ -85,6 +85,8 @@ def wait(task: Any, progress: OnProgress = None, look: Callable[[], object] | No
     bar = ProgressBar()
     try:
         _wait(task, bar, look)
+        # However short the work was, its last phase is shown, and to its end.
+        bar(progress_of(task))
     finally:
         bar.close()
 

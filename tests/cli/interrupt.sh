@@ -72,7 +72,12 @@ wait "$child"
 code=$?
 expect "inference that is stopped fails" exited 1
 expect "... with one sentence" complains '^troupe infer: stopped by a signal; each output is whole or as it was before$'
-expect "... and leaves nothing half-written" empty_folder "$work/outputs"
+# The signal may come behind the last output: a file that stands is whole, a line for the header.
+whole_or_absent() {
+    [ "$(ls -A "$work/outputs")" = "" ] ||
+        { [ "$(ls -A "$work/outputs")" = p.csv ] && [ "$(wc -l <"$work/outputs/p.csv")" = 20001 ]; }
+}
+expect "... and leaves nothing half-written" whole_or_absent
 
 # A peer that no connection is had with, which process 1 makes and process 0 waits for.
 port=$((30000 + $$ % 1200 * 2))
@@ -83,6 +88,8 @@ for absent in 0 1; do
  "hosts": [{"name": "a", "address": "127.9.9.$((9 - absent * 8))", "port": $port, "trainers": 1},
            {"name": "b", "address": "127.9.9.$((9 - present * 8))", "port": $((port + 1)), "trainers": 1}]}
 E2
+    # The shell empties the file behind the fork: what the round before said would be read here.
+    : >"$work/err"
     "$TROUPE" train --cluster "$work/tcp-$absent.json" --process $present --epochs 2 --hidden 8 --quiet \
         --run "$work/run-$absent" >"$work/out" 2>"$work/err" </dev/null &
     child=$!
