@@ -151,6 +151,22 @@ static void loader_unreserve(struct batch_store *store, struct store_loader *l, 
         account_release(&store->account, bytes);
 }
 
+/* A batch that nobody will take is as good for the next one as one that was given back: a loop that
+ * is left early would otherwise have the memory of its next batches faulted in anew. Its charge
+ * stays, as that of an idle batch. */
+static void batch_store_retire(struct batch_store *store, struct sampled_batch *batch,
+                               struct sampled_batch **list)
+{
+    if (!store->closed && store->num_idle < BATCH_STORE_IDLE_MAX) {
+        batch->next = store->idle;
+        store->idle = batch;
+        store->num_idle++;
+        return;
+    }
+    loader_uncharge(store, batch);
+    batch_store_discard(list, batch);
+}
+
 /* Batches that wait here have one reference, the store's own. */
 static void drop_ready(struct batch_store *store, struct store_loader *l,
                        struct sampled_batch **list)
@@ -158,8 +174,7 @@ static void drop_ready(struct batch_store *store, struct store_loader *l,
     while (l->ready != NULL) {
         struct sampled_batch *batch = l->ready;
         l->ready = batch->next;
-        loader_uncharge(store, batch);
-        batch_store_discard(list, batch);
+        batch_store_retire(store, batch, list);
     }
     while (l->num_reserved > 0)
         loader_unreserve(store, l, l->reserved[0].epoch, l->reserved[0].index);
@@ -251,8 +266,7 @@ void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t ep
             continue;
         }
         *link = batch->next;
-        loader_uncharge(store, batch);
-        batch_store_discard(&list, batch);
+        batch_store_retire(store, batch, &list);
     }
     pthread_mutex_unlock(&store->mutex);
     destroy_list(store, list);

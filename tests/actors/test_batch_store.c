@@ -230,6 +230,40 @@ static void batches_are_used_again(void **state)
     batch_store_release(store);
 }
 
+/* Batches that a loop left behind are used again: of an epoch that was dropped, of steps that were
+ * passed by, and of a loader that was closed; one that gives way to another is freed at once. */
+static void what_nobody_takes_is_used_again(void **state)
+{
+    struct batch_store *store = batch_store_create(1 << 20);
+    struct sampled_batch *batch = make_batch(store, 1, 0, 0, 3000);
+    size_t bytes = sampled_batch_bytes(batch);
+    (void)state;
+    assert_int_equal(batch_store_open_loader(store, 1, 10), 0);
+    for (int way = 0; way < 3; way++) {
+        batch->loader = 1;
+        batch->space.batch.index = 5;
+        assert_int_equal(batch_store_deposit(store, batch), 0);
+        if (way == 0)
+            batch_store_set_epoch(store, 1, 0, 0);
+        else if (way == 1)
+            batch_store_advance(store, 1, 0, 6);
+        else
+            batch_store_close_loader(store, 1);
+        assert_int_equal(batch_store_used(store), bytes);
+        assert_ptr_equal(batch_store_take(store, 1, 1, 1), batch);
+        assert_int_equal(batch_store_used(store), 0);
+        assert_int_equal(batch->space.batch.index, 0);
+        batch_store_set_epoch(store, 1, 0, 0);
+    }
+    assert_int_equal(batch_store_open_loader(store, 1, 10), 0);
+    batch->loader = 1;
+    assert_int_equal(batch_store_deposit(store, batch), 0);
+    assert_true(batch_store_drop(store, 1, 0, 0));
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_close(store);
+    batch_store_release(store);
+}
+
 /* A batch that came takes the room of idle ones, as what is asked for does. */
 static void idle_batches_give_way_to_one_that_came(void **state)
 {
@@ -380,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_batch_without_room_says_how_large_it_is),
         cmocka_unit_test(what_was_passed_by_is_dropped),
         cmocka_unit_test(batches_are_used_again),
+        cmocka_unit_test(what_nobody_takes_is_used_again),
         cmocka_unit_test(idle_batches_give_way_to_one_that_came),
         cmocka_unit_test(any_order_charges_what_is_held),
         cmocka_unit_test(any_thread_charges_what_is_held),
