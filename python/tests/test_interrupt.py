@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -46,6 +48,9 @@ CALLS: dict[str, Callable[[troupe.DistGraph], Any]] = {
     "listed": lambda g: g.nodes_of([1, 2]),
     "draw": lambda g: sampler().draw(g, [1, 2]),
     "batch": lambda g: next(iter(troupe.DistNodeDataLoader(g, None, sampler(), batch_size=9))),
+    "group": lambda g: g.group().restore(),
+    "tensor": lambda g: troupe.DistTensor((NODES, 2), "float32", "t", graph=g),
+    "neighbours": lambda g: troupe.sample_neighbors(g, [1, 2], 3),
     "end": lambda g: g.wait_end(),
 }
 
@@ -94,6 +99,53 @@ def test_ctrl_c_ends_opening(world: World, tmp_path: Path) -> None:
     assert time.perf_counter() - sender.at < 0.5
 
 
+# The sampler and the trainer of a job whose servers stand still from the first draw on. The main
+# thread waits for the batch that the program's own sampler draws, on a thread of the loader.
+OWN_DRAWS = """
+import os, signal, sys, threading, time
+import troupe
+
+class Own(troupe.BlockSampler):
+    def sample_blocks(self, g, seeds, exclude_eids=None):
+        os.kill(int(sys.argv[2]), signal.SIGSTOP)
+        started.set()
+        return troupe.NeighborSampler([2]).sample_blocks(g, seeds)
+
+def strike():
+    started.wait()
+    time.sleep(0.5)
+    print(time.monotonic(), flush=True)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+started = threading.Event()
+g = troupe.DistGraph(cluster=sys.argv[1], process=1, incarnation=1)
+loader = troupe.DistNodeDataLoader(g, None, Own(), batch_size=9)
+threading.Thread(target=strike).start()
+try:
+    next(iter(loader))
+except KeyboardInterrupt:
+    print(time.monotonic(), flush=True)
+"""
+
+
+def test_a_program_ends_whose_own_draws_wait(world: World, tmp_path: Path) -> None:
+    here = {"name": "a", "unix": str(tmp_path / "a"), "servers": 2, "samplers": 0, "trainers": 0}
+    there = {"name": "b", "unix": str(tmp_path / "b"), "samplers": 1, "trainers": 1, "loops": 1}
+    job = {"name": "job", "graph": str(world.path), "direct": False, "hosts": [here, there]}
+    cluster = tmp_path / "c.json"
+    cluster.write_text(json.dumps(job))
+    serve = [os.environ.get("TROUPE", "troupe"), "serve", "--cluster", str(cluster), "--process", "0"]
+    with subprocess.Popen(serve, stdin=subprocess.DEVNULL) as server:
+        try:
+            words = [sys.executable, "-c", OWN_DRAWS, str(cluster), str(server.pid)]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        finally:
+            server.kill()
+    assert done.returncode == 0, done.stderr
+    struck, ended = map(float, done.stdout.split())
+    assert ended - struck < 0.2
+
+
 def test_a_handler_that_raises_ends_the_wait_with_its_exception(lonely: troupe.DistGraph) -> None:
     def handler(*_: object) -> None:
         raise LookupError("from the handler")
@@ -103,6 +155,12 @@ def test_a_handler_that_raises_ends_the_wait_with_its_exception(lonely: troupe.D
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(LookupError, match="from the handler"):
             lonely.in_degrees()
+        # No batch was taken, and the loader says so.
+        loader = troupe.DistNodeDataLoader(lonely, None, sampler(), batch_size=9)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(LookupError, match="from the handler"):
+            next(loader)
+        assert loader.state_dict()["batch"] == 0
     finally:
         signal.signal(signal.SIGALRM, before)
 

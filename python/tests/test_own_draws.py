@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from typing import Any
@@ -140,3 +141,33 @@ def test_output_rows_follow_the_seeds_as_given(graph: troupe.DistGraph, world: W
     original = graph.orig_ids(ids=sources), graph.orig_ids(ids=destinations)
     known = {(int(s), int(d)) for s, d in world.edges}
     assert set(zip(*(ids.tolist() for ids in original), strict=True)) <= known
+
+
+class Held(troupe.BlockSampler):
+    """Draws when it is let."""
+
+    def __init__(self) -> None:
+        self.let = threading.Event()
+
+    def sample_blocks(self, g: Any, seeds: Any, exclude_eids: Any = None) -> Any:
+        self.let.wait(60)
+        return np.asarray(seeds).tolist()
+
+
+def test_a_signal_loses_no_batch(graph: troupe.DistGraph) -> None:
+    sampler = Held()
+    loader = troupe.DistNodeDataLoader(graph, list(range(90)), sampler, batch_size=9)
+
+    def handler(*_: object) -> None:
+        raise LookupError("from the handler")
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(LookupError, match="from the handler"):
+            next(loader)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert loader.state_dict()["batch"] == 0
+    sampler.let.set()
+    assert sorted(seed for seeds in loader for seed in seeds) == list(range(90))

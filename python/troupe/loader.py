@@ -246,14 +246,10 @@ class DistNodeDataLoader:
         except StopIteration:
             self._epoch, self._taken = self._epoch + 1, None
             raise
-        except errors.Error:
-            raise
-        except Exception:
-            # An exception of the program's own stands for its batch.
-            self._taken = (self._taken or 0) + 1
-            raise
+        # An exception of the program's own stands for its batch; one of a signal's handler, which
+        # ended the wait, does not.
         self._taken = (self._taken or 0) + 1
-        return batch
+        return batch if self._own is None else batch.result()
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first seed of all, in the place of one without seeds."""

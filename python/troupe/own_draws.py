@@ -10,6 +10,8 @@ batch, so neither changes a batch.
 from __future__ import annotations
 
 import multiprocessing
+import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import draw_seed
 from .batch import Batch
+from .binding import lib
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -95,6 +98,7 @@ class OwnDraws:
         self._queue: deque[Future[Any]] = deque()
         self._executor: Executor | None = None
         self._at_end = False
+        _open.add(self)
 
     def _start(self) -> Executor:
         if self._processes:
@@ -115,8 +119,8 @@ class OwnDraws:
             future = self._executor.submit(self._making.finished, batch, key)
         self._queue.append(future)
 
-    def next(self, take: Callable[[], Batch]) -> Any:
-        """The next batch; an exception of the program's own is raised in its place.
+    def next(self, take: Callable[[], Batch]) -> Future[Any]:
+        """The next batch, or the exception of the program's own in its place; it is there.
 
         `take` gives the library's next, and raises StopIteration behind the last.
         """
@@ -128,7 +132,9 @@ class OwnDraws:
         if not self._queue:
             self._at_end = False
             raise StopIteration
-        return self._queue.popleft().result()
+        # A signal that ends the wait leaves the batch where it is.
+        self._queue[0].exception()
+        return self._queue.popleft()
 
     def drop(self) -> None:
         """Leaves the epoch: what is under way belongs to nobody."""
@@ -137,9 +143,31 @@ class OwnDraws:
         self._queue.clear()
         self._at_end = False
 
+    def abandon(self) -> None:
+        """Ends draws that wait, and with them every wait on the session; no batch follows."""
+        waiting = any(not future.done() for future in self._queue)
+        self.drop()
+        if waiting and self._making.graph.session.is_open:
+            lib.tr_session_interrupt(self._making.graph.session.pointer())
+
     def close(self) -> None:
         """Ends the threads or processes."""
         self.drop()
         if self._executor is not None:
             self._executor.shutdown(wait=self._processes, cancel_futures=True)
             self._executor = None
+
+
+_open: weakref.WeakSet[OwnDraws] = weakref.WeakSet()
+
+
+def _abandon_all() -> None:
+    """The interpreter waits for the threads of every executor before it runs what `atexit` has,
+    which closes sessions: a draw from servers that are lost would keep it until its deadline."""
+    for draws in list(_open):
+        draws.abandon()
+
+
+# The functions that run before those threads are waited for; the last that came is the first.
+_before_threads: Callable[[Callable[[], None]], None] = vars(threading)["_register_atexit"]
+_before_threads(_abandon_all)
