@@ -134,7 +134,14 @@ def test_a_program_ends_whose_own_draws_wait(world: World, tmp_path: Path) -> No
     job = {"name": "job", "graph": str(world.path), "direct": False, "hosts": [here, there]}
     cluster = tmp_path / "c.json"
     cluster.write_text(json.dumps(job))
-    serve = [os.environ.get("TROUPE", "troupe"), "serve", "--cluster", str(cluster), "--process", "0"]
+    serve = [
+        os.environ.get("TROUPE", "troupe"),
+        "serve",
+        "--cluster",
+        str(cluster),
+        "--process",
+        "0",
+    ]
     with subprocess.Popen(serve, stdin=subprocess.DEVNULL) as server:
         try:
             words = [sys.executable, "-c", OWN_DRAWS, str(cluster), str(server.pid)]

@@ -242,14 +242,17 @@ class DistNodeDataLoader:
 
     def __next__(self) -> Any:
         try:
-            batch = self._take() if self._own is None else self._own.next(self._take)
+            if self._own is None:
+                batch: Any = self._take()
+            else:
+                drawn = self._own.next(self._take)
         except StopIteration:
             self._epoch, self._taken = self._epoch + 1, None
             raise
         # An exception of the program's own stands for its batch; one of a signal's handler, which
         # ended the wait, does not.
         self._taken = (self._taken or 0) + 1
-        return batch if self._own is None else batch.result()
+        return batch if self._own is None else drawn.result()
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first seed of all, in the place of one without seeds."""
