@@ -18,6 +18,7 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/launching.py \
+    python/tests/soak_loaders.py \
     python/tests/soak_ranks.py \
     python/tests/test_blocks.py \
     python/tests/test_checkpointing.py \

@@ -32,7 +32,8 @@ def dumped_by_c(world: World, folder: Path, seed: int) -> list[bytes]:
     build = Path(os.environ["TROUPE_BUILD"])
     program = folder / "dump_batches"
     libs = build / ".libs"
-    words = [os.environ.get("CC", "cc"), HERE / "dump_batches.c", "-I", HERE.parents[1] / "include"]
+    words = [*os.environ.get("CC", "cc").split(), HERE / "dump_batches.c"]
+    words += ["-I", HERE.parents[1] / "include"]
     words += ["-L", libs, f"-Wl,-rpath,{libs}", "-ltroupe", "-o", program]
     subprocess.run(list(map(str, words)), check=True)
     out = subprocess.run([program, world.path, str(seed)], check=True, capture_output=True).stdout
