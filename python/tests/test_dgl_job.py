@@ -66,10 +66,10 @@ nodes = d.node_split(torch.ones(g.num_nodes(), dtype=torch.bool), book)
 assert sorted(gathered(nodes)) == list(range(g.num_nodes()))
 
 # A layer for every node, whose rows go to their owners: a mean over neighbours, whatever rank.
+# All layers have one name: each reads the former one's, while others may write this one's.
 rows = g.ndata["feat"]
-for layer in range(2):
-    result = d.DistTensor((g.num_nodes(), rows.shape[1]), torch.float32, f"mean {layer}",
-                          persistent=True)
+for layer in range(3):
+    result = d.DistTensor((g.num_nodes(), rows.shape[1]), torch.float32, "mean", persistent=True)
     for seeds in d.DistDataLoader(nodes, 97, collate_fn=torch.tensor):
         batch = troupe.MultiLayerFullNeighborSampler(1).draw(g, {g.ntypes[0]: seeds})
         block = batch.blocks[0]
@@ -80,7 +80,7 @@ for layer in range(2):
     g.barrier()
     rows = result
 edges, expected = np.load(raw + "/edges/_N:_E:_N.npy"), np.load(raw + "/node_data/_N/feat.npy")
-for _ in range(2):
+for _ in range(3):
     total, count = np.zeros(expected.shape), np.zeros(len(expected))
     np.add.at(total, edges[:, 1], expected[edges[:, 0]])
     np.add.at(count, edges[:, 1], 1)

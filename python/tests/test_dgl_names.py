@@ -207,6 +207,37 @@ def test_a_tensor_whose_first_user_is_gone_gives_no_warning(g) -> None:
             del made, rows
 
 
+@pytest.mark.parametrize("trainers", [1, 2])
+def test_a_loop_may_read_what_its_line_made_before(g, trainers: int) -> None:
+    """As a script of many layers makes one name for each: the former tensor stays as it is."""
+    g._world = trainers
+    shape, rows = (g.num_nodes(), 2), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for layer in range(4):
+            made = distributed.DistTensor(shape, torch.float32, "h", persistent=True)
+            assert made.name == "h"
+            if rows is not None:
+                assert torch.equal(made[:], rows[:]), "it begins as a copy"
+                before = rows[:]
+                made[[3, 1]] = rows[[3, 1]] + 1
+                assert torch.equal(rows[:], before) and not torch.equal(made[:], before)
+            rows = made
+            g.barrier() if trainers == 1 else g.free_dropped()
+    del made, rows
+    assert distributed.DistTensor(shape, torch.float32, "h")[[3]].tolist() == [[3, 3]]
+    with pytest.raises(troupe.errors.Mismatch, match="name another one"):
+        for width in (2, 3):
+            made = distributed.DistTensor((shape[0], width), torch.float32, "h", persistent=True)
+
+
+def test_a_graph_is_that_of_dgls_launcher(world, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DGL_CONF_PATH", str(world.path))
+    distributed.initialize("ip_config.txt")
+    assert distributed.DistGraph("g").path == str(world.path)
+    distributed.exit_client()
+
+
 def test_draws_by_weights_or_masks_are_refused(g) -> None:
     for options in ({"prob": "w"}, {"mask": "train_mask"}):
         with pytest.raises(

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from .. import errors
 from .. import graph as troupe_graph
 from ..arrays import ids_of
 from ..types import DEFAULT_NTYPE, EtypeName
@@ -51,6 +53,7 @@ class DistGraph(troupe_graph.DistGraph):
         ``DIR/NAME.json`` of Troupe's partitions, or of DGL's, which are converted first, into a
         folder beside them (see `troupe.dgl.dgl_folder`). In a job of several processes the graph
         is that of the cluster file; a path is then compared with it, where this host has the file.
+        None: the graph of `gpb`, or of the environment's ``DGL_CONF_PATH``.
     standalone : bool
         A graph of this process alone, whatever `initialize` was given.
     **options
@@ -71,6 +74,8 @@ class DistGraph(troupe_graph.DistGraph):
         options["tensors"] = "torch"
         if part_config is None and gpb is not None:
             part_config = gpb.path
+        if part_config is None and "session" not in options:
+            part_config = os.environ.get("DGL_CONF_PATH") or None  # DGL's launcher sets it
         if "session" in options and part_config is not None and not os.path.exists(part_config):
             part_config = None
         if part_config is not None:
@@ -84,7 +89,9 @@ class DistGraph(troupe_graph.DistGraph):
         self.handles = WeakValueDictionary()
         # Of a job of several processes: those that nobody here uses, but others may until the next
         # barrier.
-        self.dropped: list[tuple[tuple[str, str | None], Any]] = []
+        self.dropped: list[tuple[tuple[str, str | None], Any, bool]] = []
+        # How often the tensor of a name left it to the next one.
+        self._handed_over: dict[tuple[str, str | None], int] = {}
         super().__init__(None, None, part_config, **options)
         if not standalone:
             context.opened(self)
@@ -112,7 +119,21 @@ class DistGraph(troupe_graph.DistGraph):
 
     def free_dropped(self) -> None:
         """Frees tensors that were dropped, unless they were found again by their names."""
+        gone = [one for one in self.dropped if one[0] not in self.handles]
         self.dropped = [one for one in self.dropped if one[0] in self.handles]
+        for _, rows, is_former in gone:
+            if is_former and rows.made:
+                with contextlib.suppress(errors.Error):
+                    rows.delete()
+
+    def hand_over_name(self, key: tuple[str, str | None]) -> None:
+        """The next tensor of a name is another one than the last."""
+        self._handed_over[key] = self._handed_over.get(key, 0) + 1
+
+    def stored_name(self, key: tuple[str, str | None]) -> str:
+        """What the owners of the newest tensor of a name know it by."""
+        number = self._handed_over.get(key, 0)
+        return f"{key[1]} ({number})" if number else str(key[1])
 
     # Constants.
 

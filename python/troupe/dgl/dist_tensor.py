@@ -7,6 +7,7 @@ policy: in a job of one process these lie in it, in one of several they are `tro
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -42,12 +43,29 @@ def _policy_of(rows: int) -> tuple[DistGraph, PartitionPolicy]:
     )
 
 
+def _line(frame: Any) -> tuple[str, int]:
+    """The line of a program that a frame is at."""
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _another(name: Any, policy: PartitionPolicy, rows: Any) -> errors.Mismatch:
+    return errors.Mismatch(
+        f"DistTensor {name!r} of {policy.policy_str} is there already, of shape "
+        f"{tuple(rows.shape)} and {rows.dtype}: name another one"
+    )
+
+
 class DistTensor:
     """A tensor with a row for each node or edge of a type.
 
     ``t[ids]`` gives rows as a tensor in the CPU's memory, ``t[ids] = rows`` writes them. The same
     name and policy is the same tensor again: one of another shape or dtype is refused, and a second
     one while the first is in use gives a warning.
+
+    A loop over layers that makes the same name anew on one line, reads what that line made before
+    and writes this one, would read its own writes. So a persistent tensor that the same line makes
+    again, by name alone, while the former one is in use, begins as a copy of it, takes the name
+    over, and leaves the former one as it is. All trainers run such a loop.
 
     Parameters
     ----------
@@ -81,6 +99,7 @@ class DistTensor:
         shape = tuple(int(n) for n in shape)
         if persistent and name is None:
             raise ValueError("DistTensor(persistent=True): give it a name")
+        by_name = persistent and part_policy is None
         graph: Any = None if part_policy is None else part_policy.partition_book.graph
         if part_policy is None or graph is None:
             graph, guessed = _policy_of(shape[0])
@@ -96,12 +115,19 @@ class DistTensor:
                 f"{part_policy.get_size()}"
             )
         key, named = (part_policy.policy_str, name), name is not None
+        origin = _line(sys._getframe(1))
+        former = graph.handles.get(key) if named else None
+        is_next = former is not None and by_name and former._origin == origin
         rows = None if name is None else graph.written.get(key, graph.attached.get(key))
+        if is_next:
+            former._hand_over(shape, dtype)
+            rows, init_func = None, former._copy_of_rows()
         if graph.world > 1:
+            stored = graph.stored_name(key) if named else None
             rows = shared = tensors.DistTensor(
-                shape, dtype, name, part_policy, init_func, persistent, graph=graph
+                shape, dtype, stored, part_policy, init_func, persistent, graph=graph
             )
-            name = shared.name
+            name = name or shared.name
         elif rows is None:
             rows = torch.zeros(shape, dtype=dtype) if init_func is None else init_func(shape, dtype)
             if tuple(rows.shape) != shape or rows.dtype != dtype:
@@ -111,16 +137,14 @@ class DistTensor:
             if name is not None:
                 (graph.written if persistent else graph.attached)[key] = rows
         elif tuple(rows.shape) != shape or rows.dtype != dtype:
-            raise errors.Mismatch(
-                f"DistTensor {name!r} of {part_policy.policy_str} is there already, of shape "
-                f"{tuple(rows.shape)} and {rows.dtype}: name another one"
-            )
+            raise _another(name, part_policy, rows)
         self._rows: Any = rows
         self._name = name or f"anonymous-{id(rows)}"
         self._policy = part_policy
         self._graph_of_rows, self._key = graph, (part_policy.policy_str, self._name)
         self._is_passing = graph.world > 1 and not persistent
-        if named and key in graph.handles:
+        self._origin = origin
+        if former is not None and not is_next:
             warnings.warn(
                 f"DistTensor {name!r} of {part_policy.policy_str} is in use already, and this is "
                 "the same tensor: what is written to one is read from the other. A loop that reads "
@@ -130,12 +154,36 @@ class DistTensor:
         if named:
             graph.handles[key] = self
 
+    def _hand_over(self, shape: tuple[int, ...], dtype: Any) -> None:
+        """Leaves the name to a tensor that the same line makes next; see the class."""
+        if self.shape != shape or self.dtype != dtype:
+            raise _another(self._name, self._policy, self)
+        graph, key = self._graph_of_rows, self._key
+        # Its rows are its own from here on, and in a job are freed with it, by a barrier.
+        self._key = (key[0], None)
+        self._is_passing = self._is_former = graph.world > 1
+        graph.written.pop(key, None)
+        graph.attached.pop(key, None)
+        graph.hand_over_name(key)
+
+    def _copy_of_rows(self) -> Callable[[Any, Any], Any]:
+        """An init_func that gives these rows: all of them, or one partition's after the other's."""
+        first = 0
+
+        def init(shape: Any, _: Any) -> Any:
+            nonlocal first
+            first += shape[0]
+            return self[slice(first - shape[0], first)]
+
+        return init
+
+    _is_former = False
     _is_passing = False
 
     def __del__(self) -> None:
         # Other trainers may read it until they come to the next barrier.
         if self._is_passing and self._graph_of_rows.is_open:
-            self._graph_of_rows.dropped.append((self._key, self._rows))
+            self._graph_of_rows.dropped.append((self._key, self._rows, self._is_former))
 
     @property
     def name(self) -> str:

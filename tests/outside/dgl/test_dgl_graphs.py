@@ -65,6 +65,25 @@ def theirs(whole, tmp_path_factory) -> str:
     return f"{path}/g.json"
 
 
+SAGE = "examples/distributed/graphsage/node_classification.py"
+
+
+@pytest.fixture(scope="session")
+def example(whole, tmp_path_factory) -> dict[str, str]:
+    """The graph with the names of DGL's example, in partitions of ours and of DGL's."""
+    g = real.graph(whole.edges(), num_nodes=NODES)
+    g.ndata["features"], g.ndata["labels"] = whole.ndata["feat"], whole.ndata["label"]
+    third = torch.from_numpy(np.random.default_rng(2).integers(0, 3, NODES))
+    for number, name in enumerate(("train_mask", "val_mask", "test_mask")):
+        g.ndata[name] = third == number
+    found = {}
+    for name, module in (("ours", dgl), ("theirs", real)):
+        path = tmp_path_factory.mktemp("example") / name
+        module.distributed.partition_graph(g.local_var(), "g", 3, str(path))
+        found[name] = f"{path}/g.json"
+    return found
+
+
 @pytest.fixture
 def g(ours) -> Iterator[dgl.distributed.DistGraph]:
     dgl.distributed.initialize(None, seed=5)
@@ -386,6 +405,46 @@ def test_the_script_runs_unchanged_under_torchrun(ours, tmp_path) -> None:
                 process.kill()
                 process.wait()
     check_trained(ours[0], out, 4)
+
+
+@pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.parametrize(("folder", "world"), [("ours", 1), ("theirs", 1), ("ours", 4)])
+def test_dgls_own_example_infers_every_node(
+    example, tmp_path, folder: str, world: int, layers: int
+) -> None:
+    """As its sources have it: all hidden layers are written to one name."""
+    path, out = example[folder], tmp_path / "result"
+    (tmp_path / "ip_config.txt").write_text("127.0.0.1 30050\n")
+    fanouts = ",".join(["5"] * (layers - 1) + ["10"])
+    words = ["-m", "troupe.dgl", HERE / "run_sage.py"]
+    words += [f"{os.environ['TROUPE_DGL_SOURCE']}/{SAGE}", out, "--graph_name", "g"]
+    words += ["--ip_config", tmp_path / "ip_config.txt", "--part_config", path, "--pad-data"]
+    words += ["--num_layers", layers, "--fan_out", fanouts, "--num_epochs", 4, "--lr", 0.01]
+    words += ["--batch_size", 100, "--batch_size_eval", 200, "--eval_every", 2, "--log_every", 5]
+    if world == 1:
+        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+        environment = {**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"}
+        subprocess.run([sys.executable, *map(str, words)], check=True, env=environment)
+    else:
+        said = Launch(write_cluster(tmp_path, Path(path), world), *words).finish()
+        assert said.count("Summary of node classification") == world, said
+    saved = [torch.load(f"{out}.{rank}") for rank in range(world)]
+    dgl.distributed.initialize(None)
+    with dgl.distributed.DistGraph("g", part_config=path) as opened:
+        renumbered = real.graph(opened.find_edges(opened.edges()), num_nodes=NODES)
+        rows = opened.ndata["features"][:]
+    dgl.distributed.exit_client()
+    sizes = [8, *[16] * (layers - 1), CLASSES]
+    for number in range(layers):
+        layer = real.nn.SAGEConv(sizes[number], sizes[number + 1], "mean")
+        prefix, state = f"layers.{number}.", saved[0][0]
+        own = {k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)}
+        layer.load_state_dict(own)
+        rows = layer(renumbered, rows)
+        rows = torch.relu(rows) if number + 1 < layers else rows
+    for state, result in saved:
+        assert all(torch.equal(state[name], saved[0][0][name]) for name in state)
+        assert torch.allclose(rows, result, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["homo", "hetero"])
