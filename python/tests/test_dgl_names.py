@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 import troupe
 
 torch = pytest.importorskip("torch")
 
 from troupe import dgl  # noqa: E402
-from troupe.dgl import distributed, installed  # noqa: E402
+from troupe.dgl import context, distributed, installed  # noqa: E402
 from troupe.dgl.dgl_loaders import DistDataLoader, SeedList  # noqa: E402
 from troupe.dgl.dgl_samplers import NeighborSampler  # noqa: E402
 
@@ -214,7 +213,7 @@ def test_a_loop_may_read_what_its_line_made_before(g, trainers: int) -> None:
     shape, rows = (g.num_nodes(), 2), None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for layer in range(4):
+        for _ in range(4):
             made = distributed.DistTensor(shape, torch.float32, "h", persistent=True)
             assert made.name == "h"
             if rows is not None:
@@ -228,7 +227,7 @@ def test_a_loop_may_read_what_its_line_made_before(g, trainers: int) -> None:
     assert distributed.DistTensor(shape, torch.float32, "h")[[3]].tolist() == [[3, 3]]
     with pytest.raises(troupe.errors.Mismatch, match="name another one"):
         for width in (2, 3):
-            made = distributed.DistTensor((shape[0], width), torch.float32, "h", persistent=True)
+            distributed.DistTensor((shape[0], width), torch.float32, "h", persistent=True)
 
 
 def test_a_graph_is_that_of_dgls_launcher(world, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,6 +235,51 @@ def test_a_graph_is_that_of_dgls_launcher(world, monkeypatch: pytest.MonkeyPatch
     distributed.initialize("ip_config.txt")
     assert distributed.DistGraph("g").path == str(world.path)
     distributed.exit_client()
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_a_book_that_was_loaded_by_itself_splits(world, monkeypatch, even: bool) -> None:
+    """As scripts do that train on whole partitions: no graph is open, nothing is initialized."""
+    monkeypatch.setattr(context, "get_num_client", lambda: 4)
+    book = distributed.load_partition_book(world.path, 1)[0]
+    for split, count in (
+        (distributed.node_split, book.num_nodes()),
+        (distributed.edge_split, book.num_edges()),
+    ):
+        mask = np.arange(count) % 3 > 0
+        shares = [split(mask, book, rank=rank, force_even=even) for rank in range(4)]
+        assert torch.cat(shares).sort().values.tolist() == np.flatnonzero(mask).tolist()
+        assert not even or {len(share) - len(shares[-1]) for share in shares} <= {0, 1}
+
+
+def test_names_of_tensors_are_written_as_dgl_has_them(g) -> None:
+    name = distributed.HeteroDataName(False, ("a", "r", "b"), "w")
+    assert str(name) == "edge~a:r:b~w" and name.is_edge() and not name.is_node()
+    again = distributed.parse_hetero_data_name(str(name))
+    assert (again.get_type(), again.get_name()) == (("a", "r", "b"), "w")
+    with pytest.raises(ValueError, match="an edge type is"):
+        distributed.HeteroDataName(False, "r", "w")
+    assert str(g.get_node_partition_policy().get_data_name("x")) == "node~_N~x"
+    kept = distributed.DistTensor((g.num_nodes(),), torch.float32, "kept")
+    assert {"feat", kept.kvstore_key} <= set(g._client.data_name_list())
+    del kept
+    assert "kept" not in g._client.gdata_name_list()
+
+
+def test_an_unknown_type_raises_dgls_error_too(g, monkeypatch: pytest.MonkeyPatch) -> None:
+    class DGLError(Exception):
+        pass
+
+    monkeypatch.setitem(sys.modules, "dgl", type("dgl", (), {"DGLError": DGLError}))
+    book = g.get_partition_book()
+    for ask in (
+        lambda: g.nodes["none"],
+        lambda: g.num_edges("none"),
+        lambda: book.to_canonical_etype("none"),
+    ):
+        with pytest.raises(DGLError, match=r"no .* type 'none'") as caught:
+            ask()
+        assert isinstance(caught.value, troupe.errors.NotFound)
 
 
 def test_draws_by_weights_or_masks_are_refused(g) -> None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,8 +65,9 @@ def partition_graph(
     Parameters
     ----------
     g : DGLGraph
-    graph_name, num_parts, out_path : the book is ``out_path/graph_name.json``. `out_path` is made;
-        it may be there where it is empty, or has partitions of that name, which are replaced.
+    graph_name, num_parts, out_path : the book is ``out_path/graph_name.json``. `out_path` is made
+        where it is not there. Partitions of that name in it are replaced, and other files stay;
+        another graph's partitions there are a reason to refuse.
     num_hops : neighbours are listed up to so many hops away.
     part_method : "metis", "random", or a file with a partition for each node. One part needs none.
     balance_ntypes : a class for each node, or a mapping of node types to such: each is spread
@@ -88,7 +91,6 @@ def partition_graph(
     if part_method in (None, "None"):
         part_method = "random"
     target = Path(out_path)
-    book = target / f"{graph_name}.json"
     if target.is_dir() and not any(target.iterdir()):
         target.rmdir()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,9 +104,10 @@ def partition_graph(
         raw = Path(folder) / "raw"
         write_raw(structure, raw, name=graph_name, ndata=ndata, edata=edata)
         trainers = num_parts * num_trainers_per_machine if num_trainers_per_machine > 1 else 0
+        made = Path(folder) / "parts" if target.exists() else target
         report = partition(
             raw,
-            target,
+            made,
             num_parts,
             method=str(part_method),
             name=graph_name,
@@ -114,16 +117,58 @@ def partition_graph(
             balance_tables=[] if balance_ntypes is None else [CLASSES],
             trainers=trainers,
             seed=seed,
-            replace=book.exists(),
         )
+        if made != target:
+            _move_into(target, made, graph_name)
     if not return_mapping:
         return None
     return tuple(
         {name: torch.from_numpy(ids) for name, ids in each.items()}
         if isinstance(each, Mapping)
         else torch.from_numpy(each)
-        for each in _mapping(report.book)
+        for each in _mapping(str(target / Path(report.book).name))
     )
+
+
+def _part_folders(book: Path) -> list[str]:
+    """The folders of partitions that a book names; none where the file is no book."""
+    try:
+        config = json.loads(book.read_bytes())
+        entries = [v for k, v in config.items() if k.startswith("part-") and isinstance(v, dict)]
+        # DGL's books name files in them.
+        return [str(entry["part_graph"]).split("/")[0] for entry in entries]
+    except (OSError, ValueError, AttributeError, KeyError):
+        return []
+
+
+def _move_into(target: Path, made: Path, name: str) -> None:
+    """Moves partitions that were made into a folder with other files, in the place of older ones.
+
+    There is no book while the partitions are exchanged, so that none names those of two graphs.
+    """
+    book = target / f"{name}.json"
+    own = set(_part_folders(book))
+    others = [set(_part_folders(other)) for other in target.glob("*.json") if other != book]
+    if own and not any(others):
+        # Deals to trainers and lists of names, which the library writes beside its partitions.
+        own |= {found.name for of in ("deal~*", "dict~*") for found in target.glob(of)}
+    own.difference_update(*others)
+    names = [entry.name for entry in made.iterdir() if entry.name != book.name]
+    for entry in names:
+        if entry not in own and os.path.lexists(target / entry):
+            raise errors.AlreadyExists(
+                f"{target / entry} is there already, and is not of {book.name}: name another "
+                f"folder for {name!r}, or remove it"
+            )
+    book.unlink(missing_ok=True)
+    for entry in own:
+        if (target / entry).is_dir():
+            shutil.rmtree(target / entry)
+        else:
+            (target / entry).unlink(missing_ok=True)
+    for entry in names:
+        (made / entry).rename(target / entry)
+    (made / book.name).rename(book)
 
 
 def load_partition_book(

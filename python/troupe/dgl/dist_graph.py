@@ -20,6 +20,7 @@ from .graph_frames import FramesByType, GraphFrame
 from .later import not_yet
 from .partition_book import GraphPartitionBook
 from .policy import PartitionPolicy
+from .type_names import DGLTypes
 
 
 class Scheme(tuple[Any, ...]):
@@ -38,6 +39,15 @@ class Client:
     def barrier(self) -> None:
         """As the graph's."""
         self._graph.barrier()
+
+    def data_name_list(self) -> list[str]:
+        """Names of the tensors that there are: of features, and of programs."""
+        frames = [(n, self._graph.nodes[n].data) for n in self._graph.ntypes]
+        frames += [(e, self._graph.edges[e].data) for e in self._graph.canonical_etypes]
+        found = [name for _, frame in frames for name in frame]
+        return found + [key[1] for key in self._graph.handles if key[1]]
+
+    gdata_name_list = data_name_list
 
 
 class DistGraph(troupe_graph.DistGraph):
@@ -93,6 +103,7 @@ class DistGraph(troupe_graph.DistGraph):
         # How often the tensor of a name left it to the next one.
         self._handed_over: dict[tuple[str, str | None], int] = {}
         super().__init__(None, None, part_config, **options)
+        self.types = DGLTypes(self.types)
         if not standalone:
             context.opened(self)
 
@@ -202,8 +213,7 @@ class DistGraph(troupe_graph.DistGraph):
 
     def part_of(self, rank: int) -> int:
         """The partition that stands for a trainer's machine."""
-        parts, world = self.num_parts, max(self.world, 1)
-        return rank * parts // world if world > parts else rank % parts
+        return part_of_trainer(rank, self.num_parts, max(self.world, 1))
 
     def get_partition_book(self) -> GraphPartitionBook:
         """Which partition owns which nodes and edges."""
@@ -286,6 +296,11 @@ class DistGraph(troupe_graph.DistGraph):
         """Checked IDs of nodes of a type."""
         number = self.types.ntype(ntype)
         return ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+
+
+def part_of_trainer(rank: int, parts: int, world: int) -> int:
+    """The partition that stands for a trainer's machine: trainers share them evenly."""
+    return rank * parts // world if world > parts else rank % parts
 
 
 def _unless_all(ids: Any) -> Any:

@@ -44,7 +44,13 @@ from .later import (
     not_yet,
 )
 from .partition_book import GraphPartitionBook, RangePartitionBook
-from .policy import EdgePartitionPolicy, NodePartitionPolicy, PartitionPolicy
+from .policy import (
+    EdgePartitionPolicy,
+    HeteroDataName,
+    NodePartitionPolicy,
+    PartitionPolicy,
+    parse_hetero_data_name,
+)
 from .services import get_num_server, kvstore, register_service, rpc
 from .workload import edge_split, node_split
 
@@ -110,6 +116,7 @@ __all__ = [
     "EdgeCollator",
     "EdgePartitionPolicy",
     "GraphPartitionBook",
+    "HeteroDataName",
     "MAX_QUEUE_SIZE",
     "NodeCollator",
     "NodePartitionPolicy",
@@ -139,6 +146,7 @@ __all__ = [
     "node_split",
     "optim",
     "out_degrees",
+    "parse_hetero_data_name",
     "partition_graph",
     "register_service",
     "rpc",

@@ -11,6 +11,7 @@ import numpy as np
 from ..book import PartitionBook
 from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
 from .policy import PartitionPolicy
+from .type_names import DGLTypes
 
 if TYPE_CHECKING:
     from ..graph import DistGraph
@@ -31,6 +32,7 @@ class GraphPartitionBook(PartitionBook):
         graph: DistGraph | None = None,
     ) -> None:
         super().__init__(path, partid, tensors, graph)
+        self.types = DGLTypes(self.types)
         if not 0 <= partid < self.num_partitions():
             raise ValueError(f"part_id={partid}: {path} has {self.num_partitions()} partitions")
 

@@ -11,6 +11,44 @@ if TYPE_CHECKING:
     from .partition_book import GraphPartitionBook
 
 
+class HeteroDataName:
+    """The name of a tensor of a type, as DGL writes it: "node~TYPE~NAME" or "edge~S:R:D~NAME"."""
+
+    def __init__(self, is_node: bool, entity_type: Any, data_name: str) -> None:
+        if not is_node and (isinstance(entity_type, str) or len(entity_type) != 3):
+            raise ValueError(f"{entity_type!r}: an edge type is (source, relation, destination)")
+        self._is_node, self._type, self.data_name = is_node, entity_type, data_name
+        self.policy_str = f"node~{entity_type}" if is_node else f"edge~{':'.join(entity_type)}"
+
+    def is_node(self) -> bool:
+        """Whether the rows are of nodes."""
+        return self._is_node
+
+    def is_edge(self) -> bool:
+        """Whether the rows are of edges."""
+        return not self._is_node
+
+    def get_type(self) -> Any:
+        """The type; of edges the canonical one."""
+        return self._type
+
+    def get_name(self) -> str:
+        """The tensor's own name."""
+        return self.data_name
+
+    def __str__(self) -> str:
+        return f"{self.policy_str}~{self.data_name}"
+
+
+def parse_hetero_data_name(name: str) -> HeteroDataName:
+    """A written name taken apart."""
+    kind, entity, data_name = name.split("~", 2)
+    if kind not in ("node", "edge"):
+        raise ValueError(f'{name!r}: begin with "node~" or "edge~"')
+    is_node = kind == "node"
+    return HeteroDataName(is_node, entity if is_node else tuple(entity.split(":")), data_name)
+
+
 class PartitionPolicy:
     """The policy "node~TYPE" or "edge~SOURCE:RELATION:DESTINATION" of a partition book.
 
@@ -44,6 +82,10 @@ class PartitionPolicy:
     def hetero_name(self) -> str:
         """The type as its name in a policy."""
         return self.policy_str.partition("~")[2]
+
+    def get_data_name(self, name: str) -> HeteroDataName:
+        """The name of a tensor among those of all types."""
+        return HeteroDataName(self.is_node, self.type_name, name)
 
     def get_size(self) -> int:
         """Rows in all partitions."""

@@ -12,24 +12,39 @@ from .. import errors
 from ..seeds import NodeSet
 from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
 from . import context
-from .dist_graph import DistGraph
+from .dist_graph import DistGraph, part_of_trainer
 from .dist_tensor import DistTensor, GraphTensor
 
 
-def _graph_of(mask: Any, book: Any, what: str) -> DistGraph:
-    if isinstance(mask, GraphTensor) and isinstance(mask.graph, DistGraph):
-        return mask.graph
-    graph = getattr(book, "graph", None)
-    return graph if isinstance(graph, DistGraph) else context.graph_of(what)
+class _Place:
+    """Who shares: the book, the graph where one is open, and this trainer's place."""
+
+    def __init__(self, mask: Any, book: Any, what: str) -> None:
+        graph = mask.graph if isinstance(mask, GraphTensor) else getattr(book, "graph", None)
+        if not isinstance(graph, DistGraph) and book is None:
+            graph = context.graph_of(what)
+        self.graph = graph if isinstance(graph, DistGraph) else None
+        # A book that was loaded by itself answers without a graph.
+        self.book = book if self.graph is None else self.graph.get_partition_book()
+        self.num_parts = int(self.book.num_partitions())
+        self.world = max(context.get_num_client() if self.graph is None else self.graph.world, 1)
+        self.rank = context.get_rank() if self.graph is None else self.graph.rank()
+
+    def part_of(self, rank: int) -> int:
+        """The partition that stands for a trainer's machine."""
+        if self.graph is not None:
+            return self.graph.part_of(rank)
+        return part_of_trainer(rank, self.num_parts, self.world)
 
 
-def _selected(graph: DistGraph, mask: Any, of_edges: bool, number: int) -> Any:
+def _selected(place: _Place, mask: Any, of_edges: bool, name: Any, number: int) -> Any:
     """IDs that a mask selects, ascending; a range: all of them."""
-    count = graph.rows_of_type(of_edges, number)
+    graph, book = place.graph, place.book
+    count = book.num_edges(name) if of_edges else book.num_nodes(name)
     what = "edge_split" if of_edges else "node_split"
     if mask is None:
         return range(count)
-    if isinstance(mask, GraphTensor) and not of_edges:
+    if isinstance(mask, GraphTensor) and graph is not None and not of_edges:
         chosen = NodeSet(graph, number, "mask", mask.name)
         return range(count) if len(chosen) == count else np.sort(chosen.read(0, len(chosen)))
     values = np.asarray(mask[slice(None)] if isinstance(mask, DistTensor) else mask)
@@ -46,28 +61,27 @@ def _selected(graph: DistGraph, mask: Any, of_edges: bool, number: int) -> Any:
     return range(count) if values.all() else np.flatnonzero(values)
 
 
-def _rank_of(graph: DistGraph, rank: int | None) -> int:
+def _rank_of(place: _Place, rank: int | None) -> int:
     """The trainer that a share is of."""
     if rank is None:
-        return graph.rank()
-    if not 0 <= rank < max(graph.world, 1):
-        raise errors.OutOfRange(f"rank={rank}: the job has {max(graph.world, 1)} trainers")
+        return place.rank
+    if not 0 <= rank < place.world:
+        raise errors.OutOfRange(f"rank={rank}: the job has {place.world} trainers")
     return rank
 
 
-def _share(graph: DistGraph, chosen: Any, rank: int, owned: range, even: bool) -> Any:
+def _share(place: _Place, chosen: Any, rank: int, owned: range, even: bool) -> Any:
     """A trainer's share, as a tensor: by runs of IDs, which lie near each other."""
     import torch
 
-    world = max(graph.world, 1)
-    sharers = list(range(world))
-    if not even and world >= graph.num_parts:
+    sharers = list(range(place.world))
+    if not even and place.world >= place.num_parts:
         # Of what the partition owns, shared by the trainers that stand for it.
         if isinstance(chosen, range):
             chosen = owned
         else:
             chosen = chosen[(chosen >= owned.start) & (chosen < owned.stop)]
-        sharers = [one for one in sharers if graph.part_of(one) == graph.part_of(rank)]
+        sharers = [one for one in sharers if place.part_of(one) == place.part_of(rank)]
     least, more = divmod(len(chosen), len(sharers))
     index = sharers.index(rank)
     begin = index * least + min(index, more)
@@ -91,23 +105,24 @@ def node_split(
     ----------
     nodes : a mask, of the graph or a value a node. ``numpy.arange(g.num_nodes())``, which scripts
         write for "all", is taken as that, with a warning; None is all, too.
-    partition_book : the graph's; None: of the newest open graph.
+    partition_book : the graph's, or one that was loaded by itself; None: of the newest open graph.
     ntype : the node type, where `nodes` does not say.
     rank : the trainer; None: this process's.
     force_even : shares differ by one node at most; else each partition's nodes are shared by the
         trainers that stand for it.
     node_trainer_ids : accepted as DGL has it; shares are runs of IDs.
     """
-    graph = _graph_of(nodes, partition_book, "node_split")
+    place = _Place(nodes, partition_book, "node_split")
+    book = place.book
     if isinstance(nodes, GraphTensor):
         ntype = str(nodes.type_name)
-    elif ntype == DEFAULT_NTYPE and len(graph.ntypes) == 1:
-        ntype = graph.ntypes[0]
-    number = graph.types.ntype(ntype)
-    rank = _rank_of(graph, rank)
-    owned = graph.get_partition_book().node_range(graph.part_of(rank), ntype)
-    chosen = _selected(graph, nodes, False, number)
-    return _share(graph, chosen, rank, owned, force_even)
+    elif ntype == DEFAULT_NTYPE and len(book.ntypes) == 1:
+        ntype = book.ntypes[0]
+    number = book.types.ntype(ntype)
+    rank = _rank_of(place, rank)
+    owned = book.node_range(place.part_of(rank), ntype)
+    chosen = _selected(place, nodes, False, ntype, number)
+    return _share(place, chosen, rank, owned, force_even)
 
 
 def edge_split(
@@ -119,13 +134,14 @@ def edge_split(
     edge_trainer_ids: Any = None,
 ) -> Any:
     """The edges of a mask that a trainer works on: as `node_split`."""
-    graph = _graph_of(edges, partition_book, "edge_split")
+    place = _Place(edges, partition_book, "edge_split")
+    book = place.book
     if isinstance(edges, GraphTensor):
         etype = edges.type_name
-    elif etype in (DEFAULT_ETYPE, DEFAULT_ETYPE[1]) and len(graph.etypes) == 1:
-        etype = graph.canonical_etypes[0]
-    number = graph.types.etype(etype)
-    rank = _rank_of(graph, rank)
-    owned = graph.get_partition_book().edge_range(graph.part_of(rank), etype)
-    chosen = _selected(graph, edges, True, number)
-    return _share(graph, chosen, rank, owned, force_even)
+    elif etype in (DEFAULT_ETYPE, DEFAULT_ETYPE[1]) and len(book.etypes) == 1:
+        etype = book.canonical_etypes[0]
+    number = book.types.etype(etype)
+    rank = _rank_of(place, rank)
+    owned = book.edge_range(place.part_of(rank), etype)
+    chosen = _selected(place, edges, True, etype, number)
+    return _share(place, chosen, rank, owned, force_even)

@@ -407,6 +407,23 @@ def test_the_script_runs_unchanged_under_torchrun(ours, tmp_path) -> None:
     check_trained(ours[0], out, 4)
 
 
+def test_files_beside_partitions_stay(whole, tmp_path) -> None:
+    """Scripts keep their ip_config.txt and maps of IDs where partitions go."""
+    (tmp_path / "ip_config.txt").write_text("127.0.0.1\n")
+    for parts, trainers in ((2, 2), (3, 1), (3, 1)):
+        nodes, _ = dgl.distributed.partition_graph(
+            whole, "g", parts, tmp_path, return_mapping=True, num_trainers_per_machine=trainers
+        )
+        with dgl.distributed.DistGraph(part_config=tmp_path / "g.json", standalone=True) as opened:
+            assert opened.num_parts == parts
+            assert torch.equal(opened.ndata["feat"][:], whole.ndata["feat"][nodes])
+    assert (tmp_path / "ip_config.txt").read_text() == "127.0.0.1\n"
+    with pytest.raises(FileExistsError, match=r"part\d is there already, and is not of h\.json"):
+        dgl.distributed.partition_graph(whole, "h", 2, tmp_path)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"ip_config.txt", "g.json", "part0", "part1", "part2"}
+
+
 @pytest.mark.parametrize("layers", [2, 3])
 @pytest.mark.parametrize(("folder", "world"), [("ours", 1), ("theirs", 1), ("ours", 4)])
 def test_dgls_own_example_infers_every_node(
