@@ -185,6 +185,132 @@ def test_a_folder_of_dgl_opens_as_it_is(tmp_path: Path, world, csc: bool, old: b
     assert np.array_equal(g.edata["w"][:].numpy(), (sources + destinations).numpy())
 
 
+TYPES = {"ntypes": ["b", "a"], "etypes": ["a:goes:b", "b:back:a", "a:own:a"]}
+
+
+def write_typed(folder: Path, change: Change | None = None) -> tuple[Path, dict, dict]:
+    """A graph of two node types, in the order of IDs that DGL gives: by partition, then by type."""
+    chance = np.random.default_rng(4)
+    counts = {"a": [30, 0, 25], "b": [10, 12, 20]}
+    parts, types = range(PARTS), TYPES["ntypes"]
+    config: dict = {"graph_name": "h", "num_parts": PARTS, "halo_hops": 1, "node_map": {}}
+    config["ntypes"] = {name: number for number, name in enumerate(types)}
+    config["etypes"] = {name: number for number, name in enumerate(TYPES["etypes"])}
+    config["num_nodes"] = sum(map(sum, counts.values()))
+    begin, kind, typed = 0, [], []
+    for part in parts:
+        for name in types:
+            end = begin + counts[name][part]
+            config["node_map"].setdefault(name, []).append([begin, end])
+            kind += [name] * (end - begin)
+            typed += range(sum(counts[name][:part]), sum(counts[name][: part + 1]))
+            begin = end
+    kind, typed = np.array(kind), np.array(typed)
+    owner = np.searchsorted(
+        np.cumsum([sum(c[p] for c in counts.values()) for p in parts]), range(begin), side="right"
+    )
+    rows = {name: chance.normal(size=(sum(counts[name]), 3)) for name in types}
+    edges: dict[str, list] = {name: [] for name in TYPES["etypes"]}
+    config["edge_map"], first = {}, 0
+    for part in parts:
+        own = np.flatnonzero(owner == part)
+        ends, ids, weights = [], [], {}
+        for name in TYPES["etypes"]:
+            source, _, target = name.split(":")
+            into = own[kind[own] == target]
+            count = 3 * len(into)
+            pairs = [
+                (chance.choice(np.flatnonzero(kind == source)), into[i % len(into)])
+                for i in range(count)
+            ]
+            config["edge_map"].setdefault(name, []).append([first, first + count])
+            ids += range(first, first + count)
+            first += count
+            ends += pairs
+            edges[name] += [(typed[u], typed[v]) for u, v in pairs]
+            weights[f"{name}/w"] = np.array([typed[u] - typed[v] for u, v in pairs], np.int64)
+        ends = np.array(ends)
+        nodes = np.concatenate([own, np.setdiff1d(ends, own)])
+        local = {node: place for place, node in enumerate(nodes)}
+        places = np.array([[local[u], local[v]] for u, v in ends], np.int64)
+        inner = (np.arange(len(nodes)) < len(own)).astype(np.uint8)
+        graph = put_graph(
+            len(nodes),
+            places[:, 0].copy(),
+            places[:, 1].copy(),
+            {"_ID": nodes.astype(np.int64), "inner_node": inner},
+            {"_ID": np.array(ids, np.int64), "inner_edge": np.ones(len(ids), np.uint8)},
+        )
+        target_folder = folder / f"part{part}"
+        target_folder.mkdir(parents=True)
+        (target_folder / "graph.dgl").write_bytes(graph)
+        feats = {f"{n}/x": rows[n][typed[own[kind[own] == n]]] for n in types}
+        (target_folder / "node_feat.dgl").write_bytes(put_tensors(feats))
+        (target_folder / "edge_feat.dgl").write_bytes(put_tensors(weights))
+        config[f"part-{part}"] = {
+            "node_feats": f"part{part}/node_feat.dgl",
+            "edge_feats": f"part{part}/edge_feat.dgl",
+            "part_graph": f"part{part}/graph.dgl",
+        }
+    config["num_edges"] = first
+    if change is not None:
+        change(config)
+    (folder / "h.json").write_text(json.dumps(config))
+    return folder / "h.json", rows, edges
+
+
+def test_a_folder_of_several_types_opens_as_it_is(tmp_path: Path) -> None:
+    """A partition has no node of one type; the types' numbers are in no order of names."""
+    path, rows, edges = write_typed(tmp_path / "theirs")
+    g = distributed.DistGraph("h", part_config=path)
+    assert g.ntypes == TYPES["ntypes"]
+    assert [":".join(name) for name in g.canonical_etypes] == TYPES["etypes"]
+    for name in g.ntypes:
+        assert np.array_equal(g.nodes[name].data["x"][:].numpy(), rows[name])
+    book = g.get_partition_book()
+    assert [len(book.node_range(part, "a")) for part in range(PARTS)] == [30, 0, 25]
+    for name in TYPES["etypes"]:
+        sources, destinations = g.find_edges(g.edges(name), name)
+        assert sorted(zip(sources.tolist(), destinations.tolist(), strict=True)) == sorted(
+            edges[name]
+        )
+        assert torch.equal(g.edges[name].data["w"][:], sources - destinations)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        (lambda c: c["node_map"].pop("a"), ValueError, "node_map/a: None is no list of ranges"),
+        (
+            lambda c: c["node_map"].update(a=[[0, 30], [30, 30], [30, 2]]),
+            ValueError,
+            "node_map/a: .* is no list of ranges",
+        ),
+        (
+            lambda c: c["node_map"].update(a=[[0, 30], [30, 30], [30, 55]]),
+            ValueError,
+            r"node_map: the ranges are not each of 0 \.\. 96 once",
+        ),
+        (lambda c: c.update(ntypes={"a": 0, "b": 3}), ValueError, "gives no number to each name"),
+        (lambda c: c["etypes"].update({"x": 3}), NotImplementedError, "'x' is no source:relation"),
+        (
+            lambda c: (
+                c.update(etypes={"b:goes:a": 0, "b:back:a": 1, "a:own:a": 2})
+                or c["edge_map"].update({"b:goes:a": c["edge_map"]["a:goes:b"]})
+            ),
+            troupe.errors.Mismatch,
+            "an edge of 'b:goes:a' has ends of other types",
+        ),
+    ],
+)
+def test_a_folder_of_several_types_that_is_wrong_is_refused(
+    tmp_path: Path, change: Change, error: type[Exception], says: str
+) -> None:
+    path, *_ = write_typed(tmp_path / "theirs", change)
+    with pytest.raises(error, match=says):
+        distributed.DistGraph("h", part_config=path)
+
+
 def test_a_folder_is_converted_once_until_it_changes(tmp_path: Path, world, monkeypatch) -> None:
     path = write_folder(tmp_path / "theirs", world)
     first = dgl_folder.opened_as(path)
@@ -229,7 +355,7 @@ def _moved(config: dict) -> None:
     ("change", "error", "says"),
     [
         (_twice, troupe.errors.Mismatch, "a node is owned by another partition, too"),
-        (_typed, NotImplementedError, "ntypes are 'a', 'b'; partitions of several types"),
+        (_typed, NotImplementedError, "'_N:_E:_N' is no source:relation:destination of the node"),
         (_moved, troupe.errors.Mismatch, r"node_map gives part-0 the nodes 0 \.\. 701"),
         (lambda c: c.pop("part-2"), NotImplementedError, "part-2 has no part_graph"),
         (lambda c: c.update(num_parts="3"), ValueError, "num_parts: '3' is no count"),

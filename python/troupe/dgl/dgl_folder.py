@@ -35,6 +35,7 @@ _mapped: Any = np.lib.format.open_memmap
 PIECE = 1 << 18
 PARTS_MAX = 1 << 16
 EDGES = ":".join(DEFAULT_ETYPE)
+INT64 = np.dtype("int64")
 
 
 def opened_as(part_config: AnyPath) -> str:
@@ -54,8 +55,49 @@ def opened_as(part_config: AnyPath) -> str:
     return str(folder.converted(text))
 
 
+class TypedIds:
+    """The types of nodes, or of edges, and homogeneous IDs as IDs of each.
+
+    A partition's IDs of a type follow each other; IDs of a type count over partitions.
+    """
+
+    def __init__(self, names: list[str], ranges: list[Array] | None, count: int) -> None:
+        self.names = names
+        self._count = count
+        # None: one type, whose IDs are the homogeneous ones.
+        self.ranges = ranges if len(names) > 1 else None
+        if self.ranges is None:
+            self.counts = [count]
+            return
+        lengths = [found[:, 1] - found[:, 0] for found in self.ranges]
+        self.counts = [int(length.sum()) for length in lengths]
+        begins = np.concatenate([found[:, 0] for found in self.ranges])
+        order = np.argsort(begins + 0.5 * (np.concatenate(lengths) > 0), kind="stable")
+        self._begins = begins[order]
+        self._kinds = np.repeat(np.arange(len(names)), [len(n) for n in lengths])[order]
+        firsts = np.concatenate([np.cumsum(n) - n for n in lengths])
+        self._firsts = firsts[order]
+
+    def split(self, ids: Array) -> tuple[Array, Array]:
+        """The type and the ID in it of each homogeneous ID."""
+        if self.ranges is None:
+            return np.zeros(len(ids), INT64), ids
+        place = np.searchsorted(self._begins, ids, side="right") - 1
+        return self._kinds[place], ids - self._begins[place] + self._firsts[place]
+
+
+def _by_number(path: Path, key: str, found: Any) -> list[str]:
+    """Names of types in the order of their numbers; none: old folders do not name them."""
+    if found is None:
+        return []
+    numbers = list(found.values()) if isinstance(found, dict) else None
+    if numbers is None or sorted(map(str, numbers)) != sorted(map(str, range(len(numbers)))):
+        raise errors.BadFormat(f"{path}: {key}: {found!r} gives no number to each name")
+    return sorted(map(str, found), key=lambda name: int(found[name]))
+
+
 class Folder:
-    """A partition folder of DGL's, of one node type and one edge type."""
+    """A partition folder of DGL's."""
 
     def __init__(self, path: Path, config: dict[str, Any]) -> None:
         self.path = path
@@ -64,13 +106,46 @@ class Folder:
         self.num_parts = self._number("num_parts", PARTS_MAX)
         self.num_nodes = self._number("num_nodes", 1 << 48)
         self.num_edges = self._number("num_edges", 1 << 48)
-        for key, of in (("ntypes", "node_map"), ("etypes", "edge_map")):
-            for field in (config.get(key), config.get(of)):
-                if isinstance(field, dict) and len(field) > 1:
-                    raise errors.Unsupported(
-                        f"{path}: {key} are {', '.join(map(repr, field))}; partitions of several "
-                        "types are not opened yet: partition the graph again"
-                    )
+        ntypes = _by_number(path, "ntypes", config.get("ntypes"))
+        etypes = _by_number(path, "etypes", config.get("etypes"))
+        if len(etypes) == 1 and etypes[0].count(":") != 2:
+            etypes = []  # an old folder's "_E"
+        is_typed = len(ntypes) > 1 or len(etypes) > 1
+        if not is_typed and (len(ntypes) != 1 or len(etypes) != 1):
+            ntypes, etypes = [DEFAULT_NTYPE], [EDGES]
+        for name in etypes:
+            ends = name.split(":")
+            if len(ends) != 3 or ends[0] not in ntypes or ends[2] not in ntypes:
+                raise errors.Unsupported(
+                    f"{path}: etypes: {name!r} is no source:relation:destination of the node types "
+                    "that there are; partition the graph again"
+                )
+        self.nodes = self._typed("node_map", ntypes, self.num_nodes)
+        self.edges = self._typed("edge_map", etypes, self.num_edges)
+
+    def _typed(self, key: str, names: list[str], count: int) -> TypedIds:
+        if len(names) == 1:
+            return TypedIds(names, None, count)
+        found = self.config.get(key)
+        ranges = []
+        for name in names:
+            given = found.get(name) if isinstance(found, dict) else None
+            try:
+                of_type = np.asarray(given, INT64)
+            except (TypeError, ValueError, OverflowError):
+                of_type = np.empty(0, INT64)
+            is_whole = of_type.shape == (self.num_parts, 2)
+            if not is_whole or (of_type < 0).any() or (of_type[:, 0] > of_type[:, 1]).any():
+                raise errors.BadFormat(f"{self.path}: {key}/{name}: {given!r} is no list of ranges")
+            ranges.append(of_type)
+        every = np.concatenate(ranges)
+        every = every[every[:, 0] < every[:, 1]]
+        every = every[np.argsort(every[:, 0])]
+        if not np.array_equal(every[:, 0], [0, *every[:-1, 1]]) or int(every[-1, 1]) != count:
+            raise errors.BadFormat(
+                f"{self.path}: {key}: the ranges are not each of 0 .. {count - 1} once"
+            )
+        return TypedIds(names, ranges, count)
 
     def _number(self, key: str, most: int) -> int:
         found = self.config.get(key)
@@ -134,17 +209,17 @@ class Folder:
         return place / f"{self.name}.json"
 
     def _convert(self, aside: Path) -> None:
-        raw = RawFiles(aside / "raw", self.num_nodes, self.num_edges)
+        raw = RawFiles(aside / "raw", self.nodes, self.edges)
         for part in range(self.num_parts):
             self._read_part(raw, part)
-        raw.finish(self.name)
+        owners = raw.finish(self.name)
         parts = aside / "parts"
         halo = self.config.get("halo_hops")
         partition(
             aside / "raw",
             parts,
             self.num_parts,
-            method=str(aside / "raw" / "owners.npy"),
+            method=str(owners),
             name=self.name,
             halo_hops=halo if isinstance(halo, int) and 1 <= halo <= 8 else 1,
         )
@@ -153,23 +228,43 @@ class Folder:
     def _read_part(self, raw: RawFiles, part: int) -> None:
         file = PartFile(self._path(part, "part_graph"))
         ids = _column(file, "node data", file.ndata, NID, self.num_nodes)
+        kinds, typed = self.nodes.split(ids)
         own = np.flatnonzero(_flags(file, file.ndata, "inner_node", file.num_nodes))
-        own_ids = ids[own]
-        raw.own_nodes(file.path, part, own_ids)
+        own_ids = [typed[own[kinds[own] == kind]] for kind in range(len(self.nodes.names))]
+        for kind, of_type in enumerate(own_ids):
+            raw.own_nodes(file.path, part, kind, of_type)
         edge_ids = _column(file, "edge data", file.edata, EID, self.num_edges)
         inner = np.flatnonzero(_flags(file, file.edata, "inner_edge", len(file.sources)))
-        for piece in _pieces(len(inner)):
-            places = inner[piece]
-            ends = ids[file.sources[places]], ids[file.destinations[places]]
-            raw.add_edges(file.path, edge_ids[places], *ends)
+        edge_kinds, typed_edges = self.edges.split(edge_ids[inner])
+        own_edges = []
+        for kind, name in enumerate(self.edges.names):
+            chosen = np.flatnonzero(edge_kinds == kind)
+            own_edges.append(typed_edges[chosen])
+            ends = [self.nodes.names.index(end) for end in name.split(":")[::2]]
+            for piece in _pieces(len(chosen)):
+                places = inner[chosen[piece]]
+                found = file.sources[places], file.destinations[places]
+                if any((kinds[at] != of).any() for at, of in zip(found, ends, strict=True)):
+                    raise errors.Mismatch(
+                        f"{file.path}: an edge of {name!r} has ends of other types"
+                    )
+                sources, destinations = (typed[at] for at in found)
+                raw.add_edges(file.path, kind, typed_edges[chosen[piece]], sources, destinations)
         del file
-        for of_edges, key in ((False, "node_feats"), (True, "edge_feats")):
+        for of_edges, key, wanted in (
+            (False, "node_feats", own_ids),
+            (True, "edge_feats", own_edges),
+        ):
             feats = self._file(part, key)
             if feats is None:
                 continue
-            wanted = edge_ids[inner] if of_edges else own_ids
+            names = (self.edges if of_edges else self.nodes).names
             for name, rows in read_tensors(feats).items():
-                raw.add_rows(feats, of_edges, name.rpartition("/")[2], wanted, rows)
+                kind_name, _, table = name.rpartition("/")
+                if len(names) > 1 and kind_name not in names:
+                    raise errors.Mismatch(f"{feats}: {name!r} is of a type that is not listed")
+                kind = names.index(kind_name) if len(names) > 1 else 0
+                raw.add_rows(feats, of_edges, kind, table, wanted[kind], rows)
 
     def _path(self, part: int, key: str) -> Path:
         found = self._file(part, key)
@@ -178,21 +273,30 @@ class Folder:
 
     def _compare(self, book_path: Path) -> None:
         """Refuses a folder whose book says something else than its files."""
-        node_map = self.config.get("node_map")
-        ranges = next(iter(node_map.values()), None) if isinstance(node_map, dict) else node_map
-        if not isinstance(ranges, list) or len(ranges) != self.num_parts:
-            return  # a file of numbers, of partitions whose IDs were not given anew
         book = PartitionBook(book_path)
-        begin = 0
-        for part, given in enumerate(ranges):
-            first, end = given if isinstance(given, list) and len(given) == 2 else (begin, given)
-            owned = book.node_range(part)
-            if (first, end) != (owned.start, owned.stop) and first != end:
-                raise errors.Mismatch(
-                    f"{self.path}: node_map gives part-{part} the nodes {first} .. {end}, but its "
-                    f"files have {owned.start} .. {owned.stop}"
+        node_map = self.config.get("node_map")
+        if self.nodes.ranges is not None:
+            # Ranges of a type, as IDs in it.
+            listed = [np.cumsum(found[:, 1] - found[:, 0]).tolist() for found in self.nodes.ranges]
+        else:
+            listed = [
+                next(iter(node_map.values()), None) if isinstance(node_map, dict) else node_map
+            ]
+        for name, ranges in zip(self.nodes.names, listed, strict=True):
+            if not isinstance(ranges, list) or len(ranges) != self.num_parts:
+                continue  # a file of numbers, of partitions whose IDs were not given anew
+            begin = 0
+            for part, given in enumerate(ranges):
+                first, end = (
+                    given if isinstance(given, list) and len(given) == 2 else (begin, given)
                 )
-            begin = end
+                owned = book.node_range(part, name)
+                if (first, end) != (owned.start, owned.stop) and first != end:
+                    raise errors.Mismatch(
+                        f"{self.path}: node_map gives part-{part} the nodes {first} .. {end}, but "
+                        f"its files have {owned.start} .. {owned.stop}"
+                    )
+                begin = end
 
 
 def _cache() -> Path:
@@ -225,16 +329,18 @@ def _flags(file: PartFile, data: dict[str, Array], name: str, count: int) -> Arr
 class RawFiles:
     """A raw graph that is filled partition by partition, in mapped files."""
 
-    def __init__(self, folder: Path, num_nodes: int, num_edges: int) -> None:
+    def __init__(self, folder: Path, nodes: TypedIds, edges: TypedIds) -> None:
         folder.mkdir()
         self._folder = folder
-        self._counts = {False: num_nodes, True: num_edges}
+        self._types = {False: nodes, True: edges}
         self._files = 0
-        self._edges = self._new((num_edges, 2), np.dtype("int64"))
-        self._seen = self._new((num_edges,), np.dtype("uint8"))
-        self._owners = _mapped(folder / "owners.npy", mode="w+", dtype=np.int64, shape=(num_nodes,))
-        self._owners[:] = -1
-        self._tables: dict[tuple[bool, str], tuple[str, Array]] = {}
+        byte = np.dtype("uint8")
+        self._edges = [self._new((count, 2), INT64) for count in edges.counts]
+        self._seen = [self._new((count,), byte)[1] for count in edges.counts]
+        self._owners = [self._new((count,), INT64) for count in nodes.counts]
+        for _, rows in self._owners:
+            rows[:] = -1
+        self._tables: dict[tuple[bool, int, str], tuple[str, Array]] = {}
 
     def _new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[str, Array]:
         name = f"{self._files}.npy"
@@ -245,28 +351,33 @@ class RawFiles:
         rows = _mapped(self._folder / name, mode="w+", dtype=dtype, shape=shape)
         return name, rows
 
-    def own_nodes(self, path: str, part: int, ids: Array) -> None:
-        """Notes the nodes that a partition owns."""
-        if len(ids) and self._owners[ids].max() >= 0:
+    def own_nodes(self, path: str, part: int, kind: int, ids: Array) -> None:
+        """Notes the nodes of a type that a partition owns."""
+        owners = self._owners[kind][1]
+        if len(ids) and owners[ids].max() >= 0:
             raise errors.Mismatch(f"{path}: a node is owned by another partition, too")
-        self._owners[ids] = part
+        owners[ids] = part
 
-    def add_edges(self, path: str, ids: Array, sources: Array, destinations: Array) -> None:
-        """Edges by their IDs."""
-        if len(ids) and self._seen[1][ids].max():
+    def add_edges(
+        self, path: str, kind: int, ids: Array, sources: Array, destinations: Array
+    ) -> None:
+        """Edges of a type by their IDs."""
+        if len(ids) and self._seen[kind][ids].max():
             raise errors.Mismatch(f"{path}: an edge is in another partition, too")
-        self._seen[1][ids] = 1
-        self._edges[1][ids, 0] = sources
-        self._edges[1][ids, 1] = destinations
+        self._seen[kind][ids] = 1
+        self._edges[kind][1][ids, 0] = sources
+        self._edges[kind][1][ids, 1] = destinations
 
-    def add_rows(self, path: Path, of_edges: bool, name: str, ids: Array, rows: Array) -> None:
+    def add_rows(
+        self, path: Path, of_edges: bool, kind: int, name: str, ids: Array, rows: Array
+    ) -> None:
         """Rows of a feature by the IDs of their nodes or edges."""
         if rows.ndim == 0 or len(rows) != len(ids):
             raise errors.Mismatch(f"{path}: {name!r} has {rows.shape}, but {len(ids)} own it")
-        entry = self._tables.get((of_edges, name))
-        shape = (self._counts[of_edges], *rows.shape[1:])
+        entry = self._tables.get((of_edges, kind, name))
+        shape = (self._types[of_edges].counts[kind], *rows.shape[1:])
         if entry is None:
-            entry = self._tables[of_edges, name] = self._new(shape, rows.dtype)
+            entry = self._tables[of_edges, kind, name] = self._new(shape, rows.dtype)
         if entry[1].shape != shape or entry[1].dtype != rows.dtype:
             raise errors.Mismatch(
                 f"{path}: {name!r} is {rows.dtype} of shape {rows.shape}; another partition's is "
@@ -275,34 +386,49 @@ class RawFiles:
         for piece in _pieces(len(ids)):
             entry[1][ids[piece]] = rows[piece]
 
-    def finish(self, name: str) -> None:
-        """Writes what describes the files; everything must have come."""
-        if len(self._owners) and self._owners.min() < 0:
-            missing = int(np.flatnonzero(np.asarray(self._owners) < 0)[0])
-            raise errors.Mismatch(f"{name}: node {missing} is in no partition")
-        if len(self._seen[1]) and not self._seen[1].min():
-            missing = int(np.flatnonzero(np.asarray(self._seen[1]) == 0)[0])
-            raise errors.Mismatch(f"{name}: edge {missing} is in no partition")
+    def finish(self, name: str) -> Path:
+        """Writes what describes the files; everything must have come. Returns who owns nodes."""
+        nodes, edges = self._types[False], self._types[True]
+        for what, types, columns in (
+            ("node", nodes, [np.asarray(rows) < 0 for _, rows in self._owners]),
+            ("edge", edges, [np.asarray(seen) == 0 for seen in self._seen]),
+        ):
+            for kind, column in enumerate(columns):
+                if column.any():
+                    of = f" of {types.names[kind]!r}" if len(types.names) > 1 else ""
+                    missing = int(np.flatnonzero(column)[0])
+                    raise errors.Mismatch(f"{name}: {what} {missing}{of} is in no partition")
 
         def entry(file: str) -> dict[str, Any]:
             return {"format": {"name": "numpy"}, "data": [file]}
 
-        data: dict[bool, dict[str, Any]] = {False: {}, True: {}}
-        for (of_edges, table), (file, rows) in self._tables.items():
+        data: dict[bool, dict[str, dict[str, Any]]] = {False: {}, True: {}}
+        for (of_edges, kind, table), (file, rows) in self._tables.items():
             if isinstance(rows, np.memmap):
                 rows.flush()
-            data[of_edges][table] = entry(file)
-        nodes, edges = self._counts[False], self._counts[True]
+            of_type = data[of_edges].setdefault(self._types[of_edges].names[kind], {})
+            of_type[table] = entry(file)
         description = {
             "graph_name": name,
-            "node_type": [DEFAULT_NTYPE],
-            "num_nodes_per_type": [nodes],
-            "num_nodes_per_chunk": [[nodes]],
-            "edge_type": [EDGES],
-            "num_edges_per_type": [edges],
-            "num_edges_per_chunk": [[edges]],
-            "edges": {EDGES: entry(self._edges[0])},
-            "node_data": {DEFAULT_NTYPE: data[False]} if data[False] else {},
-            "edge_data": {EDGES: data[True]} if data[True] else {},
+            "node_type": nodes.names,
+            "num_nodes_per_type": nodes.counts,
+            "num_nodes_per_chunk": [[count] for count in nodes.counts],
+            "edge_type": edges.names,
+            "num_edges_per_type": edges.counts,
+            "num_edges_per_chunk": [[count] for count in edges.counts],
+            "edges": {
+                of: entry(file) for of, (file, _) in zip(edges.names, self._edges, strict=True)
+            },
+            "node_data": data[False],
+            "edge_data": data[True],
         }
         (self._folder / "metadata.json").write_text(json.dumps(description))
+        if len(nodes.names) == 1:
+            return self._folder / self._owners[0][0]
+        owners = self._folder / "owners"
+        owners.mkdir()
+        for of, (_, rows) in zip(nodes.names, self._owners, strict=True):
+            with (owners / f"{of}.txt").open("w") as out:
+                for piece in _pieces(len(rows)):
+                    out.writelines(f"{part}\n" for part in rows[piece].tolist())
+        return owners

@@ -42,9 +42,9 @@ class Client:
 
     def data_name_list(self) -> list[str]:
         """Names of the tensors that there are: of features, and of programs."""
-        frames = [(n, self._graph.nodes[n].data) for n in self._graph.ntypes]
-        frames += [(e, self._graph.edges[e].data) for e in self._graph.canonical_etypes]
-        found = [name for _, frame in frames for name in frame]
+        frames = [self._graph.nodes[name].data for name in self._graph.ntypes]
+        frames += [self._graph.edges[name].data for name in self._graph.canonical_etypes]
+        found = [name for frame in frames for name in frame]
         return found + [key[1] for key in self._graph.handles if key[1]]
 
     gdata_name_list = data_name_list

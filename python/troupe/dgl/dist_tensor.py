@@ -116,7 +116,7 @@ class DistTensor:
             )
         key, named = (part_policy.policy_str, name), name is not None
         origin = _line(sys._getframe(1))
-        former = graph.handles.get(key) if named else None
+        former: Any = graph.handles.get(key) if named else None
         is_next = former is not None and by_name and former._origin == origin
         rows = None if name is None else graph.written.get(key, graph.attached.get(key))
         if is_next:
@@ -141,7 +141,8 @@ class DistTensor:
         self._rows: Any = rows
         self._name = name or f"anonymous-{id(rows)}"
         self._policy = part_policy
-        self._graph_of_rows, self._key = graph, (part_policy.policy_str, self._name)
+        self._graph_of_rows = graph
+        self._key: tuple[str, str | None] = (part_policy.policy_str, self._name)
         self._is_passing = graph.world > 1 and not persistent
         self._origin = origin
         if former is not None and not is_next:
