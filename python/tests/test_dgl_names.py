@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import troupe
 
 torch = pytest.importorskip("torch")
@@ -67,6 +68,23 @@ def test_blocks_say_that_dgl_is_not_installed(without_dgl: None, g) -> None:
 def test_what_is_not_there_yet_says_so(make) -> None:
     with pytest.raises(NotImplementedError, match="is not there yet: "):
         make()
+
+
+@pytest.mark.parametrize("module", sorted(distributed.MODULES))
+def test_a_name_that_is_not_there_is_no_attribute_error(module: str) -> None:
+    found = distributed.MODULES[module]
+    name = f"dgl.distributed.{module and module + '.'}KVThing"
+    with pytest.raises(NotImplementedError, match=rf"^{name} is not there yet: "):
+        found.KVThing  # noqa: B018
+    assert not hasattr(found, "__wrapped__")
+
+
+def test_names_of_dgls_modules_are_in_each_of_them() -> None:
+    assert distributed.role.get_trainer_rank() == distributed.role.get_global_rank() == 0
+    assert distributed.role.get_role() == "default"
+    assert distributed.Request is distributed.rpc.Request
+    with pytest.raises(NotImplementedError, match="services of a program's own"):
+        distributed.send_request(0, None)
 
 
 def test_a_graph_needs_initialize(world) -> None:

@@ -51,12 +51,29 @@ from .policy import (
     PartitionPolicy,
     parse_hetero_data_name,
 )
-from .services import get_num_server, kvstore, register_service, rpc
+from .services import (
+    Request,
+    Response,
+    get_num_server,
+    kvstore,
+    recv_response,
+    register_service,
+    remote_call,
+    rpc,
+    send_request,
+    send_request_to_machine,
+)
 from .workload import edge_split, node_split
 
 MAX_QUEUE_SIZE = 20 << 30
 SERVER_EXIT = "server_exit"
 get_local_partid = get_rank
+get_global_rank = get_trainer_rank = get_rank
+
+
+def get_role() -> str:
+    """ "default": a trainer."""
+    return "default"
 
 
 def sample_neighbors(g: DistGraph, nodes: Any, fanout: Any, *args: Any, **options: Any) -> Any:
@@ -122,6 +139,8 @@ __all__ = [
     "NodePartitionPolicy",
     "PartitionPolicy",
     "RangePartitionBook",
+    "Request",
+    "Response",
     "SERVER_EXIT",
     "barrier",
     "client_barrier",
@@ -148,10 +167,14 @@ __all__ = [
     "out_degrees",
     "parse_hetero_data_name",
     "partition_graph",
+    "recv_response",
     "register_service",
+    "remote_call",
     "rpc",
     "sample_etype_neighbors",
     "sample_neighbors",
+    "send_request",
+    "send_request_to_machine",
     "shutdown",
 ]
 

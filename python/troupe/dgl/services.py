@@ -71,7 +71,14 @@ def init_kvstore(*args: Any, **options: Any) -> None:
 def module(name: str, doc: str, names: dict[str, Any]) -> ModuleType:
     """A module of DGL's by its name."""
     made = ModuleType(f"troupe.dgl.distributed.{name}", doc)
-    made.__dict__.update(names)
+
+    def later(missing: str) -> NoReturn:
+        """Refuses names of DGL that are not there; Python's own probes find none."""
+        if missing.startswith("_"):
+            raise AttributeError(f"module {made.__name__!r} has no attribute {missing!r}")
+        not_yet(f"dgl.distributed.{name}.{missing}", "see the porting page")
+
+    made.__dict__.update(names, __getattr__=later)
     return made
 
 
