@@ -78,6 +78,7 @@ EXTRA_DIST += \
     python/troupe/dgl/partition_book.py \
     python/troupe/dgl/policy.py \
     python/troupe/dgl/services.py \
+    python/troupe/dgl/type_names.py \
     python/troupe/dgl/workload.py \
     python/troupe/dgl_block.py \
     python/troupe/display.py \
