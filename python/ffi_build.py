@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -119,7 +120,7 @@ def modules(
         "include_dirs": [str(include)],
         "library_dirs": library_dirs,
         "extra_link_args": [f"-Wl,-rpath,{folder}" for folder in runtime_dirs],
-        "py_limited_api": True,
+        "py_limited_api": not sysconfig.get_config_var("Py_GIL_DISABLED"),
     }
     core = _module("troupe._libtroupe", include, every, ["troupe.h"], cc)
     core.cdef(core.declared)

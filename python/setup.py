@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -37,6 +38,9 @@ class BuildModules(build_ext):
         find_library.carry(library, target / "troupe")
 
 
+# An interpreter without a global lock has no limited API before 3.15: its modules are its own.
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+
 # Nothing is written beside the sources, and nothing of an earlier build gets into the package.
 made_in = tempfile.mkdtemp(prefix="troupe-python.")
 atexit.register(shutil.rmtree, made_in, ignore_errors=True)
@@ -46,14 +50,14 @@ setup(
         Extension(
             "troupe._core",
             ["troupe/core_module.c"],
-            py_limited_api=True,
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=LIMITED,
+            define_macros=[("Py_LIMITED_API", "0x030B0000")] if LIMITED else [],
             extra_compile_args=["-std=c11"],
         )
     ],
     cmdclass={"build_ext": BuildModules},
     options={
-        "bdist_wheel": {"py_limited_api": "cp311"},
+        "bdist_wheel": {"py_limited_api": "cp311"} if LIMITED else {},
         "build": {"build_base": made_in},
         "egg_info": {"egg_base": made_in},
     },

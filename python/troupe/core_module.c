@@ -98,7 +98,7 @@ static PyObject *handle_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 
 static void handle_dealloc(struct handle *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     struct owner *owner = self->owner;
     self->owner = NULL;
@@ -279,7 +279,7 @@ static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static void view_dealloc(struct view *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     struct owner *owner = self->owner;
     release(self);
@@ -620,6 +620,11 @@ static int core_clear(PyObject *module)
 
 static PyModuleDef_Slot core_slots[] = {
     { Py_mod_exec, core_exec },
+#ifdef Py_GIL_DISABLED
+    /* Handles and views never change; owners are counted by atomics; calls that signals end are the
+     * main thread's. */
+    { Py_mod_gil, Py_MOD_GIL_NOT_USED },
+#endif
     { 0, NULL },
 };
 
