@@ -72,11 +72,21 @@ def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
     return _dgl().unit(2, *counts, index, sources, every, FORMATS, True)
 
 
+# Numbers from 0 by their type, of which blocks have the first ones: nobody writes into them.
+_numbers: dict[Any, Any] = {}
+
+
 def _in_order(index: Any, count: int) -> Any:
     """Edges stand in the order of their positions; DGL's sums over features of edges ask for it."""
     import torch
 
-    return torch.arange(count, dtype=index.dtype, device=index.device)
+    if index.device.type != "cpu":
+        return torch.arange(count, dtype=index.dtype, device=index.device)
+    found = _numbers.get(index.dtype)
+    if found is None or len(found) < count:
+        # Some more than are asked for, as the next block may have.
+        found = _numbers[index.dtype] = torch.arange(count + count // 2, dtype=index.dtype)
+    return found[:count]
 
 
 def _untouched(block: Block) -> Any:
