@@ -211,3 +211,26 @@ def test_the_environment_of_torchrun(world: World, tmp_path: Path) -> None:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+
+@pytest.mark.parametrize("way", ["open", "initialize", "torchrun"])
+def test_memory_of_large_buffers_is_kept(world: World, way: str) -> None:
+    """What a step frees is there for the next one: it is not given back to the system."""
+    code = (
+        "import ctypes, sys, troupe\n"
+        "g = troupe.initialize(graph=sys.argv[1]) if sys.argv[2] == 'initialize' else "
+        "troupe.open(sys.argv[1], tensors='torch')\n"
+        "libc = ctypes.CDLL(None)\n"
+        "libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]\n"
+        "held = lambda: int(open('/proc/self/statm').read().split()[1]) * 4096\n"
+        "buffer = libc.malloc(64 << 20)\n"
+        "ctypes.memset(buffer, 1, 64 << 20)\n"
+        "before = held()\n"
+        "libc.free(buffer)\n"
+        "sys.exit(held() < before - (32 << 20))\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MALLOC_")}
+    if way == "torchrun":
+        environment |= {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}
+    words = [sys.executable, "-c", code, str(world.path), way]
+    assert subprocess.run(words, env=environment, timeout=LIMIT).returncode == 0

@@ -319,6 +319,11 @@ def open(
         Of the graph's own session: see `Session`; ``seed=`` is the one that most programs give.
         In a job the cluster file's goes before it.
 
+    Notes
+    -----
+    With ``tensors="torch"`` buffers of PyTorch are kept for the next step from here on: see
+    `reuse_buffers`.
+
     Raises
     ------
     Mismatch
@@ -329,6 +334,8 @@ def open(
     >>> with troupe.open("parts/g.json", seed=1) as g:
     ...     rows = g.ndata["feat"][[5, 3, 3]]
     """
+    if tensors == "torch":
+        reuse_buffers()
     if path is None and not is_launched():
         return initialize(tensors=tensors, **options)
     if not is_launched():
