@@ -10,6 +10,7 @@ EXTRA_DIST += \
     docs/python/troubleshooting.rst \
     python/bench/loader.py \
     python/bench/nn_step.py \
+    python/bench/waiting.py \
     python/check.sh \
     python/ffi_build.py \
     python/find_library.py \
