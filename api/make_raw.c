@@ -302,6 +302,7 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.duplicates = found->duplicates;
     known.pairs_seen = found->pairs_seen;
     known.pairs_mutual = found->pairs_mutual;
+    known.two_kinds = found->two_kinds;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }

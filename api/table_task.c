@@ -198,7 +198,8 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .num_columns = found->num_columns,
                                                   .pairs_seen = found->pairs_seen,
                                                   .pairs_mutual = found->pairs_mutual,
-                                                  .shared_ids = found->shared_ids };
+                                                  .shared_ids = found->shared_ids,
+                                                  .triples = found->triples };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_table_report", error);
 }

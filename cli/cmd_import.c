@@ -158,6 +158,7 @@ static const struct option_spec TABLE_OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = offsetof(struct import_table_values, features),
       .metavar = "COLUMNS",
+      .empty = true,
       .help = "the columns of features, with commas; otherwise all that have no other use" },
     { .name = "labels",
       .field = "\"labels\"",

@@ -63,6 +63,21 @@ static void report_columns(struct report *report, const struct tr_import_edges_r
         report_count(report, "self_loops", "self-loops in the text", found->self_loops);
 }
 
+/* One user and one film of the same number became one node. */
+static void hint_at_two_kinds(struct report *report, const struct tr_import_edges_report *found)
+{
+    char hint[400];
+    if (!found->two_kinds)
+        return;
+    snprintf(hint, sizeof hint,
+             "columns %" PRIu32 " and %" PRIu32
+             " are two kinds of things, of which those of one number became one node: write a "
+             "letter before the numbers of one column, and import with `troupe import table` (sed "
+             "'%ss/^/u/' FILE does it for the first column)",
+             found->source_column, found->target_column, found->header_line != 0 ? "2,$" : "/^%/!");
+    report_text(report, "hint", "hint", hint);
+}
+
 /* Of a file that is no edge list only what another file brings. */
 static int report_edges(const void *arg, struct tr_task *task, struct report *report,
                         struct tr_error *error)
@@ -90,6 +105,7 @@ static int report_edges(const void *arg, struct tr_task *task, struct report *re
         import_hint_at_directions(
             report, &(struct import_directions){ found->pairs_seen, found->pairs_mutual, true, true,
                                                  options->duplicates == TR_DUPLICATES_MERGE });
+    hint_at_two_kinds(report, found);
     if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)
         return 0;
     snprintf(hint, sizeof hint,

@@ -86,7 +86,7 @@ static int hint_at_two_kinds(struct report *report, struct tr_task *task,
                              const struct tr_import_table_report *found, struct tr_error *error)
 {
     struct tr_import_table_column source = TR_IMPORT_TABLE_COLUMN_INIT, target = source, column;
-    char hint[500];
+    char hint[500], columns[160];
     for (uint32_t i = 0; i < found->num_columns; i++) {
         column = (struct tr_import_table_column)TR_IMPORT_TABLE_COLUMN_INIT;
         int rv = tr_import_table_column(task, i, &column, error);
@@ -97,12 +97,17 @@ static int hint_at_two_kinds(struct report *report, struct tr_task *task,
         if (column.use == TR_TABLE_TARGET)
             target = column;
     }
+    if (source.name == NULL)
+        snprintf(columns, sizeof columns, "columns %" PRIu32 " and %" PRIu32, source.column,
+                 target.column);
+    else
+        snprintf(columns, sizeof columns, "'%.60s' and '%.60s'", source.name, name_of(&target));
     snprintf(hint, sizeof hint,
-             "%" PRIu64
-             " numbers are in both '%.60s' and '%.60s', and each is one node: where these "
-             "are two kinds of things, write a letter before the numbers of one column, and import "
-             "again (sed '2,$s/^/u/' EDGES does it for the first column)",
-             found->shared_ids, name_of(&source), name_of(&target));
+             "%" PRIu64 " number%s in both %s, and each is one node: where these are two kinds of "
+             "things, write a letter before the numbers of one column, and import again (sed "
+             "'%ss/^/u/' EDGES does it for the first column)",
+             found->shared_ids, found->shared_ids == 1 ? " is" : "s are", columns,
+             source.name == NULL ? "/^%/!" : "2,$");
     report_text(report, "hint", "hint", hint);
     return 0;
 }
@@ -162,6 +167,10 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         if (rv == 0 && column.odd_line != 0)
             hint_at_odd_numbers(report, &column);
     }
+    if (rv == 0 && found.triples)
+        report_text(report, "hint", "hint",
+                    "column 3 of the edges has words too and is not read: where column 2 is a "
+                    "relation, import with --source 1 --target 3");
     if (rv == 0 && found.shared_ids > 0)
         rv = hint_at_two_kinds(report, task, &found, error);
     if (options->nodes != NULL && !labels)

@@ -140,7 +140,7 @@ int option_value_set(const struct option_spec *spec, void *values, const char *t
         *(bool *)field = true;
         return 0;
     case OPTION_TEXT:
-        if (text[0] == '\0')
+        if (text[0] == '\0' && !spec->empty)
             return tr_error_set(error, TR_EINVAL, "--%s: must not be empty", spec->name);
         *(const char **)field = text;
         return 0;

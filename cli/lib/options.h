@@ -61,6 +61,7 @@ struct option_spec {
     const char *fallback; /* the default, NULL: none */
     bool required;
     bool optional; /* COUNT, REAL: OPTION_NOT_GIVEN, not 0, where it is not given */
+    bool empty;    /* TEXT: "" is a value too */
     double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;

@@ -87,10 +87,15 @@ struct tr_import_edges_report {
      * the text, at most 65536 of them, and those of them with edges both ways. */
     uint64_t pairs_seen;
     uint64_t pairs_mutual;
+    /* Sources and destinations have numbers of one range, each of them one node, but are two kinds of
+     * things by the names of their columns ("userId" and "movieId") or by the first line of the file
+     * ("% bip" of KONECT's). */
+    bool two_kinds;
+    unsigned char reserved[7];
 };
-#define TR_IMPORT_EDGES_REPORT_INIT                                                     \
-    {                                                                                   \
-        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define TR_IMPORT_EDGES_REPORT_INIT                                                                \
+    {                                                                                              \
+        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "" \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
@@ -211,16 +216,19 @@ struct tr_import_table_report {
     uint64_t num_features; /* numbers a node */
     uint64_t num_classes;
     uint32_t num_columns; /* for tr_import_table_column() */
-    unsigned char reserved[4];
+    /* The first row of edges, without a header, has words in its first three columns: the second may
+     * be a relation, and the third the target. */
+    bool triples;
+    unsigned char reserved[3];
     uint64_t pairs_seen; /* as in struct tr_import_edges_report */
     uint64_t pairs_mutual;
     /* Numbers that are sources and targets, each of them one node, where the two columns are called
-     * as IDs of two kinds of things are: "userId" and "movieId". */
+     * as IDs of two kinds of things are, "userId" and "movieId", or the first line says so. */
     uint64_t shared_ids;
 };
-#define TR_IMPORT_TABLE_REPORT_INIT                                                      \
-    {                                                                                    \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0 \
+#define TR_IMPORT_TABLE_REPORT_INIT                                                             \
+    {                                                                                           \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", 0, 0, 0 \
     }
 
 /* What became of a column. */

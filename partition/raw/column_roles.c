@@ -14,10 +14,41 @@
 
 /* What people call the two ends of an edge, without what plain_name() takes off. */
 static const char *const END_NAMES[][2] = {
-    { "src", "dst" },   { "source", "target" }, { "source", "destination" },
-    { "from", "to" },   { "u", "v" },           { "node1", "node2" },
-    { "id1", "id2" },   { "citing", "cited" },  { "follower", "followee" },
-    { "head", "tail" }, { "start", "end" },
+    { "src", "dst" },
+    { "source", "target" },
+    { "source", "destination" },
+    { "src", "dest" },
+    { "from", "to" },
+    { "u", "v" },
+    { "node1", "node2" },
+    { "id1", "id2" },
+    { "citing", "cited" },
+    { "follower", "followee" },
+    { "head", "tail" },
+    { "start", "end" },
+    { "parent", "child" },
+    { "sender", "receiver" },
+    { "sender", "recipient" },
+    { "caller", "callee" },
+    { "buyer", "seller" },
+    { "subject", "object" },
+    { "origin", "destination" },
+    { "origin", "dest" },
+};
+
+/* Ends that are two kinds of things. */
+static const char *const KIND_NAMES[][2] = {
+    { "user", "item" },
+    { "user", "movie" },
+    { "user", "product" },
+    { "customer", "product" },
+};
+
+/* What the ends are, beside the words of END_NAMES: "from_address" and "to_address". */
+static const char *const END_KINDS[] = {
+    "account", "acct",    "addr",     "address", "airport", "author", "bank",   "city",
+    "company", "country", "customer", "email",   "entity",  "host",   "ip",     "name",
+    "page",    "paper",   "person",   "station", "stop",    "user",   "wallet", "zone",
 };
 
 static bool is_blank(char c, char delimiter)
@@ -54,6 +85,19 @@ static bool bars_delimit(const char *line, size_t length)
     return found;
 }
 
+/* "1 2<tab>0.5": a tab is a blank like others where blanks stand between numbers. */
+static bool is_row_of_figures(const char *line, size_t length)
+{
+    bool between = false;
+    for (size_t i = 0; i < length; i++) {
+        if (strchr("0123456789.+-eE \t\r", line[i]) == NULL)
+            return false;
+        between = between || (line[i] == ' ' && i > 0 && isdigit((unsigned char)line[i - 1]) &&
+                              i + 1 < length && isdigit((unsigned char)line[i + 1]));
+    }
+    return between;
+}
+
 /* The delimiter that stands outside of quotes. */
 static char find_delimiter(const char *line, size_t length)
 {
@@ -63,7 +107,7 @@ static char find_delimiter(const char *line, size_t length)
         for (size_t i = 0; i < length; i++) {
             quoted ^= line[i] == '"';
             if (!quoted && line[i] == tried[d])
-                return tried[d];
+                return tried[d] == '\t' && is_row_of_figures(line, length) ? '\0' : tried[d];
         }
     }
     return bars_delimit(line, length) ? '|' : '\0';
@@ -280,25 +324,95 @@ static int fail_unknown(const struct column_names *columns, const char *remedy, 
                      remedy);
 }
 
+/* Takes columns of this pair of names for the ends. false: it is not known which of several. */
+static bool choose_pair(const struct column_names *columns, const char *source, const char *target,
+                        struct edge_columns *chosen, uint32_t *found)
+{
+    struct edge_columns pair = { 0 };
+    uint32_t sources = find_plain(columns, source, &pair.source);
+    uint32_t targets = find_plain(columns, target, &pair.target);
+    if (sources == 0 || targets == 0)
+        return true;
+    if (sources > 1 || targets > 1 || *found > 0)
+        return false;
+    *chosen = pair;
+    *found = 1;
+    return true;
+}
+
+/* By "from_address" and "to_address", or "address_from" and "address_to". */
+static bool choose_by_kinds(const struct column_names *columns, struct edge_columns *chosen,
+                            uint32_t *found)
+{
+    for (size_t i = 0; i < sizeof END_NAMES / sizeof *END_NAMES; i++) {
+        const char *const *ends = END_NAMES[i];
+        for (size_t k = 0; k < sizeof END_KINDS / sizeof *END_KINDS; k++) {
+            char source[2 * PLAIN_MAX], target[2 * PLAIN_MAX];
+            snprintf(source, sizeof source, "%s%s", ends[0], END_KINDS[k]);
+            snprintf(target, sizeof target, "%s%s", ends[1], END_KINDS[k]);
+            if (!choose_pair(columns, source, target, chosen, found))
+                return false;
+            snprintf(source, sizeof source, "%s%s", END_KINDS[k], ends[0]);
+            snprintf(target, sizeof target, "%s%s", END_KINDS[k], ends[1]);
+            if (!choose_pair(columns, source, target, chosen, found))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the name is the word and one of these signs behind it. */
+static bool is_counted(const char *plain, const char *word, size_t length, const char *signs)
+{
+    return strlen(plain) == length + 1 && memcmp(plain, word, length) == 0 &&
+           strchr(signs, plain[length]) != NULL;
+}
+
+/* By "txId1" and "txId2", or "interactor A" and "interactor B", where these come first: a word and
+ * no single letter, and without a third one, which would make them features. */
+static bool choose_by_count(const struct column_names *columns, struct edge_columns *chosen,
+                            uint32_t *found)
+{
+    char plain[2][PLAIN_MAX];
+    if (columns->count < 2)
+        return true;
+    for (int end = 0; end < 2; end++)
+        plain_name(columns->names[end], plain[end]);
+    const size_t length = strlen(plain[0]);
+    if (length < 3 || strlen(plain[1]) != length || memcmp(plain[0], plain[1], length - 1) != 0)
+        return true;
+    const char last[] = { plain[0][length - 1], plain[1][length - 1], '\0' };
+    if (strcmp(last, "12") != 0 && strcmp(last, "ab") != 0)
+        return true;
+    for (uint32_t i = 2; i < columns->count; i++) {
+        char other[PLAIN_MAX];
+        plain_name(columns->names[i], other);
+        if (is_counted(other, plain[0], length - 1, last[0] == '1' ? "03" : "c"))
+            return true;
+    }
+    *chosen = (struct edge_columns){ 1, 2 };
+    *found = 1;
+    return true;
+}
+
 /* By the names that people give. *found: how many pairs of columns it may be. */
 static int choose_by_names(const struct column_names *columns, const char *remedy,
                            struct edge_columns *chosen, uint32_t *found, struct error *error)
 {
+    bool known = true;
     *found = 0;
-    for (size_t i = 0; i < sizeof END_NAMES / sizeof *END_NAMES; i++) {
-        struct edge_columns pair = { 0 };
-        uint32_t sources = find_plain(columns, END_NAMES[i][0], &pair.source);
-        uint32_t targets = find_plain(columns, END_NAMES[i][1], &pair.target);
-        if (sources == 0 || targets == 0)
-            continue;
-        if (sources > 1 || targets > 1 || *found > 0) {
-            *found = 0;
-            return fail_unknown(columns, remedy, error);
-        }
-        *chosen = pair;
-        *found = 1;
-    }
-    return 0;
+    for (size_t i = 0; known && i < sizeof END_NAMES / sizeof *END_NAMES; i++)
+        known = choose_pair(columns, END_NAMES[i][0], END_NAMES[i][1], chosen, found);
+    for (size_t i = 0; known && *found == 0 && i < sizeof KIND_NAMES / sizeof *KIND_NAMES; i++)
+        known = choose_pair(columns, KIND_NAMES[i][0], KIND_NAMES[i][1], chosen, found);
+    if (known && *found == 0)
+        known = choose_by_kinds(columns, chosen, found);
+    if (known && *found == 0)
+        known = choose_by_count(columns, chosen, found);
+    if (known)
+        return 0;
+    *found = 0;
+    return fail_unknown(columns, remedy, error);
 }
 
 bool edge_columns_are_named(const struct column_names *columns)
@@ -308,15 +422,18 @@ bool edge_columns_are_named(const struct column_names *columns)
     return choose_by_names(columns, "", &chosen, &found, NULL) != 0 || found > 0;
 }
 
-/* What is left of a name that ends in "id" without that; empty where it ends otherwise. */
+/* What is left of a name that ends in "id" without that, or what is known as one of two kinds; empty
+ * where it is neither. */
 static void plain_owner(const char *name, char plain[PLAIN_MAX])
 {
     size_t length = strcspn(name, "(");
     while (length > 0 && !isalnum((unsigned char)name[length - 1]))
         length--;
-    plain[0] = '\0';
-    if (length > 2 && strncasecmp(name + length - 2, "id", 2) == 0)
-        plain_name(name, plain);
+    bool ends_in_id = length > 2 && strncasecmp(name + length - 2, "id", 2) == 0;
+    plain_name(name, plain);
+    for (size_t i = 0; !ends_in_id && i < sizeof KIND_NAMES / sizeof *KIND_NAMES; i++)
+        ends_in_id = strcmp(plain, KIND_NAMES[i][0]) == 0 || strcmp(plain, KIND_NAMES[i][1]) == 0;
+    plain[ends_in_id ? strlen(plain) : 0] = '\0';
 }
 
 bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_columns ends)
@@ -333,6 +450,14 @@ bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_
         }
     }
     return true;
+}
+
+bool edge_banner_is_bipartite(const char *line, size_t length)
+{
+    static const char BANNER[] = "% bip";
+    const size_t banner = sizeof BANNER - 1;
+    return length >= banner && memcmp(line, BANNER, banner) == 0 &&
+           (length == banner || line[banner] == ' ' || line[banner] == '\r');
 }
 
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,

@@ -57,6 +57,9 @@ struct raw_edges_found {
     uint64_t duplicates;              /* edges, where they were looked for */
     /* Of an import that gave edges their reverse (reverse_pairs.h): before that. */
     uint64_t pairs_seen, pairs_mutual;
+    /* The sources are one kind of things and the destinations another, as the columns' names or the
+     * file's first line say, and numbers may be of both. */
+    bool two_kinds;
 };
 
 /* A list of names in the files of a raw graph. */

@@ -313,6 +313,8 @@ static int choose_columns(struct edge_list *list, const struct column_names *nam
     if (!header)
         return 0;
     list->found->num_columns = names->count;
+    list->found->two_kinds = list->found->two_kinds ||
+                             edge_columns_are_two_kinds(names, list->columns);
     return keep_names(list, names);
 }
 
@@ -346,9 +348,11 @@ static int parse_first_line(struct edge_list *list)
     return text->rv;
 }
 
-/* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. */
-static int refuse_matrix(struct text *text)
+/* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. Others
+ * say in it that they are bipartite. */
+static int look_at_banner(struct edge_list *list)
 {
+    struct text *text = &list->text;
     static const char BANNER[] = "%%MatrixMarket";
     const char *line;
     size_t length;
@@ -358,13 +362,14 @@ static int refuse_matrix(struct text *text)
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
         rv = text_fail(text, TR_EFORMAT,
                        "is that of a Matrix Market file; give its name the end .mtx");
+    list->found->two_kinds = rv == 0 && edge_banner_is_bipartite(line, length);
     return rv;
 }
 
 static int parse_lines(struct edge_list *list)
 {
     struct text *text = &list->text;
-    int rv = refuse_matrix(text);
+    int rv = look_at_banner(list);
     skip_to_line(text, list->options->delimiter);
     if (rv == 0 && text_peek(text) != TEXT_END)
         rv = parse_first_line(list);
@@ -435,6 +440,9 @@ static int finish_edges(struct edge_list *list, struct error *error)
                              first;
         found->largest_id = count_nodes(list) - 1 + first;
     }
+    /* Numbers that one column alone has are of one kind. */
+    found->two_kinds = found->two_kinds && ends[0].least <= ends[1].most &&
+                       ends[1].least <= ends[0].most;
     if (list->options->duplicates == RAW_DUPLICATES_KEEP)
         return 0;
     struct duplicate one;

@@ -32,13 +32,17 @@ struct edge_reading {
     struct table_found *found;
     bool two_kinds; /* the ends' columns are called as IDs of two kinds of things */
     struct end_kinds kinds;
-    uint32_t count;        /* rows that wait for their numbers */
-    uint64_t fractions[2]; /* of the first rows: names that are numbers with a fraction */
+    uint32_t count; /* rows that wait for their numbers */
+    /* Of the first rows: names that are numbers with a fraction, and their first lines. */
+    uint64_t fractions[2];
+    uint64_t fraction_lines[2];
+    bool guessed;      /* no name and no option says which columns are the ends */
+    uint64_t times[2]; /* of the first rows: names that are times, where that is so */
     size_t texts_used;
     struct id_text names[2 * ROWS_AT_ONCE];
     uint64_t lines[ROWS_AT_ONCE];
     float weights[ROWS_AT_ONCE];
-    int64_t times[ROWS_AT_ONCE];
+    int64_t row_times[ROWS_AT_ONCE];
     char texts[TEXTS_BYTES];
     struct table_field fields[FIELDS_AT_ONCE]; /* of plain rows */
 };
@@ -87,7 +91,7 @@ static int edges_put(struct edge_reading *reading, uint32_t row, uint64_t src, u
     if (edges->weights != NULL)
         edges->weights[at] = reading->weights[row];
     if (edges->times != NULL)
-        edges->times[at] = reading->times[row];
+        edges->times[at] = reading->row_times[row];
     return pairs_add(&edges->pairs, src, dst) == 0 ? 0 : edges_no_memory(reading);
 }
 
@@ -170,6 +174,28 @@ static bool is_fraction(const struct table_field *field)
     return points == 1 && field->length > 1;
 }
 
+/* "1600000000" and "1600000000000": seconds, or thousandths of them, of the years 2001 to 2033. */
+static bool is_time(const struct table_field *field)
+{
+    if (field->length != 10 && field->length != 13)
+        return false;
+    for (uint32_t i = 0; i < field->length; i++) {
+        if (!isdigit((unsigned char)field->at[i]))
+            return false;
+    }
+    return field->at[0] == '1';
+}
+
+static void edges_note_number(struct edge_reading *reading, const struct table_field *field,
+                              bool target)
+{
+    reading->times[target] += reading->guessed && is_time(field);
+    if (!is_fraction(field))
+        return;
+    if (reading->fractions[target]++ == 0)
+        reading->fraction_lines[target] = reading->reader.line;
+}
+
 /* A name that stays until the numbers are known: it is copied, unless it is of a plain row. */
 static int edges_take_name(struct edge_reading *reading, const struct table_field *fields,
                            uint32_t column, const char *what, bool plain, struct id_text *name)
@@ -188,8 +214,8 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
                                  "the %s '%s' is no name: names are UTF-8 without control "
                                  "characters, of at most %u bytes",
                                  what, value_show(field, shown), ID_TEXT_MAX);
-    if (reading->edges->rows < FRACTION_ROWS && is_fraction(field))
-        reading->fractions[column == reading->roles.target]++;
+    if (reading->edges->rows < FRACTION_ROWS)
+        edges_note_number(reading, field, column == reading->roles.target);
     *name = (struct id_text){ field->at, field->length };
     if (plain)
         return 0;
@@ -220,18 +246,26 @@ static int edges_take_values(struct edge_reading *reading, const struct table_fi
             return table_reader_fail(reader, TR_EFORMAT,
                                      "the time '%s' is no whole number; write seconds, for example",
                                      value_show(field, shown));
-        reading->times[reading->count] = (int64_t)number;
+        reading->row_times[reading->count] = (int64_t)number;
     }
     return 0;
 }
 
-/* Names that are all fractions are no names. */
+/* Names that are all fractions are no names, nor are times beside what is none, unless that is
+ * said. */
 static int edges_check_names(struct edge_reading *reading)
 {
-    const uint64_t rows = reading->edges->rows;
+    const uint64_t rows = reading->edges->rows, *times = reading->times;
     const bool first = reading->fractions[0] == rows, second = reading->fractions[1] == rows;
+    if (rows > 0 && ((times[0] == rows && times[1] == 0) || (times[1] == rows && times[0] == 0)))
+        return error_set(reading->reader.text.error, TR_EFORMAT,
+                         "%s: column %u holds what looks like times, no names of nodes; name the "
+                         "columns of the ends by \"source\" and \"target\"",
+                         reading->options->edges,
+                         times[0] == rows ? reading->roles.source : reading->roles.target);
     if (rows == 0 || (!first && !second))
         return 0;
+    reading->reader.line = reading->fraction_lines[!first];
     return table_reader_fail(&reading->reader, TR_EFORMAT,
                              "column %u holds numbers with a fraction, no names of nodes; name "
                              "another by \"%s\", or write IDs as whole numbers",
@@ -244,7 +278,9 @@ static int edges_take_row(struct edge_reading *reading, const struct table_field
                           bool plain)
 {
     struct id_text *names = &reading->names[2 * reading->count];
-    int rv = edges_take_name(reading, fields, reading->roles.source, "source", plain, &names[0]);
+    int rv = table_reader_refuse_header(&reading->reader, fields);
+    if (rv == 0)
+        rv = edges_take_name(reading, fields, reading->roles.source, "source", plain, &names[0]);
     if (rv == 0)
         rv = edges_take_name(reading, fields, reading->roles.target, "target", plain, &names[1]);
     if (rv == 0 && (reading->roles.weight != 0 || reading->roles.time != 0))
@@ -368,6 +404,16 @@ static int refuse_format(const char *path, struct error *error)
     return 0;
 }
 
+/* Whether a row has words in its first three columns, as "head, relation, tail" has. */
+static bool edges_look_like_triples(const struct column_names *row)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i >= row->count || strspn(row->names[i], "+-.eE0123456789") == strlen(row->names[i]))
+            return false;
+    }
+    return true;
+}
+
 static int edges_begin(struct edge_reading *reading, struct error *error)
 {
     const struct table_options *options = reading->options;
@@ -389,10 +435,15 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     if (rv == 0 && reading->roles.header)
         rv = table_reader_skip_header(&reading->reader);
     reading->found->edges_header_line = reading->reader.header_line;
-    reading->two_kinds = rv == 0 && reading->roles.header &&
-                         edge_columns_are_two_kinds(
-                             &reading->reader.names,
-                             (struct edge_columns){ reading->roles.source, reading->roles.target });
+    reading->guessed = rv == 0 && options->edge_names.source == NULL &&
+                       options->edge_names.target == NULL &&
+                       !(reading->roles.header && edge_columns_are_named(&reading->reader.names));
+    const struct edge_columns ends = { reading->roles.source, reading->roles.target };
+    reading->two_kinds = rv == 0 && (reading->reader.bipartite ||
+                                     (reading->roles.header &&
+                                      edge_columns_are_two_kinds(&reading->reader.names, ends)));
+    reading->found->triples = rv == 0 && !reading->roles.header && reading->guessed &&
+                              edges_look_like_triples(&reading->reader.names);
     return rv;
 }
 

@@ -98,6 +98,7 @@ struct table_found {
     uint64_t num_features;
     uint64_t pairs_seen, pairs_mutual; /* as in struct raw_edges_found */
     uint64_t shared_ids; /* numbers in both columns of ends, where these are of two kinds */
+    bool triples;        /* the first row, without a header, has words in its first three columns */
     struct node_features_found features; /* of options->node_features */
 };
 

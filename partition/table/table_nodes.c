@@ -97,6 +97,9 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
     nodes->checksum = checksum_header(reader);
     while ((rv = table_reader_next(reader)) == 0) {
         nodes->checksum = checksum_row(nodes->checksum, reader);
+        rv = table_reader_refuse_header(reader, reader->fields);
+        if (rv != 0)
+            return rv;
         rv = node_ids_take(waiting, reader, &reader->fields[nodes->roles.id - 1]);
         if (rv != 0)
             return rv;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/table/table_reader.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/table/table_values.h"
+
+/* Lines behind the first one that are looked at, to know whether that is a header. */
+#define LINES_BELOW 16u
 /* A number of JSON as text: a sign, 20 digits, a point and an exponent fit. */
 #define JSON_NUMBER_MAX 40u
 
@@ -331,8 +336,9 @@ static int keep_comment(struct table_reader *reader, size_t length)
     return 0;
 }
 
-/* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. */
-static int refuse_matrix(struct table_reader *reader)
+/* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. Others
+ * say in it that they are bipartite. */
+static int look_at_banner(struct table_reader *reader)
 {
     static const char BANNER[] = "%%MatrixMarket";
     const char *line;
@@ -344,7 +350,82 @@ static int refuse_matrix(struct table_reader *reader)
         rv = table_reader_fail(reader, TR_EFORMAT,
                                "is that of a Matrix Market file; `troupe import edges` reads it "
                                "where its name ends in .mtx");
+    reader->bipartite = rv == 0 && edge_banner_is_bipartite(line, length);
     return rv;
+}
+
+/* Digits, with a sign and a point. */
+static bool is_figure(const char *text)
+{
+    const size_t length = strlen(text);
+    return length > 0 && strspn(text, "+-.0123456789") == length && strpbrk(text, "0123456789");
+}
+
+/* What may be said of a column by the first line: that its name is a word and no number, nor what
+ * stands for a value that is missing. */
+static bool is_word(const char *text)
+{
+    const struct table_field field = { text, (uint32_t)strlen(text) };
+    const char *at = text + strspn(text, ":~_ ");
+    return !value_is_missing(&field) &&
+           ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (unsigned char)*at >= 0x80);
+}
+
+/* The next line of at..end that is not empty; false: none is whole in it. */
+static bool line_below(const char **at, const char *end, char delimiter, const char **line,
+                       size_t *length)
+{
+    while (*at < end) {
+        const char *begin = *at + (**at == '\n');
+        const char *stop = memchr(begin, '\n', (size_t)(end - begin));
+        if (stop == NULL)
+            return false;
+        *at = stop;
+        *line = begin;
+        *length = (size_t)(stop - begin);
+        for (const char *c = begin; c < stop; c++) {
+            if (*c != delimiter && !is_blank(*c, delimiter))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Finds names_over_numbers by the lines that are loaded behind the first one, which ends at `at`.
+ * Names of nodes stand over names of nodes, and only a header's words over numbers alone. */
+static int look_below(struct table_reader *reader, const char *at)
+{
+    const struct column_names *names = &reader->names;
+    const char *end = (const char *)reader->text.end, *line;
+    const char delimiter = names->delimiter;
+    uint32_t rows = 0;
+    size_t length;
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (is_figure(names->names[i]))
+            return 0;
+    }
+    bool *figures = malloc(names->count * sizeof *figures);
+    if (figures == NULL)
+        return table_reader_fail(reader, TR_ENOMEM, "no memory for its columns");
+    for (uint32_t i = 0; i < names->count; i++)
+        figures[i] = is_word(names->names[i]);
+    for (; rows < LINES_BELOW && line_below(&at, end, delimiter, &line, &length); rows++) {
+        struct column_names row;
+        int rv = column_names_split(&row, line, length, delimiter == '\0' ? ' ' : delimiter);
+        if (rv != 0 || row.count != names->count) {
+            if (rv == 0)
+                column_names_fini(&row);
+            free(figures);
+            return rv == TR_ENOMEM ? table_reader_fail(reader, rv, "no memory for its columns") : 0;
+        }
+        for (uint32_t i = 0; i < names->count; i++)
+            figures[i] = figures[i] && is_figure(row.names[i]);
+        column_names_fini(&row);
+    }
+    for (uint32_t i = 0; i < names->count; i++)
+        reader->names_over_numbers = reader->names_over_numbers || (rows > 0 && figures[i]);
+    free(figures);
+    return 0;
 }
 
 static int read_first_line(struct table_reader *reader, char delimiter)
@@ -352,7 +433,7 @@ static int read_first_line(struct table_reader *reader, char delimiter)
     struct text *text = &reader->text;
     const char *line;
     size_t length, comment_length;
-    int rv = refuse_matrix(reader);
+    int rv = look_at_banner(reader);
     if (rv == 0)
         rv = skip_comments(reader, &comment_length);
     if (rv != 0)
@@ -390,6 +471,8 @@ static int read_first_line(struct table_reader *reader, char delimiter)
     if (rv != 0)
         return rv;
     reader->looks_like_header = reader->json || column_names_are_header(&reader->names);
+    if (reader->looks_like_header && !reader->json && look_below(reader, line + length) != 0)
+        return reader->text.rv;
     reader->fields = calloc(reader->names.count + 1, sizeof *reader->fields);
     return reader->fields != NULL
                ? 0
@@ -439,6 +522,22 @@ int table_reader_skip_header(struct table_reader *reader)
     reader->header_line = reader->text.line;
     text_skip_line(&reader->text);
     return reader->text.rv;
+}
+
+int table_reader_refuse_header(struct table_reader *reader, const struct table_field *fields)
+{
+    const struct column_names *names = &reader->names;
+    if (reader->header_line == 0)
+        return 0;
+    for (uint32_t i = 0; i < names->count; i++) {
+        if (strncmp(fields[i].at, names->names[i], fields[i].length) != 0 ||
+            names->names[i][fields[i].length] != '\0')
+            return 0;
+    }
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "repeats the header of line %" PRIu64
+                             "; remove it there, as where parts of a table are joined",
+                             reader->header_line);
 }
 
 /* Spreadsheets write a row of empty cells as delimiters alone. */

@@ -34,6 +34,9 @@ struct table_reader {
     struct column_names names; /* of the first line, be it a header or not */
     bool json;                 /* then the keys of the first line are the header */
     bool looks_like_header;    /* its first name begins as a word does */
+    /* Its names are no numbers, and a column has numbers alone in the lines after it. */
+    bool names_over_numbers;
+    bool bipartite; /* its first line says so, as KONECT's files do: "% bip" */
     /* Of the comment before the first line, where it may be a header. */
     struct column_names comment;
     uint64_t comment_line;
@@ -58,6 +61,10 @@ void table_reader_take_comment(struct table_reader *reader);
 
 /* Skips the first line as a header, unless the comment is the header; before the first row. */
 int table_reader_skip_header(struct table_reader *reader);
+
+/* Whether a row of these fields has the names of the header, as where tables were joined; it then
+ * fails. */
+int table_reader_refuse_header(struct table_reader *reader, const struct table_field *fields);
 
 /* The next row into fields; TR_EEND behind the last one. */
 int table_reader_next(struct table_reader *reader);

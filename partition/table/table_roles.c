@@ -101,12 +101,14 @@ static bool roles_look_at_comment(struct table_roles *roles, struct table_reader
     return first || roles->in_comment;
 }
 
-/* Whether the first line is a header. known: it has names that say so. */
+/* Whether the first line is a header. known: it has names that say so. also: what the
+ * message asks for beside "header". */
 static int roles_find_header(struct table_roles *roles, struct table_reader *reader,
-                             enum table_header header, bool known)
+                             enum table_header header, bool known, const char *also)
 {
     roles->header = reader->json || header == TABLE_HEADER_YES ||
-                    (header == TABLE_HEADER_FIND && reader->looks_like_header && known);
+                    (header == TABLE_HEADER_FIND && reader->looks_like_header &&
+                     (known || reader->names_over_numbers));
     if (reader->names.count == 0)
         return table_reader_fail(reader, TR_EFORMAT, "the table has no row");
     if (roles->header || header == TABLE_HEADER_NO || !reader->looks_like_header)
@@ -116,8 +118,8 @@ static int roles_find_header(struct table_roles *roles, struct table_reader *rea
     return table_reader_fail(
         reader, TR_EFORMAT,
         "begins with '%s', which may be the name of a column or of a node; say "
-        "\"header\" yes and which columns are meant, or \"header\" no",
-        value_show(&first, shown));
+        "\"header\" yes%s, or \"header\" no where it is a row",
+        value_show(&first, shown), also);
 }
 
 static int roles_begin(struct table_roles *roles, struct table_reader *reader)
@@ -167,7 +169,10 @@ int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
     *roles = (struct table_roles){ 0 };
     bool known = roles_look_at_comment(roles, reader, header, ends_are_known(&reader->names, names),
                                        ends_are_known(&reader->comment, names));
-    int rv = roles_find_header(roles, reader, header, known);
+    int rv = roles_find_header(roles, reader, header, known,
+                               reader->names.count == 2
+                                   ? ""
+                                   : ", and by \"source\" and \"target\" which columns are meant");
     if (rv == 0)
         rv = roles_begin(roles, reader);
     if (rv != 0)
@@ -273,7 +278,8 @@ int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
     bool known = roles_look_at_comment(roles, reader, header,
                                        names_are_known(&reader->names, names),
                                        names_are_known(&reader->comment, names));
-    int rv = roles_find_header(roles, reader, header, known);
+    int rv = roles_find_header(roles, reader, header, known,
+                               ", and by \"id\" which column has the IDs");
     if (rv == 0)
         rv = roles_begin(roles, reader);
     if (rv == 0)

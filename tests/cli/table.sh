@@ -42,7 +42,7 @@ expect "columns of nodes need a table of nodes" fails_with 'names none'
 printf 'eve,alice\nalice,bob\n' >"$work/more.csv"
 troupe import table --edges "$work/more.csv" --out "$work/made/raw" --quiet
 expect "a first line that may be a header or a row is refused" \
-    fails_with "more.csv: line 1: begins with 'eve', .* say --header yes and which columns are meant, or --header no"
+    fails_with "more.csv: line 1: begins with 'eve', .* say --header yes, or --header no where it is a row"
 troupe import table --edges "$work/more.csv" --header no --out "$work/names" --json --quiet
 expect "--header says which" says '"nodes":3,"edges":2'
 printf 'src,dst\neve,alice\n' >"$work/more.csv"
@@ -65,6 +65,27 @@ troupe import table --edges "$work/bars" --delimiter '::' --out "$work/made/raw"
 expect "two characters are refused" refuses_with "--delimiter ::: is none; give a word (any, comma, .* or one of "
 troupe import table --edges "$work/bars" --delimiter e --out "$work/made/raw" --quiet
 expect "so is a letter" refuses_with "--delimiter e: is none"
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --features= --out "$work/bare" --json --quiet
+expect "--features= with nothing behind it takes no column for a feature" says '"feature_width":0'
+troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --labels= --out "$work/made/raw" --quiet
+expect "which other options do not take" refuses_with '--labels: must not be empty'
+printf 'a\tlikes\tb\nb\tknows\tc\n' >"$work/triples.tsv"
+troupe import table --edges "$work/triples.tsv" --header no --out "$work/triples" --quiet
+expect "words in a third column are hinted at" \
+    says '^hint  *column 3 of the edges has words too .* import with --source 1 --target 3$'
+printf '%% bip weighted\n1 1 5\n2 1 3\n' >"$work/out.bip"
+troupe import table --edges "$work/out.bip" --out "$work/bip" --quiet
+expect "a file that says that it is bipartite has two kinds of numbers" \
+    says "^hint  *1 number is in both columns 1 and 2, .*(sed '/^%/!s/^/u/' EDGES"
+troupe import edges "$work/out.bip" --out "$work/bip" --replace --quiet
+expect "of which import edges says so too" \
+    says "^hint  *columns 1 and 2 are two kinds of things, .* with .troupe import table. (sed '/^%/!s/^/u/' FILE"
+printf 'userId,movieId\n1,1\n2,1\n' >"$work/pairs.csv"
+troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
+expect "and of columns by their names" says "^hint  *columns 1 and 2 are two kinds .* (sed '2,[$]s/^/u/' FILE"
+printf 'userId,movieId\n1,11\n2,12\n' >"$work/pairs.csv"
+troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
+expect "and not where no number is in both" sh -c "! grep -q 'two kinds' '$work/out'"
 printf 'userId,movieId,rating\n1,1,4\n1,2,3\n2,1,4\n' >"$work/ratings.csv"
 troupe import table --edges "$work/ratings.csv" --source userId --target movieId --out "$work/ratings" --quiet
 expect "numbers that are IDs of two kinds are hinted at" \

@@ -327,10 +327,10 @@ static void a_remedy_is_one_of_the_reader(void **state)
         const char *text, *wanted;
         struct raw_options options;
     } cases[] = {
-        { "user,item,rating\n0,1,2\n",
+        { "payer,payee,amount\n0,1,2\n",
           "!not known; name them by \"source\" and \"target\"",
           { 0 } },
-        { "user,item,rating\n0,1,2\n",
+        { "payer,payee,amount\n0,1,2\n",
           "!not known; import it first: troupe import edges FILE --source NAME --target NAME",
           { .remedy = RAW_REMEDY_IMPORT } },
         { "0 1600000000\n",

@@ -614,9 +614,9 @@ static void numbers_of_two_kinds_are_counted(void **state)
         const char *header;
         uint64_t shared;
     } cases[] = {
-        { "userId,movieId", 2 },     { "user_id,Movie ID", 2 },  { "from_id,to_id", 0 },
-        { "source_id,film_id", 0 },  { "user_id,user_id_2", 0 }, { "user,movie", 0 },
-        { "personId,personID ", 0 },
+        { "userId,movieId", 2 },    { "user_id,Movie ID", 2 },  { "from_id,to_id", 0 },
+        { "source_id,film_id", 0 }, { "user_id,user_id_2", 0 }, { "user,movie", 2 },
+        { "user,page", 0 },         { "user,item", 2 },         { "personId,personID ", 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct table_found found;
@@ -632,6 +632,56 @@ static void numbers_of_two_kinds_are_counted(void **state)
     }
 }
 
+/* A first line of words over numbers is a header, whatever the words are; two columns of other names
+ * are the ends, and known names are found in longer ones. */
+static void words_over_numbers_are_a_header(void **state)
+{
+    static const struct {
+        const char *edges, *nodes;
+        uint64_t num_nodes, header_line;
+    } cases[] = {
+        { "alpha,beta\n1,2\n2,3\n", NULL, 3, 1 },
+        { "txId1,txId2\n230425980,5530458\n", NULL, 2, 1 },
+        { "protein1 protein2 combined_score\nx.P1 x.P2 490\n", NULL, 2, 1 },
+        { "Interactor A\tInteractor B\tscore\na\tb\t0.5\n", NULL, 2, 1 },
+        { "value,from_address,to_address\n9,0xa,0xb\n8,0xb,0xa\n", NULL, 2, 1 },
+        { "srcip,sport,dstip,dsport\n10.0.0.1,80,10.0.0.2,99\n", NULL, 2, 1 },
+        { "w,child,parent\n1,c,p\n2,c,q\n", NULL, 3, 1 },
+        { "userId,movieId,rating\n1,a,4.5\n", NULL, 2, 1 },
+        { "user,item,rating\n1,a,4.5\n", NULL, 2, 1 },
+        { "src,dst\n7,8\n", "7,x,2\n8,y,3\n", 2, 1 },
+        { "1 2\t0.5\n2 3\t0.5\n", NULL, 3, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct table_found found;
+        const struct table_options options = { 0 };
+        struct raw_graph *raw = import_well(*state, cases[i].edges, cases[i].nodes, options,
+                                            &found);
+        if (raw->num_nodes[0] != cases[i].num_nodes ||
+            found.edges_header_line != cases[i].header_line)
+            fail_msg("'%s': %d nodes, header %d", cases[i].edges, (int)raw->num_nodes[0],
+                     (int)found.edges_header_line);
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+}
+
+/* Features f1, f2, f3 are no ends, and of two pairs of known names none is. */
+static void ends_are_not_guessed(void **state)
+{
+    static const char *const tables[] = { "user1,user2,user3\na,b,c\n",
+                                          "src_ip,dst_ip,src_host,dst_host\na,b,c,d\n",
+                                          "x1,x2,y\n1,2,3\n" };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct table_found found;
+        struct error error = { 0 };
+        const struct table_options options = { .header = TABLE_HEADER_YES };
+        assert_int_equal(import_texts(*state, tables[i], NULL, options, &found, &error),
+                         TR_EFORMAT);
+        assert_non_null(strstr(error.text, "are the ends of an edge is not known"));
+    }
+}
+
 static const struct refusal {
     const char *edges, *nodes, *says;
     struct table_options options;
@@ -639,8 +689,40 @@ static const struct refusal {
     { "alice,bob\n",
       NULL,
       "line 1: begins with 'alice', which may be the name of a column or of a node; say \"header\" "
-      "yes and which columns are meant, or \"header\" no",
+      "yes, or \"header\" no where it is a row",
       { 0 } },
+    { "alice,bob,likes\nbob,eve,likes\n",
+      NULL,
+      "say \"header\" yes, and by \"source\" and \"target\" which columns are meant, or",
+      { 0 } },
+    { "src,dst\na,b\n",
+      "a,x\nb,y\n",
+      "say \"header\" yes, and by \"id\" which column has the IDs, or",
+      { 0 } },
+    /* Words over numbers are a header; words that may be IDs are not, whatever stands below. */
+    { "step,payer,payee\n1,C1,M1\n1,C2,M2\n",
+      NULL,
+      "line 1: which of the columns 'step', 'payer', 'payee' are the ends of an edge is not known; "
+      "name them by \"source\" and \"target\"",
+      { 0 } },
+    { "alice,bob,NA\nbob,eve,3\n", NULL, "begins with 'alice', which may be", { 0 } },
+    { "ab12,ff00\n1234,aa00\nff,aa\n", NULL, "begins with 'ab12', which may be", { 0 } },
+    { "src,dst\na,b\nsrc,dst\nc,d\n",
+      NULL,
+      "line 3: repeats the header of line 1; remove it there",
+      { 0 } },
+    { "src,dst\na,b\n\"src\",dst\n", NULL, "line 3: repeats the header of line 1", { 0 } },
+    { "src,dst\na,b\n", "id,x\na,1\nid,x\nb,2\n", "line 3: repeats the header of line 1", { 0 } },
+    { "1600000000 1 2\n1600000001 2 3\n",
+      NULL,
+      "column 1 holds what looks like times, no names of nodes; name the columns of the ends by "
+      "\"source\" and \"target\"",
+      { 0 } },
+    { "user,when\n7,1600000000000\n8,1600000001000\n",
+      NULL,
+      "column 2 holds what looks like",
+      { 0 } },
+    { "src,dst\n\n1.5,a\n2.5,b\n", NULL, "line 3: column 1 holds numbers with a fraction", { 0 } },
     { "\303\211metteur,R\303\251cepteur\na,b\n",
       NULL,
       "which may be the name of a column or of a node",
@@ -886,6 +968,8 @@ int main(void)
         TEST(rules_of_edges_hold),
         TEST(bars_are_found),
         TEST(numbers_of_two_kinds_are_counted),
+        TEST(words_over_numbers_are_a_header),
+        TEST(ends_are_not_guessed),
         TEST(what_nobody_means_is_refused),
         TEST(the_longest_row_is_a_row),
         TEST(a_table_that_changes_while_it_is_read_is_refused),
