@@ -54,3 +54,24 @@ libtr_bench_la_SOURCES = \
     bench/step.h \
     bench/walk.c \
     bench/walk.h
+# Others' programs beside Troupe (python3 bench/peers): shipped, and run by tests/outside/python_peers.sh.
+EXTRA_DIST += \
+    bench/peers/__main__.py \
+    bench/peers/big_graph.py \
+    bench/peers/compare_guide.py \
+    bench/peers/compare_loaders.py \
+    bench/peers/compare_partitioning.py \
+    bench/peers/environment.py \
+    bench/peers/machine.py \
+    bench/peers/processes.py \
+    bench/peers/requirements.txt \
+    bench/peers/rows.py \
+    bench/peers/work/dgl_loader.py \
+    bench/peers/work/dgl_partition.py \
+    bench/peers/work/distributed_loader.py \
+    bench/peers/work/graphbolt_loader.py \
+    bench/peers/work/run_on_dgl.py \
+    bench/peers/work/troupe_loader.py \
+    bench/peers/work/turns.py \
+    bench/peers/work/whole_graph.py \
+    bench/peers/workplace.py

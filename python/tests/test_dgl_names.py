@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import subprocess
 import sys
 import warnings
@@ -98,6 +100,31 @@ def test_a_server_of_a_launcher_ends(monkeypatch, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         distributed.initialize("ip_config.txt")
     assert ended.value.code == 0 and "DGL_ROLE is server" in capsys.readouterr().err
+
+
+MAPPED = """
+import ctypes
+from troupe import dgl
+
+class Held(ctypes.Structure):
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+
+look = ctypes.CDLL(None).mallinfo2
+look.restype = Held
+dgl.distributed.initialize(None)
+before = look().hblks
+kept = bytearray(64 << 20)
+print(look().hblks - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="glibc 2.33 has it")
+def test_a_process_alone_keeps_its_buffers_from_step_to_step() -> None:
+    """glibc would map each large buffer anew, and give it back when it is freed."""
+    free = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    said = subprocess.run([sys.executable, "-c", MAPPED], env=free, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == ("0\n", "")
 
 
 def test_rows_are_tensors_and_masks_uint8(g, world) -> None:

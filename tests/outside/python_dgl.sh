@@ -14,8 +14,7 @@ if [ -z "$python" ]; then
     if [ ! -e "$env/whole" ]; then
         # DGL 2.1 is there for Python 3.11 at most.
         python3.11 -m venv "$env" >"$work/out" 2>&1 &&
-            "$env/bin/pip" install --quiet 'numpy<2' torch==2.2.1 dgl==2.1.0 torchdata==0.7.1 \
-                pandas pyyaml pydantic scipy cffi pytest setuptools >"$work/out" 2>&1 &&
+            "$env/bin/pip" install --quiet -r "$source/bench/peers/requirements.txt" >"$work/out" 2>&1 &&
             touch "$env/whole"
     fi
     expect "there is an environment with DGL" test -e "$env/whole"

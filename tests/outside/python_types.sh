@@ -20,6 +20,14 @@ run "$work/env/bin/ruff" check .
 expect "ruff finds nothing" exited 0
 run "$work/env/bin/ruff" format --check .
 expect "and would lay out nothing otherwise" exited 0
+cp -R "$source/../bench/peers" "$work/source/peers"
+cd peers || exit 99
+run env MYPYPATH=. "$work/env/bin/mypy" --config-file ../pyproject.toml ./*.py
+expect "mypy finds nothing in what measures other libraries" exited 0
+run "$work/env/bin/ruff" check .
+expect "nor ruff" exited 0
+run "$work/env/bin/ruff" format --check .
+expect "which would lay out nothing otherwise" exited 0
 cd "$work" || exit 99
 run env PYTHONPATH="$build/python/lib" MYPYPATH="$build/python/lib" \
     "$work/env/bin/python" -m mypy.stubtest troupe._core

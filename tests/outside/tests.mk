@@ -3,6 +3,7 @@
 outside_shell_tests = \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
+    tests/outside/python_peers.sh \
     tests/outside/python_plot.sh \
     tests/outside/python_pyg.sh \
     tests/outside/python_types.sh \

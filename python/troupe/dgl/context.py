@@ -57,6 +57,7 @@ def initialize(
         raise SystemExit(0)
     if use_graphbolt:
         warnings.warn("use_graphbolt is ignored: Troupe draws by itself", stacklevel=2)
+    job.reuse_buffers()
     if job.is_launched() and job.job_of_several() is None:
         job.initialize(tensors="torch", **options)
     _state["initialized"] = True
