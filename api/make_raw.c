@@ -24,6 +24,7 @@
 #include "partition/import/debian.h"
 #include "partition/import/npz_import.h"
 #include "partition/import/ogb_import.h"
+#include "partition/raw/edge_import.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
 #include "partition/raw/reverse_pairs.h"
@@ -194,18 +195,17 @@ static void edges_task_destroy(void *arg)
     raw_task_destroy(making);
 }
 
-static int run_edges(struct tr_task *task, void *arg, struct error *error)
+/* What has to be read whole before it is written. */
+static int read_and_copy(struct edges_making *making, const struct raw_write_options *write,
+                         struct error *error)
 {
-    struct edges_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(&making->base, task);
     struct node_features features = { 0 };
     struct reverse_pairs reverse = { 0 };
     struct raw_graph *graph = NULL;
     /* Where equal edges are merged, reverses that were there already do no harm. */
     bool looks = making->read.undirected && making->read.duplicates != RAW_DUPLICATES_MERGE;
-    int rv = check_inputs(&making->base, making->node_features, error);
-    making->read.cancel = &making->base.cancel;
-    if (rv == 0 && making->node_features != NULL)
+    int rv = 0;
+    if (making->node_features != NULL)
         rv = node_features_read(&features, files_posix, making->node_features, making->feature_base,
                                 &making->base.cancel, error);
     if (rv == 0)
@@ -222,7 +222,7 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->base.num_edges += graph->num_edges[t];
     rv = raw_copy_with(graph, making->node_features != NULL ? &features : NULL, making->rows,
-                       looks ? &reverse : NULL, making->base.out, &write, error);
+                       looks ? &reverse : NULL, making->base.out, write, error);
     making->features = features.found;
     if (looks)
         reverse_pairs_count(&reverse, &making->found.pairs_seen, &making->found.pairs_mutual);
@@ -231,6 +231,19 @@ end:
     raw_close(graph);
     node_features_fini(&features);
     return rv;
+}
+
+static int run_edges(struct tr_task *task, void *arg, struct error *error)
+{
+    struct edges_making *making = arg;
+    const struct raw_write_options write = raw_task_prepare(&making->base, task);
+    int rv = check_inputs(&making->base, making->node_features, error);
+    making->read.cancel = &making->base.cancel;
+    if (rv != 0 || making->node_features != NULL)
+        return rv != 0 ? rv : read_and_copy(making, &write, error);
+    rv = edge_import(making->base.from, &making->read, making->base.out, &write, &making->found,
+                     error);
+    return rv == 1 ? read_and_copy(making, &write, error) : rv;
 }
 
 static const struct task_work IMPORT_EDGES_WORK = { "import edges", run_edges, NULL,

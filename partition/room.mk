@@ -130,12 +130,15 @@ libtr_partition_la_SOURCES += \
     partition/raw/column_roles.c partition/raw/column_roles.h \
     partition/raw/csv.c partition/raw/csv.h \
     partition/raw/duplicates.c partition/raw/duplicates.h \
+    partition/raw/edge_blocks.c partition/raw/edge_blocks.h \
+    partition/raw/edge_import.c partition/raw/edge_import.h \
+    partition/raw/edge_lines.c partition/raw/edge_lines.h \
     partition/raw/file_kind.c partition/raw/file_kind.h \
     partition/raw/node_features.c partition/raw/node_features.h \
     partition/raw/npz.c partition/raw/npz.h \
     partition/raw/npz_csr.c partition/raw/npz_csr.h \
     partition/raw/read_ahead.c partition/raw/read_ahead.h \
-    partition/raw/text.c partition/raw/text.h \
+    partition/raw/text.c partition/raw/text.h partition/raw/text_reading.h \
     partition/raw/unpack.c partition/raw/unpack.h \
     partition/raw/unpack_archive.c partition/raw/unpack_gzip.c \
     partition/raw/raw_memory.c partition/raw/raw_memory.h \

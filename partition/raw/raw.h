@@ -23,6 +23,7 @@
 #include <troupe/types.h>
 
 #include "graph/types.h"
+#include "partition/raw/text_reading.h"
 #include "partition/store/name_list.h"
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
@@ -113,6 +114,7 @@ struct raw_options {
     enum raw_remedy remedy;         /* edge lists: for messages */
     struct files *files;            /* NULL = files_posix */
     const struct cancel *cancel;    /* asked while text is parsed */
+    struct text_reading reading;    /* edge lists */
 };
 
 /* Opens a folder (chunked format, metadata.json) or a file (by its name and content).

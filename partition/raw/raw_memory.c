@@ -23,7 +23,7 @@ void pairs_fini(struct pairs *pairs)
     memset(pairs, 0, sizeof *pairs);
 }
 
-static int widen(struct pairs *pairs)
+static int pairs_widen(struct pairs *pairs)
 {
     pairs->wide = malloc((size_t)pairs->room * 2 * sizeof *pairs->wide);
     if (pairs->wide == NULL)
@@ -35,21 +35,62 @@ static int widen(struct pairs *pairs)
     return 0;
 }
 
+/* Room for so many pairs, of the width that they have. */
+static int pairs_grow(struct pairs *pairs, uint64_t room)
+{
+    size_t size = (size_t)room * 2 * (pairs->wide != NULL ? 8 : 4);
+    void *grown = realloc(pairs->wide != NULL ? (void *)pairs->wide : pairs->narrow, size);
+    if (grown == NULL)
+        return TR_ENOMEM;
+    if (pairs->wide != NULL)
+        pairs->wide = grown;
+    else
+        pairs->narrow = grown;
+    pairs->room = room;
+    return 0;
+}
+
+/* The room that a full list gets. */
+static uint64_t next_room(const struct pairs *pairs)
+{
+    return pairs->room == 0 ? PAIRS_ROOM_MIN : pairs->room + pairs->room / 2;
+}
+
 int pairs_make_room(struct pairs *pairs, uint64_t src, uint64_t dst)
 {
-    if (pairs->count == pairs->room) {
-        uint64_t room = pairs->room == 0 ? PAIRS_ROOM_MIN : pairs->room + pairs->room / 2;
-        size_t size = (size_t)room * 2 * (pairs->wide != NULL ? 8 : 4);
-        void *grown = realloc(pairs->wide != NULL ? (void *)pairs->wide : pairs->narrow, size);
-        if (grown == NULL)
-            return TR_ENOMEM;
-        if (pairs->wide != NULL)
-            pairs->wide = grown;
-        else
-            pairs->narrow = grown;
-        pairs->room = room;
+    int rv = pairs->count == pairs->room ? pairs_grow(pairs, next_room(pairs)) : 0;
+    if (rv != 0)
+        return rv;
+    return pairs->narrow != NULL && (src | dst) > UINT32_MAX ? pairs_widen(pairs) : 0;
+}
+
+int pairs_append(struct pairs *pairs, const struct pairs *more)
+{
+    uint64_t count = pairs->count + more->count;
+    if (more->count == 0)
+        return 0;
+    if (count > pairs->room) {
+        uint64_t room = next_room(pairs);
+        int rv = pairs_grow(pairs, room > count ? room : count);
+        if (rv != 0)
+            return rv;
     }
-    return pairs->narrow != NULL && (src | dst) > UINT32_MAX ? widen(pairs) : 0;
+    if (pairs->narrow != NULL && more->largest > UINT32_MAX && pairs_widen(pairs) != 0)
+        return TR_ENOMEM;
+    if (pairs->narrow != NULL && more->narrow != NULL) {
+        memcpy(pairs->narrow + 2 * pairs->count, more->narrow, 2 * more->count * sizeof(uint32_t));
+    } else {
+        for (uint64_t i = 0; i < 2 * more->count; i++) {
+            uint64_t id = more->narrow != NULL ? more->narrow[i] : more->wide[i];
+            if (pairs->narrow != NULL)
+                pairs->narrow[2 * pairs->count + i] = (uint32_t)id;
+            else
+                pairs->wide[2 * pairs->count + i] = id;
+        }
+    }
+    pairs->largest = more->largest > pairs->largest ? more->largest : pairs->largest;
+    pairs->count = count;
+    return 0;
 }
 
 void pairs_read(const struct pairs *pairs, uint64_t begin, uint64_t count, uint64_t *src,

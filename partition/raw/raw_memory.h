@@ -18,6 +18,8 @@ struct pairs {
 };
 
 int pairs_make_room(struct pairs *pairs, uint64_t src, uint64_t dst);
+/* Adds those of another list behind these: 0 or TR_ENOMEM, after which none of them is added. */
+int pairs_append(struct pairs *pairs, const struct pairs *more);
 void pairs_fini(struct pairs *pairs);
 void pairs_read(const struct pairs *pairs, uint64_t begin, uint64_t count, uint64_t *src,
                 uint64_t *dst);
@@ -53,6 +55,18 @@ int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges, e
 
 /* "cora" for "data/cora.txt.gz": a name for a graph from a file's, in malloc'ed memory, or NULL. */
 char *raw_name_of(const char *path);
+
+/* Takes edges as they are parsed, in pieces. */
+struct edge_sink {
+    int (*take)(void *arg, const struct pairs *some, struct error *error);
+    void *arg;
+};
+
+/* Parses a text edge list whose edges go to the sink; nothing else has them, so duplicates are not
+ * looked for. The same failures as raw_open(), and the sink's. found as below. */
+int raw_stream_edgelist(const char *path, const struct raw_options *options,
+                        const struct edge_sink *sink, struct raw_edges_found *found,
+                        struct error *error);
 
 /* Parses a text edge list, which may hold no edge; see raw_edgelist.c for the rules. found is freed
  * by raw_edges_found_fini (raw.h); after a failure nothing is in it. */

@@ -90,6 +90,19 @@ static bool is_edge_list(const char *path)
            !names_format(path, ".graph") && !names_format(path, ".metis");
 }
 
+/* By their names, other formats that are not read. */
+static bool is_refused(const char *path)
+{
+    return ends_with(path, ".parquet") || ends_with(path, ".dgl") || ends_with(path, ".bin") ||
+           ends_with(path, ".npz");
+}
+
+bool raw_is_edge_list(const char *path, struct files *files)
+{
+    return text_exists(files, path) && !files_is_folder(files, path) && is_edge_list(path) &&
+           !is_refused(path);
+}
+
 /* A file's name says its format; without such a name it is an edge list. */
 static int open_file(const char *path, const struct raw_options *options, struct raw_graph **out,
                      struct error *error)
@@ -105,7 +118,7 @@ static int open_file(const char *path, const struct raw_options *options, struct
                          "%s: a Parquet file is not read; save it as CSV with Python: "
                          "pandas.read_parquet('FILE').to_csv('FILE.csv', index=False)",
                          path);
-    if (ends_with(path, ".dgl") || ends_with(path, ".bin") || ends_with(path, ".npz"))
+    if (is_refused(path))
         return error_set(error, TR_EUNSUPPORTED,
                          "%s: this format is not read; save the edges with numpy.save as [N, 2]",
                          path);

@@ -46,6 +46,9 @@ int raw_graph_add_table(struct raw_graph *graph, const char *name, bool on_edges
 /* A table or graph name becomes a file's name: not empty, no '/', no leading '.', <= 200 bytes. */
 int raw_check_name(const char *name, struct error *error);
 
+/* Whether raw_open() would take what is there for an edge list that is text. */
+bool raw_is_edge_list(const char *path, struct files *files);
+
 /* Readers. Each takes the path and returns a whole graph or nothing. */
 int raw_open_chunked(const char *path, const struct raw_options *options, struct raw_graph **out,
                      struct error *error);

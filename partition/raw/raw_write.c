@@ -17,13 +17,16 @@
 
 /* Edges converted at a time. */
 #define PAIRS_AT_ONCE 4096
+/* That the disk is given at once: a fraction of a second. */
+#define SYNC_BYTES ((uint64_t)32 << 20)
 #define FILE_NAME_MAX_BYTES 1200
 
 struct out_file {
     char *file_name; /* below the folder */
     struct npy_writer npy;
     uint64_t num_rows;
-    bool finished; /* and closed */
+    uint64_t sync_begun; /* bytes that the disk was given to write */
+    bool finished;       /* and closed */
 };
 
 struct out_table {
@@ -179,6 +182,20 @@ static int check_pair(const struct raw_writer *writer, uint32_t etype, uint64_t 
                      src, dst, type->name);
 }
 
+/* The disk writes one piece while the next one is made, so that the sync at the end waits for
+ * little. */
+static void edges_written(struct raw_writer *writer, struct out_file *file, uint64_t count)
+{
+    file->num_rows += count;
+    if (file->npy.file.size - file->sync_begun >= SYNC_BYTES) {
+        file_start_sync(&file->npy.file);
+        file->sync_begun = file->npy.file.size;
+    }
+    writer->edges_done += count;
+    if (writer->progress != NULL)
+        writer->progress(writer->progress_arg, "edges", writer->edges_done, 0);
+}
+
 int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, const uint64_t *src,
                      const uint64_t *dst, struct error *error)
 {
@@ -207,11 +224,27 @@ int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, 
         rv = npy_append(&file->npy, &pairs, (size_t)(some * 2 * (wide ? 8 : 4)), error);
         done += some;
     }
-    file->num_rows += count;
-    writer->edges_done += count;
-    if (writer->progress != NULL)
-        writer->progress(writer->progress_arg, "edges", writer->edges_done, 0);
+    edges_written(writer, file, count);
     return rv;
+}
+
+int raw_writer_narrow(struct raw_writer *writer, uint32_t etype, uint64_t count,
+                      const uint32_t *pairs, struct error *error)
+{
+    struct out_file *file = &writer->edges[etype];
+    assert(!writer->wide[etype]);
+    int rv = check_cancel(writer, error);
+    if (rv == 0)
+        rv = npy_append(&file->npy, pairs, (size_t)count * 2 * sizeof *pairs, error);
+    edges_written(writer, file, count);
+    return rv;
+}
+
+void raw_writer_count_nodes(struct raw_writer *writer, uint32_t ntype, uint64_t num_nodes)
+{
+    assert(num_nodes <= writer->num_nodes[ntype] && writer->num_tables == 0 &&
+           writer->num_names == 0);
+    writer->num_nodes[ntype] = num_nodes;
 }
 
 static bool has_table(const struct raw_writer *writer, bool on_edges, uint32_t type,

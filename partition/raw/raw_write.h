@@ -41,6 +41,15 @@ int raw_writer_open(const char *path, const struct raw_write_options *options, c
 int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, const uint64_t *src,
                      const uint64_t *dst, struct error *error);
 
+/* The same of a type both of whose ends have at most 2^31 nodes: src, dst, src, dst ..., each below
+ * them. */
+int raw_writer_narrow(struct raw_writer *writer, uint32_t etype, uint64_t count,
+                      const uint32_t *pairs, struct error *error);
+
+/* Nodes of a type that are fewer than was said at first; before tables and names are added. All
+ * edges are between them. */
+void raw_writer_count_nodes(struct raw_writer *writer, uint32_t ntype, uint64_t num_nodes);
+
 /* A feature of a node or edge type; shape is that of a row. Its number is *table. TR_EEXIST: the type
  * has one of that name. */
 int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges, uint32_t type,

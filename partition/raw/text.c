@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOCK_BYTES ((size_t)1 << 20) /* a read: its cost vanishes beside that of parsing it */
+#include <unistd.h>
 
 /* Where the path is "ARCHIVE.zip/NAME" with a file ARCHIVE.zip: how long ARCHIVE.zip is; else 0. */
 static size_t archive_length(struct files *files, const char *path, char **archive)
@@ -68,7 +67,18 @@ static int find_kind(struct text *text, const char *member)
 int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
               struct error *error)
 {
+    return text_open_with(text, files, path, NULL, cancel, error);
+}
+
+int text_open_with(struct text *text, struct files *files, const char *path,
+                   const struct text_reading *reading, const struct cancel *cancel,
+                   struct error *error)
+{
     memset(text, 0, sizeof *text);
+    if (reading != NULL)
+        text->reading = *reading;
+    if (text->reading.block_bytes == 0)
+        text->reading.block_bytes = TEXT_BLOCK_BYTES;
     char *archive;
     size_t length = archive_length(files, path, &archive);
     int rv = file_open(&text->file, files, length > 0 ? archive : path, error);
@@ -81,8 +91,8 @@ int text_open(struct text *text, struct files *files, const char *path, const st
     text->error = error;
     rv = find_kind(text, length > 0 ? path + length + 1 : NULL);
     /* A graph may name thousands of small files. A byte more shows the end at the first read. */
-    text->block_bytes = text->packed || text->file.size >= BLOCK_BYTES
-                            ? BLOCK_BYTES
+    text->block_bytes = text->packed || text->file.size >= text->reading.block_bytes
+                            ? text->reading.block_bytes
                             : (size_t)text->file.size + 1;
     text->block = malloc(text->block_bytes);
     if (rv == 0 && text->block == NULL)
@@ -94,7 +104,7 @@ int text_open(struct text *text, struct files *files, const char *path, const st
 
 void text_close(struct text *text)
 {
-    /* The thread ends before what it reads from. */
+    /* The threads end before what they read from. */
     if (text->ahead_runs)
         read_ahead_stop(&text->ahead);
     unpack_close(text->unpack);
@@ -103,24 +113,86 @@ void text_close(struct text *text)
     file_close(&text->file);
 }
 
-/* Loads a block of what was packed: the first one here, so that small files need no thread. */
-static int fill_unpacked(struct text *text, const uint8_t **block, size_t *got)
+void text_of_bytes(struct text *text, const uint8_t *begin, const uint8_t *end)
 {
-    int rv = 0;
-    if (!text->begun)
-        return text->unpack->read(text->unpack, text->block, text->block_bytes, got, text->error);
-    /* The first block was not full: there is no other one. */
-    if (!text->ahead_runs && text->first_bytes < text->block_bytes)
-        return 0;
-    if (!text->ahead_runs) {
-        rv = read_ahead_start(&text->ahead, text->unpack, text->block_bytes, text->error);
-        if (rv != 0) {
-            error_prefix(text->error, "%s", text->path);
-            return rv;
-        }
-        text->ahead_runs = true;
+    memset(text, 0, sizeof *text);
+    text->at = text->begin = begin;
+    text->end = end;
+    text->begun = true;
+}
+
+void text_parse_ahead(struct text *text, const struct block_parser *parser)
+{
+    if (!text->ahead_runs)
+        text->parser = parser;
+}
+
+/* The next bytes, on whichever thread. */
+static int fill_from_unpack(void *arg, void *data, size_t size, size_t *got, struct error *error)
+{
+    struct text *text = arg;
+    return text->unpack->read(text->unpack, data, size, got, error);
+}
+
+static int fill_from_file(void *arg, void *data, size_t size, size_t *got, struct error *error)
+{
+    struct text *text = arg;
+    int rv = file_read_some(&text->file, text->offset, data, size, got, error);
+    text->offset += *got;
+    return rv;
+}
+
+/* Threads beside the caller's that are worth it. */
+static uint32_t count_helpers(const struct text *text)
+{
+    uint64_t helpers = text->reading.threads;
+    if (helpers == 0) {
+        long cores = sysconf(_SC_NPROCESSORS_ONLN);
+        helpers = cores > 0 ? (uint64_t)cores : 1;
     }
-    return read_ahead_next(&text->ahead, block, got, text->error);
+    helpers = text->parser != NULL ? helpers - 1 : 0;
+    if (text->packed)
+        return helpers > 1 ? (uint32_t)helpers : 1; /* unpacking takes one */
+    uint64_t left = text->file.size > text->offset ? text->file.size - text->offset : 0;
+    uint64_t blocks = left / text->block_bytes;
+    return (uint32_t)(helpers < blocks ? helpers : blocks);
+}
+
+/* Whether the threads give the next block: they begin with the second one, so that small files need
+ * none. */
+static int start_ahead(struct text *text)
+{
+    const struct block_source source = { text->packed ? fill_from_unpack : fill_from_file, text,
+                                         text->packed };
+    uint32_t helpers = text->begun && !text->ahead_runs ? count_helpers(text) : 0;
+    if (helpers == 0 || (text->packed && text->first_bytes < text->block_bytes))
+        return 0;
+    int rv = read_ahead_start(&text->ahead, &source, text->parser, text->block_bytes, helpers,
+                              text->packed ? text->error : NULL);
+    text->ahead_runs = rv == 0;
+    if (rv != 0 && text->packed) {
+        error_prefix(text->error, "%s", text->path);
+        return rv;
+    }
+    /* There is no memory for threads: a text that needs none is read without. */
+    if (rv != 0)
+        text->parser = NULL;
+    return 0;
+}
+
+static int load_block(struct text *text, const uint8_t **block, size_t *got)
+{
+    int rv = start_ahead(text);
+    text->parsed = NULL;
+    if (rv != 0)
+        return rv;
+    if (text->ahead_runs)
+        return read_ahead_next(&text->ahead, block, got, &text->parsed, text->error);
+    /* The first block was not full: there is no other one. */
+    if (text->packed && text->begun)
+        return 0;
+    return (text->packed ? fill_from_unpack : fill_from_file)(text, text->block, text->block_bytes,
+                                                              got, text->error);
 }
 
 /* A byte 0 is in no text, and in nearly every block of what is none. */
@@ -157,6 +229,8 @@ bool text_fill(struct text *text)
         text->rest = text->rest_end = NULL;
         return true;
     }
+    if (text->block == NULL)
+        return false;
     if (text->begin < text->end)
         text->last = text->end[-1];
     if (cancel_asked(text->cancel)) {
@@ -164,13 +238,7 @@ bool text_fill(struct text *text)
                              text->path, text->line);
         return false;
     }
-    if (text->packed) {
-        text->rv = fill_unpacked(text, &block, &got);
-    } else {
-        text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes, &got,
-                                  text->error);
-        text->offset += got;
-    }
+    text->rv = load_block(text, &block, &got);
     if (text->rv == 0)
         text->rv = check_block(text, block, got);
     if (text->rv != 0)

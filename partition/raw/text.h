@@ -9,7 +9,11 @@
  * What was packed is known by its first bytes (file_kind.h), not by its name. Its first block is
  * unpacked by the caller; where there are more, a thread unpacks the next one while the caller
  * parses (read_ahead.h). A file of a zip archive is "ARCHIVE.zip/NAME", or "ARCHIVE.zip" where it
- * is the only one. Thread rules: one thread at a time.
+ * is the only one.
+ *
+ * A reader may have threads parse blocks before it comes to them (text_parse_ahead). What they made
+ * of a block stands beside it, to be taken or not: the characters, the lines and the failures are
+ * those of a text without threads. Thread rules: one thread at a time.
  */
 #ifndef PARTITION_RAW_TEXT_H
 #define PARTITION_RAW_TEXT_H
@@ -18,6 +22,7 @@
 #include <stdint.h>
 
 #include "partition/raw/read_ahead.h"
+#include "partition/raw/text_reading.h"
 #include "partition/raw/unpack.h"
 #include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
@@ -37,10 +42,13 @@ struct text {
     char delimiter;   /* ends a word too, beside blanks, ',' and ';' */
     bool packed;      /* the file's size is not that of the text */
     bool begun;       /* the first block was loaded */
-    bool ahead_runs;  /* later blocks come from the thread */
+    bool ahead_runs;  /* later blocks come from the threads */
+    struct text_reading reading;
     struct unpack *unpack;
     struct read_ahead ahead;
-    uint8_t *block;     /* the first one, and all of a file that is not packed */
+    const struct block_parser *parser; /* of later blocks; NULL: none */
+    const void *parsed;                /* of the block that is loaded; NULL: nothing */
+    uint8_t *block; /* the first one, and all of a text without threads; NULL: bytes in memory */
     size_t first_bytes; /* of the first block */
     /* A line that was looked at and cut by the end of a block: it comes before the block's rest. */
     uint8_t *held;
@@ -61,7 +69,19 @@ bool text_exists(struct files *files, const char *path);
 /* error and path are kept: failures of the stream are written there. */
 int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
               struct error *error);
+/* reading: may be NULL. */
+int text_open_with(struct text *text, struct files *files, const char *path,
+                   const struct text_reading *reading, const struct cancel *cancel,
+                   struct error *error);
 void text_close(struct text *text);
+
+/* A text of bytes in memory, from line 0 on, whose failures have no message: what a block_parser
+ * parses. It needs no close. */
+void text_of_bytes(struct text *text, const uint8_t *begin, const uint8_t *end);
+
+/* Has threads parse blocks from now on, where the text is long enough and nothing reads ahead yet;
+ * the parser is borrowed. What was made of the block that is loaded is text->parsed. */
+void text_parse_ahead(struct text *text, const struct block_parser *parser);
 
 /* Loads the next block; false at the end or on failure. */
 bool text_fill(struct text *text);

@@ -125,6 +125,19 @@ TESTS += tests/partition/test_text
 tests_partition_test_text_SOURCES = tests/partition/test_text.c tests/partition/raw_util.h
 tests_partition_test_text_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_parse_ahead
+TESTS += tests/partition/test_parse_ahead
+SEED_TESTS += tests/partition/test_parse_ahead
+tests_partition_test_parse_ahead_SOURCES = tests/partition/test_parse_ahead.c \
+    tests/partition/raw_util.h
+tests_partition_test_parse_ahead_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_edge_import
+TESTS += tests/partition/test_edge_import
+tests_partition_test_edge_import_SOURCES = tests/partition/test_edge_import.c \
+    tests/partition/raw_util.h
+tests_partition_test_edge_import_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_edge_columns
 TESTS += tests/partition/test_edge_columns
 tests_partition_test_edge_columns_SOURCES = tests/partition/test_edge_columns.c \

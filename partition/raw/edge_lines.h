@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lines of an edge list (raw_edgelist.c), behind its header: two IDs each, among other columns.
+ *
+ * It knows of rows alone, so that it parses a text from its begin as well as a block from somewhere
+ * in it (edge_blocks.h). Nothing of a row that fails counts, or becomes an edge.
+ *
+ * Ownership: all is borrowed. Thread rules: one thread at a time.
+ */
+#ifndef PARTITION_RAW_EDGE_LINES_H
+#define PARTITION_RAW_EDGE_LINES_H
+
+#include "partition/raw/column_roles.h"
+#include "partition/raw/raw_memory.h"
+#include "partition/raw/text.h"
+
+/* The smallest and the largest number of a column, each less first_id. */
+struct id_range {
+    uint64_t least, most;
+};
+
+/* What lines add up to, those whose edges are dropped too. */
+struct edge_tally {
+    uint64_t lines, self_loops;
+    struct id_range ends[2];
+};
+
+#define EDGE_TALLY_NONE ((struct edge_tally){ 0, 0, { { UINT64_MAX, 0 }, { UINT64_MAX, 0 } } })
+
+struct edge_lines {
+    struct text *text;
+    const struct raw_options *options;
+    struct edge_columns columns;
+    char delimiter;
+    bool header;          /* for messages */
+    uint32_t num_columns; /* of every line; 0: the first one says it */
+    uint64_t num_nodes;   /* IDs less first_id are below */
+    struct pairs *pairs;
+    struct edge_tally tally;
+};
+
+/* What to do about a text that is not understood, by those who read it. */
+struct edge_remedies {
+    const char *unknown, *times, *first, *names;
+};
+
+const struct edge_remedies *edge_remedies_of(enum raw_remedy remedy);
+
+/* Blanks, empty lines and comments. */
+void edge_lines_skip(struct text *text, char delimiter);
+
+/* Takes the row that stands here, and those behind it that are as plain. Fails with the row's line
+ * before the message. */
+int edge_lines_take(struct edge_lines *lines);
+
+/* Adds what other lines add up to. */
+void edge_tally_add(struct edge_tally *tally, const struct edge_tally *more);
+
+#endif
