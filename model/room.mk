@@ -93,6 +93,7 @@ libtr_model_la_SOURCES = \
     model/run_config.h \
     model/run_folder.c \
     model/run_folder.h \
+    model/run_homophily.c \
     model/run_infer.c \
     model/run_job.c \
     model/run_job.h \

@@ -28,6 +28,10 @@
 #define FEWEST_INPUT_DROPOUT 0.8f
 #define FEWEST_LAYERS 3u
 #define FEWEST_FANOUT 10
+/* Half way from chance to all neighbours being alike: from there on GCN, which adds up a node and its
+ * neighbours by the same weights, learns more of few labels than GraphSAGE, which has to learn of
+ * them how to tell a node from its neighbours. Below, that is worth learning. */
+#define ALIKE 0.5
 /* Rows of features that are looked at, and the share of numbers other than 0 up to which they are
  * taken for counts of words. */
 #define ROWS_LOOKED_AT 256u
@@ -108,6 +112,18 @@ static void choose_reach(struct run_config *config)
         config->fanout[i] = FEWEST_FANOUT;
 }
 
+/* Weighted edges ask of gcn what other hosts may not have. */
+static int choose_kind(struct run_job *job, struct tr_nodes *nodes, struct error *error)
+{
+    double homophily;
+    if (job->config->model.loss != MODEL_SOFTMAX || job->config->edge_weight != NULL)
+        return 0;
+    int rv = run_job_homophily(job, nodes, &homophily, error);
+    if (rv == 0 && homophily >= ALIKE)
+        job->config->model.kind = MODEL_GCN;
+    return rv;
+}
+
 static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct error *error)
 {
     struct run_config *config = job->config;
@@ -122,6 +138,8 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     choose_length(config, count, place.world);
     if (few && (config->choose_normalise || (fewest && config->choose_input_dropout)))
         rv = look_at_features(job, nodes, &counts, error);
+    if (rv == 0 && few && config->choose_kind)
+        rv = choose_kind(job, nodes, error);
     if (few && config->choose_input_dropout)
         config->model.input_dropout = fewest && counts ? FEWEST_INPUT_DROPOUT : FEW_INPUT_DROPOUT;
     if (fewest && config->choose_layers)

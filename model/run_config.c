@@ -446,6 +446,8 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
         config->model.standardise = begun->model.standardise;
     if (config->choose_layers)
         run_config_take_layers(config, begun);
+    if (config->choose_kind)
+        config->model.kind = begun->model.kind;
     config->choose_epochs = false;
 }
 

@@ -50,7 +50,7 @@ struct run_config {
     /* With the epochs: nobody named these. Until then they have the values of a run whose epochs
      * were named. */
     bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise,
-        choose_standardise, choose_layers;
+        choose_standardise, choose_layers, choose_kind;
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */

@@ -6,6 +6,7 @@
  *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
  *     run_choice.c     what a training leaves to be chosen by the graph
+ *     run_homophily.c  how alike the labels of neighbours are
  *     run_columns.c    by what the columns of features are shifted and scaled
  *     run_survey.c     what may surprise whoever trains on these nodes
  *     run_infer.c      outputs of all nodes, and what they are worth
@@ -50,6 +51,10 @@ int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *
                          struct error *error);
 /* Chooses what the configuration leaves open; every process of a job chooses the same. */
 int run_job_choose(struct run_job *job, struct error *error);
+/* *homophily: 0 is what chance gives, 1 where all neighbours have one class; NaN: too few edges join
+ * nodes whose labels training may know. The classes are known. */
+int run_job_homophily(struct run_job *job, struct tr_nodes *train, double *homophily,
+                      struct error *error);
 /* Measures columns [2 * inputs] over at most so many nodes: the means, then the factors. */
 int run_job_measure_columns(struct run_job *job, uint32_t rows_most, float *columns,
                             struct error *error);

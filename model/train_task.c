@@ -210,7 +210,10 @@ static void adopt_beginning(struct training *t)
             t->config.model.standardise = from.model.standardise;
         if (t->config.choose_layers)
             run_config_take_layers(&t->config, &from);
+        if (t->config.choose_kind)
+            t->config.model.kind = from.model.kind;
         t->config.choose_standardise = t->config.choose_layers = false;
+        t->config.choose_kind = false;
         run_config_fini(&from);
     }
     free(path);

@@ -19,7 +19,6 @@ struct tr_train_options training_defaults(void)
     const struct model_config model = model_config_default();
     return (struct tr_train_options){
         .size = sizeof(struct tr_train_options),
-        .model = "sage",
         .num_layers = TR_TRAIN_COUNT_CHOSEN,
         .fanout = { 10, 25 },
         .hidden = model.hidden,
@@ -88,7 +87,9 @@ static int read_names(struct run_config *config, const struct tr_train_options *
                       struct tr_error *error)
 {
     int kind, norm, loss, metric, optimiser, schedule, evaluation;
-    int rv = training_options_parse("model", from->model, model_kind_parse, &kind, error);
+    config->choose_kind = from->model == NULL;
+    int rv = training_options_parse("model", from->model == NULL ? "sage" : from->model,
+                                    model_kind_parse, &kind, error);
     if (rv == 0)
         rv = training_options_parse("norm", from->norm, model_norm_parse, &norm, error);
     if (rv == 0)

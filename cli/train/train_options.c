@@ -23,9 +23,9 @@ const struct option_spec train_options[] = {
     { .name = "model",
       .kind = OPTION_CHOICE,
       .offset = AT(model),
-      .choices = "sage|gcn",
-      .fallback = "sage",
-      .help = "GraphSAGE with mean, or GCN" },
+      .choices = "auto|sage|gcn",
+      .fallback = "auto",
+      .help = "GraphSAGE with mean, or GCN; auto: sage, or chosen without --epochs" },
     { .name = "layers",
       .field = "options.num_layers",
       .kind = OPTION_COUNT,
@@ -418,7 +418,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 }
 
 /* The names behind numbers of choices, in the order of the options' table. */
-static const char *const MODELS[] = { "sage", "gcn" };
+static const char *const MODELS[] = { NULL, "sage", "gcn" };
 static const char *const NORMS[] = { "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };

@@ -69,7 +69,7 @@ struct tr_train_options {
     const char *graph;             /* DIR/NAME.json */
     const char *run;               /* the run's folder */
     bool replace;                  /* the run that is there */
-    const char *model;             /* "sage" or "gcn" */
+    const char *model;             /* "sage" or "gcn"; NULL: "sage", or chosen with the epochs */
     uint32_t num_layers;           /* or TR_TRAIN_COUNT_CHOSEN */
     int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
     uint32_t hidden;

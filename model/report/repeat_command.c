@@ -8,7 +8,7 @@
 
 /* tests/cli/test_train_options holds names and defaults to those of the command. */
 const struct repeat_option repeat_options[] = {
-    { "model", "kind", false, "sage" },
+    { "model", "kind", false, "auto" },
     { "hidden", "hidden", false, "128" },
     { "residual", "residual", true, NULL },
     { "norm", "norm", false, "none" },

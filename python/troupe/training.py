@@ -162,7 +162,7 @@ def train(
     progress : called about ten times a second; True: a bar.
     on_event : called with each `Event`, such as the end of an epoch.
     **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
-        defaults are those of troupe-train(1): ``model="sage"``, ``hidden=``, ``batch_size=``,
+        defaults are those of troupe-train(1): ``model="gcn"``, ``hidden=``, ``batch_size=``,
         ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...
 
     Ctrl-C, or an exception of a callback, cancels the training.

@@ -10,7 +10,7 @@ static struct tr_task *train(const char *graph, const char *run, const char *che
     struct tr_task *task;
     int rv;
     ABI_OPTIONS(tr_train_options, options);
-    assert_string_equal(options.it.model, "sage");
+    assert_null(options.it.model);
     options.it.graph = graph;
     options.it.run = run;
     options.it.epochs = EPOCHS;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# With ten labelled nodes a class, training without options learns more where neighbours are alike than
-# two layers do, and no less where they differ.
+# With few labelled nodes a class, training without options learns more where neighbours are alike than
+# two layers of GraphSAGE do, and no less where they differ.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
 # graph NAME WORDS...: a graph of 4000 nodes in four blocks, 40 nodes to train on, in $work/NAME-parts.
@@ -26,11 +26,21 @@ within() { awk -v a="${1:-0}" -v b="${2:-1}" -v c="$3" 'BEGIN { exit !(a >= b + 
 
 graph alike --signal 0.3
 chosen=$(accuracy alike)
-two=$(accuracy alike --fanout 10,25)
+two=$(accuracy alike --fanout 10,25 --model sage)
 expect "neighbours alike: ${chosen:-none}, two points above two layers' ${two:-none}" within "$chosen" "$two" 2
 graph unlike --signal 0.6 --inside 0.05
 chosen=$(accuracy unlike)
-two=$(accuracy unlike --fanout 10,25)
+two=$(accuracy unlike --fanout 10,25 --model sage)
 expect "neighbours unlike: ${chosen:-none}, within three points of two layers' ${two:-none}" within "$chosen" "$two" -3
+kind() { sed -n 's/.*"kind": "\([a-z]*\)".*/\1/p' "$work/$1/config.json"; }
+expect "neighbours unlike: sage" [ "$(kind run/seed-0)" = sage ]
+troupe train "$work/alike-parts" --run "$work/one" --quiet
+expect "neighbours alike: gcn" [ "$(kind one)" = gcn ]
+troupe train "$work/alike-parts" --run "$work/one" --quiet --resume
+expect "a run that goes on has the model that it was begun with" exited 0
+troupe train "$work/alike-parts" --run "$work/more" --quiet --from "$work/one"
+expect "one that begins with its weights too" [ "$code/$(kind more)" = 0/gcn ]
+troupe train "$work/alike-parts" --run "$work/named" --quiet --epochs 2
+expect "epochs that are named: sage, as ever" [ "$(kind named)" = sage ]
 expect "which learned something" within "$two" 0.6 0
 finish

@@ -207,6 +207,7 @@ static void what_is_named_is_not_chosen(void **state)
     assert_true(c->choose_patience && c->choose_evaluate_every && c->choose_input_dropout);
     assert_true(c->choose_l2 && c->choose_normalise && c->choose_standardise);
     assert_true(c->choose_layers && c->model.layers == 2);
+    assert_true(c->choose_kind && c->model.kind == MODEL_SAGE);
     assert_true(c->fanout[0] == 10 && c->fanout[1] == 25 && c->fanout[2] == 0);
     assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise &&
                 !c->model.standardise);
@@ -222,7 +223,9 @@ static void what_is_named_is_not_chosen(void **state)
     assert_true(t.config.choose_epochs);
     training_free_options(&t);
     options.num_layers = 2;
+    options.model = "gcn";
     read_options(&options, &t);
+    assert_true(!c->choose_kind && c->model.kind == MODEL_GCN);
     assert_true(!c->choose_layers && c->model.layers == 2);
     training_free_options(&t);
     options.num_layers = TR_TRAIN_COUNT_CHOSEN;
