@@ -193,3 +193,17 @@ def test_partitions_of_a_list_of_edges_are_verified_as_they_were_made(tmp_path: 
     partitioning.verify(made.book, tmp_path / "edges.txt", **given)
     with pytest.raises(errors.Error):
         partitioning.verify(made.book, tmp_path / "edges.txt")
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (3, 1), (2, 3)])
+def test_rows_keep_the_shape_that_they_were_given(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    rows = np.arange(6 * int(np.prod(shape)), dtype=np.float32).reshape(6, *shape)
+    partitioning.partition_graph(
+        (SOURCES, TARGETS), "g", 2, tmp_path / "p", part_method="random", ndata={"f": rows}
+    )
+    with troupe.open(tmp_path / "p/g.json") as graph:
+        feature = graph.ndata["f"]
+        assert feature.shape == (6, *shape) and feature.ndim == 1 + len(shape)
+        found = np.asarray(feature[:])
+        assert found.shape == (6, *shape)
+        assert np.array_equal(found, rows[graph.orig_ids()])

@@ -73,6 +73,18 @@ class PartitionBook:
         """The library's own book."""
         return self._book
 
+    def row_shapes(self) -> dict[tuple[bool, int, str], tuple[int, ...]]:
+        """The shapes of a row of each feature, by (of edges, number of the type, name)."""
+        info = made("tr_book_info")
+        call(lib.tr_book_info, self._book, info)
+        shapes = {}
+        for i in range(info.num_tables):
+            table = made("tr_table_info")
+            call(lib.tr_book_table, self._book, i, table)
+            row = tuple(int(table.shape[axis]) for axis in range(table.ndim))
+            shapes[bool(table.on_edges), int(table.type), text(table.name)] = row
+        return shapes
+
     @property
     def ntypes(self) -> list[str]:
         """Node types, in the order of their numbers."""

@@ -108,6 +108,7 @@ class DistGraph:
         self.session.waiter.call(lib.tr_graph_place, graph, place)
         self._rank, self._world = int(place.first_trainer), int(place.world)
         self._tables: dict[tuple[bool, int], dict[str, TableInfo]] = {}
+        self._row_shapes: dict[tuple[bool, int, str], tuple[int, ...]] | None = None
         self.graph_name = self._book.graph_name
         if graph_name not in (None, self.graph_name):
             raise errors.Mismatch(
@@ -257,7 +258,10 @@ class DistGraph:
         """The features of a type by name."""
         found = self._tables.get((of_edges, number))
         if found is None:
-            found = self._tables[of_edges, number] = list_tables(self.pointer(), of_edges, number)
+            if self._row_shapes is None:
+                self._row_shapes = self._book.row_shapes()
+            found = list_tables(self.pointer(), self._row_shapes, of_edges, number)
+            self._tables[of_edges, number] = found
         return found
 
     def added_to(self, of_edges: bool, number: int) -> dict[str, DistTensor]:
@@ -446,7 +450,7 @@ class DistGraph:
                 "edges" if of_edges else "nodes",
                 name,
                 count,
-                list_features(list(self.tables_of(of_edges, number).values())),
+                list_features([table[:3] for table in self.tables_of(of_edges, number).values()]),
             )
             for of_edges, number, name, count in types
         ]

@@ -25,18 +25,23 @@ class TableInfo(NamedTuple):
     name: str
     dtype: str
     width: int
+    row: tuple[int, ...]
+    """The shape of a row: (), (16,), (3, 4)."""
 
 
-def list_tables(graph: Any, of_edges: bool, number: int) -> dict[str, TableInfo]:
-    """The features of a type of an open graph, the library's own."""
+def list_tables(
+    graph: Any, shapes: dict[tuple[bool, int, str], tuple[int, ...]], of_edges: bool, number: int
+) -> dict[str, TableInfo]:
+    """The features of a type of an open graph, whose book says what shape their rows have."""
     count = lib.tr_graph_num_edge_features if of_edges else lib.tr_graph_num_features
     get = lib.tr_graph_edge_feature if of_edges else lib.tr_graph_feature
     tables = {}
     for i in range(count(graph, number)):
         info = made("tr_feature_info")
         call(get, graph, number, i, info)
-        table = TableInfo(text(info.name), DTYPES[info.dtype], int(info.width))
-        tables[table.name] = table
+        name, width = text(info.name), int(info.width)
+        row = shapes.get((of_edges, number, name), () if width == 1 else (width,))
+        tables[name] = TableInfo(name, DTYPES[info.dtype], width, row)
     return tables
 
 
@@ -44,8 +49,8 @@ class Table:
     """One feature: a row for each node or edge of a type, read where and when it is asked for.
 
     ``table[ids]`` gives the rows of these IDs, in their order, repeats and none included: an array
-    (or a tensor, as the graph was opened) of shape ``(len(ids),)``, or ``(len(ids), width)`` where
-    a row has several elements. bfloat16 comes as its 16 bits to NumPy.
+    (or a tensor, as the graph was opened) of shape ``(len(ids), *row)``, where the rows have the
+    shape that the graph was partitioned with: none for a number a row. bfloat16 comes as its 16 bits to NumPy.
 
     Raises
     ------
@@ -88,17 +93,17 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows, and elements of a row where there are several."""
+        """Rows, and the shape of a row."""
         return (len(self), *self._row)
 
     @property
     def ndim(self) -> int:
-        """1, or 2 where a row has several elements."""
+        """1, and one more for each dimension of a row."""
         return len(self.shape)
 
     @property
     def _row(self) -> tuple[int, ...]:
-        return () if self._info.width == 1 else (self._info.width,)
+        return self._info.row
 
     def __len__(self) -> int:
         count = lib.tr_graph_num_edges if self._of_edges else lib.tr_graph_num_nodes
