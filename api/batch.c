@@ -84,6 +84,7 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
         .index = edges->index,
         .sources = edges->sources,
         .edge_ids = edges->edge_ids,
+        .edge_weights = edges->edge_weights,
     };
     return sized_write(block, &full, sizeof full, "tr_block", error);
 }

@@ -169,6 +169,13 @@ static void note_unchecked(const struct tr_graph *graph, const char *path)
     log_add(o->log, LOG_LEVEL_WARN, "files", line);
 }
 
+/* Original IDs of partitions that are not in memory, for samplers that draw by them. */
+static int read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
+                    struct error *error)
+{
+    return store_read_original_ids(arg, false, ntype, first, count, ids, error);
+}
+
 int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, struct error *error)
 {
     int rv = store_open(path, &graph->store, error);
@@ -182,6 +189,8 @@ int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, str
         return rv;
     size_t room = graph->book->num_parts + (size_t)1;
     rv = snapshots_create(graph->book, &graph->snapshots);
+    if (rv == 0)
+        snapshots_set_ids(graph->snapshots, read_ids, graph->store);
     graph->parts = calloc(room, sizeof *graph->parts);
     graph->held = calloc(room, sizeof *graph->held);
     if (rv != 0 || graph->parts == NULL || graph->held == NULL)

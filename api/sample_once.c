@@ -18,6 +18,7 @@
 #include "api/internal.h"
 #include "api/sample_spec_of.h"
 #include "api/sized.h"
+#include "graph/alias.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
 #include "runtime/base/deadline.h"
@@ -28,6 +29,8 @@
 
 struct tr_sample_spec {
     struct tr_graph *graph; /* which it does not outlive */
+    enum tr_sampler sampler;
+    bool weighs; /* some term does */
     struct sample_spec spec;
 };
 
@@ -118,6 +121,102 @@ int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint
         for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
             if (is_meant(l, layer) && is_meant(e, etype))
                 sample_spec_term(&spec->spec, l, e)->flags = replace ? SAMPLE_REPLACE : 0;
+    return 0;
+}
+
+/* The table that edges of that type draw by: a number of the type's own, or SAMPLE_NO_TABLE. */
+static uint32_t draws_by(const struct tr_sample_spec *spec, uint32_t etype, const char *name)
+{
+    const struct graph_meta *meta = &spec->graph->meta;
+    int number = name == NULL ? -1 : graph_meta_edge_name(meta, name);
+    int table = number < 0 ? -1 : graph_meta_edge_table(meta, etype, (uint32_t)number);
+    return table < 0 ? SAMPLE_NO_TABLE : (uint32_t)table;
+}
+
+/* One edge type has the feature, or some of every one; those of them that have it can draw by it as
+ * `check` says. */
+static int check_drawn_by(const struct tr_sample_spec *spec, uint32_t etype, const char *use,
+                          const char *name,
+                          int (*check)(const char *name, enum tr_dtype dtype, uint64_t width,
+                                       const char *where, struct error *error),
+                          struct tr_error *error)
+{
+    const struct graph_types *types = &spec->graph->book->types;
+    uint32_t found = 0;
+    for (uint32_t e = 0; e < types->num_etypes; e++) {
+        uint32_t table = is_meant(e, etype) ? draws_by(spec, e, name) : SAMPLE_NO_TABLE;
+        if (table == SAMPLE_NO_TABLE)
+            continue;
+        const struct feature_meta *meta = &spec->graph->meta.edges[e].features[table];
+        struct error why = { 0 };
+        found++;
+        if (check(name, meta->dtype, meta->width, types->etypes[e].name, &why) != 0)
+            return error_give(&why, error);
+    }
+    if (found > 0 || name == NULL)
+        return 0;
+    if (etype == TR_EVERY)
+        return tr_error_set(error, TR_ENOENT, "%s: no edge type has a feature \"%s\"", use, name);
+    return tr_error_set(error, TR_ENOENT, "%s: edges of type %s have no feature \"%s\"", use,
+                        types->etypes[etype].name, name);
+}
+
+/* Neighbours are drawn by another kernel where some term has weights. */
+static enum sample_kind kind_of(const struct tr_sample_spec *spec)
+{
+    if (spec->sampler == TR_SAMPLER_LABOR)
+        return SAMPLE_LABOR;
+    if (spec->sampler == TR_SAMPLER_LABOR_POISSON)
+        return SAMPLE_LABOR_POISSON;
+    return spec->weighs ? SAMPLE_WEIGHTED : SAMPLE_UNIFORM;
+}
+
+int tr_sample_spec_set_weights(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                               const char *name, struct tr_error *error)
+{
+    int rv = check_place(spec, layer, etype, error);
+    if (rv == 0)
+        rv = check_drawn_by(spec, etype, "weights", name, alias_weights_check, error);
+    if (rv != 0)
+        return rv;
+    bool some = false;
+    for (uint32_t l = 0; l < spec->spec.num_layers; l++)
+        for (uint32_t e = 0; e < spec->spec.num_etypes; e++) {
+            struct sample_term *term = sample_spec_term(&spec->spec, l, e);
+            if (is_meant(l, layer) && is_meant(e, etype))
+                term->weights = draws_by(spec, e, name);
+            some |= term->weights != SAMPLE_NO_TABLE;
+        }
+    spec->weighs = some;
+    spec->spec.kind = kind_of(spec);
+    return 0;
+}
+
+int tr_sample_spec_set_sampler(struct tr_sample_spec *spec, enum tr_sampler sampler,
+                               struct tr_error *error)
+{
+    int rv = session_mine(spec->graph->session, error);
+    if (rv != 0)
+        return rv;
+    if ((unsigned)sampler > TR_SAMPLER_LABOR_POISSON)
+        return tr_error_set(error, TR_ERANGE, "sampler: %d is none of them", (int)sampler);
+    spec->sampler = sampler;
+    spec->spec.kind = kind_of(spec);
+    return 0;
+}
+
+int tr_sample_spec_set_mask(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                            const char *name, struct tr_error *error)
+{
+    int rv = check_place(spec, layer, etype, error);
+    if (rv == 0)
+        rv = check_drawn_by(spec, etype, "mask", name, sample_mask_check, error);
+    if (rv != 0)
+        return rv;
+    for (uint32_t l = 0; l < spec->spec.num_layers; l++)
+        for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
+            if (is_meant(l, layer) && is_meant(e, etype))
+                sample_spec_term(&spec->spec, l, e)->mask = draws_by(spec, e, name);
     return 0;
 }
 
@@ -454,6 +553,8 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     if (rv != 0)
         return rv;
     rv = sample_spec_check(d.spec, graph->book->types.num_etypes, "spec", &why);
+    if (rv == 0)
+        rv = sample_tables_check(d.spec, &graph->meta, "spec", &why);
     if (rv != 0)
         return error_give(&why, error);
     if (o.pairs != NULL && nodes_are_edge_ranks(o.pairs)) {

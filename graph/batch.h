@@ -29,6 +29,8 @@ struct block_edges {
     const uint32_t *index;    /* [num_dst + 1] */
     const uint32_t *sources;  /* [num_edges], positions among the nodes of the source type */
     const uint64_t *edge_ids; /* [num_edges], per-type global edge IDs; NULL unless asked for */
+    /* [num_edges], of edges that were drawn by weights (graph/sample_weighted.c); else NULL */
+    const float *edge_weights;
 };
 
 struct block {

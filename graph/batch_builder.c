@@ -57,6 +57,7 @@ void batch_builder_fini(struct batch_builder *builder)
         vec_fini(&builder->answers[i].counts);
         vec_fini(&builder->answers[i].columns);
         vec_fini(&builder->answers[i].edge_ids);
+        vec_fini(&builder->answers[i].weights);
     }
     batch_builder_fini_edges(builder);
     free(builder->types);
@@ -73,6 +74,7 @@ void batch_builder_space_fini(struct batch_builder_space *space)
     vec_fini(&space->counts);
     vec_fini(&space->columns);
     vec_fini(&space->edge_ids);
+    vec_fini(&space->weights);
     vec_fini(&space->wide);
     vec_fini(&space->streams);
 }

@@ -99,6 +99,7 @@ struct batch_builder_answer {
     struct vec counts;   /* uint32_t[num_rows] */
     struct vec columns;  /* uint32_t or uint64_t [num_edges] */
     struct vec edge_ids; /* uint64_t[num_edges] */
+    struct vec weights;  /* float[num_edges] */
     uint32_t used_rows;
     uint64_t used_edges;
 };
@@ -110,6 +111,7 @@ struct batch_builder_piece {
     const uint32_t *columns;      /* [num_edges], or NULL where wide */
     const uint64_t *wide_columns; /* [num_edges], or NULL where not */
     const uint64_t *edge_ids;     /* [num_edges]; may be NULL where the plan wants none */
+    const float *edge_weights;    /* [num_edges]; NULL where the term gives none */
 };
 
 /* Memory for one slice, shared by the builders of one thread. */
@@ -118,6 +120,7 @@ struct batch_builder_space {
     struct vec counts; /* of local draws, partition after partition */
     struct vec columns;
     struct vec edge_ids;
+    struct vec weights;
     struct vec wide;    /* columns of a merged slice before they are numbered */
     struct vec streams; /* struct stream[num_parts] */
 };
@@ -307,6 +310,9 @@ static inline const struct sample_term *batch_builder_term(const struct batch_bu
 {
     return sample_spec_term(builder->plan->spec, batch_builder_layer(builder), etype);
 }
+
+/* Whether the edges of that type get weights in this hop's block. */
+bool batch_builder_weighs(const struct batch_builder *builder, uint32_t etype);
 
 /* The types of the nodes that draw by that term, and of those that are drawn. */
 static inline uint32_t batch_builder_row_type(const struct batch_builder *builder, uint32_t etype)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of partitions that are not read directly, checked and kept until they are drawn from. */
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,6 +30,15 @@ static bool has_strays(const struct batch_builder_piece *piece, bool wide, uint6
     return stray;
 }
 
+/* What is no number would spoil whatever is multiplied by it. */
+static bool are_weights(const struct batch_builder_piece *piece)
+{
+    bool good = true;
+    for (uint64_t i = 0; i < piece->num_edges; i++)
+        good &= piece->edge_weights[i] > 0 && piece->edge_weights[i] <= FLT_MAX;
+    return good;
+}
+
 static int append(struct vec *to, uint64_t have, const void *from, uint64_t count, size_t size)
 {
     int rv = vec_reserve(to, have + count, size, have * size);
@@ -38,7 +48,8 @@ static int append(struct vec *to, uint64_t have, const void *from, uint64_t coun
 }
 
 static int append_all(struct batch_builder_answer *to, uint32_t num_rows,
-                      const struct batch_builder_piece *piece, bool wide, bool edge_ids)
+                      const struct batch_builder_piece *piece, bool wide, bool edge_ids,
+                      bool weights)
 {
     int rv = append(&to->counts, to->num_rows, piece->counts, num_rows, sizeof *piece->counts);
     if (rv == 0 && wide)
@@ -50,6 +61,9 @@ static int append_all(struct batch_builder_answer *to, uint32_t num_rows,
     if (rv == 0 && edge_ids)
         rv = append(&to->edge_ids, to->num_edges, piece->edge_ids, piece->num_edges,
                     sizeof *piece->edge_ids);
+    if (rv == 0 && weights)
+        rv = append(&to->weights, to->num_edges, piece->edge_weights, piece->num_edges,
+                    sizeof *piece->edge_weights);
     return rv;
 }
 
@@ -69,9 +83,14 @@ int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint
         return bad(part, error, "a neighbour that is no node");
     if (piece->num_edges > 0 && builder->plan->edge_ids && piece->edge_ids == NULL)
         return bad(part, error, "no edge IDs");
+    bool weights = batch_builder_weighs(builder, etype);
+    if (piece->num_edges > 0 && weights && piece->edge_weights == NULL)
+        return bad(part, error, "no weights of its edges");
+    if (weights && !are_weights(piece))
+        return bad(part, error, "a weight that is no positive number");
     if (!adds_up(piece, num_rows))
         return bad(part, error, "counts that do not add up to its edges");
-    int rv = append_all(answer, num_rows, piece, wide, builder->plan->edge_ids);
+    int rv = append_all(answer, num_rows, piece, wide, builder->plan->edge_ids, weights);
     if (rv != 0)
         return error_set(error, rv, "no memory for %" PRIu64 " edges", piece->num_edges);
     answer->num_rows += num_rows;

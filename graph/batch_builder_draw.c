@@ -15,6 +15,7 @@ struct drawn_rows {
     const uint32_t *counts;
     const unsigned char *columns;
     const uint64_t *edge_ids;
+    const float *weights;
 };
 
 /* The nodes that draw, and those that are drawn, of the edge type that is at work. */
@@ -36,6 +37,11 @@ static struct block_edges *edges_of(const struct batch_builder *builder)
 static struct edge_space *space_of(const struct batch_builder *builder)
 {
     return batch_space_edge_space(builder->out, batch_builder_layer(builder), builder->etype);
+}
+
+bool batch_builder_weighs(const struct batch_builder *builder, uint32_t etype)
+{
+    return sample_gives_weights(builder->plan->spec->kind, batch_builder_term(builder, etype));
 }
 
 int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
@@ -118,6 +124,8 @@ static int grow_space(struct batch_builder *builder, struct batch_builder_space 
         rv = vec_reserve(&space->columns, edges, column_bytes, edges_kept * column_bytes);
     if (rv == 0 && builder->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, edges, sizeof(uint64_t), edges_kept * sizeof(uint64_t));
+    if (rv == 0 && batch_builder_weighs(builder, builder->etype))
+        rv = vec_reserve(&space->weights, edges, sizeof(float), edges_kept * sizeof(float));
     return rv;
 }
 
@@ -145,6 +153,8 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
             result.wide_columns = (uint64_t *)space->columns.data + edges;
         if (builder->plan->edge_ids)
             result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
+        if (batch_builder_weighs(builder, builder->etype))
+            result.edge_weights = (float *)space->weights.data + edges;
         rv = local_sample_draw(&space->kernel, &request, &result);
         if (rv != 0)
             return rv;
@@ -174,6 +184,8 @@ static uint64_t aim_streams(struct batch_builder *builder, const struct batch_bu
                      edge * column_bytes;
         const uint64_t *edge_ids = (local ? &space->edge_ids : &answer->edge_ids)->data;
         s->edge_ids = edge_ids == NULL ? NULL : edge_ids + edge; /* not asked for */
+        const float *weights = (local ? &space->weights : &answer->weights)->data;
+        s->weights = weights == NULL ? NULL : weights + edge;
         uint64_t sum = 0;
         for (uint32_t i = 0; i < s->num_rows; i++)
             sum += s->counts[i];
@@ -197,7 +209,7 @@ static inline void copy_columns(void *to, const void *from, size_t bytes)
 
 static void draw_merge(const struct batch_builder *builder, struct drawn_rows *streams,
                        uint32_t end, size_t column_bytes, uint32_t *index, unsigned char *columns,
-                       uint64_t *edge_ids)
+                       uint64_t *edge_ids, float *weights)
 {
     const uint16_t *owners = builder->types[row_type(builder)].owners.data;
     uint32_t edges = index[builder->at];
@@ -211,6 +223,11 @@ static void draw_merge(const struct batch_builder *builder, struct drawn_rows *s
             memcpy(edge_ids, s->edge_ids, count * sizeof *edge_ids);
             edge_ids += count;
             s->edge_ids += count;
+        }
+        if (weights != NULL) {
+            copy_columns(weights, s->weights, count * sizeof *weights);
+            weights += count;
+            s->weights += count;
         }
         edges += count;
         index[i + 1] = edges;
@@ -233,6 +250,11 @@ static int grow_edges(struct batch_builder *builder, uint64_t more, struct error
     if (rv == 0 && builder->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, total, sizeof(uint64_t),
                          edges->num_edges * sizeof(uint64_t));
+    bool weighs = batch_builder_weighs(builder, builder->etype);
+    if (rv == 0 && weighs)
+        rv = vec_reserve(&space->edge_weights, total, sizeof(float),
+                         edges->num_edges * sizeof(float));
+    edges->edge_weights = weighs ? space->edge_weights.data : NULL;
     edges->sources = space->sources.data;
     edges->edge_ids = builder->plan->edge_ids ? space->edge_ids.data : NULL;
     return rv;
@@ -248,18 +270,20 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
     uint64_t *edge_ids = builder->plan->edge_ids ? (uint64_t *)to->edge_ids.data + edges->num_edges
                                                  : NULL;
+    float *weights = edges->edge_weights != NULL ? (float *)to->edge_weights.data + edges->num_edges
+                                                 : NULL;
     struct relabel *nodes = &builder->types[neighbour_type(builder)].nodes;
     /* Edges are merged before their sources are numbered: a node's number is the order of its
      * first appearance among the merged edges, whichever partition brought them. */
     if (!wide) {
         draw_merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources,
-                   edge_ids);
+                   edge_ids, weights);
         return relabel_add_u32(nodes, sources, more, sources);
     }
     int rv = vec_reserve(&space->wide, more, sizeof(uint64_t), 0);
     if (rv != 0)
         return rv;
-    draw_merge(builder, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
+    draw_merge(builder, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids, weights);
     return relabel_add_u64(nodes, space->wide.data, more, sources);
 }
 
@@ -305,6 +329,8 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
     struct sample_result result = { .counts = space->counts.data, .columns = sources };
     if (builder->plan->edge_ids)
         result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
+    if (edges->edge_weights != NULL)
+        result.edge_weights = (float *)to->edge_weights.data + edges->num_edges;
     rv = local_sample_draw(&space->kernel, &request, &result);
     if (rv != 0)
         return rv;

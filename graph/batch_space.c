@@ -82,6 +82,7 @@ void batch_space_fini(struct batch_space *s)
         vec_fini(&s->edge_space[i].index);
         vec_fini(&s->edge_space[i].sources);
         vec_fini(&s->edge_space[i].edge_ids);
+        vec_fini(&s->edge_space[i].edge_weights);
     }
     for (size_t t = 0; t < s->batch.num_ntypes; t++)
         fini_nodes(&s->node_space[t]);
@@ -122,7 +123,7 @@ size_t batch_space_bytes(const struct batch_space *s)
     size_t bytes = cells * (sizeof *s->edges + sizeof *s->edge_space);
     for (size_t i = 0; i < cells; i++)
         bytes += s->edge_space[i].index.capacity + s->edge_space[i].sources.capacity +
-                 s->edge_space[i].edge_ids.capacity;
+                 s->edge_space[i].edge_ids.capacity + s->edge_space[i].edge_weights.capacity;
     for (size_t t = 0; t < s->batch.num_ntypes; t++) {
         const struct node_space *n = &s->node_space[t];
         bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +

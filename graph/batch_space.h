@@ -18,7 +18,7 @@
 #include "graph/vec.h"
 
 struct edge_space {
-    struct vec index, sources, edge_ids;
+    struct vec index, sources, edge_ids, edge_weights;
 };
 
 struct node_space {

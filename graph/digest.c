@@ -2,6 +2,7 @@
 #include "graph/digest.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "graph/key.h"
 
@@ -26,6 +27,11 @@ static void hash_edges(struct hash *hash, const struct block_edges *edges)
         hash_word(hash, edges->index[i + 1] - edges->index[i]);
     for (uint32_t i = 0; i < edges->num_edges; i++)
         hash_word(hash, edges->sources[i]);
+    for (uint32_t i = 0; edges->edge_weights != NULL && i < edges->num_edges; i++) {
+        uint32_t bits;
+        memcpy(&bits, &edges->edge_weights[i], sizeof bits);
+        hash_word(hash, bits);
+    }
 }
 
 static int hash_nodes(struct hash *hash, const struct batch_nodes *nodes)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "graph/alias.h"
 #include "graph/samplers.h"
 
 /* A larger bound of a row is rarely reached: then degrees are asked instead of assumed. */
@@ -12,11 +13,11 @@
 /* Rows ahead whose bounds are fetched: the scan waits for memory otherwise. */
 #define PREFETCH_ROWS 32u
 
-static uint64_t base_of(const struct draw_key *draw, uint32_t etype)
+static uint64_t base_of(const struct draw_key *draw, enum key_purpose purpose, uint32_t type)
 {
     struct draw_key key = *draw;
-    key.purpose = KEY_NEIGHBOURS;
-    key.type = etype;
+    key.purpose = (uint32_t)purpose;
+    key.type = type;
     return key_base(&key);
 }
 
@@ -39,7 +40,7 @@ static bool ids_follow_rows(const struct node_part *nodes)
            nodes->original_ids[last] == nodes->global_begin + last;
 }
 
-/* The table that a term names, which came from outside. */
+/* The table that a term names, which came from outside; its rows are in memory. */
 static int find_table(const struct local_sample *what, const char *use, uint32_t number,
                       const struct feature_table **out, struct error *error)
 {
@@ -51,6 +52,39 @@ static int find_table(const struct local_sample *what, const char *use, uint32_t
                      "partition %" PRIu32 ": %s of table %" PRIu32 " of edge type %" PRIu32
                      " asked for, it has %" PRIu32 " tables",
                      what->part->part_id, use, number, what->etype, edges->num_features);
+}
+
+/* Those of the term, which samplers can draw by. */
+static int find_tables(const struct local_sample *what, struct sample_request *request,
+                       struct error *error)
+{
+    char where[40];
+    int rv = find_table(what, "weights", what->term.weights, &request->weights, error);
+    if (rv == 0)
+        rv = find_table(what, "a mask", what->term.mask, &request->mask, error);
+    if (rv != 0 || (request->weights == NULL && request->mask == NULL))
+        return rv;
+    const struct feature_table *weights = request->weights, *mask = request->mask;
+    snprintf(where, sizeof where, "partition %" PRIu32, what->part->part_id);
+    if (weights != NULL && request->method->edge_weights)
+        rv = alias_weights_check(weights->name, weights->dtype, weights->width, where, error);
+    if (rv == 0 && mask != NULL)
+        rv = sample_mask_check(mask->name, mask->dtype, mask->width, where, error);
+    return rv;
+}
+
+int local_sample_make(const struct local_sample *what, struct error *error)
+{
+    const struct sample_method *method = sample_method_find(what->kind);
+    struct sample_request request = { .method = method };
+    if (method == NULL || method->make == NULL || what->etype >= what->part->types->num_etypes)
+        return 0; /* local_sample_prepare() says what is wrong */
+    int rv = find_tables(what, &request, error);
+    if (rv == 0 && what->part->on_demand == NULL)
+        rv = error_set(error, TR_EUNSUPPORTED,
+                       "partition %" PRIu32 ": nothing can be made of it to draw by",
+                       what->part->part_id);
+    return rv != 0 ? rv : method->make(what->part, what->etype, &what->term, error);
 }
 
 int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
@@ -89,13 +123,16 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         .num_rows = what->num_rows,
         .with = what->with,
         .term = what->term,
-        .key_base = base_of(what->draw, what->etype),
+        .source_base = base_of(what->draw, KEY_SOURCES, etype->src),
+        .key_base = base_of(what->draw, KEY_NEIGHBOURS, what->etype),
     };
-    int rv = find_table(what, "weights", what->term.weights, &request->weights, error);
-    if (rv == 0)
-        rv = find_table(what, "a mask", what->term.mask, &request->mask, error);
+    int rv = find_tables(what, request, error);
     if (rv != 0)
         return rv;
+    if (request->method->find != NULL && request->method->find(part, what->etype, request) != 0)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "partition %" PRIu32 ": what the %s sampler draws by was not made",
+                         part->part_id, request->method->name);
     if (sample_check(request) == 0)
         return 0;
     return error_set(error, TR_ERANGE,
@@ -115,7 +152,7 @@ uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype
     return part->edges[etype].csc.column_global != NULL ? 8 : 4;
 }
 
-static uint64_t degree(const struct sample_request *request, uint32_t i)
+static uint64_t row_degree(const struct sample_request *request, uint32_t i)
 {
     const uint64_t *bounds = &request->csc->index[request->rows[i]];
     return bounds[1] - bounds[0];
@@ -141,7 +178,8 @@ uint64_t local_sample_bound(const struct sample_request *request)
         return request->num_rows * most;
     for (uint32_t i = 0; i < request->num_rows; i++) {
         prefetch_degree(request, i);
-        bound += most == SAMPLE_ANY_DEGREE ? degree(request, i) : local_sample_count(request, i);
+        bound += most == SAMPLE_ANY_DEGREE ? row_degree(request, i)
+                                           : local_sample_count(request, i);
     }
     return bound;
 }
@@ -158,7 +196,7 @@ uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_m
     *edges = 0;
     for (uint32_t i = 0; i < request->num_rows; i++) {
         prefetch_degree(request, i);
-        uint64_t more = degree(request, i);
+        uint64_t more = row_degree(request, i);
         if (more > edges_max - *edges)
             return i;
         *edges += more;
@@ -168,5 +206,5 @@ uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_m
 
 uint64_t local_sample_count(const struct sample_request *request, uint32_t i)
 {
-    return request->method->row_edges(&request->term, degree(request, i));
+    return request->method->row_edges(&request->term, row_degree(request, i));
 }

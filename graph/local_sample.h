@@ -37,6 +37,10 @@ struct local_sample {
 int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
                          struct error *error);
 
+/* Makes a piece of what that kind draws by (struct sample_method's make; rows are not read): 1 more
+ * is to be made, 0 all is there, before which local_sample_prepare() refuses; TR_E*. */
+int local_sample_make(const struct local_sample *what, struct error *error);
+
 /* Draws by the kind that was prepared. */
 int local_sample_draw(struct sample_space *space, const struct sample_request *request,
                       struct sample_result *result);

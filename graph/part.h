@@ -86,6 +86,8 @@ struct rank_slice {
     const uint64_t *ids; /* [num_ranks], per-type global IDs; NULL: a rank is its ID */
 };
 
+struct on_demand;
+
 struct graph_part {
     uint32_t part_id;
     uint32_t version;
@@ -94,6 +96,9 @@ struct graph_part {
     struct edge_part *edges; /* [types->num_etypes] */
     uint32_t num_slices;     /* 0: not loaded, or there are none */
     const struct rank_slice *slices;
+    /* Arrays that samplers have made (graph/on_demand.h), of a partition in a set of snapshots; its
+     * holder makes and frees it. NULL: such samplers cannot draw. */
+    struct on_demand *on_demand;
 };
 
 /* The table of that name, or NULL. */

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_graph.la
 libtr_graph_la_SOURCES = \
+    graph/alias.c \
+    graph/alias.h \
     graph/batch.h \
     graph/batch_builder.c \
     graph/batch_builder.h \
@@ -32,6 +34,10 @@ libtr_graph_la_SOURCES = \
     graph/local_rows.h \
     graph/local_sample.c \
     graph/local_sample.h \
+    graph/logarithm.c \
+    graph/logarithm.h \
+    graph/on_demand.c \
+    graph/on_demand.h \
     graph/part.h \
     graph/permute.c \
     graph/permute.h \
@@ -40,6 +46,12 @@ libtr_graph_la_SOURCES = \
     graph/relabel.h \
     graph/sample.c \
     graph/sample.h \
+    graph/sample_block.c \
+    graph/sample_block.h \
+    graph/sample_masked.c \
+    graph/sample_masked.h \
+    graph/sample_labor.c \
+    graph/sample_weighted.c \
     graph/samplers.c \
     graph/samplers.h \
     graph/samplers_check.c \

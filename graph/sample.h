@@ -13,6 +13,8 @@
  *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn
  *     (SAMPLE_ALL takes each in-edge once).
  *
+ * Where the term has a mask, the row is that of the edges which it allows (graph/sample_masked.h).
+ *
  * The kernel waits for memory and little else, so it walks the rows in small blocks: while the
  * columns of one block are read, those of the next are prefetched, and the row bounds of the one
  * after that.
@@ -48,7 +50,10 @@ struct sample_request {
     struct sample_term term;       /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
     const struct feature_table *weights; /* of the edge type, as the term says; NULL: none */
     const struct feature_table *mask;
-    uint64_t key_base; /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
+    const struct alias_tables *alias; /* of weights and mask, where a method found some */
+    const struct source_ids *sources; /* where a method found them */
+    uint64_t source_base;             /* the same as key_base of KEY_SOURCES and the source type */
+    uint64_t key_base;                /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
 };
 
 /* The type of the nodes that draw: edges are drawn at their destinations or, along out-edges, at
@@ -83,6 +88,7 @@ struct sample_result {
     uint32_t *columns;      /* per-type global IDs, where csc->column_global is NULL; else unused */
     uint64_t *wide_columns; /* per-type global IDs, where there is a column_global; else unused */
     uint64_t *edge_ids;     /* per-type global edge IDs; NULL: not asked for */
+    float *edge_weights;    /* of kernels that give some (graph/samplers.h); NULL: not asked for */
     uint64_t num_edges;     /* output */
 };
 
@@ -92,6 +98,7 @@ struct sample_space {
     size_t positions_bytes[2];
     uint32_t *scratch;
     size_t scratch_bytes;
+    struct walk_space *walk; /* graph/sample_block.h */
 };
 
 void sample_space_fini(struct sample_space *space);
@@ -100,8 +107,14 @@ void sample_space_fini(struct sample_space *space);
  * the fanout. A kernel asserts nothing about rows, it relies on this. */
 int sample_check(const struct sample_request *request);
 
-/* The row of the table. */
+/* The rows of the table. */
 extern const struct sample_method sample_uniform_method;
+extern const struct sample_method sample_weighted_method; /* graph/sample_weighted.c */
+extern const struct sample_method sample_labor_method;    /* graph/sample_labor.c */
+extern const struct sample_method sample_labor_poisson_method;
+
+/* The most edges that a row of uniform draws, or of any that draw as many, gives. */
+uint64_t sample_uniform_row_edges(const struct sample_term *term, uint64_t degree);
 
 /* Draws. 0, TR_ENOMEM (scratch), TR_ETOOBIG (a row of 2^32 - 1 edges or more). */
 int sample_uniform(struct sample_space *space, const struct sample_request *request,

@@ -22,7 +22,11 @@
 #include "schemas/sample_spec.h"
 
 /* The table: kinds without a gap, and the method of each. */
-#define SAMPLE_METHODS(X) X(SAMPLE_UNIFORM, sample_uniform_method)
+#define SAMPLE_METHODS(X)                      \
+    X(SAMPLE_UNIFORM, sample_uniform_method)   \
+    X(SAMPLE_WEIGHTED, sample_weighted_method) \
+    X(SAMPLE_LABOR, sample_labor_method)       \
+    X(SAMPLE_LABOR_POISSON, sample_labor_poisson_method)
 
 /* The degree of a row of which nothing is known. */
 #define SAMPLE_ANY_DEGREE UINT64_MAX
@@ -31,10 +35,18 @@ struct sample_method {
     const char *name;
     uint32_t row_fields; /* SAMPLE_ROW_* that it reads */
     bool weights, mask, out_edges;
+    bool once;         /* there are no draws with replacement */
+    bool edge_weights; /* edges that are drawn by weights get weights in the block */
     /* The most edges that a row of so many draws by the term, and of SAMPLE_ANY_DEGREE any row.
      * Where that is SAMPLE_ANY_DEGREE itself, a row draws each of its edges once at most. Memory
      * and replies are as large as this says. */
     uint64_t (*row_edges)(const struct sample_term *term, uint64_t degree);
+    /* Makes a piece of the arrays that draws of an edge type by the term want (graph/on_demand.h): 1
+     * more is to be made, 0 they are there, or TR_E*. The term's tables are there. NULL: none. */
+    int (*make)(const struct graph_part *part, uint32_t etype, const struct sample_term *term,
+                struct error *error);
+    /* Puts them into the request; TR_EUNSUPPORTED: they were not made. NULL: none. */
+    int (*find)(const struct graph_part *part, uint32_t etype, struct sample_request *request);
     /* Draws for a request that was checked; see sample.h. */
     int (*draw)(struct sample_space *space, const struct sample_request *request,
                 struct sample_result *result);
@@ -43,13 +55,21 @@ struct sample_method {
 /* NULL: there is no such kind. */
 const struct sample_method *sample_method_find(uint32_t kind);
 
+/* Whether edges that are drawn by the term get weights in the block. */
+bool sample_gives_weights(uint32_t kind, const struct sample_term *term);
+
 /* Whether that kind can draw by the term and the fields of rows. `where` begins the message,
  * such as "partition 3". TR_EUNSUPPORTED names what there is no implementation of, TR_ETOOBIG
  * the fanout. */
 int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
                         const char *where, struct error *error);
 
-/* Whether the graph has the tables that a spec lists: TR_ERANGE, TR_ENOENT name one. */
+/* Whether a table of edges can be a mask. TR_EINVAL names it. */
+int sample_mask_check(const char *name, enum tr_dtype dtype, uint64_t width, const char *where,
+                      struct error *error);
+
+/* Whether the graph, of as many edge types as the spec, has the tables that it lists and those that
+ * its terms draw by: TR_ERANGE, TR_ENOENT, TR_EINVAL name one. */
 int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
                         const char *where, struct error *error);
 /* The same as sample_method_check() for all terms of a spec; TR_EMISMATCH: it is not for a graph of

@@ -4,10 +4,18 @@
 
 #include <inttypes.h>
 
+#include "graph/alias.h"
+
 static int refuse(const char *where, const char *name, const char *what, struct error *error)
 {
     return error_set(error, TR_EUNSUPPORTED, "%s: the %s sampler has no %s in this version", where,
                      name, what);
+}
+
+bool sample_gives_weights(uint32_t kind, const struct sample_term *term)
+{
+    const struct sample_method *method = sample_method_find(kind);
+    return method != NULL && method->edge_weights && term->weights != SAMPLE_NO_TABLE;
 }
 
 int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
@@ -30,6 +38,8 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
         return refuse(where, method->name, "mask", error);
     if ((term->flags & ~SAMPLE_REPLACE) != 0)
         return refuse(where, method->name, "other flags than to replace", error);
+    if ((term->flags & SAMPLE_REPLACE) != 0 && method->once)
+        return refuse(where, method->name, "draws with replacement", error);
     if (term->direction != SAMPLE_IN && !method->out_edges)
         return refuse(where, method->name, "draws along out-edges", error);
     if (term->fanout > (int32_t)SAMPLE_FANOUT_MAX)
@@ -53,9 +63,55 @@ int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const
     return rv;
 }
 
+int sample_mask_check(const char *name, enum tr_dtype dtype, uint64_t width, const char *where,
+                      struct error *error)
+{
+    if ((dtype == TR_BOOL || dtype == TR_U8) && width == 1)
+        return 0;
+    return error_set(error, TR_EINVAL,
+                     "%s: mask \"%s\" has %" PRIu64
+                     " of %s for an edge; a mask has one bool or uint8",
+                     where, name, width, tr_dtype_name(dtype));
+}
+
+typedef int table_check(const char *name, enum tr_dtype dtype, uint64_t width, const char *where,
+                        struct error *error);
+
+/* The weights and the mask that edge type e draws by in a layer. */
+static int term_tables_check(const struct sample_term *term, const struct graph_meta *meta,
+                             uint32_t e, const char *where, struct error *error)
+{
+    const struct edge_meta *edges = &meta->edges[e];
+    const struct {
+        const char *use;
+        uint32_t table;
+        table_check *check;
+    } tables[] = { { "weights", term->weights, alias_weights_check },
+                   { "a mask", term->mask, sample_mask_check } };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (tables[i].table == SAMPLE_NO_TABLE)
+            continue;
+        if (tables[i].table >= edges->num_features)
+            return error_set(error, TR_ERANGE,
+                             "%s: %s of table %" PRIu32 " of edge type %" PRIu32
+                             " asked for, it has %" PRIu32 " tables",
+                             where, tables[i].use, tables[i].table, e, edges->num_features);
+        const struct feature_meta *meta_of = &edges->features[tables[i].table];
+        int rv = tables[i].check(meta_of->name, meta_of->dtype, meta_of->width, where, error);
+        if (rv != 0)
+            return rv;
+    }
+    return 0;
+}
+
 int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
                         const char *where, struct error *error)
 {
+    int rv = 0;
+    for (uint32_t i = 0; i < spec->num_layers * spec->num_etypes && rv == 0; i++)
+        rv = term_tables_check(&spec->terms[i], meta, i % spec->num_etypes, where, error);
+    if (rv != 0)
+        return rv;
     for (uint32_t i = 0; i < spec->num_tables; i++) {
         const struct sample_table *table = &spec->tables[i];
         bool edges = table->of == SAMPLE_OF_EDGES;

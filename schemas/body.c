@@ -208,7 +208,8 @@ int sample_reply_next(struct sample_reply_walk *walk, struct sample_answer *answ
     if (rv != 0)
         return rv;
     const struct msg_sample_answer *head = taken;
-    if ((head->column_bytes != 4 && head->column_bytes != 8) || head->edge_ids > 1)
+    if ((head->column_bytes != 4 && head->column_bytes != 8) || head->edge_ids > 1 ||
+        head->weights > 1)
         return TR_EFORMAT;
     *answer = (struct sample_answer){ .num_rows = head->num_rows, .num_edges = head->num_edges };
     rv = body_take(&walk->reader, head->num_rows, 4, 8, &taken);
@@ -224,6 +225,10 @@ int sample_reply_next(struct sample_reply_walk *walk, struct sample_answer *answ
     if (head->edge_ids == 1) {
         rv = body_take(&walk->reader, head->num_edges, 8, 8, &taken);
         answer->edge_ids = taken;
+    }
+    if (rv == 0 && head->weights == 1) {
+        rv = body_take(&walk->reader, head->num_edges, sizeof(float), 8, &taken);
+        answer->edge_weights = taken;
     }
     return rv != 0 ? rv : check_counts(answer);
 }

@@ -75,6 +75,7 @@ struct sample_answer {
     const uint32_t *columns;      /* [num_edges], or NULL where they are wide */
     const uint64_t *wide_columns; /* [num_edges], or NULL */
     const uint64_t *edge_ids;     /* [num_edges], or NULL where they were not asked for */
+    const float *edge_weights;    /* [num_edges], or NULL where the sampler gives none */
 };
 
 struct sample_reply_walk {

@@ -137,15 +137,15 @@ struct msg_sample_section {
 
 /*
  * Body: for each section answered, in order: struct msg_sample_answer, uint32_t counts[num_rows],
- * columns[num_edges] (per-type global IDs, u32 or u64), and if asked for uint64_t
- * edge_ids[num_edges]; each of these starts at a multiple of 8. Read it with schemas/body.h.
+ * columns[num_edges] (per-type global IDs, u32 or u64), if asked for uint64_t edge_ids[num_edges],
+ * and where the sampler gives some float edge_weights[num_edges]; each of these starts at a multiple of 8. Read it with schemas/body.h.
  */
 struct msg_sample_answer {
     uint32_t num_rows;     /* done here: of the first section from skip_rows on */
     uint32_t column_bytes; /* 4 or 8 */
     uint64_t num_edges;
     uint32_t edge_ids; /* 0 or 1: they follow the columns */
-    uint32_t zero;
+    uint32_t weights;  /* 0 or 1: they follow those */
 };
 
 struct msg_sample_reply {

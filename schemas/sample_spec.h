@@ -33,7 +33,12 @@
 #define SAMPLE_TABLES_MAX 256u
 
 /* Kinds of samplers: the rows of the table in graph/samplers.c. Never renumber. */
-enum sample_kind { SAMPLE_UNIFORM = 0 };
+enum sample_kind {
+    SAMPLE_UNIFORM = 0,
+    SAMPLE_WEIGHTED = 1,
+    SAMPLE_LABOR = 2,
+    SAMPLE_LABOR_POISSON = 3,
+};
 
 /* Fanouts with a meaning of their own. */
 #define SAMPLE_EVERY (-1) /* all neighbours; 0 is none: nothing is asked */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/data/batch_flat.h"
 
+#include <float.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -39,6 +40,8 @@ struct flat_edges {
     uint32_t num_dst, num_edges;
     uint32_t edge_ids; /* 0 or 1 */
     uint32_t absent;   /* 1: an edge type that no hop drew has no arrays */
+    uint32_t weights;  /* 0 or 1 */
+    uint32_t zero;
 };
 
 struct flat_rows {
@@ -100,7 +103,9 @@ static void *flat_array(struct flat *f, struct vec *vec, const void *data, uint6
 
 static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space *space)
 {
-    struct flat_edges head = { e->num_dst, e->num_edges, e->edge_ids != NULL, e->index == NULL };
+    struct flat_edges head = {
+        e->num_dst, e->num_edges, e->edge_ids != NULL, e->index == NULL, e->edge_weights != NULL, 0
+    };
     flat_plain(f, &head, 1, sizeof head);
     if (f->rv != 0 || head.absent != 0) {
         f->rv = f->rv == 0 && head.num_edges != 0 ? TR_EFORMAT : f->rv;
@@ -113,6 +118,8 @@ static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space 
     out.sources = flat_array(f, &space->sources, e->sources, head.num_edges, 4, true);
     out.edge_ids = flat_array(f, &space->edge_ids, e->edge_ids, head.num_edges, 8,
                               head.edge_ids != 0);
+    out.edge_weights = flat_array(f, &space->edge_weights, e->edge_weights, head.num_edges,
+                                  sizeof(float), head.weights != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *e = out;
 }
@@ -239,6 +246,9 @@ static bool edges_fit(const struct block_edges *e, uint32_t num_src, uint32_t nu
             return false;
     for (uint32_t i = 0; i < e->num_edges; i++)
         if (e->sources[i] >= num_src)
+            return false;
+    for (uint32_t i = 0; e->edge_weights != NULL && i < e->num_edges; i++)
+        if (!(e->edge_weights[i] > 0 && e->edge_weights[i] <= FLT_MAX))
             return false;
     return true;
 }

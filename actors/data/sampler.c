@@ -2,6 +2,7 @@
 /*
  * A batch request becomes a task when one is idle, and a task goes through these steps:
  *
+ *     MAKE                                         until what its draws are made by is there, then
  *     SEEDS -> [READ_SEEDS] -> WAIT_SEEDS          once a slice of seeds (for edges by rank, the
  *       ^            ^_____________|               last two once more for their ends), then
  *       |__________________________|
@@ -24,6 +25,8 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/data/sampler_state.h"
+#include "graph/local_sample.h"
+#include "graph/samplers.h"
 #include "runtime/core/directory.h"
 
 void sampler_name(uint32_t number, char *name, size_t name_size)
@@ -175,6 +178,28 @@ static void open_rows(struct task *task, struct error *error, int *rv)
         sampler_ask_rows(task);
 }
 
+/* Makes a piece of what the loader's draws of partitions that are read here are made by: 1 more, 0
+ * all is there. Once a loader: each of its tasks goes on where the one before stood. */
+static int make_slice(struct task *task, struct error *error)
+{
+    struct loader_state *l = task->loader;
+    const struct sample_spec *spec = &l->spec;
+    const uint64_t terms = (uint64_t)spec->num_layers * spec->num_etypes;
+    const struct sample_method *method = sample_method_find(spec->kind);
+    const uint64_t all = method == NULL || method->make == NULL ? 0
+                                                                : terms * task->builder.num_parts;
+    for (; l->made < all; l->made++) {
+        struct local_sample what = { .part = task->parts[l->made / terms],
+                                     .kind = spec->kind,
+                                     .etype = (uint32_t)(l->made % terms) % spec->num_etypes,
+                                     .term = spec->terms[l->made % terms] };
+        int rv = what.part == NULL ? 0 : local_sample_make(&what, error);
+        if (rv != 0)
+            return rv;
+    }
+    return 0;
+}
+
 /* One slice. Where asking ends the task, nothing has failed here (rv >= 0). */
 static void step_task(struct task *task)
 {
@@ -182,6 +207,11 @@ static void step_task(struct task *task)
     struct error error = { 0 };
     int rv = 0;
     switch (task->step) {
+    case TASK_MAKE:
+        rv = make_slice(task, &error);
+        if (rv == 0)
+            task->step = TASK_SEEDS;
+        break;
     case TASK_SEEDS:
         rv = sampler_find_seeds(task, &error);
         /* Answers come in later turns, so the step may be chosen behind the questions. */
@@ -329,7 +359,7 @@ static void begin_task(struct task *task, struct message *request)
     /* The request is the task's before the builder begins: what fails from here on answers it. */
     task->request = request;
     task->order = s->tasks_begun++;
-    task->step = TASK_SEEDS;
+    task->step = TASK_MAKE;
     task->asks_open = 0;
     task->recover_until_ns = actor_now_ns(s->self) + s->options->recovery_ns;
     rv = begin_builder(task, &asked, &error);

@@ -33,7 +33,8 @@ static int take_section(struct ask *ask, const struct sample_answer *got, struct
                                                .counts = got->counts,
                                                .columns = got->columns,
                                                .wide_columns = got->wide_columns,
-                                               .edge_ids = got->edge_ids };
+                                               .edge_ids = got->edge_ids,
+                                               .edge_weights = got->edge_weights };
     int rv = batch_builder_add_answer(builder, etype, ask->part, got->num_rows, &piece, error);
     if (rv != 0)
         return rv;

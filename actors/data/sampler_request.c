@@ -98,8 +98,8 @@ static size_t samples_bytes(const struct ask *ask)
             continue;
         uint64_t edges = method->row_edges(batch_builder_term(builder, e), SAMPLE_ANY_DEGREE);
         edges = edges < most ? edges : most;
-        uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
-        bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
+        uint64_t row = sizeof(uint32_t) + edges * (2 * sizeof(uint64_t) + sizeof(float));
+        bytes += sizeof(struct msg_sample_answer) + 4 * sizeof(uint64_t);
         bytes += row * ask_list(ask, batch_builder_row_type(builder, e))->count;
     }
     return (size_t)(bytes < most ? bytes : most);

@@ -57,6 +57,7 @@ struct loader_state {
     struct sample_spec spec;  /* its terms lie in the message */
     struct batch_builder_plan plan;
     struct epoch_orders orders;
+    uint64_t made; /* (partition, term): those before have what their draws here are made by */
     struct loader_state *next;
 };
 
@@ -75,6 +76,7 @@ struct ask {
 };
 
 enum task_step {
+    TASK_MAKE,
     TASK_SEEDS,
     TASK_READ_SEEDS,
     TASK_WAIT_SEEDS,

@@ -16,8 +16,8 @@
 
 /* Rows planned a turn: a random read each, 4 ms on slow memory. */
 #define PLAN_ROWS 65536u
-/* Bytes of a section beside its rows and edges: its head and at most 7 of padding, three times. */
-#define SECTION_BYTES (sizeof(struct msg_sample_answer) + 24)
+/* Bytes of a section beside its rows and edges: its head and at most 7 of padding, four times. */
+#define SECTION_BYTES (sizeof(struct msg_sample_answer) + 32)
 #define COUNT_BYTES sizeof(uint32_t)
 
 struct section_plan {
@@ -45,12 +45,19 @@ struct sample_work {
     uint64_t filled;    /* bytes of it */
     uint32_t rows_done; /* of the section being filled */
     uint64_t edges_done;
-    unsigned char *head_at, *columns_at, *edge_ids_at;
+    unsigned char *head_at, *columns_at, *edge_ids_at, *weights_at;
+    uint32_t made; /* sections whose draws have what they are made by */
 };
+
+static bool gives_weights(const struct sample_work *state, const struct section_plan *plan)
+{
+    return sample_gives_weights(state->head->sampler, &plan->section->term);
+}
 
 static uint64_t edge_bytes(const struct sample_work *state, const struct section_plan *plan)
 {
-    return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0);
+    return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0) +
+           (gives_weights(state, plan) ? sizeof(float) : 0);
 }
 
 /* The fields of the rows from that one on, which are looked for from where they were before. */
@@ -252,6 +259,20 @@ static int plan_slice(struct sample_work *state, struct error *error)
     return nothing ? plan_one_row(state, &state->plans[0], error) : 0;
 }
 
+/* Makes a piece of what the sections draw by, before anything is planned: 1 more, 0 all is there. */
+static int make_slice(struct sample_work *state, struct error *error)
+{
+    const struct draw_key key = draw_key_of(&state->head->draw);
+    while (state->made < state->num_plans) {
+        const struct local_sample what = rows_of(state, &state->plans[state->made], &key, 0, 0);
+        int rv = local_sample_make(&what, error);
+        if (rv != 0)
+            return rv;
+        state->made++;
+    }
+    return 0;
+}
+
 static uint64_t planned_bytes(const struct sample_work *state)
 {
     uint64_t bytes = 0;
@@ -292,6 +313,8 @@ static void begin_section(struct sample_work *state, const struct section_plan *
     state->columns_at = (unsigned char *)state->body->data + at;
     at += (plan->edges_bound * plan->column_bytes + 7) & ~UINT64_C(7);
     state->edge_ids_at = (unsigned char *)state->body->data + at;
+    at += state->head->edge_ids != 0 ? plan->edges_bound * sizeof(uint64_t) : 0;
+    state->weights_at = (unsigned char *)state->body->data + at;
     state->rows_done = 0;
     state->edges_done = 0;
 }
@@ -303,6 +326,7 @@ static void end_section(struct sample_work *state, const struct section_plan *pl
         .column_bytes = plan->column_bytes,
         .num_edges = state->edges_done,
         .edge_ids = state->head->edge_ids != 0,
+        .weights = gives_weights(state, plan),
     };
     unsigned char *body = state->body->data;
     uint64_t at = (uint64_t)(state->columns_at - body) + state->edges_done * plan->column_bytes;
@@ -312,6 +336,12 @@ static void end_section(struct sample_work *state, const struct section_plan *pl
         memmove(body + ids_at, state->edge_ids_at, bytes);
         server_sample_pad(state, at);
         at = ids_at + bytes;
+    }
+    if (gives_weights(state, plan)) {
+        uint64_t weights_at = (at + 7) & ~UINT64_C(7), bytes = state->edges_done * sizeof(float);
+        memmove(body + weights_at, state->weights_at, bytes);
+        server_sample_pad(state, at);
+        at = weights_at + bytes;
     }
     state->filled = at;
     state->head_at = NULL;
@@ -340,6 +370,8 @@ static int fill_rows(struct sample_work *state, struct section_plan *plan, uint6
         .wide_columns = (uint64_t *)state->columns_at + state->edges_done,
         .edge_ids = state->head->edge_ids != 0 ? (uint64_t *)state->edge_ids_at + state->edges_done
                                                : NULL,
+        .edge_weights = gives_weights(state, plan) ? (float *)state->weights_at + state->edges_done
+                                                   : NULL,
     };
     rv = local_sample_draw(&state->work.server->space, &request, &result);
     if (rv != 0)
@@ -395,7 +427,9 @@ static int server_sample_finish(struct actor *self, struct sample_work *state, s
 static int server_sample_step(struct actor *self, struct server_work *work, struct error *error)
 {
     struct sample_work *state = (struct sample_work *)work;
-    int rv = 0;
+    int rv = make_slice(state, error);
+    if (rv != 0)
+        return rv < 0 ? rv : WORK_MORE;
     /* Each stage begins in the slice that ends the one before: most requests take one slice. */
     if (!state->planned)
         rv = plan_slice(state, error);

@@ -39,6 +39,12 @@ int snapshots_add(struct snapshots *set, struct graph_part *part,
                   void (*unload)(void *arg, struct graph_part *part), void *arg,
                   struct error *error);
 
+/* Where the original IDs of nodes are read whose partitions are not in the set; it outlives the set.
+ * Any thread may be asked for them. NULL, as at first: nowhere. */
+typedef int snapshots_read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count,
+                               uint64_t *ids, struct error *error);
+void snapshots_set_ids(struct snapshots *set, snapshots_read_ids *read, void *arg);
+
 /* Loads partitions of a store, whose book is the set's, and adds them. Partitions that were added
  * before a failure stays. The store outlives the set. */
 int snapshots_load(struct snapshots *set, struct store *store, const uint32_t *parts,

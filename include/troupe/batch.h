@@ -37,10 +37,14 @@ struct tr_block {
     const uint32_t *index;    /* [num_dst + 1] */
     const uint32_t *sources;  /* [num_edges] */
     const uint64_t *edge_ids; /* [num_edges] per-type global edge IDs */
+    /* [num_edges], of edges that were drawn by weights (tr_sample_spec_set_weights()), else NULL. For
+     * any values of edges, the expectation of the sum of weight * value over a node's edges in the
+     * block is the sum of the values of all its in-edges of positive weight in the graph. */
+    const float *edge_weights;
 };
-#define TR_BLOCK_INIT                                      \
-    {                                                      \
-        sizeof(struct tr_block), 0, 0, 0, NULL, NULL, NULL \
+#define TR_BLOCK_INIT                                            \
+    {                                                            \
+        sizeof(struct tr_block), 0, 0, 0, NULL, NULL, NULL, NULL \
     }
 
 struct tr_rows {

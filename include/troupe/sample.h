@@ -33,7 +33,21 @@ struct tr_sample_spec;
 /* In the place of a layer or an edge type: every one. */
 #define TR_EVERY UINT32_MAX
 
-/* Uniform draws in num_layers layers (1 .. TR_LAYERS_MAX), every fanout 0, without replacement.
+/* Ways to draw the edges of a node. */
+enum tr_sampler {
+    /* Each edge as likely as the others or, where weights are set, as they say. */
+    TR_SAMPLER_NEIGHBORS = 0,
+    /* LABOR-0 (Balin and Catalyurek, NeurIPS 2023): each source node has a random number in a hop, and
+     * a node keeps the edges with the smallest ones. So nodes of a batch prefer the same neighbours,
+     * and the batch has fewer of them; each node's draw alone is even. Without replacement or
+     * weights. */
+    TR_SAMPLER_LABOR = 1,
+    /* The same, but a node of d edges keeps each whose number is below fanout / d: so many in the
+     * mean. */
+    TR_SAMPLER_LABOR_POISSON = 2
+};
+
+/* Even draws in num_layers layers (1 .. TR_LAYERS_MAX), every fanout 0, without replacement.
  * TR_ERANGE: not so many layers; TR_ETOOBIG: too many edge types for so many layers. */
 TR_API int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers,
                                  struct tr_sample_spec **out, struct tr_error *error);
@@ -46,6 +60,34 @@ TR_API int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer
                                      int32_t fanout, struct tr_error *error);
 TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
                                       bool replace, struct tr_error *error);
+
+/* Restricts the draws of an edge type to edges whose feature of that name, one bool or uint8 an
+ * edge, is not 0; NULL: to none. The mask counts before the draw: min(fanout, edges that it allows)
+ * of them are drawn without replacement. Of TR_EVERY edge type those that have the feature are
+ * restricted, and the others are not. TR_ENOENT: none has it; TR_EINVAL names one that is no mask;
+ * nothing changed. */
+TR_API int tr_sample_spec_set_mask(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                   const char *name, struct tr_error *error);
+
+/* Draws edges in proportion to their feature of that name, one float32, float64 or integer an edge;
+ * NULL: evenly. An edge of weight 0 is never drawn. Without replacement draws are successive: each in
+ * proportion to the weights that are left. Blocks have edge_weights (troupe/batch.h). Of TR_EVERY
+ * edge type those that have the feature draw by it, and the others evenly. With the first batch each
+ * process makes tables of 8 bytes an edge and 16 a node, for each of its partitions, edge types,
+ * features and masks that are drawn by; they stay as long as the graph is open. A draw fails with
+ * TR_EINVAL, which names feature, edge and value, where a weight of its partitions is negative,
+ * infinite or no number. TR_ENOENT, TR_EINVAL: as for masks. */
+TR_API int tr_sample_spec_set_weights(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                      const char *name, struct tr_error *error);
+
+/* The way in which all layers draw; TR_SAMPLER_NEIGHBORS until it is set. Where LABOR's numbers are
+ * wanted (a fanout above 0), each process makes, with the first batch, an array of the original IDs
+ * of all sources: 4 bytes an edge of its partitions, or 8 where there are 2^32 nodes; none where
+ * original IDs are the global ones, as in a graph of one partition. It reads those of other
+ * partitions' nodes from the graph's folder: TR_ENOENT where that is not there. TR_ERANGE: there is
+ * no such way; nothing changed. */
+TR_API int tr_sample_spec_set_sampler(struct tr_sample_spec *spec, enum tr_sampler sampler,
+                                      struct tr_error *error);
 
 /* The owners of a table's rows. */
 enum tr_table_of { TR_OF_NODES = 0, TR_OF_EDGES = 1 };

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 from troupe import dgl  # noqa: E402
 from troupe.dgl import context, distributed, installed  # noqa: E402
 from troupe.dgl.dgl_loaders import DistDataLoader, SeedList  # noqa: E402
-from troupe.dgl.dgl_samplers import NeighborSampler  # noqa: E402
+from troupe.dgl.dgl_samplers import LaborSampler, NeighborSampler  # noqa: E402
 
 
 @pytest.fixture
@@ -327,18 +327,22 @@ def test_an_unknown_type_raises_dgls_error_too(g, monkeypatch: pytest.MonkeyPatc
         assert isinstance(caught.value, troupe.errors.NotFound)
 
 
-def test_draws_by_weights_or_masks_are_refused(g) -> None:
-    for options in ({"prob": "w"}, {"mask": "train_mask"}):
-        with pytest.raises(
-            NotImplementedError, match=r"prob=, mask=\) is not there yet: draw even"
-        ):
-            NeighborSampler([2, 2], **options).sample(g, torch.arange(3))
-    with pytest.raises(NotImplementedError, match="prob=, mask="):
+def test_what_draws_do_not_have_is_refused(g) -> None:
+    for options in ({"prob": "w"}, {"mask": "w"}):
+        with pytest.raises(troupe.errors.NotFound, match='no edge type has a feature "w"'):
+            NeighborSampler([2, 2], **options).own().draw(g, np.arange(3))
+    with pytest.raises(troupe.errors.NotFound, match='no edge type has a feature "w"'):
         g.sample_neighbors(torch.arange(3), 2, prob="w")
     with pytest.raises(ValueError, match="exclude each other"):
         NeighborSampler([2], prob="w", mask="w")
     with pytest.raises(NotImplementedError, match="edge_dir='out'"):
         g.sample_neighbors(torch.arange(3), 2, edge_dir="out")
+    with pytest.raises(NotImplementedError, match="LABOR-0 draws evenly"):
+        LaborSampler([2], prob="w")
+    sampler = LaborSampler([2])
+    assert sampler.own().draw(g, np.arange(3), seed=1).blocks[0].num_edges() <= 6
+    with pytest.raises(NotImplementedError, match="with edges left out"):
+        sampler.sample(g, torch.arange(3), exclude_eids=torch.arange(2))
 
 
 def test_shares_of_partitions_are_disjoint_and_whole(g) -> None:

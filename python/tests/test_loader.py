@@ -183,8 +183,8 @@ def test_options_that_cannot_be_are_refused(graph: troupe.DistGraph) -> None:
         troupe.DistNodeDataLoader(graph, None, sampler, device="cuda:0")
     with pytest.raises(troupe.errors.InvalidArgument, match="0 layers"):
         troupe.NeighborSampler([])
-    with pytest.raises(NotImplementedError, match="weights"):
-        troupe.NeighborSampler([1], prob="w")
+    with pytest.raises(troupe.errors.InvalidArgument, match="exclude each other"):
+        troupe.NeighborSampler([1], prob="w", mask="m")
     batch = next(iter(loader_of(graph, features=None, orig_ids=False, edge_ids=False)))
     with pytest.raises(troupe.errors.NotFound, match="features='NAME'"):
         _ = batch.features

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .runs import RunRecord as RunRecord
     from .runs import open_run as open_run
     from .sampler import BlockSampler as BlockSampler
+    from .sampler import LaborSampler as LaborSampler
     from .sampler import MultiLayerFullNeighborSampler as MultiLayerFullNeighborSampler
     from .sampler import MultiLayerNeighborSampler as MultiLayerNeighborSampler
     from .sampler import NeighborSampler as NeighborSampler
@@ -78,6 +79,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "runs": ("RunRecord", "open_run"),
     "sampler": (
         "BlockSampler",
+        "LaborSampler",
         "MultiLayerFullNeighborSampler",
         "MultiLayerNeighborSampler",
         "NeighborSampler",

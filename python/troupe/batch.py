@@ -114,6 +114,10 @@ class Content:
         return self.array(rows.rows, DTYPES[rows.dtype], shape)
 
 
+# The rows of edges that were drawn by weights, as DGL's samplers name them.
+EDGE_WEIGHTS = "edge_weights"
+
+
 class Csr(NamedTuple):
     """The edges of a block by their destinations: those of destination d are
     ``indices[indptr[d]:indptr[d + 1]]``, positions among the source nodes."""
@@ -484,9 +488,20 @@ class Block:
     def _edge_rows(self, etype: int) -> dict[str, Callable[[], Any]]:
         content, block = self.content, self.content.block(self.layer, etype)
         count = int(block.num_edges)
-        if count and block.edge_ids == ffi.NULL:
+        rows: dict[str, Callable[[], Any]] = {}
+        if not count or block.edge_ids != ffi.NULL:
+            rows[EID] = lambda: content.array(block.edge_ids, "int64", (count,))
+        if block.edge_weights != ffi.NULL:
+            rows[EDGE_WEIGHTS] = lambda: self.drawn_weights(etype)[EDGE_WEIGHTS]
+        return rows
+
+    def drawn_weights(self, etype: int) -> dict[str, Any]:
+        """The weights of edges that were drawn by weights, by their name; else nothing."""
+        block = self.content.block(self.layer, etype)
+        if block.edge_weights == ffi.NULL:
             return {}
-        return {EID: lambda: content.array(block.edge_ids, "int64", (count,))}
+        shape = (int(block.num_edges),)
+        return {EDGE_WEIGHTS: self.content.array(block.edge_weights, "float32", shape)}
 
     def edge_frame(self, etype: EtypeName) -> Frame:
         """The rows of edges of a type."""
@@ -519,7 +534,12 @@ class Block:
 
     @property
     def edata(self) -> Frame | Frames:
-        """Rows of edges: ``[EID]`` are their global IDs, where the loader gives them."""
+        """Rows of edges.
+
+        ``[EID]`` are their global IDs, where the loader gives them. ``["edge_weights"]`` are those
+        of edges that were drawn by ``prob=``: sums of them times any values estimate the sums over
+        all in-edges without bias.
+        """
         return self._data("edge", self.canonical_etypes)
 
     def __repr__(self) -> str:

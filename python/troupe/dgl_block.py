@@ -98,8 +98,9 @@ def _untouched(block: Block) -> Any:
     every = _in_order(csr.indptr, len(csr.indices))
     index = parts.unit(2, *counts, csr.indptr, csr.indices, every, FORMATS, True)
     frames = [parts.Frame({NID: content.node_ids(0, count)}, count) for count in counts]
-    ids = {} if csr.edge_ids is None else {EID: csr.edge_ids}
-    edges = [parts.Frame(ids, len(csr.indices))]
+    rows = {} if csr.edge_ids is None else {EID: csr.edge_ids}
+    rows.update(block.drawn_weights(0))
+    edges = [parts.Frame(rows, len(csr.indices))]
     return parts.DGLBlock(index, (types.ntypes, types.ntypes), types.etypes, frames, edges)
 
 

@@ -160,7 +160,7 @@ class DistNodeDataLoader:
             rank=g.rank() if rank is None else rank,
             world=g.world if world is None else world,
         )
-        if any(isinstance(fanout, Mapping) for fanout in drawn.fanouts):
+        if not drawn.is_plain:
             filled(options, spec=drawn.spec(g))
         else:
             options.num_layers = drawn.num_layers

@@ -11,7 +11,8 @@ import numpy as np
 from . import errors
 from .arrays import id_pointer, ids_of
 from .batch import Batch, Block, Layout
-from .binding import call, deadline, ffi, lib, made, owned
+from .binding import call, deadline, encoded, ffi, lib, made, owned
+from .tables import list_tables
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -49,7 +50,12 @@ class NeighborSampler(BlockSampler):
         in-edges of a node are drawn; -1: all, 0: none. Or a mapping of edge types to such numbers,
         of which those that it does not name draw 0.
     edge_dir : "in"
-    prob, mask : not there yet.
+    prob : str, optional
+        An edge feature, in proportion to which edges are drawn; those of 0 never are. Blocks then
+        have ``edata["edge_weights"]``. One of bool or uint8 is a mask. Edge types without it draw
+        evenly.
+    mask : str, optional
+        An edge feature of bool or uint8; edges of 0 are not drawn.
     replace : bool
         Draw with replacement.
     """
@@ -64,17 +70,35 @@ class NeighborSampler(BlockSampler):
     ) -> None:
         if edge_dir != "in":
             raise errors.Unsupported(f"edge_dir={edge_dir!r}: neighbours are drawn along in-edges")
-        if prob is not None or mask is not None:
-            raise errors.Unsupported("draws by weights and masks of edges are not there yet")
+        if prob is not None and mask is not None:
+            raise errors.InvalidArgument("NeighborSampler: prob and mask exclude each other")
         if not 1 <= len(fanouts) <= LAYERS_MAX:
             raise errors.InvalidArgument(f"fanouts: {len(fanouts)} layers; 1 .. {LAYERS_MAX}")
         self.fanouts = list(fanouts)
         self.replace = replace
+        self.prob = prob
+        self.mask = mask
 
     @property
     def num_layers(self) -> int:
         """Layers."""
         return len(self.fanouts)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a number a layer, and whether to replace, say all."""
+        varied = any(isinstance(fanout, Mapping) for fanout in self.fanouts)
+        return not varied and self.prob is None and self.mask is None
+
+    def _draws_by(self, graph: DistGraph) -> tuple[str | None, str | None]:
+        """The features that are weights and a mask."""
+        if self.prob is None:
+            return None, self.mask
+        for number in range(len(graph.types.etypes)):
+            info = list_tables(graph.pointer(), True, number).get(self.prob)
+            if info is not None and info.dtype in ("bool", "uint8"):
+                return None, self.prob
+        return self.prob, None
 
     def spec(self, graph: DistGraph) -> Any:
         """What is drawn, as the library takes it."""
@@ -89,6 +113,11 @@ class NeighborSampler(BlockSampler):
                     call(lib.tr_sample_spec_set_fanout, spec, layer, etype, int(number))
             else:
                 call(lib.tr_sample_spec_set_fanout, spec, layer, EVERY, int(fanout))
+        weights, mask = self._draws_by(graph)
+        if weights is not None:
+            call(lib.tr_sample_spec_set_weights, spec, EVERY, EVERY, encoded(weights))
+        if mask is not None:
+            call(lib.tr_sample_spec_set_mask, spec, EVERY, EVERY, encoded(mask))
         return spec
 
     def draw(
@@ -170,6 +199,46 @@ class MultiLayerFullNeighborSampler(NeighborSampler):
         super().__init__([-1] * num_layers)
 
 
+class LaborSampler(NeighborSampler):
+    """LABOR-0: nodes of a batch prefer the same neighbours, so the batch has fewer of them.
+
+    Each source node has a random number in a layer, and a node keeps its in-edges with the smallest
+    ones (Balin and Catalyurek, NeurIPS 2023). The draw of each node alone is even.
+
+    Parameters
+    ----------
+    fanouts, mask : as of `NeighborSampler`.
+    poisson : bool
+        Keep each edge whose number is below fanout / in-degree: so many in the mean.
+    """
+
+    def __init__(
+        self,
+        fanouts: Sequence[Fanout],
+        edge_dir: str = "in",
+        mask: str | None = None,
+        *,
+        poisson: bool = False,
+    ) -> None:
+        super().__init__(fanouts, edge_dir, mask=mask)
+        self.poisson = poisson
+
+    @property
+    def is_plain(self) -> bool:
+        """Never: the way to draw is said too."""
+        return False
+
+    def spec(self, graph: DistGraph) -> Any:
+        """What is drawn, as the library takes it."""
+        spec = super().spec(graph)
+        kind = lib.TR_SAMPLER_LABOR_POISSON if self.poisson else lib.TR_SAMPLER_LABOR
+        call(lib.tr_sample_spec_set_sampler, spec, kind)
+        return spec
+
+    def __repr__(self) -> str:
+        return f"LaborSampler({self.fanouts})"
+
+
 def take_batch(waiter: Any, layout: Layout, function: Any, *args: Any) -> Batch:
     """A batch of a call that gives one; nothing is left behind where a signal comes between."""
     box = ffi.new("struct tr_batch **")
@@ -234,6 +303,7 @@ def sample_neighbors(
     ----------
     g : the graph.
     nodes : global IDs, repeats allowed; or a mapping of one node type to them.
+    prob : an edge feature that edges are drawn by, or a mask, as of `NeighborSampler`.
     seed : of the random choices; None: the graph's next.
     """
     sampler = NeighborSampler([fanout], edge_dir, prob, None, replace)

@@ -57,9 +57,15 @@ static void make_edges(struct batch_space *s, uint64_t *state, uint32_t layer, u
     uint32_t *sources = fill(&space->sources, state, at, 4);
     for (uint32_t i = 0; i < at; i++)
         sources[i] = (uint32_t)random_below(state, num_src);
-    *batch_space_edges(s, layer,
-                       etype) = (struct block_edges){ num_dst, at, index, sources,
-                                                      fill(&space->edge_ids, state, at, 8) };
+    float *weights = NULL;
+    if (layer == etype) {
+        weights = fill(&space->edge_weights, state, at, sizeof *weights);
+        for (uint32_t i = 0; i < at; i++)
+            weights[i] = 0.5f + (float)random_below(state, 100);
+    }
+    *batch_space_edges(s, layer, etype) = (struct block_edges){
+        num_dst, at, index, sources, fill(&space->edge_ids, state, at, 8), weights
+    };
 }
 
 /* empty: a trainer's batch of a step in which it has no seed. */

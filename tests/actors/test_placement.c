@@ -64,9 +64,17 @@ static uint64_t original_id(struct loaded *loaded, uint32_t ntype, uint64_t glob
     return id;
 }
 
+/* The number of the table of that name that edges of the type have. */
+static uint32_t edge_table(const struct graph_part *part, uint32_t etype, const char *name)
+{
+    const struct feature_table *table = edge_part_feature(&part->edges[etype], name);
+    assert_non_null(table);
+    return (uint32_t)(table - part->edges[etype].features);
+}
+
 /* Draws for all rows of an edge type of a partition. */
 static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t etype,
-                 int32_t fanout, bool replace, struct answers *answers)
+                 uint32_t kind, const struct sample_term *term, struct answers *answers)
 {
     const struct draw_key key = { .seed = 5, .batch = 6, .epoch = 7, .rank = 8, .hop = 1 };
     const struct graph_etype *type = &part->types->etypes[etype];
@@ -80,10 +88,15 @@ static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t 
         rows[i] = i;
     const struct local_sample what = { .part = part,
                                        .draw = &key,
+                                       .kind = kind,
                                        .etype = etype,
-                                       .term = SAMPLE_TERM(fanout, replace),
+                                       .term = *term,
                                        .rows = rows,
                                        .num_rows = num_rows };
+    int made;
+    while ((made = local_sample_make(&what, NULL)) == 1)
+        ;
+    assert_int_equal(made, 0);
     assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
     assert_true(local_sample_bound(&request) <= EDGES * 4);
     assert_int_equal(local_sample_draw(&space, &request, &result), 0);
@@ -125,9 +138,20 @@ static void answer(const char *path, struct answers *answers)
         struct snapshot *snapshot = snapshot_acquire(loaded.set, p, SNAPSHOT_NEWEST);
         const struct graph_part *part = snapshot_part(snapshot);
         for (uint32_t t = 0; t < part->types->num_etypes; t++) {
-            draw(&loaded, part, t, 3, false, answers);
-            draw(&loaded, part, t, 3, true, answers);
-            draw(&loaded, part, t, -1, false, answers);
+            struct sample_term terms[] = { SAMPLE_TERM(3, false), SAMPLE_TERM(3, true),
+                                           SAMPLE_TERM(-1, false) };
+            for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+                bool replaces = (terms[i].flags & SAMPLE_REPLACE) != 0;
+                for (int masked = 0; masked < 2; masked++) {
+                    terms[i].mask = masked ? edge_table(part, t, "keep") : SAMPLE_NO_TABLE;
+                    for (uint32_t kind = SAMPLE_UNIFORM; kind <= SAMPLE_LABOR_POISSON; kind++) {
+                        terms[i].weights = kind == SAMPLE_WEIGHTED ? edge_table(part, t, "prob")
+                                                                   : SAMPLE_NO_TABLE;
+                        if (kind < SAMPLE_LABOR || !replaces)
+                            draw(&loaded, part, t, kind, &terms[i], answers);
+                    }
+                }
+            }
         }
         for (uint32_t t = 0; t < part->types->num_ntypes; t++)
             read_rows(part, t, answers);
@@ -143,6 +167,7 @@ static void placement_changes_no_draw_and_no_row(void **state)
     struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
     assert_true(first != NULL && other != NULL);
     sample_init(&sample, true, NODES, EDGES, 9);
+    sample.drawn_by = true;
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     static const uint32_t part_counts[] = { 1, 3, 2 };
     for (uint32_t run = 0; run < 3; run++) {

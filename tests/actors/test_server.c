@@ -323,7 +323,17 @@ static void bad_sample_requests_name_what_is_wrong(void **unused)
     bad = good;
     bad.sections[0].term.mask = 3;
     ask_sample(&f, &bad);
-    assert_failed(&f, TR_EUNSUPPORTED, "no mask");
+    assert_failed(&f, TR_ERANGE, "a mask of table 3 of edge type 0 asked for, it has 0 tables");
+    bad = good;
+    bad.head.sampler = SAMPLE_WEIGHTED;
+    bad.sections[0].term.weights = 2;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_ERANGE, "weights of table 2 of edge type 0 asked for, it has 0 tables");
+    bad = good;
+    bad.head.sampler = SAMPLE_LABOR;
+    bad.sections[0].term.flags = SAMPLE_REPLACE;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_EUNSUPPORTED, "the labor sampler has no draws with replacement");
     bad = good;
     bad.sections[0].term.direction = SAMPLE_OUT;
     ask_sample(&f, &bad);

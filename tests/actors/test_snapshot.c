@@ -27,11 +27,11 @@ static void a_retired_version_lives_until_its_reader_is_done(void **unused)
     assert_int_equal(snapshots_add(set, &newer, NULL, NULL, NULL), 0);
     struct snapshot *old = snapshot_acquire(set, 0, 3);
     struct snapshot *newest = snapshot_acquire(set, 0, SNAPSHOT_NEWEST);
-    assert_ptr_equal(snapshot_part(newest), &newer);
+    assert_int_equal(snapshot_part(newest)->version, newer.version);
     assert_int_equal(snapshots_retire(set, 0, 3), 0);
     assert_int_equal(snapshots_retire(set, 0, 3), TR_ENOENT);
     assert_null(snapshot_acquire(set, 0, 3));
-    assert_ptr_equal(snapshot_part(old), &graph.parts[0]);
+    assert_int_equal(snapshot_part(old)->version, graph.parts[0].version);
     snapshot_release(old);
     snapshot_release(newest);
     snapshots_destroy(set);
@@ -67,7 +67,8 @@ static void a_version_is_unloaded_once_when_nobody_has_it(void **unused)
             assert_int_equal(snapshots_add(set, &parts[i], note_unloaded, &unloaded[i], NULL), 0);
         }
         struct snapshot *middle = snapshot_acquire(set, 0, 11);
-        assert_ptr_equal(snapshot_part(middle), &parts[1]);
+        assert_int_equal(snapshot_part(middle)->version, 11);
+        assert_ptr_equal(snapshot_part(middle)->nodes, parts[1].nodes);
         for (int i = 0; i < holds; i++)
             assert_ptr_equal(snapshot_hold(middle), middle);
         /* The one in the middle leaves the list, and those around it stay. */
@@ -75,7 +76,7 @@ static void a_version_is_unloaded_once_when_nobody_has_it(void **unused)
         assert_null(snapshot_acquire(set, 0, 11));
         for (uint32_t version = 10; version <= 12; version += 2) {
             struct snapshot *other = snapshot_acquire(set, 0, version);
-            assert_ptr_equal(snapshot_part(other), &parts[version - 10]);
+            assert_int_equal(snapshot_part(other)->version, version);
             snapshot_release(other);
         }
         for (int i = 0; i <= holds; i++) {

@@ -34,6 +34,10 @@ tests_api_test_alloc_failures_LDADD = $(api_libs) $(test_libs)
 tests_api_test_alloc_failures_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_create
 
+check_PROGRAMS += tests/api/test_samplers
+TESTS += tests/api/test_samplers
+tests_api_test_samplers_SOURCES = tests/api/test_samplers.c $(sample_placements)
+tests_api_test_samplers_LDADD = $(api_libs) $(test_libs)
 check_PROGRAMS += tests/api/test_typed
 TESTS += tests/api/test_typed
 tests_api_test_typed_SOURCES = tests/api/test_typed.c $(sample_placements)

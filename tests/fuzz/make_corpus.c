@@ -244,13 +244,15 @@ static void make_sample_messages(const struct kinds *kinds)
         struct msg_sample_answer wide;
         uint32_t wide_counts[2];
         uint64_t wide_columns[2], edge_ids[2];
+        float weights[2];
     } reply = { { .num_rows = 3, .column_bytes = 4, .num_edges = 3 },
                 { 2, 0, 1 },
                 { 7, 8, 9 },
-                { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1 },
+                { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1, .weights = 1 },
                 { 1, 1 },
                 { UINT64_C(1) << 40, 3 },
-                { 5, 6 } };
+                { 5, 6 },
+                { 1.5f, 2 } };
     const struct msg_sample_request asked = { .num_sections = 2 };
     const struct msg_sample_reply answered = { .num_sections = 2, .done = 1 };
     put_message(kinds_find(kinds, MSG_SAMPLE_REQUEST), "two", &asked, &request,
@@ -289,6 +291,14 @@ static void *fill_vec(struct vec *vec, size_t count, size_t size)
     return vec->data;
 }
 
+static const float *fill_weights(struct vec *vec, uint32_t count)
+{
+    float *weights = fill_vec(vec, count, sizeof *weights);
+    for (uint32_t i = 0; i < count; i++)
+        weights[i] = 1.5f;
+    return weights;
+}
+
 /* Two layers, two types of nodes and edges: of each type 2 nodes above 1 above 1 seed. */
 static struct sampled_batch *make_batch(void)
 {
@@ -315,11 +325,15 @@ static struct sampled_batch *make_batch(void)
             uint32_t *index = fill_vec(&space->index, 2, 4);
             index[1] = e == 0 ? 1 : 0;
             *batch_space_edges(s, l, e) = (struct block_edges){
-                1, index[1], index, fill_vec(&space->sources, index[1], 4),
-                e == 0 ? fill_vec(&space->edge_ids, index[1], 8) : NULL
+                1,
+                index[1],
+                index,
+                fill_vec(&space->sources, index[1], 4),
+                e == 0 ? fill_vec(&space->edge_ids, index[1], 8) : NULL,
+                e == 0 ? fill_weights(&space->edge_weights, index[1]) : NULL
             };
         }
-    *batch_space_edges(s, 1, 1) = (struct block_edges){ 1, 0, NULL, NULL, NULL };
+    *batch_space_edges(s, 1, 1) = (struct block_edges){ 1, 0, NULL, NULL, NULL, NULL };
     FAIL_IF(batch_space_set_tables(s, 2) != 0);
     s->tables[0] = (struct batch_table){
         0, SAMPLE_OF_NODES, 1, 0, { TR_F32, 2, 3, 12, fill_vec(&s->table_space[0], 2, 12) }

@@ -35,6 +35,27 @@ static inline void assert_uniform_scaled(const uint64_t *counts, uint64_t cells,
         assert_true(statistic > 2 * ((double)cells - 1) - chi_square_limit((double)cells - 1));
 }
 
+/* counts[cells] of `total` trials, each of which comes to cell i with probability shares[i]. */
+static inline void assert_shares(const uint64_t *counts, const double *shares, uint64_t cells,
+                                 double total)
+{
+    double statistic = 0, sum = 0;
+    for (uint64_t i = 0; i < cells; i++) {
+        double expected = shares[i] * total, off = (double)counts[i] - expected;
+        sum += shares[i];
+        if (shares[i] == 0) {
+            assert_int_equal(counts[i], 0);
+            continue;
+        }
+        assert_true(expected >= 5); /* or chi-square says nothing */
+        statistic += off * off / expected;
+    }
+    assert_true(fabs(sum - 1) < 1e-9);
+    if (statistic >= chi_square_limit((double)cells - 1))
+        print_message("chi-square %g for %g cells\n", statistic, (double)cells);
+    assert_true(statistic < chi_square_limit((double)cells - 1));
+}
+
 static inline void assert_uniform(const uint64_t *counts, uint64_t cells, double total)
 {
     assert_uniform_scaled(counts, cells, total, 1);

@@ -495,7 +495,7 @@ static void lying_answers_are_refused(void **state)
     static const uint32_t counts[] = { 1, 2, 1, 1 }, columns[] = { 5, 6, 7, 8, 9 };
     static const uint64_t ids[] = { 1, 2, 3, 4, 5 };
     const struct batch_builder_plan plan = { .spec = &spec, .edge_ids = true };
-    const struct batch_builder_piece good = { 4, counts, columns, NULL, ids };
+    const struct batch_builder_piece good = { 4, counts, columns, NULL, ids, NULL };
     static const uint32_t strays[] = { 5, 6, 300, 8 };
     struct batch_builder_piece bad[] = { good, good, good, good, good };
     bad[0].num_edges = 3;

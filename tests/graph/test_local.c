@@ -301,11 +301,11 @@ static void draws_that_cannot_be_made_are_refused(void **state)
     } wanted[] = {
         { TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { TR_ERANGE, "partition 4: fanout -2 asked for; give -1 (all) or more" },
-        { TR_EUNSUPPORTED, "partition 4: sampler 1 is not one of this version's" },
+        { TR_EUNSUPPORTED, "partition 4: sampler 99 is not one of this version's" },
         { TR_EUNSUPPORTED, "partition 4: the uniform sampler has no times of rows" },
         { TR_EUNSUPPORTED, "the uniform sampler has no exclusions" },
         { TR_EUNSUPPORTED, "the uniform sampler has no weights" },
-        { TR_EUNSUPPORTED, "the uniform sampler has no mask" },
+        { TR_EINVAL, "partition 4: mask \"w\" has " },
         { TR_EUNSUPPORTED, "the uniform sampler has no other flags than to replace" },
         { TR_EUNSUPPORTED, "the uniform sampler has no draws along out-edges" },
         { TR_ETOOBIG, "fanout 16777217 asked for, the most is 16777216" },
@@ -316,7 +316,7 @@ static void draws_that_cannot_be_made_are_refused(void **state)
         cases[i] = draws(world, 2);
     cases[0].etype = 2;
     cases[1].term.fanout = -2;
-    cases[2].kind = 1;
+    cases[2].kind = 99;
     cases[3].row_fields = SAMPLE_ROW_TIME | SAMPLE_ROW_SALT;
     cases[4].row_fields = SAMPLE_ROW_EXCLUDE;
     cases[5].term.weights = 0;

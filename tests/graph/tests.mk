@@ -7,10 +7,13 @@ graph_tests = \
     tests/graph/test_batch_builder \
     tests/graph/test_gather \
     tests/graph/test_key \
+    tests/graph/test_labor \
     tests/graph/test_local \
+    tests/graph/test_masked \
     tests/graph/test_relabel \
     tests/graph/test_sample \
-    tests/graph/test_types
+    tests/graph/test_types \
+    tests/graph/test_weighted
 check_PROGRAMS += $(graph_tests)
 TESTS += $(graph_tests)
 tests_graph_test_bijection_SOURCES = tests/graph/test_bijection.c tests/graph/statistics.h
@@ -29,6 +32,12 @@ tests_graph_test_relabel_SOURCES = tests/graph/test_relabel.c
 tests_graph_test_relabel_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_sample_SOURCES = tests/graph/test_sample.c tests/graph/statistics.h
 tests_graph_test_sample_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_masked_SOURCES = tests/graph/test_masked.c tests/graph/statistics.h
+tests_graph_test_masked_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_weighted_SOURCES = tests/graph/test_weighted.c tests/graph/statistics.h
+tests_graph_test_weighted_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_labor_SOURCES = tests/graph/test_labor.c tests/graph/statistics.h
+tests_graph_test_labor_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_gather_SOURCES = tests/graph/test_gather.c
 tests_graph_test_gather_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_batch_builder_SOURCES = tests/graph/test_batch_builder.c tests/graph/fixture.c tests/graph/fixture.h

@@ -19,6 +19,7 @@ struct sample {
     uint64_t *src[SAMPLE_TYPES];
     uint64_t *dst[SAMPLE_TYPES];
     uint64_t random;
+    bool drawn_by; /* edges have a mask "keep" and weights "prob" too, one element each */
 };
 
 static inline uint64_t sample_random(struct sample *sample)
@@ -91,6 +92,38 @@ static inline void sample_add_rows(struct raw_writer *writer, const char *name, 
     }
     assert_int_equal(raw_writer_rows(writer, table, rows, values, &error), 0);
     free(values);
+}
+
+/* What draws are made by, of an edge by its original ID: half are kept, a fifth weigh 0. */
+static inline uint8_t sample_keep(uint32_t etype, uint64_t edge)
+{
+    return (edge * UINT64_C(0x9e3779b97f4a7c15) + etype) >> 63 & 1;
+}
+
+static inline float sample_prob(uint32_t etype, uint64_t edge)
+{
+    uint64_t drawn = (edge * UINT64_C(0xd1342543de82ef95) + etype * 77) >> 40;
+    return drawn % 5 == 0 ? 0 : (float)(drawn % 1000 + 1) / 16;
+}
+
+static inline void sample_add_drawn_by(struct raw_writer *writer, uint32_t etype, uint64_t edges)
+{
+    struct error error = { 0 };
+    uint32_t keep, prob;
+    uint8_t *kept = malloc(edges + 1);
+    float *probs = malloc(edges * sizeof *probs + 4);
+    for (uint64_t i = 0; i < edges; i++) {
+        kept[i] = sample_keep(etype, i);
+        probs[i] = sample_prob(etype, i);
+    }
+    assert_int_equal(
+        raw_writer_add_table(writer, "keep", true, etype, TR_BOOL, 0, NULL, &keep, &error), 0);
+    assert_int_equal(raw_writer_rows(writer, keep, edges, kept, &error), 0);
+    assert_int_equal(
+        raw_writer_add_table(writer, "prob", true, etype, TR_F32, 0, NULL, &prob, &error), 0);
+    assert_int_equal(raw_writer_rows(writer, prob, edges, probs, &error), 0);
+    free(kept);
+    free(probs);
 }
 
 #define SAMPLE_WORDS 7
@@ -179,6 +212,8 @@ static inline struct raw_graph *sample_raw(struct sample *sample, const char *pa
     }
     for (uint32_t e = 0; e < sample->types.num_etypes; e++)
         sample_add_rows(writer, "weight", true, e, sample->num_edges[e], 2);
+    for (uint32_t e = 0; sample->drawn_by && e < sample->types.num_etypes; e++)
+        sample_add_drawn_by(writer, e, sample->num_edges[e]);
     int rv = raw_writer_commit(writer, &error);
     if (rv != 0)
         fail_msg("%s", error.text);

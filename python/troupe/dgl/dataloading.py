@@ -6,6 +6,7 @@ from __future__ import annotations
 from .dgl_loaders import DistDataLoader, DistNodeDataLoader, NodeCollator
 from .dgl_samplers import (
     BlockSampler,
+    LaborSampler,
     MultiLayerFullNeighborSampler,
     MultiLayerNeighborSampler,
     NeighborSampler,
@@ -19,6 +20,7 @@ __all__ = [
     "DistEdgeDataLoader",
     "DistNodeDataLoader",
     "EdgeCollator",
+    "LaborSampler",
     "MultiLayerFullNeighborSampler",
     "MultiLayerNeighborSampler",
     "NeighborSampler",

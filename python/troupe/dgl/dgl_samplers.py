@@ -54,7 +54,8 @@ class NeighborSampler(BlockSampler):
     ----------
     fanouts : a number a layer, or a mapping of edge types to such numbers; -1: all, 0: none.
     edge_dir : "in"
-    prob, mask : not there yet.
+    prob : an edge feature, in proportion to which edges are drawn, or a mask.
+    mask : an edge feature of bool or uint8; edges of 0 are not drawn.
     replace : draw with replacement.
     """
 
@@ -85,16 +86,20 @@ class NeighborSampler(BlockSampler):
         if isinstance(g, DistGraph) and exclude_eids is None:
             if self.edge_dir != "in":
                 not_yet(f"edge_dir={self.edge_dir!r}", "neighbours are drawn along in-edges")
-            if self.prob is not None:
-                not_yet("draws by weights or masks of edges (prob=, mask=)", "draw evenly")
             seeds = seeds_by_type(g, seed_nodes)
             if len(seeds) == 1:
                 return self._sample_once(g, seeds, seed_nodes)
         return self._sample_by_layer(g, seed_nodes, exclude_eids)
 
+    def own(self) -> troupe_sampler.NeighborSampler:
+        """The same as a sampler of Troupe's own."""
+        return troupe_sampler.NeighborSampler(
+            self.fanouts, self.edge_dir, self.prob, replace=self.replace
+        )
+
     def _sample_once(self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any) -> Any:
         need("blocks")
-        sampler = troupe_sampler.NeighborSampler(self.fanouts, replace=self.replace)
+        sampler = self.own()
         batch = sampler.draw(g, seeds, orig_ids=False)
         return batch.input_nodes, output_nodes, [block.to_dgl() for block in batch.blocks]
 
@@ -127,6 +132,63 @@ class NeighborSampler(BlockSampler):
 
 
 MultiLayerNeighborSampler = NeighborSampler
+
+
+class LaborSampler(NeighborSampler):
+    """LABOR-0: nodes of a batch prefer the same neighbours, so the batch has fewer of them.
+
+    Parameters
+    ----------
+    fanouts : a number a layer, or a mapping of edge types to such numbers; -1: all, 0: none.
+    edge_dir : "in"
+    prob, importance_sampling, layer_dependency, batch_dependency : their defaults alone.
+    """
+
+    def __init__(
+        self,
+        fanouts: Sequence[Any],
+        edge_dir: str = "in",
+        prob: str | None = None,
+        importance_sampling: int = 0,
+        layer_dependency: bool = False,
+        batch_dependency: int = 1,
+        prefetch_node_feats: Any = None,
+        prefetch_labels: Any = None,
+        prefetch_edge_feats: Any = None,
+        output_device: Any = None,
+    ) -> None:
+        wanted = (prob, importance_sampling, bool(layer_dependency), batch_dependency)
+        if wanted != (None, 0, False, 1):
+            not_yet(
+                "LaborSampler with prob, importance_sampling, layer_dependency or batch_dependency",
+                "leave them out: LABOR-0 draws evenly, each layer and batch by itself",
+            )
+        super().__init__(
+            fanouts,
+            edge_dir,
+            prefetch_node_feats=prefetch_node_feats,
+            prefetch_labels=prefetch_labels,
+            prefetch_edge_feats=prefetch_edge_feats,
+            output_device=output_device,
+        )
+
+    def own(self) -> troupe_sampler.NeighborSampler:
+        """The same as a sampler of Troupe's own."""
+        return troupe_sampler.LaborSampler(self.fanouts, self.edge_dir)
+
+    def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
+        """Input nodes, output nodes and blocks of seeds."""
+        one_type = isinstance(g, DistGraph) and len(seeds_by_type(g, seed_nodes)) == 1
+        if not one_type or exclude_eids is not None:
+            not_yet(
+                "LaborSampler with seeds of several types, with edges left out, or over a graph of "
+                "DGL's own",
+                "draw with NeighborSampler",
+            )
+        return super().sample_blocks(g, seed_nodes)
+
+    def __repr__(self) -> str:
+        return f"LaborSampler({self.fanouts})"
 
 
 class MultiLayerFullNeighborSampler(NeighborSampler):

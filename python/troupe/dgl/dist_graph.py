@@ -256,15 +256,14 @@ class DistGraph(troupe_graph.DistGraph):
         ----------
         nodes : IDs, or a mapping of node types to them.
         fanout : of each edge type; -1: all, 0: none; or a mapping of edge types to such numbers.
+        prob : an edge feature, in proportion to which edges are drawn, or a mask.
         exclude_edges : IDs, or a mapping of edge types to them: left out of what was drawn.
         """
         from .drawn_graph import drawn_graph
 
         if edge_dir != "in":
             not_yet(f"edge_dir={edge_dir!r}", "neighbours are drawn along in-edges")
-        if prob is not None:
-            not_yet("draws by weights or masks of edges (prob=, mask=)", "draw evenly")
-        return drawn_graph(self, nodes, fanout, replace, exclude_edges, **options)
+        return drawn_graph(self, nodes, fanout, replace, exclude_edges, prob=prob, **options)
 
     def find_edges(self, edges: Any, etype: EtypeName = None) -> tuple[Any, Any]:
         """Sources and destinations of edges by ID: int64 each."""

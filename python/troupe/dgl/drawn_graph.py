@@ -40,11 +40,12 @@ def drawn_edges(
     replace: bool,
     exclude: Any,
     seed: int | None = None,
+    prob: str | None = None,
 ) -> dict[int, Edges]:
     """What `fanout` draws for the nodes: sources, destinations and IDs by edge type."""
     types = graph.types
     found: dict[int, Edges] = {}
-    sampler = NeighborSampler([fanout], replace=replace)
+    sampler = NeighborSampler([fanout], prob=prob, replace=replace)
     # An edge type has one destination type, so its edges are all of one draw.
     for name, ids in seeds_by_type(graph, nodes).items():
         drawn = SampledEdges(sampler.draw(graph, {name: ids}, seed=seed, orig_ids=False))
@@ -100,10 +101,16 @@ def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = N
 
 
 def drawn_graph(
-    graph: DistGraph, nodes: Any, fanout: Any, replace: bool, exclude: Any, seed: int | None = None
+    graph: DistGraph,
+    nodes: Any,
+    fanout: Any,
+    replace: bool,
+    exclude: Any,
+    seed: int | None = None,
+    prob: str | None = None,
 ) -> Any:
     """In-edges that were drawn, as a DGLGraph."""
-    return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed))
+    return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed, prob))
 
 
 def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:

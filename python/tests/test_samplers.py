@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws by weights, by masks and of LABOR: by the package's samplers and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import troupe
+from troupe import errors
+
+NODES, EDGES = 300, 6000
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A graph whose edges have weights "w", a fifth of them 0, and a mask "keep"."""
+    random = np.random.default_rng(3)
+    ends = random.integers(0, NODES, (2, EDGES))
+    weights = random.random(EDGES).astype(np.float32) * (random.random(EDGES) > 0.2)
+    keep = random.random(EDGES) > 0.5
+    folder: Path = tmp_path_factory.mktemp("drawn") / "parts"
+    troupe.partition_graph(
+        (ends[0], ends[1]),
+        "g",
+        3,
+        folder,
+        part_method="random",
+        num_nodes=NODES,
+        edata={"w": weights, "keep": keep},
+    )
+    return str(folder / "g.json")
+
+
+@pytest.fixture
+def drawn(book: str) -> Iterator[troupe.DistGraph]:
+    with troupe.open(book, seed=7) as opened:
+        yield opened
+
+
+def in_degrees(graph: troupe.DistGraph, wanted: np.ndarray) -> np.ndarray:
+    """The in-edges of each node that are wanted, by the IDs of edges."""
+    every = troupe.sample_neighbors(graph, np.arange(graph.num_nodes()), -1)
+    destinations, ids = np.asarray(every.edges()[1]), np.asarray(every.edge_ids())
+    return np.bincount(destinations[wanted[ids]], minlength=graph.num_nodes())
+
+
+@pytest.mark.parametrize("name", ["prob", "mask"])
+def test_masks_count_before_the_draw(drawn: troupe.DistGraph, name: str) -> None:
+    keep = np.asarray(drawn.edata["keep"][:]) != 0
+    possible = in_degrees(drawn, keep)
+    sampler = troupe.NeighborSampler([3, 4], **{name: "keep"})
+    for batch in troupe.DistNodeDataLoader(drawn, None, sampler, batch_size=64, edge_ids=True):
+        for block, fanout in zip(batch.blocks, [3, 4], strict=True):
+            csr = block.as_csr()
+            assert keep[np.asarray(csr.edge_ids)].all()
+            nodes = np.asarray(block.dstdata[troupe.NID])
+            counts = np.diff(np.asarray(csr.indptr))
+            assert np.array_equal(counts, np.minimum(possible[nodes], fanout))
+            assert "edge_weights" not in block.edata
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_weights_are_those_of_the_draws(drawn: troupe.DistGraph, replace: bool) -> None:
+    weights = np.asarray(drawn.edata["w"][:])
+    possible = in_degrees(drawn, weights > 0)
+    sampler = troupe.NeighborSampler([5], prob="w", replace=replace)
+    batch = sampler.draw(drawn, np.arange(NODES), seed=3)
+    block = batch.blocks[0]
+    given, csr = np.asarray(block.edata["edge_weights"]), block.as_csr()
+    ids, counts = np.asarray(csr.edge_ids), np.diff(np.asarray(csr.indptr))
+    assert given.dtype == np.float32 and (given > 0).all() and (weights[ids] > 0).all()
+    full = np.where(possible > 0, 5, 0) if replace else np.minimum(possible, 5)
+    assert np.array_equal(counts, full)
+    # The weights of a node add up to its in-edges of positive weight, in the mean.
+    assert abs(given.sum() / possible.sum() - 1) < 0.1
+    again = sampler.draw(drawn, np.arange(NODES), seed=3).blocks[0]
+    assert np.array_equal(given, np.asarray(again.edata["edge_weights"]))
+
+
+def test_neighbours_of_heavy_edges_come_more_often(drawn: troupe.DistGraph) -> None:
+    weights = np.asarray(drawn.edata["w"][:])
+    ids = [
+        np.asarray(troupe.sample_neighbors(drawn, np.arange(NODES), 2, prob=p, seed=s).edge_ids())
+        for p in ("w", None)
+        for s in range(5)
+    ]
+    heavy, even = np.concatenate(ids[:5]), np.concatenate(ids[5:])
+    assert weights[heavy].mean() > 1.3 * weights[even].mean()
+
+
+@pytest.mark.parametrize("poisson", [False, True])
+def test_labor_takes_fewer_nodes_for_as_many_edges(drawn: troupe.DistGraph, poisson: bool) -> None:
+    seeds, edges, nodes = np.arange(0, NODES, 2), {}, {}
+    for sampler in (troupe.LaborSampler([3], poisson=poisson), troupe.NeighborSampler([3])):
+        name = type(sampler).__name__
+        edges[name] = nodes[name] = 0
+        for seed in range(1, 9):
+            block = sampler.draw(drawn, seeds, seed=seed).blocks[0]
+            edges[name] += block.num_edges()
+            nodes[name] += block.num_src_nodes()
+    assert abs(edges["LaborSampler"] / edges["NeighborSampler"] - 1) < 0.1
+    assert nodes["LaborSampler"] < 0.9 * nodes["NeighborSampler"]
+
+
+def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
+    with pytest.raises(errors.InvalidArgument, match="exclude each other"):
+        troupe.NeighborSampler([2], prob="w", mask="keep")
+    with pytest.raises(errors.InvalidArgument, match='mask "w" has 1 of float32'):
+        troupe.NeighborSampler([2], mask="w").draw(drawn, [1])
+    with pytest.raises(errors.NotFound, match='no edge type has a feature "v"'):
+        troupe.NeighborSampler([2], prob="v").draw(drawn, [1])

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loaders by each way to draw: the same batches on every placement and as recorded once, and of
+ * each row as many edges as there can be, of those that may be drawn.
+ */
+#include <inttypes.h>
+
+#include "tests/api/outcome.h"
+#include "tests/api/sample_placements.h"
+
+#define SECOND INT64_C(1000000000)
+#define LAYERS 2u
+#define NODES 240
+#define EDGES 3000
+
+struct way {
+    int32_t fanout[LAYERS];
+    bool replace;
+    const char *mask, *weights;
+    enum tr_sampler sampler;
+    uint64_t digest; /* of two epochs, on any placement */
+};
+
+#define DRAWS TR_SAMPLER_NEIGHBORS
+#define LABOR TR_SAMPLER_LABOR
+#define POISSON TR_SAMPLER_LABOR_POISSON
+
+static const struct way WAYS[] = {
+    { { 3, 4 }, false, "keep", NULL, DRAWS, UINT64_C(0x81c8a0862e5debc6) },
+    { { 3, 4 }, true, "keep", NULL, DRAWS, UINT64_C(0xb434d805a859edf5) },
+    { { TR_FANOUT_ALL, 2 }, false, "keep", NULL, DRAWS, UINT64_C(0x816f5751428ccf5a) },
+    { { 3, 4 }, false, NULL, "prob", DRAWS, UINT64_C(0xde03f4e1ff019e4c) },
+    { { 3, 4 }, true, NULL, "prob", DRAWS, UINT64_C(0x39de24a3366c72ce) },
+    { { 3, 4 }, false, "keep", "prob", DRAWS, UINT64_C(0x834b19d93636f9c7) },
+    { { TR_FANOUT_ALL, 2 }, false, NULL, "prob", DRAWS, UINT64_C(0x0a10731dc961a22e) },
+    { { 3, 4 }, false, NULL, NULL, LABOR, UINT64_C(0x1b00641ac2ff937f) },
+    { { 2, TR_FANOUT_ALL }, false, "keep", NULL, LABOR, UINT64_C(0x6b1397ece3de1790) },
+    { { 3, 4 }, false, NULL, NULL, POISSON, UINT64_C(0xbd2a47e577ee1d61) },
+    { { 0, 4 }, false, "keep", NULL, POISSON, UINT64_C(0x6985c98a9b9de04b) },
+};
+#define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
+
+/* The edges of each node of the graph that a way may draw, by edge type and original ID. */
+static struct sample sample;
+static uint32_t allowed[NUM_WAYS][SAMPLE_TYPES][NODES];
+static uint64_t sums[NUM_WAYS];
+
+static bool may_be_drawn(const struct way *way, uint32_t etype, uint64_t edge)
+{
+    return (way->mask == NULL || sample_keep(etype, edge) != 0) &&
+           (way->weights == NULL || sample_prob(etype, edge) > 0);
+}
+
+static void count_allowed(void)
+{
+    for (size_t w = 0; w < NUM_WAYS; w++)
+        for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+            for (uint64_t i = 0; i < sample.num_edges[e]; i++)
+                allowed[w][e][sample.dst[e][i]] += may_be_drawn(&WAYS[w], e, i);
+}
+
+/* Table 0 has the "weight" of each edge, which says its original ID. */
+static uint64_t edge_of(const struct tr_rows *rows, uint32_t etype, uint32_t i)
+{
+    const float *row = (const float *)rows->rows + (size_t)i * 2;
+    return (uint64_t)(row[0] - sample_value(10 + etype, 0, 0)) / 8;
+}
+
+static void check_block(size_t w, const struct tr_batch *batch, uint32_t layer, uint32_t etype)
+{
+    const struct way *way = &WAYS[w];
+    struct tr_block block = TR_BLOCK_INIT;
+    struct tr_rows rows = TR_ROWS_INIT;
+    size_t count;
+    const uint64_t *dst = tr_batch_original_ids(batch, sample.types.etypes[etype].dst, &count);
+    assert_int_equal(tr_batch_block(batch, layer, etype, &block, NULL), 0);
+    assert_true(block.edge_weights == NULL || way->weights != NULL);
+    assert_true(block.edge_weights != NULL || way->weights == NULL || block.num_edges == 0);
+    if (block.num_edges > 0)
+        assert_int_equal(tr_batch_table(batch, etype, layer, &rows, NULL), 0);
+    for (uint32_t d = 0; d < block.num_dst; d++) {
+        uint32_t most = allowed[w][etype][dst[d]], drawn = block.index[d + 1] - block.index[d];
+        int32_t fanout = way->fanout[layer];
+        bool all = fanout < 0 || (!way->replace && most <= (uint32_t)fanout);
+        if (way->sampler != TR_SAMPLER_LABOR_POISSON || all || fanout == 0)
+            assert_int_equal(drawn, all ? most : most == 0 ? 0 : (uint32_t)fanout);
+        for (uint32_t i = block.index[d]; i < block.index[d + 1]; i++) {
+            uint64_t edge = edge_of(&rows, etype, i);
+            assert_true(may_be_drawn(way, etype, edge));
+            if (way->weights != NULL)
+                assert_true(all ? block.edge_weights[i] == 1 : block.edge_weights[i] > 0);
+            assert_int_equal(sample.dst[etype][edge], dst[d]);
+        }
+    }
+}
+
+static struct tr_sample_spec *spec_of(struct tr_graph *graph, const struct way *way)
+{
+    struct tr_sample_spec *spec;
+    ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
+    for (uint32_t l = 0; l < LAYERS; l++)
+        ok(tr_sample_spec_set_fanout(spec, l, TR_EVERY, way->fanout[l], &failure));
+    ok(tr_sample_spec_set_replace(spec, TR_EVERY, TR_EVERY, way->replace, &failure));
+    if (way->mask != NULL)
+        ok(tr_sample_spec_set_mask(spec, TR_EVERY, TR_EVERY, way->mask, &failure));
+    if (way->weights != NULL)
+        ok(tr_sample_spec_set_weights(spec, TR_EVERY, TR_EVERY, way->weights, &failure));
+    ok(tr_sample_spec_set_sampler(spec, way->sampler, &failure));
+    for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+        ok(tr_sample_spec_add_table(spec, TR_OF_EDGES, e, "weight", TR_FOR_ALL, &failure));
+    return spec;
+}
+
+static uint64_t run_way(struct tr_graph *graph, size_t w)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    struct tr_batch *batch;
+    uint64_t sum = 17, digest;
+    struct tr_sample_spec *spec = spec_of(graph, &WAYS[w]);
+    tr_loader_options_init(&options);
+    options.spec = spec;
+    options.batch_size = 32;
+    options.original_ids = true;
+    options.seed = 3;
+    ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &nodes, &failure));
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    tr_sample_spec_destroy(spec);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        int rv;
+        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+            for (uint32_t l = 0; l < LAYERS; l++)
+                for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+                    check_block(w, batch, l, e);
+            assert_int_equal(tr_batch_digest(batch, &digest, NULL), 0);
+            sum = sum * UINT64_C(0x9e3779b97f4a7c15) + digest;
+            tr_batch_release(batch);
+        }
+        if (rv != TR_EEND)
+            ok(rv);
+    }
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
+    return sum;
+}
+
+static uint64_t run(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    uint64_t all = 0;
+    for (size_t w = 0; w < NUM_WAYS; w++) {
+        sums[w] = run_way(graph, w);
+        all = all * 31 + sums[w];
+    }
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return all;
+}
+
+static void placements_draw_the_same(void **state)
+{
+    int differ = 0;
+    (void)state;
+    sample_init(&sample, true, NODES, EDGES, 21);
+    sample.drawn_by = true;
+    count_allowed();
+    placements_agree(&sample, PLACEMENTS, 0, run);
+    for (size_t w = 0; w < NUM_WAYS; w++)
+        if (sums[w] != WAYS[w].digest) {
+            print_error("way %zu: 0x%016" PRIx64 "\n", w, sums[w]);
+            differ++;
+        }
+    sample_fini(&sample);
+    assert_int_equal(differ, 0);
+}
+
+static uint64_t refuse(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    struct tr_sample_spec *spec;
+    ok(tr_sample_spec_create(graph, LAYERS, &spec, &failure));
+    assert_int_equal(tr_sample_spec_set_mask(spec, LAYERS, 0, "keep", &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "layer 2, the spec has 2");
+    assert_int_equal(tr_sample_spec_set_mask(spec, 0, 0, "kept", &failure), TR_ENOENT);
+    assert_string_equal(failure.message, "mask: edges of type writes have no feature \"kept\"");
+    assert_int_equal(tr_sample_spec_set_mask(spec, 0, TR_EVERY, "kept", &failure), TR_ENOENT);
+    assert_string_equal(failure.message, "mask: no edge type has a feature \"kept\"");
+    assert_int_equal(tr_sample_spec_set_mask(spec, 0, 0, "weight", &failure), TR_EINVAL);
+    assert_string_equal(failure.message, "writes: mask \"weight\" has 2 of float32 for an edge; a "
+                                         "mask has one bool or uint8");
+    ok(tr_sample_spec_set_mask(spec, 0, 0, NULL, &failure));
+    assert_int_equal(tr_sample_spec_set_weights(spec, 0, 0, "weight", &failure), TR_EINVAL);
+    assert_string_equal(failure.message,
+                        "writes: weights \"weight\" have 2 of float32 for an edge; "
+                        "weights have one float32, float64 or integer");
+    assert_int_equal(tr_sample_spec_set_weights(spec, 0, 0, "probs", &failure), TR_ENOENT);
+    assert_string_equal(failure.message, "weights: edges of type writes have no feature \"probs\"");
+    assert_int_equal(tr_sample_spec_set_sampler(spec, (enum tr_sampler)3, &failure), TR_ERANGE);
+    assert_string_equal(failure.message, "sampler: 3 is none of them");
+    /* LABOR draws evenly, and each edge once. */
+    const uint64_t seed = 0;
+    struct tr_sample_options options;
+    struct tr_batch *batch;
+    tr_sample_options_init(&options);
+    options.spec = spec;
+    options.seeds = &seed;
+    options.num_seeds = 1;
+    ok(tr_sample_spec_set_sampler(spec, TR_SAMPLER_LABOR, &failure));
+    ok(tr_sample_spec_set_weights(spec, 0, 0, "prob", &failure));
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    assert_string_equal(failure.message, "spec: the labor sampler has no weights in this version");
+    ok(tr_sample_spec_set_weights(spec, 0, 0, NULL, &failure));
+    ok(tr_sample_spec_set_replace(spec, 0, 0, true, &failure));
+    assert_int_equal(tr_sample(graph, &options, 30 * SECOND, &batch, &failure), TR_EUNSUPPORTED);
+    ok(tr_sample_spec_set_replace(spec, 0, 0, false, &failure));
+    ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+    tr_batch_release(batch);
+    tr_sample_spec_destroy(spec);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+static void what_cannot_be_drawn_by_is_named(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, NODES, EDGES, 21);
+    sample.drawn_by = true;
+    placements_agree(&sample, 1, 0, refuse);
+    sample_fini(&sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(placements_draw_the_same),
+        cmocka_unit_test(what_cannot_be_drawn_by_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
