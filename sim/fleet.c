@@ -47,6 +47,8 @@ static void fleet_load(struct fleet *fleet, struct fleet_process *process)
 {
     const struct plan_process *plays = &fleet->plan.processes[process->number];
     int rv = snapshots_create(&fleet->partitions.book, &process->snapshots);
+    if (rv == 0)
+        snapshots_set_ids(process->snapshots, sim_partitions_read_ids, &fleet->partitions);
     for (uint32_t i = 0; i < plays->num_parts && rv == 0; i++)
         rv = snapshots_add(process->snapshots, &fleet->partitions.parts[plays->parts[i]], NULL,
                            NULL, NULL);

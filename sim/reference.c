@@ -19,6 +19,8 @@ void reference_init(struct reference *reference, const struct sim_graph *raw)
     *reference = (struct reference){ .nodes = calloc(num_ntypes, sizeof *reference->nodes) };
     assert(reference->nodes != NULL);
     sim_partitions_init(&reference->partitions, raw, 1, NULL);
+    reference->on_demand = on_demand_create(&reference->partitions.parts[0], NULL);
+    assert(reference->on_demand != NULL);
     for (uint32_t t = 0; t < num_ntypes; t++) {
         struct reference_nodes *nodes = &reference->nodes[t];
         nodes->room = 2 * (size_t)raw->num_nodes[t] + 1;
@@ -37,6 +39,7 @@ void reference_fini(struct reference *reference)
     free(reference->nodes);
     batch_space_fini(&reference->batch);
     sample_space_fini(&reference->space);
+    on_demand_destroy(reference->on_demand);
     sim_partitions_fini(&reference->partitions);
 }
 
@@ -262,6 +265,24 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace)
         }
 }
 
+/* The edge type's tables by which terms draw are PLACED_EDGE_WEIGHTS and PLACED_EDGE_MASK. */
+void wanted_loader_sample(struct wanted_loader *loader)
+{
+    struct sample_spec *spec = &loader->spec;
+    uint64_t drawn = key_mix(loader->open.seed + 19);
+    spec->kind = drawn % 2 == 0 ? SAMPLE_UNIFORM : SAMPLE_WEIGHTED + (uint32_t)(drawn >> 8) % 3;
+    for (uint32_t i = 0; i < spec->num_layers * spec->num_etypes; i++) {
+        struct sample_term *term = &spec->terms[i];
+        uint64_t of_term = key_mix(drawn + i);
+        if (of_term % 3 == 0)
+            term->mask = PLACED_EDGE_MASK;
+        if (spec->kind == SAMPLE_WEIGHTED && (of_term >> 8) % 4 != 0)
+            term->weights = PLACED_EDGE_WEIGHTS;
+        if (spec->kind == SAMPLE_LABOR || spec->kind == SAMPLE_LABOR_POISSON)
+            term->flags = 0;
+    }
+}
+
 /* Two of three do: lists are what is left to users. */
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions)
 {
@@ -390,6 +411,17 @@ static uint32_t *find_salts(const struct reference *r, uint32_t ntype, uint32_t 
     return salts;
 }
 
+static const struct alias_tables *make_alias(const struct reference *r, uint32_t etype,
+                                             const struct sample_term *term)
+{
+    const struct on_demand_key key = { ON_DEMAND_ALIAS, etype, term->weights, term->mask };
+    int rv;
+    while ((rv = on_demand_make(r->on_demand, &key, NULL)) == 1)
+        ;
+    assert(rv == 0);
+    return on_demand_alias(r->on_demand, &key);
+}
+
 /* Draws for the first n nodes met of the destination type. */
 static void reference_draw(struct reference *r, const struct sample_spec *spec,
                            const struct draw_key *key, uint32_t n, struct edge_space *space,
@@ -404,8 +436,19 @@ static void reference_draw(struct reference *r, const struct sample_spec *spec,
     for (uint32_t i = 0; i < n; i++)
         rows[i] = (uint32_t)r->nodes[dst].ids[i];
     uint32_t *salts = find_salts(r, dst, n);
+    /* One partition has all nodes by their original IDs. */
+    static const struct source_ids original = { NULL, NULL };
+    struct draw_key of_sources = *key;
+    of_sources.purpose = KEY_SOURCES;
+    of_sources.type = part->types->etypes[key->type].src;
+    const struct feature_table *tables = part->edges[key->type].features;
     const struct sample_request request = {
         .method = sample_method_find(spec->kind),
+        .weights = term->weights == SAMPLE_NO_TABLE ? NULL : &tables[term->weights],
+        .mask = term->mask == SAMPLE_NO_TABLE ? NULL : &tables[term->mask],
+        .alias = term->weights == SAMPLE_NO_TABLE ? NULL : make_alias(r, key->type, term),
+        .sources = &original,
+        .source_base = key_base(&of_sources),
         .csc = &part->edges[key->type].csc,
         .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
@@ -421,13 +464,16 @@ static void reference_draw(struct reference *r, const struct sample_spec *spec,
         .columns = reference_room(&space->sources, bound, sizeof(uint32_t)),
         .edge_ids = reference_room(&space->edge_ids, bound, sizeof(uint64_t)),
     };
+    if (sample_gives_weights(spec->kind, term))
+        result.edge_weights = reference_room(&space->edge_weights, bound, sizeof(float));
     int rv = local_sample_draw(&r->space, &request, &result);
     assert(rv == 0);
     index[0] = 0;
     for (uint32_t i = 0; i < n; i++)
         index[i + 1] += index[i];
-    *edges = (struct block_edges){ n, (uint32_t)result.num_edges, index, result.columns,
-                                   result.edge_ids };
+    *edges = (struct block_edges){
+        n, (uint32_t)result.num_edges, index, result.columns, result.edge_ids, result.edge_weights
+    };
     free(rows);
     free(salts);
 }
@@ -647,6 +693,10 @@ static int check_edges(struct reference *r, const struct sim_partitions *partiti
         (wanted->num_edges > 0 &&
          memcmp(edges->sources, wanted->sources, (size_t)wanted->num_edges * 4) != 0))
         return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": other edges were drawn", e);
+    bool weighed = wanted->edge_weights != NULL && wanted->num_edges > 0;
+    if (weighed && (edges->edge_weights == NULL || memcmp(edges->edge_weights, wanted->edge_weights,
+                                                          wanted->num_edges * sizeof(float)) != 0))
+        return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": other weights came", e);
     if (edge_ids && edges->num_edges > 0 && edges->edge_ids == NULL)
         return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": edge IDs are missing", e);
     for (uint32_t i = 0; i < edges->num_edges && edge_ids; i++)

@@ -14,6 +14,7 @@
 
 #include "actors/data/seed_lists.h"
 #include "graph/batch_space.h"
+#include "graph/on_demand.h"
 #include "graph/sample.h"
 #include "runtime/base/error.h"
 #include "schemas/messages.h"
@@ -25,6 +26,9 @@
 
 /* And those from here on ranges of edges by rank. */
 #define WANTED_RANGES_FROM UINT64_C(1795396000000000)
+
+/* And those from here on draw by masks, by weights and by LABOR. */
+#define WANTED_SAMPLERS_FROM UINT64_C(1795732800000000)
 
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
@@ -39,6 +43,7 @@ struct reference {
     struct reference_nodes *nodes;    /* [num_ntypes] */
     struct batch_space batch;         /* the one built last */
     struct sample_space space;
+    struct on_demand *on_demand; /* of its partition */
 };
 
 /* The batches of one trainer. */
@@ -65,6 +70,9 @@ void wanted_loader_put(const struct wanted_loader *loader, const struct sim_part
 /* The seeds of a list alone, [2 * open.num_seeds] at most; returns where they end. */
 uint64_t *wanted_loader_write_seeds(const struct wanted_loader *loader,
                                     const struct sim_partitions *partitions, uint64_t *ids);
+/* Half of the loaders, by their seed, draw by another sampler than the uniform one, and some of the
+ * terms by a mask. After the fanouts. */
+void wanted_loader_sample(struct wanted_loader *loader);
 /* Other node types join the seeds, which are drawn, where the loader's seed says so. */
 void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The seeds become as many pairs, or edges, which are drawn, of an edge type, where the loader's

@@ -71,6 +71,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
     bool replace;
     open->flags = draw_flags(draws, &replace);
     wanted_loader_vary(loader, replace);
+    if (s->seed >= WANTED_SAMPLERS_FROM)
+        wanted_loader_sample(loader);
     bool features = raw_is_featured(raw) && draws_chance(draws, 75);
     open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
     open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;
@@ -108,9 +110,11 @@ static size_t batch_bytes(const struct scenario *s, const struct wanted_loader *
             uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst] + ends;
             int32_t fanout = sample_spec_term(spec, l, e)->fanout;
             /* Each time that a node comes as an end it draws by itself, where all are drawn all. */
-            size_t edges = fanout < 0 ? (size_t)ends * sim_graph_max_in_degree(raw)
-                                      : (size_t)n * (size_t)fanout;
-            bytes += 2 * (4 * (size_t)n + 12 * (edges + 2 * raw->edges[e].count));
+            size_t edges = fanout < 0 || spec->kind == SAMPLE_LABOR_POISSON
+                               ? (size_t)ends * sim_graph_max_in_degree(raw)
+                               : (size_t)n * (size_t)fanout;
+            size_t edge_bytes = spec->kind == SAMPLE_WEIGHTED ? 16 : 12;
+            bytes += 2 * (4 * (size_t)n + edge_bytes * (edges + 2 * raw->edges[e].count));
         }
     return bytes;
 }

@@ -100,6 +100,19 @@ static struct feature_table make_edge_labels(const uint64_t *originals, uint64_t
     return table;
 }
 
+static struct feature_table make_edge_mask(const uint64_t *originals, uint64_t n, uint32_t e)
+{
+    uint8_t *rows = partitions_make(n, sizeof *rows);
+    for (uint64_t i = 0; i < n; i++)
+        rows[i] = raw_label(PLACED_EDGES + e, originals[i] + 1) % 3 != 0;
+    return (struct feature_table){ .name = "kept",
+                                   .dtype = TR_U8,
+                                   .num_rows = n,
+                                   .width = 1,
+                                   .row_bytes = sizeof *rows,
+                                   .rows = rows };
+}
+
 static void partitions_drop(const void *block)
 {
     free((void *)(uintptr_t)block);
@@ -234,12 +247,13 @@ static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, 
     }
     free(next);
     struct edge_part *edge = &p->parts[part].edges[e];
-    struct feature_table *table = partitions_make(1, sizeof *table);
-    *table = make_edge_labels(originals, num_edges, e);
+    struct feature_table *table = partitions_make(2, sizeof *table);
+    table[PLACED_EDGE_WEIGHTS] = make_edge_labels(originals, num_edges, e);
+    table[PLACED_EDGE_MASK] = make_edge_mask(originals, num_edges, e);
     *edge = (struct edge_part){
         .csc = { num_rows, num_edges, index, indices, NULL, owned->begin },
         .original_edge_ids = originals,
-        .num_features = 1,
+        .num_features = 2,
         .features = table,
     };
     if (wide)
@@ -368,7 +382,8 @@ static void free_part(struct graph_part *part)
         partitions_drop(part->edges[e].csc.column_global);
         partitions_drop(part->edges[e].original_edge_ids);
         partitions_drop(part->edges[e].runs.runs);
-        partitions_drop(part->edges[e].features->rows);
+        partitions_drop(part->edges[e].features[PLACED_EDGE_WEIGHTS].rows);
+        partitions_drop(part->edges[e].features[PLACED_EDGE_MASK].rows);
         partitions_drop(part->edges[e].features);
     }
     for (uint32_t i = 0; i < part->num_slices; i++)
@@ -409,4 +424,13 @@ uint64_t sim_partitions_edge_id(const struct sim_partitions *partitions, uint32_
         assert(edge < partitions->raw->edges[etype].count);
     }
     return edge;
+}
+
+int sim_partitions_read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
+                            struct error *error)
+{
+    const struct sim_partitions *p = arg;
+    (void)error;
+    memcpy(ids, p->original[ntype] + first, count * sizeof *ids);
+    return 0;
 }

@@ -19,7 +19,9 @@
 #define PLACED_TABLES 2u /* of a node type: "label", then "feat" where it has one */
 #define PLACED_LABEL 0u  /* the number of the name, as loaders have it */
 #define PLACED_FEATURE 1u
-#define PLACED_EDGES 100u /* labels of edges ("edge") are those of node types from here on */
+#define PLACED_EDGE_WEIGHTS 0u /* tables of each edge type: its labels, which may be 0, ... */
+#define PLACED_EDGE_MASK 1u    /* ... and "kept", of two edges in three */
+#define PLACED_EDGES 100u      /* labels of edges ("edge") are those of node types from here on */
 
 struct sim_partitions {
     const struct sim_graph *raw;
@@ -43,6 +45,10 @@ void sim_partitions_fini(struct sim_partitions *partitions);
 /* The original ID of an edge, from its per-type global ID; UINT64_MAX: there is none. */
 uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype,
                              uint64_t edge);
+
+/* Of a range of nodes of a type: snapshots_read_ids, whose arg is a struct sim_partitions. */
+int sim_partitions_read_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
+                            struct error *error);
 
 /* The other way round, by going through them all; the edge is there. */
 uint64_t sim_partitions_edge_id(const struct sim_partitions *partitions, uint32_t etype,

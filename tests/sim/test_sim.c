@@ -247,6 +247,7 @@ static void jobs_whose_connections_break_go_on(void **state)
 
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
+    uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -255,6 +256,10 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->pairs += loader->pairs != NULL && loader->edges == NULL;
     kinds->edges += loader->edges != NULL;
     kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
+    if (loader->spec.kind != SAMPLE_UNIFORM)
+        kinds->samplers |= 1u << loader->spec.kind;
+    for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++)
+        kinds->samplers |= loader->spec.terms[i].mask != SAMPLE_NO_TABLE ? 1u << 31 : 0;
 }
 
 static struct kinds_of_seeds count_kinds(uint64_t first, uint64_t count)
@@ -300,6 +305,20 @@ static void ranges_of_edges_are_seeds(void **state)
     const struct kinds_of_seeds kinds = count_kinds(seeds[0], 3 * SEEDS);
     assert_true(kinds.ranges > 5 && kinds.edges > kinds.ranges);
     assert_int_equal(run_all(seeds, 3 * SEEDS, 4).failed, 0);
+}
+
+/* Each sampler of the table, and masks. */
+static void samplers_are_drawn(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_SAMPLERS_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).samplers, 0);
+    const struct kinds_of_seeds kinds = count_kinds(seeds[0], 4 * SEEDS);
+    assert_int_equal(kinds.samplers, 1u << SAMPLE_WEIGHTED | 1u << SAMPLE_LABOR |
+                                         1u << SAMPLE_LABOR_POISSON | 1u << 31);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
 static uint64_t read_list(uint64_t *seeds)
@@ -366,6 +385,7 @@ int main(void)
         cmocka_unit_test(jobs_whose_connections_break_go_on),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
+        cmocka_unit_test(samplers_are_drawn),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
