@@ -22,6 +22,7 @@ libtr_bench_la_SOURCES = \
     bench/bench_partition.c \
     bench/bench_remote_gather.c \
     bench/bench_roundtrip.c \
+    bench/bench_samplers.c \
     bench/bench_sampling.c \
     bench/bench_step.c \
     bench/bench_topology.c \
