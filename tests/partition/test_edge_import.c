@@ -77,15 +77,29 @@ static void assert_same_found(struct raw_edges_found *one, struct raw_edges_foun
     assert_int_equal(one->two_kinds, other->two_kinds);
 }
 
+/* A row in which the numbers stand for the first and the second @. */
+static void put_row(FILE *file, const char *pattern, unsigned first, unsigned second)
+{
+    unsigned number = first;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c != '@') {
+            fputc(*c, file);
+            continue;
+        }
+        fprintf(file, "%u", number);
+        number = second;
+    }
+}
+
 /* Lines of many edges, with `row` behind them. */
-static void put_lines(struct scratch *scratch, const char *head, const char *format,
+static void put_lines(struct scratch *scratch, const char *head, const char *pattern,
                       const char *row)
 {
     FILE *file = fopen(at(scratch, "a.txt"), "w");
     assert_non_null(file);
     fputs(head, file);
     for (unsigned i = 0; i < LINES; i++)
-        fprintf(file, format, i * 2654435761u % 10007, i * 40503u % 9973);
+        put_row(file, pattern, i * 2654435761u % 10007, i * 40503u % 9973);
     fputs(row, file);
     assert_int_equal(fclose(file), 0);
 }
@@ -93,14 +107,14 @@ static void put_lines(struct scratch *scratch, const char *head, const char *for
 static void the_folder_is_the_same(void **state)
 {
     static const struct {
-        const char *head, *format, *row;
+        const char *head, *pattern, *row;
         struct raw_options options;
     } cases[] = {
-        { "", "%u %u\n", "", { .num_nodes = 0 } },
-        { "# c\nsrc,dst\n", "%u,%u\n", "2147483647,0\n", { .num_nodes = 0 } },
-        { "", "%u\t%u\n", "1 1\n", { .undirected = true, .loops = RAW_LOOPS_DROP } },
-        { "", "%u %u\n", "", { .undirected = true, .num_nodes = 20000, .first_id = 0 } },
-        { "w;from;to\n", "1;%u;%u\n", "1;2;3", { .num_nodes = UINT64_C(1) << 31 } },
+        { "", "@ @\n", "", { .num_nodes = 0 } },
+        { "# c\nsrc,dst\n", "@,@\n", "2147483647,0\n", { .num_nodes = 0 } },
+        { "", "@\t@\n", "1 1\n", { .undirected = true, .loops = RAW_LOOPS_DROP } },
+        { "", "@ @\n", "", { .undirected = true, .num_nodes = 20000, .first_id = 0 } },
+        { "w;from;to\n", "1;@;@\n", "1;2;3", { .num_nodes = UINT64_C(1) << 31 } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint32_t threads = 1; threads < 4; threads++) {
@@ -111,7 +125,7 @@ static void the_folder_is_the_same(void **state)
             if (strstr(cases[i].row, "2147483647") != NULL)
                 options.num_nodes = UINT64_C(1) << 31;
             options.reading = (struct text_reading){ threads, 10000 };
-            put_lines(*state, cases[i].head, cases[i].format, cases[i].row);
+            put_lines(*state, cases[i].head, cases[i].pattern, cases[i].row);
             assert_int_equal(copy_whole(*state, &options, NULL, &whole, &error), 0);
             assert_int_equal(stream(*state, &options, NULL, &streamed, &error), 0);
             assert_same_file(*state, "metadata.json");
@@ -131,13 +145,13 @@ static void some_are_left_to_others(void **state)
     struct error error = { 0 };
     const struct raw_options merged = { .duplicates = RAW_DUPLICATES_MERGE };
     const struct raw_options many = { .num_nodes = (UINT64_C(1) << 31) + 1 }, plain = { 0 };
-    put_lines(*state, "", "%u %u\n", "");
+    put_lines(*state, "", "@ @\n", "");
     assert_int_equal(stream(*state, &merged, NULL, &found, &error), 1);
     assert_int_equal(stream(*state, &many, NULL, &found, &error), 1);
-    put_lines(*state, "", "%u %u\n", "2147483648 1\n");
+    put_lines(*state, "", "@ @\n", "2147483648 1\n");
     assert_int_equal(stream(*state, &plain, NULL, &found, &error), 1);
     assert_int_equal(count_names(*state), 1);
-    put_lines(*state, "", "%u %u\n", "99999999999 1\n");
+    put_lines(*state, "", "@ @\n", "99999999999 1\n");
     assert_int_equal(stream(*state, &plain, NULL, &found, &error), 1);
     assert_int_equal(remove(at(*state, "a.txt")), 0);
     assert_int_equal(stream(*state, &plain, NULL, &found, &error), 1);
@@ -163,7 +177,7 @@ static void failures_are_the_same(void **state)
         struct error whole = { 0 }, streamed = { 0 };
         struct raw_options options = cases[i].options;
         options.reading = (struct text_reading){ 3, 10000 };
-        put_lines(*state, cases[i].head, "%u %u\n", cases[i].row);
+        put_lines(*state, cases[i].head, "@ @\n", cases[i].row);
         int rv = copy_whole(*state, &options, NULL, &found, &whole);
         assert_true(rv < 0);
         assert_int_equal(stream(*state, &options, NULL, &found, &streamed), rv);
@@ -185,12 +199,12 @@ static void a_folder_that_is_there_stays(void **state)
     struct raw_edges_found found;
     struct error error = { 0 };
     const struct raw_options plain = { 0 };
-    put_lines(*state, "", "%u %u\n", "");
+    put_lines(*state, "", "@ @\n", "");
     assert_int_equal(stream(*state, &plain, NULL, &found, &error), 0);
     raw_edges_found_fini(&found);
     assert_int_equal(stream(*state, &plain, NULL, &found, &error), TR_EEXIST);
     const struct raw_write_options replace = { .replace = true };
-    put_lines(*state, "", "%u %u\n", "wrong\n");
+    put_lines(*state, "", "@ @\n", "wrong\n");
     assert_int_equal(stream(*state, &plain, &replace, &found, &error), TR_EFORMAT);
     assert_true(files_exists(files_posix, at(*state, "streamed/metadata.json")));
     assert_int_equal(count_names(*state), 2);
@@ -203,7 +217,7 @@ static bool asked_after(void *arg)
 
 static void cancelled_it_leaves_nothing(void **state)
 {
-    put_lines(*state, "", "%u %u\n", "");
+    put_lines(*state, "", "@ @\n", "");
     for (int after = 0; after < 200; after += after < 10 ? 1 : 23) {
         struct raw_edges_found found;
         struct error error = { 0 };
@@ -236,7 +250,7 @@ static ssize_t full_pwrite(struct files *self, int fd, const void *data, size_t 
 
 static void a_full_disk_is_reported(void **state)
 {
-    put_lines(*state, "", "%u %u\n", "");
+    put_lines(*state, "", "@ @\n", "");
     int rv = TR_ENOSPC;
     for (int writes = 0; rv != 0; writes++) {
         struct raw_edges_found found;

@@ -86,8 +86,22 @@ static void check_all_ways(struct scratch *scratch, const struct raw_options *gi
     }
 }
 
+/* A row in which the numbers stand for the first and the second @. */
+static void put_row(FILE *file, const char *pattern, unsigned first, unsigned second)
+{
+    unsigned number = first;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c != '@') {
+            fputc(*c, file);
+            continue;
+        }
+        fprintf(file, "%u", number);
+        number = second;
+    }
+}
+
 /* Rows of the same kind; row `odd` is the given one. */
-static void put_rows(struct scratch *scratch, const char *head, const char *format, int count,
+static void put_rows(struct scratch *scratch, const char *head, const char *pattern, int count,
                      int odd, const char *row)
 {
     FILE *file = fopen(at(scratch, "a.txt"), "w");
@@ -97,26 +111,26 @@ static void put_rows(struct scratch *scratch, const char *head, const char *form
         if (i == odd)
             fputs(row, file);
         else
-            fprintf(file, format, i % 97, (i * 31) % 89);
+            put_row(file, pattern, (unsigned)i % 97, (unsigned)(i * 31) % 89);
     }
     assert_int_equal(fclose(file), 0);
 }
 
 struct kind {
-    const char *head, *format;
+    const char *head, *pattern;
     struct raw_options options;
 };
 
 static const struct kind KINDS[] = {
-    { "", "%d %d\n", { .num_nodes = 0 } },
-    { "", "%d\t%d\r\n", { .undirected = true } },
-    { "", "%d,%d\n", { .loops = RAW_LOOPS_DROP, .duplicates = RAW_DUPLICATES_MERGE } },
-    { "# a comment\n\nsrc,dst\n", "%d,%d\n", { .first_id = 0, .num_nodes = 100 } },
-    { "weight;from;to\n", "0.5;%d;%d\n", { .duplicates = RAW_DUPLICATES_COUNT } },
-    { "", "  \"%d\" , \"%d\"  \n# a comment\n\n", { .undirected = true } },
-    { "note,u,v\n", "\"a note, of\n two lines\n1,2,3\n\",%d,%d\n", { .num_nodes = 0 } },
-    { "", "9999999999%d 1234567890%d\n", { .num_nodes = RAW_NODES_MAX } },
-    { "", "%d|%d\n", { .delimiter = '|' } },
+    { "", "@ @\n", { .num_nodes = 0 } },
+    { "", "@\t@\r\n", { .undirected = true } },
+    { "", "@,@\n", { .loops = RAW_LOOPS_DROP, .duplicates = RAW_DUPLICATES_MERGE } },
+    { "# a comment\n\nsrc,dst\n", "@,@\n", { .first_id = 0, .num_nodes = 100 } },
+    { "weight;from;to\n", "0.5;@;@\n", { .duplicates = RAW_DUPLICATES_COUNT } },
+    { "", "  \"@\" , \"@\"  \n# a comment\n\n", { .undirected = true } },
+    { "note,u,v\n", "\"a note, of\n two lines\n1,2,3\n\",@,@\n", { .num_nodes = 0 } },
+    { "", "9999999999@ 1234567890@\n", { .num_nodes = RAW_NODES_MAX } },
+    { "", "@|@\n", { .delimiter = '|' } },
 };
 #define NUM_KINDS (sizeof KINDS / sizeof *KINDS)
 
@@ -124,10 +138,10 @@ static void any_number_of_threads_reads_the_same(void **state)
 {
     static struct outcome outcome;
     for (size_t i = 0; i < NUM_KINDS; i++) {
-        put_rows(*state, KINDS[i].head, KINDS[i].format, 700, -1, "");
-        check_all_ways(*state, &KINDS[i].options, KINDS[i].format, &outcome);
+        put_rows(*state, KINDS[i].head, KINDS[i].pattern, 700, -1, "");
+        check_all_ways(*state, &KINDS[i].options, KINDS[i].pattern, &outcome);
         if (outcome.rv != 0)
-            fail_msg("%s: %s", KINDS[i].format, outcome.error.text);
+            fail_msg("%s: %s", KINDS[i].pattern, outcome.error.text);
         assert_true(outcome.num_edges > 500);
     }
 }
@@ -273,7 +287,7 @@ static void a_read_that_fails_is_reported(void **state)
     static struct outcome alone, other;
     struct counted counted = { .files = *files_posix };
     counted.files.pread = counted_pread;
-    put_rows(*state, "", "%d %d\n", 600, -1, "");
+    put_rows(*state, "", "@ @\n", 600, -1, "");
     for (int from = 0; from < 14; from++) {
         struct raw_options options = { .files = &counted.files };
         counted.fails_from = from;
@@ -303,7 +317,7 @@ static void a_cancelled_reading_ends_at_once(void **state)
     static struct outcome alone, other;
     struct counted counted = { .files = *files_posix, .fails_from = INT_MAX };
     counted.files.pread = counted_pread;
-    put_rows(*state, "", "%d %d\n", 700, -1, "");
+    put_rows(*state, "", "@ @\n", 700, -1, "");
     for (int after = 0; after < 16; after++) {
         int left = after;
         const struct cancel cancel = { asked_after, &left };
