@@ -140,7 +140,7 @@ static void aggregate_first(void *arg, size_t block, size_t worker)
     for (size_t i = 0; p->in > 0 && i < count; i++)
         aggregate_row(layer, &layer->in, (uint32_t)(begin + i), aggregates + i * p->in);
     float *out = tensor_row(layer->out, begin);
-    matmul_forward(count, p->in, p->out, aggregates, weights + p->neigh, 0, out);
+    matmul_forward(count, p->in, p->out, aggregates, weights + p->terms[0].weight, 0, out);
     if (p->has_self)
         matmul_forward(count, p->in, p->out,
                        own_rows(layer, begin, count, aggregates + MATMUL_ROWS * p->in),
@@ -185,7 +185,7 @@ static void multiply_dense(void *arg, size_t block, size_t worker)
     const float *weights = model_weights(layer->model);
     size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
     const float *rows = own_rows(layer, begin, count, layer->scratch[worker].data);
-    matmul_forward(count, p->in, p->out, rows, weights + p->neigh, 0,
+    matmul_forward(count, p->in, p->out, rows, weights + p->terms[0].weight, 0,
                    tensor_row(layer->products, begin));
     if (p->has_self)
         matmul_forward(count, p->in, p->out, rows, weights + p->self, 0,
@@ -233,7 +233,7 @@ static int transpose_weights(const struct exact_layer *layer)
     int rc = tensor_resize(layer->transposed, 2, count);
     if (rc != 0)
         return rc;
-    exact_layer_transpose(weights + p->neigh, p->in, p->out, layer->transposed->data);
+    exact_layer_transpose(weights + p->terms[0].weight, p->in, p->out, layer->transposed->data);
     if (p->has_self)
         exact_layer_transpose(weights + p->self, p->in, p->out, tensor_row(layer->transposed, 1));
     return 0;

@@ -10,10 +10,12 @@
 #include <troupe/sample.h>
 
 #include "graph/key.h"
+#include "model/attention.h"
 #include "model/batch_norm.h"
 #include "model/edge_weights.h"
 #include "model/features.h"
 #include "model/gcn.h"
+#include "model/inputs.h"
 #include "model/labels.h"
 #include "model/layer.h"
 #include "model/matmul.h"
@@ -24,15 +26,19 @@ struct model {
     struct model_config config;
     const struct weighted_norms *norms; /* NULL: not needed */
     struct params params;
+    struct params applied; /* with bases: what layers take; else not there */
     struct layer_tools tools;
     struct tensor weights;   /* [1][params.count] */
     struct tensor beginning; /* the same, where the first weights are not drawn */
     struct tensor columns;   /* [1][2 * inputs], where they are standardised: means, then factors */
     struct tensor gradients; /* [1][params.count] */
+    struct tensor applied_weights, applied_gradients; /* [1][applied.count] */
     struct optimiser optimiser;
-    struct tensor input;       /* features converted, normalised or dropped; else unused */
+    struct inputs inputs;
     struct tensor logit_grads; /* [seeds][classes] */
-    struct layer layers[BATCH_LAYERS_MAX];
+    struct layer *layers;      /* [params.num_parts] */
+    struct term *terms;        /* of all layers */
+    const float **rows;        /* [layers][node types]: what each layer reads */
     char kernels_text[96];
 };
 
@@ -54,6 +60,11 @@ struct parallel *model_parallel(const struct model *model)
 void model_set_parallel(struct model *model, struct parallel *parallel)
 {
     model->tools.parallel = parallel;
+}
+
+void model_set_cancel(struct model *model, const struct cancel *cancel)
+{
+    model->tools.cancel = cancel;
 }
 
 void model_set_norms(struct model *model, const struct weighted_norms *norms)
@@ -132,6 +143,22 @@ int model_standardise_with(struct model *model, const float *columns)
     return 0;
 }
 
+/* Those that layers take. */
+static const struct params *layer_params_of(const struct model *model)
+{
+    return model->params.bases > 0 ? &model->applied : &model->params;
+}
+
+static int reserve_applied(struct model *model)
+{
+    int rc = tensor_resize(&model->applied_weights, 1, model->applied.count);
+    if (rc == 0)
+        rc = tensor_resize(&model->applied_gradients, 1, model->applied.count);
+    if (rc == 0)
+        memset(model->applied_gradients.data, 0, model->applied.count * sizeof(float));
+    return rc;
+}
+
 static int reserve_weights(struct model *model)
 {
     int rc = tensor_resize(&model->weights, 1, model->params.count);
@@ -140,10 +167,98 @@ static int reserve_weights(struct model *model)
     if (rc == 0)
         rc = optimiser_init(&model->optimiser, &model->config, model->params.count,
                             model->params.trained);
+    if (rc == 0 && model->params.bases > 0)
+        rc = reserve_applied(model);
     /* Nobody else writes the gradients of what no step changes. */
     if (rc == 0)
         memset(model->gradients.data, 0, model->params.count * sizeof(float));
     return rc;
+}
+
+/* Who reads the rows of a type in a layer: its terms by the layer's parts and then by edge type. */
+static int find_readers(const struct model *model, uint32_t l, uint32_t ntype,
+                        struct readers *readers)
+{
+    const struct params *params = layer_params_of(model);
+    size_t most = 0;
+    for (uint32_t i = params->first[l]; i < params->first[l + 1]; i++)
+        most += params->layers[i].num_terms;
+    readers->terms = calloc(most + 1, sizeof(struct term *));
+    if (readers->terms == NULL)
+        return TR_ENOMEM;
+    for (uint32_t i = params->first[l]; i < params->first[l + 1]; i++) {
+        const struct layer *layer = &model->layers[i];
+        for (uint32_t t = 0; t < layer->params->num_terms; t++)
+            if (layer->terms[t].params->src == ntype)
+                readers->terms[readers->num_terms++] = &layer->terms[t];
+        if (layer->params->ntype == ntype)
+            readers->own = layer;
+    }
+    return 0;
+}
+
+static int make_terms(struct model *model, struct layer *layer, struct term *terms)
+{
+    const struct params *params = layer_params_of(model);
+    bool first = layer->params->layer == 0;
+    layer->terms = terms;
+    layer->with_own = !first || params->types.ntypes[layer->params->ntype].embedded > 0;
+    for (uint32_t t = 0; t < layer->params->num_terms; t++) {
+        struct term *term = &terms[t];
+        term->params = &layer->params->terms[t];
+        term->with_input = !first || params->types.ntypes[term->params->src].embedded > 0;
+        if (model->config.kind != MODEL_GAT)
+            continue;
+        term->attention = attention_create(model->config.heads, params_attends_to_self(params));
+        if (term->attention == NULL)
+            return TR_ENOMEM;
+    }
+    return 0;
+}
+
+static int make_layers(struct model *model)
+{
+    const struct params *params = layer_params_of(model);
+    size_t types = params->types.num_ntypes;
+    model->layers = calloc((size_t)params->num_parts + 1, sizeof *model->layers);
+    model->terms = calloc((size_t)params->num_terms + 1, sizeof *model->terms);
+    model->rows = calloc(params->num_layers * types + 1, sizeof *model->rows);
+    if (model->layers == NULL || model->terms == NULL || model->rows == NULL)
+        return TR_ENOMEM;
+    struct term *terms = model->terms;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < params->num_parts; i++) {
+        struct layer *layer = &model->layers[i];
+        layer->params = &params->layers[i];
+        layer->last = layer->params->layer + 1 == params->num_layers;
+        rc = make_terms(model, layer, terms);
+        terms += layer->params->num_terms;
+    }
+    for (uint32_t i = 0; rc == 0 && i < params->num_parts; i++) {
+        const struct layer_params *p = &params->layers[i];
+        if (p->layer + 1 < params->num_layers)
+            rc = find_readers(model, p->layer + 1, p->ntype, &model->layers[i].readers);
+    }
+    if (rc == 0)
+        rc = inputs_init(&model->inputs, &model->params);
+    for (uint32_t t = 0; rc == 0 && t < types; t++)
+        rc = find_readers(model, 0, t, &model->inputs.readers[t]);
+    return rc;
+}
+
+static int model_fill(struct model *model, struct error *error)
+{
+    int rc = params_layout(&model->params, &model->config, PARAMS_STORED);
+    if (rc == 0 && model->params.bases > 0)
+        rc = params_layout(&model->applied, &model->config, PARAMS_APPLIED);
+    if (rc == 0)
+        rc = make_layers(model);
+    if (rc == 0)
+        rc = reserve_weights(model);
+    if (rc != 0)
+        return error_set(error, rc, "model: no memory for %zu parameters", model->params.count);
+    model_reset(model);
+    return 0;
 }
 
 int model_create(struct model **out, const struct model_config *config, struct parallel *parallel,
@@ -160,17 +275,11 @@ int model_create(struct model **out, const struct model_config *config, struct p
     model->tools.parallel = parallel;
     matmul_single_threaded();
     model_use_kernels(model, kernels_best());
-    params_layout(&model->params, config);
-    for (uint32_t l = 0; l < config->layers; l++) {
-        model->layers[l].params = model->params.layers[l];
-        model->layers[l].last = l + 1 == config->layers;
-    }
-    rc = reserve_weights(model);
+    rc = model_fill(model, error);
     if (rc != 0) {
         model_destroy(model);
-        return error_set(error, rc, "model: no memory for %zu parameters", model->params.count);
+        return rc;
     }
-    model_reset(model);
     *out = model;
     return 0;
 }
@@ -179,72 +288,101 @@ void model_destroy(struct model *model)
 {
     if (model == NULL)
         return;
-    for (uint32_t l = 0; l < model->params.num_layers; l++)
-        layer_fini(&model->layers[l]);
+    for (uint32_t i = 0; model->layers != NULL && i < model->params.num_parts; i++)
+        layer_fini(&model->layers[i]);
+    free(model->layers);
+    free(model->terms);
+    free(model->rows);
+    inputs_fini(&model->inputs);
     layer_tools_fini(&model->tools);
+    params_fini(&model->params);
+    params_fini(&model->applied);
     tensor_fini(&model->weights);
     tensor_fini(&model->beginning);
     tensor_fini(&model->columns);
     tensor_fini(&model->gradients);
-    tensor_fini(&model->input);
+    tensor_fini(&model->applied_weights);
+    tensor_fini(&model->applied_gradients);
     tensor_fini(&model->logit_grads);
     optimiser_fini(&model->optimiser);
     free(model);
 }
 
-/* Every maker of batches keeps this: prefixes of one node list, layer upon layer. */
-static void assert_shape(const struct mini_batch *batch)
+/* Every maker of batches keeps this: prefixes of one node list a type, layer upon layer. */
+static void assert_shape(const struct model *model, const struct mini_batch *batch)
 {
-    uint32_t sources = batch->nodes->num_nodes;
-    for (uint32_t l = 0; l < batch->num_layers; l++) {
-        const struct block *block = &batch->blocks[l];
-        assert(block->num_src[0] == sources && block->num_dst[0] <= sources);
-        assert(block->edges->num_dst == block->num_dst[0]);
-        assert(block->edges->index[block->num_dst[0]] == block->edges->num_edges);
-        sources = block->num_dst[0];
+    const struct model_types *types = &model->params.types;
+    for (uint32_t t = 0; t < types->num_ntypes; t++) {
+        uint32_t sources = batch->nodes[t].num_nodes;
+        for (uint32_t l = 0; l < batch->num_layers; l++) {
+            const struct block *block = &batch->blocks[l];
+            assert(block->num_src[t] == sources && block->num_dst[t] <= sources);
+            sources = block->num_dst[t];
+        }
+        assert(sources == batch->nodes[t].num_seeds);
     }
-    assert(sources == batch->nodes->num_seeds);
+    for (uint32_t l = 0; l < batch->num_layers; l++) {
+        for (uint32_t e = 0; e < types->num_etypes; e++) {
+            const struct block_edges *edges = &batch->blocks[l].edges[e];
+            assert(edges->num_dst == batch->blocks[l].num_dst[types->etypes[e].dst]);
+            assert((edges->index == NULL ? 0 : edges->index[edges->num_dst]) == edges->num_edges);
+        }
+    }
+}
+
+static int check_types(const struct model *model, const struct mini_batch *batch,
+                       struct error *error)
+{
+    const struct model_types *types = &model->params.types;
+    if (batch->num_ntypes == types->num_ntypes && batch->num_etypes == types->num_etypes)
+        return 0;
+    if (types->num_ntypes == 1 && types->num_etypes == 1)
+        return error_set(
+            error, TR_EUNSUPPORTED,
+            "batch: %u node types and %u edge types; the model takes one of each: rgcn "
+            "and gat take more",
+            batch->num_ntypes, batch->num_etypes);
+    return error_set(error, TR_EMISMATCH,
+                     "batch: %u node types and %u edge types; the model takes %u and %u",
+                     batch->num_ntypes, batch->num_etypes, types->num_ntypes, types->num_etypes);
+}
+
+static int check_degrees(const struct model *model, const struct batch_nodes *nodes,
+                         struct error *error)
+{
+    if (nodes->num_nodes > 0 && (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
+        return error_set(error, TR_EMISMATCH,
+                         "batch: gcn normalises by degrees; ask for them with the batch");
+    if (model->config.edge_weights && (model->norms == NULL || nodes->ids == NULL))
+        return error_set(error, TR_EMISMATCH,
+                         "batch: gcn with weights of edges normalises by weighted degrees; set the "
+                         "model's");
+    return 0;
 }
 
 static int check_batch(const struct model *model, const struct mini_batch *batch,
                        struct error *error)
 {
-    if (batch->num_ntypes != 1 || batch->num_etypes != 1)
-        return error_set(error, TR_EUNSUPPORTED,
-                         "batch: %u node types and %u edge types; the built-in models take one of "
-                         "each: merge the types, or train in Python",
-                         batch->num_ntypes, batch->num_etypes);
+    int rc = check_types(model, batch, error);
+    if (rc != 0)
+        return rc;
     if (batch->num_layers != model->config.layers)
         return error_set(error, TR_EMISMATCH,
                          "batch: %u blocks for a model of %u layers; give one fanout a layer",
                          batch->num_layers, model->config.layers);
     const struct batch_nodes *nodes = batch->nodes;
-    const struct batch_rows *features = &nodes->features;
-    if (features->width != model->config.inputs)
-        return error_set(error, TR_EMISMATCH,
-                         "batch: features have %" PRIu64 " columns; the model takes %u",
-                         features->width, model->config.inputs);
-    if (features->width > 0 && (features->rows == NULL || features->num_rows < nodes->num_nodes))
-        return error_set(error, TR_EMISMATCH,
-                         "batch: features of %u of %u nodes; fetch features "
-                         "with the batch",
-                         features->rows == NULL ? 0 : features->num_rows, nodes->num_nodes);
-    if (model->config.kind == MODEL_GCN && nodes->num_nodes > 0 &&
-        (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
-        return error_set(error, TR_EMISMATCH,
-                         "batch: gcn normalises by degrees; ask for them with the batch");
-    if (model->config.kind == MODEL_GCN && model->config.edge_weights &&
-        (model->norms == NULL || nodes->ids == NULL))
-        return error_set(error, TR_EMISMATCH,
-                         "batch: gcn with weights of edges normalises by weighted degrees; set the "
-                         "model's");
+    rc = inputs_check(&model->inputs, batch, error);
+    if (rc == 0 && model->config.kind == MODEL_GCN)
+        rc = check_degrees(model, nodes, error);
+    if (rc != 0)
+        return rc;
     for (uint32_t i = 0; model->norms != NULL && i < nodes->num_nodes; i++)
         if (nodes->ids[i] >= model->norms->num_nodes)
             return error_set(error, TR_EMISMATCH,
                              "batch: node %" PRIu64 " of a graph of %" PRIu64
                              " nodes, by the weighted degrees",
                              nodes->ids[i], model->norms->num_nodes);
-    assert_shape(batch);
+    assert_shape(model, batch);
     return 0;
 }
 
@@ -278,11 +416,12 @@ static int check_weights(const struct block_edges *edges, const float *weights, 
 static int model_take_weights(struct model *model, const struct mini_batch *batch,
                               struct error *error)
 {
-    for (uint32_t l = 0; l < model->config.layers; l++) {
-        struct propagation *prop = &model->layers[l].prop;
+    /* Of sage and gcn, which have one part a layer, and one term in it. */
+    for (uint32_t l = 0; model->config.edge_weights && l < model->config.layers; l++) {
+        struct propagation *prop = &model->layers[l].terms[0].prop;
         const struct block_edges *edges = &batch->blocks[l].edges[0];
         prop->weights = NULL;
-        if (!model->config.edge_weights || edges->num_edges == 0)
+        if (edges->num_edges == 0)
             continue;
         const struct batch_rows *rows = find_weights(batch, l);
         if (rows == NULL || rows->width != 1 || rows->num_rows < edges->num_edges ||
@@ -306,88 +445,45 @@ static int model_take_weights(struct model *model, const struct mini_batch *batc
     return 0;
 }
 
-struct input_job {
-    struct model *model;
-    const struct batch_rows *features;
-    size_t num_rows;
-    const struct dropout *dropout;
-};
-
-/* Normalising and dropout are one pass: both scale what they keep. */
-static void prepare_row(const struct model *model, const struct batch_rows *features,
-                        const struct dropout *dropout, size_t row, float *to)
+static int prepare_term(struct model *model, const struct mini_batch *batch,
+                        const struct layer *layer, struct term *term)
 {
-    const struct kernels *kernels = model->tools.kernels;
-    const void *stored = (const char *)features->rows + row * features->row_bytes;
-    const float *from = to;
-    size_t width = model->config.inputs;
-    if (features->dtype == TR_F32 && features->row_bytes % sizeof(float) == 0)
-        from = stored;
-    else
-        features_convert(features->dtype, stored, width, to);
-    float norm = model->config.normalise ? features_norm(kernels, from, width) : 1.0f;
-    if (model->config.standardise) {
-        const float *weights = model->weights.data;
-        if (from != to)
-            memcpy(to, from, width * sizeof *to);
-        from = to;
-        features_standardise(to, weights + model->params.means, weights + model->params.factors,
-                             width);
-    }
-    if (dropout->threshold > 0) {
-        struct dropout scaled = *dropout;
-        scaled.scale *= norm;
-        kernels->drop(to, from, width, &scaled, row);
-        return;
-    }
-    if (from != to)
-        memcpy(to, from, width * sizeof *to);
-    if (norm != 1.0f)
-        kernels->scale(to, norm, width);
-}
-
-static void input_block(void *arg, size_t block, size_t worker)
-{
-    (void)worker;
-    const struct input_job *job = arg;
-    struct model *model = job->model;
-    size_t first = block * MATMUL_ROWS;
-    for (size_t row = first; row < first + MATMUL_ROWS && row < job->num_rows; row++)
-        prepare_row(model, job->features, job->dropout, row, tensor_row(&model->input, row));
-}
-
-/* The rows that the input layer reads: those of the batch where nothing is to be done to them. */
-static int prepare_input(struct model *model, const struct mini_batch *batch,
-                         const struct dropout *dropout, const float **rows)
-{
-    const struct batch_nodes *nodes = batch->nodes;
-    const struct batch_rows *features = &nodes->features;
-    if (features->rows != NULL && features->dtype == TR_F32 && !model->config.normalise &&
-        !model->config.standardise && dropout->threshold == 0 &&
-        features->row_bytes == model->config.inputs * sizeof(float)) {
-        *rows = features->rows;
+    const struct block *block = &batch->blocks[layer->params->layer];
+    const struct block_edges *edges = &block->edges[term->params->etype];
+    uint32_t num_src = block->num_src[term->params->src];
+    switch (model->config.kind) {
+    case MODEL_SAGE:
+        term_take_all(term, edges, num_src);
+        return sage_scales(&term->prop);
+    case MODEL_GCN:
+        term_take_all(term, edges, num_src);
+        return gcn_scales(&term->prop, batch->nodes,
+                          model->config.edge_weights ? model->norms : NULL);
+    case MODEL_RGCN:
+        return term_take_means(term, edges, num_src);
+    case MODEL_GAT:
+        attention_take(term->attention, edges, num_src);
         return 0;
     }
-    int rc = tensor_resize(&model->input, nodes->num_nodes, model->config.inputs);
-    if (rc != 0)
-        return rc;
-    struct input_job job = { model, features, nodes->num_nodes, dropout };
-    if (model->config.inputs > 0)
-        parallel_for(model->tools.parallel, matmul_blocks(nodes->num_nodes), input_block, &job);
-    *rows = model->input.data;
     return 0;
 }
 
-static int prepare_layer(struct model *model, const struct mini_batch *batch, uint32_t l)
+static int prepare_layer(struct model *model, const struct mini_batch *batch, struct layer *layer)
 {
-    struct propagation *prop = &model->layers[l].prop;
-    const struct block *block = &batch->blocks[l];
-    prop->edges = &block->edges[0];
-    prop->num_src = block->num_src[0];
-    prop->num_dst = block->num_dst[0];
-    if (model->config.kind == MODEL_SAGE)
-        return sage_scales(prop);
-    return gcn_scales(prop, batch->nodes, model->config.edge_weights ? model->norms : NULL);
+    int rc = 0;
+    layer->num_dst = batch->blocks[layer->params->layer].num_dst[layer->params->ntype];
+    for (uint32_t t = 0; rc == 0 && t < layer->params->num_terms; t++)
+        rc = prepare_term(model, batch, layer, &layer->terms[t]);
+    return rc;
+}
+
+/* Those that layers take, made of the stored ones where they are not these. */
+static const float *take_layer_weights(struct model *model)
+{
+    if (model->params.bases == 0)
+        return model->weights.data;
+    params_apply(&model->params, &model->applied, model->weights.data, model->applied_weights.data);
+    return model->applied_weights.data;
 }
 
 /* Layer 0 is the dropout of the features, layer l + 1 that behind layer l. */
@@ -403,49 +499,73 @@ static struct dropout layer_dropout(const struct mini_batch *batch, uint64_t see
     return dropout_make(rate, key_base(&key));
 }
 
-static int model_forward_layers(struct model *model, const struct mini_batch *batch, bool training,
-                                const float **rows)
+/* The rows that a layer reads, by node type. */
+static const float **rows_of(const struct model *model, uint32_t layer)
+{
+    return model->rows + (size_t)layer * model->params.types.num_ntypes;
+}
+
+static int model_forward_layers(struct model *model, const struct mini_batch *batch, bool training)
 {
     const struct model_config *config = &model->config;
+    const struct params *params = layer_params_of(model);
+    uint32_t types = params->types.num_ntypes;
     struct dropout dropout = layer_dropout(batch, config->seed,
                                            training ? config->input_dropout : 0, 0);
-    int rc = prepare_input(model, batch, &dropout, rows);
-    const float *in = *rows;
-    for (uint32_t l = 0; rc == 0 && l < config->layers; l++) {
-        struct layer *layer = &model->layers[l];
+    const float *weights = take_layer_weights(model);
+    int rc = inputs_prepare(&model->inputs, &model->tools, model->weights.data, batch, &dropout);
+    memcpy(rows_of(model, 0), model->inputs.rows, types * sizeof(float *));
+    for (uint32_t i = 0; rc == 0 && i < params->num_parts; i++) {
+        struct layer *layer = &model->layers[i];
+        uint32_t l = layer->params->layer;
         layer->training = training;
         layer->dropout = layer_dropout(batch, config->seed, training ? config->dropout : 0, l + 1);
-        rc = prepare_layer(model, batch, l);
+        /* Masks of node types are apart; of the first one they are those of a graph without types. */
+        layer->dropout.key = key_occurrence(layer->dropout.key, layer->params->ntype);
+        rc = prepare_layer(model, batch, layer);
         if (rc == 0)
-            rc = layer_forward(layer, &model->tools, model->weights.data, in);
-        in = layer->out.data;
+            rc = layer_forward(layer, &model->tools, weights, rows_of(model, l));
+        if (rc == 0 && !layer->last)
+            rows_of(model, l + 1)[layer->params->ntype] = layer->out.data;
     }
     return rc;
 }
 
-static int model_backward_layers(struct model *model, const float *rows)
+/* From the last layer to the first; the parts of one do not depend on each other. */
+static int model_backward_layers(struct model *model, const struct mini_batch *batch)
 {
+    const struct params *params = layer_params_of(model);
+    bool bases = model->params.bases > 0;
+    const float *weights = bases ? model->applied_weights.data : model->weights.data;
+    float *grads = bases ? model->applied_gradients.data : model->gradients.data;
     int rc = 0;
-    const struct layer *above = NULL;
-    for (uint32_t l = model->config.layers; rc == 0 && l-- > 0;) {
-        struct layer *layer = &model->layers[l];
-        if (l > 0)
-            rc = propagation_transpose(&layer->prop);
-        if (rc == 0)
-            rc = layer_backward(layer, &model->tools, above, model->logit_grads.data,
-                                l > 0 ? model->layers[l - 1].out.data : rows, l > 0,
-                                model->weights.data, model->gradients.data);
-        above = layer;
+    for (uint32_t i = params->num_parts; rc == 0 && i-- > 0;) {
+        struct layer *layer = &model->layers[i];
+        rc = layer_backward(layer, &model->tools, model->logit_grads.data,
+                            rows_of(model, layer->params->layer), weights, grads);
     }
-    return rc;
+    if (rc == 0 && bases)
+        params_gather(&model->params, &model->applied, model->weights.data, grads,
+                      model->gradients.data);
+    return rc == 0 ? inputs_backward(&model->inputs, &model->tools, batch, model->gradients.data)
+                   : rc;
+}
+
+/* The part whose rows are the model's outputs. */
+static const struct layer *last_layer(const struct model *model)
+{
+    return &model->layers[model->params.num_parts - 1];
 }
 
 static int no_memory(const struct mini_batch *batch, int rc, struct error *error)
 {
+    uint64_t nodes = 0;
+    for (uint32_t t = 0; t < batch->num_ntypes; t++)
+        nodes += batch->nodes[t].num_nodes;
     return error_set(error, rc,
-                     "model: no memory for a batch of %u nodes; use smaller batches "
+                     "model: no memory for a batch of %" PRIu64 " nodes; use smaller batches "
                      "or fanouts",
-                     batch->nodes->num_nodes);
+                     nodes);
 }
 
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
@@ -456,19 +576,21 @@ int model_forward(struct model *model, const struct mini_batch *batch, const flo
         rc = model_take_weights(model, batch, error);
     if (rc != 0)
         return rc;
-    const float *rows;
-    rc = model_forward_layers(model, batch, false, &rows);
+    rc = model_forward_layers(model, batch, false);
     if (rc != 0)
         return no_memory(batch, rc, error);
-    *logits = model->layers[model->config.layers - 1].out.data;
+    if (cancel_asked(model->tools.cancel))
+        return error_set(error, TR_ECANCELED, "interrupted");
+    *logits = last_layer(model)->out.data;
     return 0;
 }
 
 const float *model_hidden(const struct model *model)
 {
-    uint32_t layers = model->config.layers;
     /* Seeds stand first in every layer's rows. */
-    return layers < 2 ? NULL : model->layers[layers - 2].out.data;
+    return model->config.layers < 2
+               ? NULL
+               : rows_of(model, model->config.layers - 1)[model->params.types.target];
 }
 
 int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
@@ -480,23 +602,22 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
     if (rc != 0)
         return rc;
     const struct model_config *config = &model->config;
-    const struct layer *last = &model->layers[config->layers - 1];
-    uint32_t seeds = batch->nodes->num_seeds;
+    const struct batch_nodes *nodes = &batch->nodes[model->params.types.target];
+    uint32_t seeds = nodes->num_seeds;
     if (batch->step_seeds < seeds)
         return error_set(error, TR_EMISMATCH, "batch: %u seeds in a step of %u over all trainers",
                          seeds, batch->step_seeds);
-    rc = labels_check(&batch->nodes->labels, seeds, config, error);
+    rc = labels_check(&nodes->labels, seeds, config, error);
     if (rc != 0)
         return rc;
-    const float *rows;
-    rc = model_forward_layers(model, batch, true, &rows);
+    rc = model_forward_layers(model, batch, true);
     if (rc == 0)
         rc = tensor_resize(&model->logit_grads, seeds, config->classes);
     if (rc == 0)
-        rc = loss_compute(config, model->tools.parallel, last->out.data, seeds,
-                          &batch->nodes->labels, batch->step_seeds, model->logit_grads.data, loss);
+        rc = loss_compute(config, model->tools.parallel, last_layer(model)->out.data, seeds,
+                          &nodes->labels, batch->step_seeds, model->logit_grads.data, loss);
     if (rc == 0)
-        rc = model_backward_layers(model, rows);
+        rc = model_backward_layers(model, batch);
     return rc == 0 ? 0 : no_memory(batch, rc, error);
 }
 
@@ -504,8 +625,8 @@ void model_apply(struct model *model, double rate)
 {
     optimiser_step(&model->optimiser, model->tools.parallel, model->tools.kernels, rate,
                    model->weights.data, model->gradients.data);
-    for (uint32_t l = 0; l < model->params.num_layers; l++) {
-        const struct layer_params *layer = &model->params.layers[l];
+    for (uint32_t i = 0; i < model->params.num_parts; i++) {
+        const struct layer_params *layer = &model->params.layers[i];
         if (layer->batch_normed)
             batch_norm_take(model->weights.data + layer->running,
                             model->gradients.data + layer->running, layer->out);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A GraphSAGE or GCN network of any depth, run forward and backward over mini-batches.
+ * A GraphSAGE, GCN, RGCN or GAT network of any depth, run forward and backward over mini-batches.
  *
  * Everything it computes is a function of its configuration, its weights and the batch: not
  * of the number of threads, nor of where the batch came from. Memory is kept from step to
  * step and grows to the largest batch.
  *
- * Homogeneous graphs: a batch with several node or edge types is refused.
+ * RGCN and GAT take the types that the configuration lists (model_types.h); sage and gcn one node
+ * type and one edge type.
  *
  * Ownership: model_create makes it, model_destroy frees it; the configuration is copied, its
  * class_weights and the struct parallel are borrowed. Pointers handed out stay valid until the
@@ -20,6 +21,7 @@
 #include "model/loss.h"
 #include "model/model_config.h"
 #include "model/params.h"
+#include "runtime/base/cancel.h"
 #include "runtime/base/parallel.h"
 
 struct model;
@@ -38,6 +40,9 @@ struct parallel *model_parallel(const struct model *model);
 /* Computes with that one from here on; which one changes no bit of a result. */
 void model_set_parallel(struct model *model, struct parallel *parallel);
 const struct kernels *model_kernels(const struct model *model);
+
+/* Forward asks it before each block of rows; NULL, as at first: nobody asks. */
+void model_set_cancel(struct model *model, const struct cancel *cancel);
 
 /* What gcn with weighted edges normalises by; borrowed, and the same for all batches. */
 void model_set_norms(struct model *model, const struct weighted_norms *norms);
@@ -68,8 +73,8 @@ int model_begin_with(struct model *model, const float *weights);
  * model_reset() to drawn weights. For a configuration that standardises. TR_ENOMEM. */
 int model_standardise_with(struct model *model, const float *columns);
 
-/* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
- * types, TR_EMISMATCH where the batch does not fit the model, TR_ERANGE for an edge whose weight is
+/* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for types that the model
+ * does not take, TR_EMISMATCH where the batch does not fit the model, TR_ECANCELED, TR_ERANGE for an edge whose weight is
  * none, TR_ENOMEM. Weights of edges are the batch's tables of edges. */
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
                   struct error *error);

@@ -7,7 +7,7 @@
 
 #include "graph/batch.h"
 
-static const char *const kind_names[] = { "sage", "gcn", NULL };
+static const char *const kind_names[] = { "sage", "gcn", "rgcn", "gat", NULL };
 static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
 static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
 static const char *const norm_names[] = { "none", "layer", "batch", NULL };
@@ -89,6 +89,7 @@ struct model_config model_config_default(void)
         .kind = MODEL_SAGE,
         .layers = 2,
         .hidden = 128,
+        .heads = 1,
         .dropout = 0.5f,
         .loss = MODEL_SOFTMAX,
         .metric = MODEL_ACCURACY,
@@ -132,13 +133,60 @@ static int check_class_weights(const struct model_config *config, struct error *
     return 0;
 }
 
+static int check_types(const struct model_config *config, struct error *error)
+{
+    const struct model_types *types = config->types;
+    uint64_t embedded = 0;
+    if (types == NULL)
+        return 0;
+    if (!model_kind_has_relations(config->kind) &&
+        (types->num_ntypes != 1 || types->num_etypes != 1))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "model: %s takes one node type and one edge type, of %u and %u; rgcn and "
+                         "gat take several",
+                         model_kind_name(config->kind), types->num_ntypes, types->num_etypes);
+    if (config->standardise && types->num_ntypes != 1)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "model: standardise is of the features of one node type, of %u",
+                         types->num_ntypes);
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        if (types->ntypes[t].embedded > MODEL_EMBEDDED_MAX / config->hidden ||
+            (embedded += types->ntypes[t].embedded * config->hidden) > MODEL_EMBEDDED_MAX)
+            return error_set(
+                error, TR_ETOOBIG,
+                "model: rows of %u numbers are learned for each of the %llu nodes of "
+                "type '%s', which has no features: more than %llu numbers in all; give "
+                "its nodes features, or make options.hidden smaller",
+                config->hidden, (unsigned long long)types->ntypes[t].embedded,
+                types->ntypes[t].name, (unsigned long long)MODEL_EMBEDDED_MAX);
+    return 0;
+}
+
+/* What options say of relations that the kind of model does not have, and heads that do not fit. */
+static int check_relations(const struct model_config *config, struct error *error)
+{
+    if (config->bases > 0 && config->kind != MODEL_RGCN)
+        return error_set(error, TR_EINVAL,
+                         "model: bases are shared by the relations of rgcn alone");
+    if (config->heads > 1 && config->kind != MODEL_GAT)
+        return error_set(error, TR_EINVAL, "model: heads are those of gat alone");
+    if (config->kind == MODEL_GAT && config->layers > 1 && config->hidden % config->heads != 0)
+        return error_set(error, TR_EINVAL,
+                         "model: %u heads do not share out hidden rows of %u numbers evenly; give "
+                         "a multiple of them as options.hidden",
+                         config->heads, config->hidden);
+    return check_types(config, error);
+}
+
 int model_config_check(const struct model_config *config, struct error *error)
 {
     const struct bound bounds[] = {
-        { "kind", config->kind, MODEL_SAGE, MODEL_GCN, false },
+        { "kind", config->kind, MODEL_SAGE, MODEL_GAT, false },
         { "layers", config->layers, 1, BATCH_LAYERS_MAX, false },
         { "inputs", config->inputs, 0, MODEL_WIDTH_MAX, false },
         { "hidden", config->hidden, 1, MODEL_WIDTH_MAX, false },
+        { "bases", config->bases, 0, MODEL_BASES_MAX, false },
+        { "heads", config->heads, 1, MODEL_HEADS_MAX, false },
         { "classes", config->classes, 1, MODEL_CLASSES_MAX, false },
         { "dropout", (double)config->dropout, 0, 1, true },
         { "input_dropout", (double)config->input_dropout, 0, 1, true },
@@ -168,7 +216,8 @@ int model_config_check(const struct model_config *config, struct error *error)
                          "model: residual is of %u layers; it needs at least %u, for it is of the "
                          "hidden layers after the first",
                          config->layers, MODEL_RESIDUAL_LAYERS);
-    return check_class_weights(config, error);
+    int rc = check_relations(config, error);
+    return rc == 0 ? check_class_weights(config, error) : rc;
 }
 
 /* How far the schedule has come, as a factor of lr; epochs of the warm-up do not count. */

@@ -10,16 +10,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/model_types.h"
 #include "runtime/base/error.h"
 
 /* Bounds that keep every size below 2^31, as CBLAS counts; nobody comes near them. */
 #define MODEL_WIDTH_MAX (1u << 20)
 #define MODEL_CLASSES_MAX (1u << 20)
 
+/* Learned rows are parameters, which each trainer has whole, with the state of its optimiser (five
+ * copies of them in all): 256 MiB a copy. More nodes need features. */
+#define MODEL_EMBEDDED_MAX (UINT64_C(1) << 26)
+#define MODEL_BASES_MAX 4096u
+#define MODEL_HEADS_MAX 256u
+
 /* The least layers of which one reads rows as wide as it writes. */
 #define MODEL_RESIDUAL_LAYERS 3u
 
-enum model_kind { MODEL_SAGE, MODEL_GCN };
+enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_RGCN, MODEL_GAT };
 enum model_loss { MODEL_SOFTMAX, MODEL_SIGMOID };
 enum model_metric { MODEL_ACCURACY, MODEL_MACRO_F1, MODEL_ROC_AUC, MODEL_LOSS };
 enum model_norm { MODEL_NORM_NONE, MODEL_NORM_LAYER, MODEL_NORM_BATCH };
@@ -40,6 +47,10 @@ struct model_config {
     bool residual;        /* hidden layers behind the first add their input to their products */
     enum model_norm norm; /* of hidden layers, before their relu */
     bool edge_weights;    /* neighbours count as much as their edges weigh */
+    /* Of rgcn and gat; NULL: one node type with inputs features, and one relation. Borrowed. */
+    const struct model_types *types;
+    uint32_t bases; /* rgcn: matrices that relations share; 0: each has one of its own */
+    uint32_t heads; /* gat: of each layer; those of hidden layers lie side by side in hidden */
 
     enum model_loss loss;
     enum model_metric metric;   /* what the best epoch is chosen by */
@@ -59,6 +70,12 @@ struct model_config {
     float cosine_floor; /* MODEL_COSINE: the fraction of lr reached in the last epoch */
     uint32_t epochs;
 };
+
+/* Does it sum over relations, with a part for each node type? */
+static inline bool model_kind_has_relations(enum model_kind kind)
+{
+    return kind == MODEL_RGCN || kind == MODEL_GAT;
+}
 
 /* GraphSAGE of 2 layers, hidden 128, dropout 0.5, Adam 0.01, softmax, accuracy; inputs and
  * classes are left 0 for the caller. */

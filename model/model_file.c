@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/safetensors.h"
@@ -15,25 +16,33 @@ int model_save(struct model *model, struct files *files, const char *path, struc
 int model_save_weights(struct model *model, const float *weights, struct files *files,
                        const char *path, struct error *error)
 {
-    struct param_view views[PARAM_VIEWS_MAX];
-    struct safetensor tensors[PARAM_VIEWS_MAX];
-    size_t count = params_views(model_params(model), views);
-    for (size_t i = 0; i < count; i++)
+    struct param_view *views;
+    size_t count;
+    int rc = params_views(model_params(model), &views, &count);
+    struct safetensor *tensors = rc == 0 ? calloc(count + 1, sizeof *tensors) : NULL;
+    if (tensors == NULL)
+        rc = error_set(error, TR_ENOMEM, "%s: no memory for the names of tensors", path);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         tensors[i] = (struct safetensor){ .name = views[i].name,
                                           .dtype = TR_F32,
                                           .ndim = views[i].ndim,
-                                          .shape = { views[i].shape[0], views[i].shape[1] },
                                           .data = weights + views[i].offset };
-    return safetensors_write(files, path, tensors, count, error);
+        memcpy(tensors[i].shape, views[i].shape, sizeof views[i].shape);
+    }
+    if (rc == 0)
+        rc = safetensors_write(files, path, tensors, count, error);
+    free(tensors);
+    param_views_free(views, count);
+    return rc;
 }
 
-static void print_shape(uint32_t ndim, const uint64_t *shape, char text[48])
+static void print_shape(uint32_t ndim, const uint64_t *shape, char text[80])
 {
-    unsigned long long rows = shape[0], columns = shape[1];
-    if (ndim == 1)
-        snprintf(text, 48, "[%llu]", rows);
-    else
-        snprintf(text, 48, "[%llu, %llu]", rows, columns);
+    size_t used = 0;
+    for (uint32_t i = 0; i < ndim; i++)
+        used += (size_t)snprintf(text + used, 80 - used, "%s%llu", i == 0 ? "[" : ", ",
+                                 (unsigned long long)shape[i]);
+    snprintf(text + used, 80 - used, "]");
 }
 
 static int check_tensor(const char *path, const struct param_view *view,
@@ -46,9 +55,8 @@ static int check_tensor(const char *path, const struct param_view *view,
         return error_set(error, TR_EMISMATCH,
                          "%s: tensor '%s' is no float32 of %u dimensions, as the model takes it",
                          path, view->name, view->ndim);
-    if (tensor->shape[0] != view->shape[0] ||
-        (view->ndim == 2 && tensor->shape[1] != view->shape[1])) {
-        char there[48], here[48];
+    if (memcmp(tensor->shape, view->shape, view->ndim * sizeof *view->shape) != 0) {
+        char there[80], here[80];
         print_shape(view->ndim, tensor->shape, there);
         print_shape(view->ndim, view->shape, here);
         return error_set(error, TR_EMISMATCH,
@@ -68,12 +76,16 @@ static int check_tensor(const char *path, const struct param_view *view,
 
 int model_load(struct model *model, struct files *files, const char *path, struct error *error)
 {
-    struct param_view views[PARAM_VIEWS_MAX];
-    size_t count = params_views(model_params(model), views);
+    struct param_view *views;
+    size_t count;
     struct safetensors file;
+    if (params_views(model_params(model), &views, &count) != 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory for the names of tensors", path);
     int rc = safetensors_open(&file, files, path, error);
-    if (rc != 0)
+    if (rc != 0) {
+        param_views_free(views, count);
         return rc;
+    }
     /* All tensors are checked before the first is copied: a file that is refused leaves the model
      * as it was. */
     for (size_t i = 0; rc == 0 && i < count; i++)
@@ -87,5 +99,6 @@ int model_load(struct model *model, struct files *files, const char *path, struc
             memcpy(model_weights(model) + views[i].offset, tensor->data, tensor->bytes);
     }
     safetensors_close(&file);
+    param_views_free(views, count);
     return rc;
 }

@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
     model/activation.c \
     model/aggregation.c \
+    model/attention.c \
+    model/attention.h \
     model/batch_norm.c \
     model/batch_norm.h \
     model/batch_view.c \
@@ -23,6 +25,8 @@ libtr_model_la_SOURCES = \
     model/gcn.c \
     model/gcn.h \
     model/infer_task.c \
+    model/inputs.c \
+    model/inputs.h \
     model/kernels.c \
     model/kernels.h \
     model/labels.c \
@@ -46,6 +50,7 @@ libtr_model_la_SOURCES = \
     model/model_config.h \
     model/model_file.c \
     model/model_file.h \
+    model/model_types.h \
     model/node_map.c \
     model/node_map.h \
     model/name_reader.c \
@@ -120,6 +125,8 @@ libtr_model_la_SOURCES = \
     model/task_events.h \
     model/tensor.c \
     model/tensor.h \
+    model/term.c \
+    model/term.h \
     model/ticks.h \
     model/train_task.c \
     model/train_ranks.c \

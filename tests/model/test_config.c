@@ -65,7 +65,7 @@ static void bounds_of_a_model_are_as_stated(void **state)
         int rv;
     } cases[] = {
         COUNT(kind, MODEL_GCN, 0),
-        COUNT(kind, MODEL_GCN + 1, TR_ERANGE),
+        COUNT(kind, MODEL_GAT + 1, TR_ERANGE),
         COUNT(layers, 0, TR_ERANGE),
         COUNT(layers, 1, 0),
         COUNT(layers, BATCH_LAYERS_MAX, 0),

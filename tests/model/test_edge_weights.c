@@ -203,8 +203,8 @@ static void weights_of_zero_leave_the_own_row(void **state)
     memcpy(first, logits, sizeof first);
     for (uint32_t l = 0; l < shape.layers; l++) {
         const struct layer_params *layer = &model_params(model)->layers[l];
-        memset(model_weights(model) + layer->neigh, 0,
-               (layer->bias - layer->neigh) * sizeof(float));
+        memset(model_weights(model) + layer->terms[0].weight, 0,
+               (layer->bias - layer->terms[0].weight) * sizeof(float));
     }
     assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
     for (uint32_t i = 0; i < 9 * CLASSES; i++)

@@ -20,6 +20,12 @@ TESTS += tests/model/test_predictions
 tests_model_test_predictions_SOURCES = tests/model/test_predictions.c
 tests_model_test_predictions_LDADD = $(model_libs) $(test_libs)
 
+check_PROGRAMS += tests/model/test_relations
+TESTS += tests/model/test_relations
+tests_model_test_relations_SOURCES = tests/model/test_relations.c $(made_batch) \
+    tests/model/typed_batch.c tests/model/typed_batch.h
+tests_model_test_relations_LDADD = $(model_test_libs)
+
 check_PROGRAMS += tests/model/test_scores
 TESTS += tests/model/test_scores
 tests_model_test_scores_SOURCES = tests/model/test_scores.c
