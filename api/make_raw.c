@@ -180,6 +180,7 @@ struct edges_making {
     char *node_features;   /* a file; NULL: none */
     enum svmlight_base feature_base;
     enum raw_rows rows;
+    bool reverse_types;
     struct raw_options read;
     struct raw_edges_found found;
     struct node_features_found features;
@@ -220,7 +221,8 @@ static int read_and_copy(struct edges_making *making, const struct raw_write_opt
     making->found = graph->found;
     graph->found = (struct raw_edges_found){ 0 };
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
-        making->base.num_edges += graph->num_edges[t];
+        making->base.num_edges += graph->num_edges[t] << making->reverse_types;
+    write.reverse_types = making->reverse_types;
     rv = raw_copy_with(graph, making->node_features != NULL ? &features : NULL, making->rows,
                        looks ? &reverse : NULL, making->base.out, write, error);
     making->features = features.found;
@@ -271,6 +273,7 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
     making->node_features = options.node_features != NULL ? strdup(options.node_features) : NULL;
     making->feature_base = (enum svmlight_base)options.feature_base;
     making->rows = (enum raw_rows)options.rows;
+    making->reverse_types = options.reverse_types;
     making->read = (struct raw_options){ .undirected = options.undirected,
                                          .num_nodes = options.num_nodes,
                                          .delimiter = options.delimiter,

@@ -26,6 +26,7 @@ struct import_edges_values {
     const char *out;
     bool undirected;
     uint64_t num_nodes;
+    bool reverse_types;
     const char *delimiter; /* of IMPORT_DELIMITERS */
     const char *source;
     const char *target;

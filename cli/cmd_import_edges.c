@@ -130,6 +130,7 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     options.replace = values->replace;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;
+    options.reverse_types = values->reverse_types;
     struct tr_error error = TR_ERROR_INIT;
     if (import_delimiter_parse(values->delimiter, &options.delimiter, &error) != 0)
         return fail_usage(invocation, &error);

@@ -160,7 +160,7 @@ int weighted_norms_init(struct weighted_norms *norms, const struct graph_part *c
     /* The weights are checked before they are added up, so that the message names an edge. */
     int rv = edge_weights_check(parts, num_parts, name, cancel, error);
     if (rv == 0)
-        rv = node_map_init(&sums.map, parts, num_parts, error);
+        rv = node_map_init(&sums.map, parts, num_parts, 0, error);
     if (rv != 0)
         return rv;
     rv = sum_weights(&sums, norms, parts, num_parts, name, cancel, error);

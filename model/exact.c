@@ -2,6 +2,7 @@
 #include "model/exact.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/exact_layer.h"
 #include "model/exact_memory.h"
@@ -24,6 +25,29 @@ static int find_weights(struct exact *exact, struct error *error)
     return rv;
 }
 
+static int map_nodes(struct exact *exact, struct error *error)
+{
+    const struct exact_graph *graph = &exact->graph;
+    const struct model_types *types = &model_params(exact->model)->types;
+    int rc = 0;
+    for (uint32_t p = 0; p < graph->num_parts; p++)
+        if (graph->parts[p]->types->num_ntypes != types->num_ntypes ||
+            graph->parts[p]->types->num_etypes != types->num_etypes)
+            return error_set(error, TR_EUNSUPPORTED,
+                             "exact inference: %u node types and %u edge types; the model takes %u "
+                             "and %u",
+                             graph->parts[p]->types->num_ntypes, graph->parts[p]->types->num_etypes,
+                             types->num_ntypes, types->num_etypes);
+    exact->target = types->target;
+    exact->maps = calloc((size_t)types->num_ntypes + 1, sizeof *exact->maps);
+    if (exact->maps == NULL)
+        return error_set(error, TR_ENOMEM, "exact inference: out of memory");
+    for (; rc == 0 && exact->num_maps < types->num_ntypes; exact->num_maps++)
+        rc = node_map_init(&exact->maps[exact->num_maps], graph->parts, graph->num_parts,
+                           exact->num_maps, error);
+    return rc;
+}
+
 int exact_create(struct exact **out, struct model *model, const struct exact_graph *graph,
                  struct error *error)
 {
@@ -35,9 +59,8 @@ int exact_create(struct exact **out, struct model *model, const struct exact_gra
     exact->graph = *graph;
     exact->num_scratch = model_parallel(model)->workers;
     exact->scratch = calloc(exact->num_scratch, sizeof *exact->scratch);
-    int rc = exact->scratch == NULL
-                 ? error_set(error, TR_ENOMEM, "exact inference: out of memory")
-                 : node_map_init(&exact->map, graph->parts, graph->num_parts, error);
+    int rc = exact->scratch == NULL ? error_set(error, TR_ENOMEM, "exact inference: out of memory")
+                                    : map_nodes(exact, error);
     if (rc == 0 && model_configuration(model)->edge_weights)
         rc = find_weights(exact, error);
     if (rc != 0) {
@@ -53,6 +76,8 @@ void exact_destroy(struct exact *exact)
     if (exact == NULL)
         return;
     exact_features_fini(&exact->features);
+    whole_batch_fini(&exact->whole);
+    tensor_fini(&exact->whole_hidden);
     tensor_fini(&exact->hidden[0]);
     tensor_fini(&exact->hidden[1]);
     tensor_fini(&exact->products);
@@ -62,9 +87,16 @@ void exact_destroy(struct exact *exact)
     free(exact->scratch);
     tensor_fini(&exact->picked);
     storage_fini(&exact->labels);
-    node_map_fini(&exact->map);
+    for (uint32_t t = 0; t < exact->num_maps; t++)
+        node_map_fini(&exact->maps[t]);
+    free(exact->maps);
     free(exact->weights);
     free(exact);
+}
+
+static bool has_relations(const struct exact *exact)
+{
+    return model_kind_has_relations(model_configuration(exact->model)->kind);
 }
 
 static int prepare(struct exact *exact, struct error *error)
@@ -72,7 +104,16 @@ static int prepare(struct exact *exact, struct error *error)
     if (exact->prepared)
         return 0;
     const struct exact_graph *graph = &exact->graph;
-    int rc = exact_features_init(&exact->features, exact->model, &exact->map, graph->parts,
+    if (has_relations(exact)) {
+        const struct whole_graph whole = { graph->parts, graph->num_parts, exact->maps,
+                                           graph->features };
+        int rv = whole_batch_init(&exact->whole, exact->model, &whole, error);
+        if (rv != 0)
+            whole_batch_fini(&exact->whole);
+        exact->prepared = rv == 0;
+        return rv;
+    }
+    int rc = exact_features_init(&exact->features, exact->model, exact->maps, graph->parts,
                                  graph->num_parts, graph->features, error);
     if (rc != 0)
         exact_features_fini(&exact->features);
@@ -83,7 +124,36 @@ static int prepare(struct exact *exact, struct error *error)
 const struct tensor *exact_hidden(const struct exact *exact)
 {
     uint32_t layers = model_params(exact->model)->num_layers;
+    if (has_relations(exact))
+        return layers < 2 ? NULL : &exact->whole_hidden;
     return layers < 2 ? NULL : &exact->hidden[(layers - 2) % 2];
+}
+
+static int copy_rows(struct tensor *to, const float *rows, size_t count, size_t width)
+{
+    int rc = tensor_resize(to, count, width);
+    if (rc == 0 && count * width > 0)
+        memcpy(to->data, rows, count * width * sizeof *rows);
+    return rc;
+}
+
+/* The graph is one batch, which the model runs forward as any other. */
+static int infer_whole(struct exact *exact, struct tensor *logits, struct error *error)
+{
+    const struct model_config *config = model_configuration(exact->model);
+    size_t nodes = exact->maps[exact->target].num_nodes;
+    const float *rows;
+    model_set_cancel(exact->model, exact->graph.cancel);
+    int rc = model_forward(exact->model, &exact->whole.batch, &rows, error);
+    model_set_cancel(exact->model, NULL);
+    if (rc != 0)
+        return rc;
+    rc = copy_rows(logits, rows, nodes, config->classes);
+    if (rc == 0 && config->layers > 1)
+        rc = copy_rows(&exact->whole_hidden, model_hidden(exact->model), nodes, config->hidden);
+    return rc == 0 ? 0
+                   : error_set(error, rc, "exact inference: no memory for the outputs of %zu nodes",
+                               nodes);
 }
 
 int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
@@ -91,10 +161,12 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
     int rc = prepare(exact, error);
     if (rc != 0)
         return rc;
+    if (has_relations(exact))
+        return infer_whole(exact, logits, error);
     const struct params *params = model_params(exact->model);
     struct exact_layer layer = { .model = exact->model,
                                  .parts = exact->graph.parts,
-                                 .map = &exact->map,
+                                 .map = exact->maps,
                                  .weights = exact->weights,
                                  .cancel = exact->graph.cancel,
                                  .in = exact->features.rows,
@@ -114,6 +186,6 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
         error_set(error, rc,
                   "exact inference: no memory for %u nodes of %u hidden values; use "
                   "sampled inference",
-                  exact->map.num_nodes, model_configuration(exact->model)->hidden);
+                  exact->maps[0].num_nodes, model_configuration(exact->model)->hidden);
     return rc;
 }

@@ -2,7 +2,8 @@
 /*
  * Exact inference: each layer over all nodes and all their in-edges, before the next.
  *
- * Its results depend on the graph alone, not on its partitioning: rows are computed in blocks of
+ * Models of relations compute the whole graph as one batch (whole_batch.h); what follows is of sage and
+ * gcn, but for this: its results depend on the graph alone, not on its partitioning: rows are computed in blocks of
  * original IDs, and the in-edges of a node stand in the order of their original edge IDs wherever
  * the node lives. A struct exact prepares once what every pass over a graph needs (where each node
  * lives, its features; see exact_features.h) and keeps the memory of a pass for the next one: 12
@@ -32,13 +33,13 @@ struct exact_graph {
 
 struct exact;
 
-/* TR_EUNSUPPORTED for several types, TR_EFORMAT where the partitions do not cover the graph,
+/* TR_EUNSUPPORTED for types that the model does not take, TR_EFORMAT where the partitions do not cover the graph,
  * TR_ENOENT, TR_EMISMATCH and TR_ERANGE where the weights of edges are none, TR_ETOOBIG, TR_ENOMEM. The parts and the name are borrowed; *graph is copied. */
 int exact_create(struct exact **exact, struct model *model, const struct exact_graph *graph,
                  struct error *error);
 void exact_destroy(struct exact *exact);
 
-/* logits [num_nodes][classes], by original ID, in memory that the caller owns and frees with
+/* logits [num_nodes][classes], of the model's target type by original ID, in memory that the caller owns and frees with
  * tensor_fini (embedded; zeroed before the first use). The first call prepares the features:
  * TR_ENOENT where a partition lacks them, TR_EMISMATCH where they do not fit. TR_ECANCELED,
  * after which the logits are unspecified; TR_ENOMEM. */

@@ -52,16 +52,21 @@ static void convert_sparse(const struct csr_rows *csr, uint64_t row, size_t widt
     }
 }
 
+void exact_features_row(const struct feature_table *table, uint64_t row, float *to)
+{
+    if (table->form == TABLE_CSR)
+        convert_sparse(table->csr, row, table->width, to);
+    else
+        features_convert(table->dtype, (const char *)table->rows + row * table->row_bytes,
+                         table->width, to);
+}
+
 static void convert_row(const struct pass *pass, size_t row, float *to)
 {
     const struct exact_rows *rows = &pass->features->rows;
     const struct kernels *kernels = model_kernels(pass->model);
     struct node_place place = rows->map->places[row];
-    const struct feature_table *table = rows->tables[place.part];
-    if (table->form == TABLE_CSR)
-        convert_sparse(table->csr, place.row, rows->width, to);
-    else
-        features_convert(table->dtype, exact_stored_row(rows, (uint32_t)row), rows->width, to);
+    exact_features_row(rows->tables[place.part], place.row, to);
     if (model_configuration(pass->model)->normalise)
         kernels->scale(to, features_norm(kernels, to, rows->width), rows->width);
     const struct params *params = model_params(pass->model);

@@ -36,6 +36,8 @@ struct exact_features {
 int exact_features_init(struct exact_features *features, struct model *model,
                         const struct node_map *map, const struct graph_part *const *parts,
                         uint32_t num_parts, const char *name, struct error *error);
+/* A row of a table, dense or sparse, as float32: [table->width]. */
+void exact_features_row(const struct feature_table *table, uint64_t row, float *to);
 void exact_features_fini(struct exact_features *features);
 
 #endif

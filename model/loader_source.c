@@ -39,8 +39,8 @@ static int next(struct batch_source *self, const struct mini_batch **batch, stru
         return rv;
     if (rv != 0)
         return session_failed(&why, rv, error);
-    *batch = batch_view_make(&source->view, source->batch, source->weights);
-    return 0;
+    return batch_view_make(&source->view, source->batch, source->types, source->weights, batch,
+                           error);
 }
 
 static void release(struct batch_source *self, const struct mini_batch *batch)

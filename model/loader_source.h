@@ -2,7 +2,8 @@
 /*
  * A loader as the trainer's source of batches.
  *
- * Ownership: borrows session and loader; holds at most one batch, which release gives back.
+ * Ownership: borrows session and loader; holds at most one batch, which release gives back, and the
+ * memory of its view, which batch_view_fini() frees.
  * Thread rules: the thread that trains.
  */
 #ifndef MODEL_LOADER_SOURCE_H
@@ -24,6 +25,7 @@ struct loader_source {
     /* The number of the loader's table of weights of edges; BATCH_VIEW_NO_TABLE, as
      * loader_source_init() leaves it: none. */
     uint32_t weights;
+    const struct model_types *types; /* of the graph; NULL: one of each */
 };
 
 void loader_source_init(struct loader_source *source, struct tr_session *session,

@@ -7,18 +7,12 @@
 
 #define NOWHERE UINT32_MAX
 
-static int count_nodes(const struct graph_part *const *parts, uint32_t num_parts, uint64_t *total,
-                       struct error *error)
+static int count_nodes(const struct graph_part *const *parts, uint32_t num_parts, uint32_t ntype,
+                       uint64_t *total, struct error *error)
 {
     *total = 0;
     for (uint32_t p = 0; p < num_parts; p++) {
-        const struct graph_types *types = parts[p]->types;
-        if (types->num_ntypes != 1 || types->num_etypes != 1)
-            return error_set(error, TR_EUNSUPPORTED,
-                             "exact inference: %u node types and %u edge types; the built-in "
-                             "models take one of each: merge the types, or infer in Python",
-                             types->num_ntypes, types->num_etypes);
-        if (__builtin_add_overflow(*total, parts[p]->nodes[0].num_nodes, total) ||
+        if (__builtin_add_overflow(*total, parts[p]->nodes[ntype].num_nodes, total) ||
             *total >= UINT32_MAX)
             return error_set(error, TR_ETOOBIG,
                              "exact inference: more than %u nodes; use sampled inference",
@@ -28,9 +22,9 @@ static int count_nodes(const struct graph_part *const *parts, uint32_t num_parts
 }
 
 static int place_part(struct node_map *map, const struct graph_part *part, uint32_t number,
-                      struct error *error)
+                      uint32_t ntype, struct error *error)
 {
-    const struct node_part *nodes = &part->nodes[0];
+    const struct node_part *nodes = &part->nodes[ntype];
     for (uint64_t row = 0; row < nodes->num_nodes; row++) {
         uint64_t original = nodes->original_ids[row], global = nodes->global_begin + row;
         if (original >= map->num_nodes || global >= map->num_nodes ||
@@ -47,11 +41,11 @@ static int place_part(struct node_map *map, const struct graph_part *part, uint3
 }
 
 int node_map_init(struct node_map *map, const struct graph_part *const *parts, uint32_t num_parts,
-                  struct error *error)
+                  uint32_t ntype, struct error *error)
 {
     *map = (struct node_map){ 0 };
     uint64_t total;
-    int rc = count_nodes(parts, num_parts, &total, error);
+    int rc = count_nodes(parts, num_parts, ntype, &total, error);
     if (rc != 0)
         return rc;
     map->num_nodes = (uint32_t)total;
@@ -64,7 +58,7 @@ int node_map_init(struct node_map *map, const struct graph_part *const *parts, u
     memset(map->places, 0xff, total * sizeof *map->places);
     memset(map->originals, 0xff, total * sizeof *map->originals);
     for (uint32_t p = 0; p < num_parts; p++) {
-        rc = place_part(map, parts[p], p, error);
+        rc = place_part(map, parts[p], p, ntype, error);
         if (rc != 0)
             goto fail;
     }

@@ -21,10 +21,10 @@ struct node_map {
     uint32_t *originals;       /* [num_nodes], by global ID */
 };
 
-/* TR_EUNSUPPORTED for several types; TR_ETOOBIG for 2^32 nodes; TR_EFORMAT where the partitions
+/* Of one node type. TR_ETOOBIG for 2^32 nodes; TR_EFORMAT where the partitions
  * do not hold each original and each global ID once; TR_ENOMEM. */
 int node_map_init(struct node_map *map, const struct graph_part *const *parts, uint32_t num_parts,
-                  struct error *error);
+                  uint32_t ntype, struct error *error);
 void node_map_fini(struct node_map *map);
 
 /* The original ID behind a column of a partition's CSC. */

@@ -24,7 +24,7 @@
 #define DRAW_EMBEDDING (1u << 20)
 
 /* Rows of nodes tell one from another at once, and what is learned soon outweighs them. */
-#define EMBEDDING_BOUND 1.0f
+#define EMBEDDING_BOUND 0.05f
 
 const struct layer_params *params_part(const struct params *params, uint32_t layer, uint32_t ntype)
 {

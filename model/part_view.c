@@ -4,14 +4,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+/* Tables of a node type that are viewed: features and labels. */
+#define NODE_TABLES 2
+
 struct part_view {
     struct graph_part part;
-    struct graph_types types; /* their numbers alone: the models know no names of types */
-    struct node_part nodes;
-    struct edge_part edges;
-    struct feature_table tables[2];
-    struct csr_rows sparse[2]; /* of the tables that are */
-    struct feature_table edge_table;
+    struct graph_types types;        /* their numbers alone: the models know names of their own */
+    struct node_part *nodes;         /* [node types] */
+    struct edge_part *edges;         /* [edge types] */
+    struct feature_table *tables;    /* [node types][NODE_TABLES] */
+    struct csr_rows *sparse;         /* the same, of the tables that are */
+    struct feature_table edge_table; /* of the first edge type */
 };
 
 static struct feature_table view_table(const char *name, const struct tr_rows *rows)
@@ -25,11 +28,13 @@ static struct feature_table view_table(const char *name, const struct tr_rows *r
 }
 
 static bool show_sparse(struct part_view *view, const struct tr_graph *graph, uint32_t part,
-                        const char *name)
+                        uint32_t ntype, const char *name)
 {
     struct tr_sparse_rows rows = TR_SPARSE_ROWS_INIT;
-    struct csr_rows *csr = &view->sparse[view->nodes.num_features];
-    if (tr_graph_part_sparse_rows(graph, part, 0, name, &rows, NULL) != 0)
+    struct node_part *nodes = &view->nodes[ntype];
+    size_t place = (size_t)ntype * NODE_TABLES + nodes->num_features;
+    struct csr_rows *csr = &view->sparse[place];
+    if (tr_graph_part_sparse_rows(graph, part, ntype, name, &rows, NULL) != 0)
         return false;
     *csr = (struct csr_rows){ .num_rows = rows.num_rows,
                               .width = rows.width,
@@ -38,27 +43,28 @@ static bool show_sparse(struct part_view *view, const struct tr_graph *graph, ui
                               .index = rows.index,
                               .columns = rows.columns,
                               .values = rows.values };
-    view->tables[view->nodes.num_features++] = (struct feature_table){
-        .name = name,
-        .dtype = rows.dtype,
-        .num_rows = rows.num_rows,
-        .width = rows.width,
-        .row_bytes = (size_t)rows.width * tr_dtype_size(rows.dtype),
-        .form = TABLE_CSR,
-        .csr = csr
-    };
+    view->tables[place] = (struct feature_table){ .name = name,
+                                                  .dtype = rows.dtype,
+                                                  .num_rows = rows.num_rows,
+                                                  .width = rows.width,
+                                                  .row_bytes = (size_t)rows.width *
+                                                               tr_dtype_size(rows.dtype),
+                                                  .form = TABLE_CSR,
+                                                  .csr = csr };
+    nodes->num_features++;
     return true;
 }
 
 /* A partition without that table shows none; the function that needs it says so. */
 static void show_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
-                       const char *name)
+                       uint32_t ntype, const char *name)
 {
     struct tr_rows rows = TR_ROWS_INIT;
-    if (name == NULL || show_sparse(view, graph, part, name) ||
-        tr_graph_part_rows(graph, part, 0, name, &rows, NULL) != 0)
+    struct node_part *nodes = &view->nodes[ntype];
+    if (name == NULL || show_sparse(view, graph, part, ntype, name) ||
+        tr_graph_part_rows(graph, part, ntype, name, &rows, NULL) != 0)
         return;
-    view->tables[view->nodes.num_features++] = view_table(name, &rows);
+    view->tables[(size_t)ntype * NODE_TABLES + nodes->num_features++] = view_table(name, &rows);
 }
 
 static void show_edge_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
@@ -68,43 +74,88 @@ static void show_edge_table(struct part_view *view, const struct tr_graph *graph
     if (name == NULL || tr_graph_part_edge_rows(graph, part, 0, name, &rows, NULL) != 0)
         return;
     view->edge_table = view_table(name, &rows);
-    view->edges.features = &view->edge_table;
-    view->edges.num_features = 1;
+    view->edges[0].features = &view->edge_table;
+    view->edges[0].num_features = 1;
+}
+
+static int show_nodes(const struct part_views *views, struct part_view *view, uint32_t part,
+                      uint32_t ntype, struct tr_error *why)
+{
+    struct tr_part_nodes nodes = TR_PART_NODES_INIT;
+    int rv = tr_graph_part_nodes(views->graph, part, ntype, &nodes, why);
+    if (rv != 0)
+        return rv;
+    view->nodes[ntype] = (struct node_part){ .num_nodes = nodes.num_nodes,
+                                             .global_begin = nodes.first_id,
+                                             .original_ids = nodes.original_ids,
+                                             .in_degrees = nodes.in_degrees,
+                                             .out_degrees = nodes.out_degrees,
+                                             .features = view->tables +
+                                                         (size_t)ntype * NODE_TABLES };
+    show_table(view, views->graph, part, ntype, views->features);
+    show_table(view, views->graph, part, ntype, views->labels);
+    return 0;
+}
+
+static int show_edges(const struct part_views *views, struct part_view *view, uint32_t part,
+                      uint32_t etype, struct tr_error *why)
+{
+    struct tr_part_edges edges = TR_PART_EDGES_INIT;
+    int rv = tr_graph_part_edges(views->graph, part, etype, &edges, why);
+    if (rv == 0)
+        view->edges[etype] = (struct edge_part){ .csc = { .num_rows = edges.num_rows,
+                                                          .num_edges = edges.num_edges,
+                                                          .index = edges.index,
+                                                          .indices = edges.sources,
+                                                          .column_global = edges.source_ids,
+                                                          .first_edge = edges.first_edge } };
+    return rv;
+}
+
+static int part_view_alloc(struct part_view *view)
+{
+    size_t ntypes = view->types.num_ntypes, etypes = view->types.num_etypes;
+    view->nodes = calloc(ntypes + 1, sizeof *view->nodes);
+    view->edges = calloc(etypes + 1, sizeof *view->edges);
+    view->tables = calloc(ntypes * NODE_TABLES + 1, sizeof *view->tables);
+    view->sparse = calloc(ntypes * NODE_TABLES + 1, sizeof *view->sparse);
+    return view->nodes != NULL && view->edges != NULL && view->tables != NULL &&
+                   view->sparse != NULL
+               ? 0
+               : TR_ENOMEM;
+}
+
+static void part_view_fini(struct part_view *view)
+{
+    free(view->nodes);
+    free(view->edges);
+    free(view->tables);
+    free(view->sparse);
+    *view = (struct part_view){ 0 };
 }
 
 static int show_part(struct part_views *views, uint32_t part, struct error *error)
 {
     struct part_view *view = &views->views[part];
-    struct tr_part_nodes nodes = TR_PART_NODES_INIT;
-    struct tr_part_edges edges = TR_PART_EDGES_INIT;
     struct tr_error why = TR_ERROR_INIT;
-    int rv = tr_graph_part_nodes(views->graph, part, 0, &nodes, &why);
-    if (rv == TR_ENOENT) /* not here */
-        return 0;
-    if (rv == 0)
-        rv = tr_graph_part_edges(views->graph, part, 0, &edges, &why);
-    if (rv != 0)
-        return error_set(error, rv, "%s", why.message);
-    *view = (struct part_view){
-        .types = { .num_ntypes = 1, .num_etypes = 1 },
-        .nodes = { .num_nodes = nodes.num_nodes,
-                   .global_begin = nodes.first_id,
-                   .original_ids = nodes.original_ids,
-                   .in_degrees = nodes.in_degrees,
-                   .out_degrees = nodes.out_degrees,
-                   .features = view->tables },
-        .edges = { .csc = { .num_rows = edges.num_rows,
-                            .num_edges = edges.num_edges,
-                            .index = edges.index,
-                            .indices = edges.sources,
-                            .column_global = edges.source_ids,
-                            .first_edge = edges.first_edge } },
-    };
+    view->types.num_ntypes = tr_graph_num_ntypes(views->graph);
+    view->types.num_etypes = tr_graph_num_etypes(views->graph);
+    if (part_view_alloc(view) != 0) {
+        part_view_fini(view);
+        return error_set(error, TR_ENOMEM, "no memory for a view of partition %u", part);
+    }
+    int rv = 0;
+    for (uint32_t t = 0; rv == 0 && t < view->types.num_ntypes; t++)
+        rv = show_nodes(views, view, part, t, &why);
+    for (uint32_t e = 0; rv == 0 && e < view->types.num_etypes; e++)
+        rv = show_edges(views, view, part, e, &why);
+    if (rv != 0) {
+        part_view_fini(view);
+        return rv == TR_ENOENT ? 0 /* not here */ : error_set(error, rv, "%s", why.message);
+    }
     view->part = (struct graph_part){
-        .part_id = part, .types = &view->types, .nodes = &view->nodes, .edges = &view->edges
+        .part_id = part, .types = &view->types, .nodes = view->nodes, .edges = view->edges
     };
-    show_table(view, views->graph, part, views->features);
-    show_table(view, views->graph, part, views->labels);
     show_edge_table(view, views->graph, part, views->edge_weight);
     /* The part is shown last, when its view is whole. */
     views->parts[part] = &view->part;
@@ -142,6 +193,8 @@ int part_views_init(struct part_views *views, struct tr_graph *graph, const char
 
 void part_views_fini(struct part_views *views)
 {
+    for (uint32_t p = 0; views->views != NULL && p < views->count; p++)
+        part_view_fini(&views->views[p]);
     free(views->views);
     free(views->parts);
     *views = (struct part_views){ 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The partitions of a graph that this process has in memory, as exact inference reads them: what
- * include/troupe/part.h shows of them, of one node type and one edge type, with two of the nodes' tables
- * and one of the edges'.
+ * include/troupe/part.h shows of them, with two tables of each node type and one of the edges of the
+ * first edge type.
  *
  * Ownership: embedded; the rows are the graph's, which must stay open. Thread rules: one thread
  * fills it; any thread may read it then.

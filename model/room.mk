@@ -107,6 +107,7 @@ libtr_model_la_SOURCES = \
     model/run_record.c \
     model/run_record.h \
     model/run_survey.c \
+    model/run_types.c \
     model/run_survey.h \
     model/safetensors.c \
     model/safetensors.h \
@@ -144,7 +145,9 @@ libtr_model_la_SOURCES = \
     model/warm_up.c \
     model/warm_up.h \
     model/watchdog.c \
-    model/watchdog.h
+    model/watchdog.h \
+    model/whole_batch.c \
+    model/whole_batch.h
 
 # The library of the models. What it takes of the files, errors and threads of runtime/ and of the
 # keys of graph/ has no state, so it has copies of its own, which it does not show: of libtroupe it

@@ -41,7 +41,7 @@ static int find_features(const struct run_job *job, struct tr_feature_info *info
                          struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    int rv = tr_graph_find_feature(job->graph, 0, job->config->features, info, &why);
+    int rv = tr_graph_find_feature(job->graph, job->ntype, job->config->features, info, &why);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
@@ -75,7 +75,8 @@ static int look_at_features(const struct run_job *job, struct tr_nodes *nodes, b
     if (rv == 0) {
         rv = tr_nodes_ids(nodes, 0, rows, TR_WAIT_FOREVER, ids, &why);
         if (rv == 0)
-            rv = tr_graph_fetch(job->graph, 0, info.name, ids, rows, TR_WAIT_FOREVER, bytes, &why);
+            rv = tr_graph_fetch(job->graph, job->ntype, info.name, ids, rows, TR_WAIT_FOREVER,
+                                bytes, &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0) {
@@ -124,6 +125,13 @@ static int choose_kind(struct run_job *job, struct tr_nodes *nodes, struct error
     return rv;
 }
 
+/* Does the type that is learned have any? */
+static bool has_features(const struct run_job *job)
+{
+    const struct model_types *types = job->config->model.types;
+    return types == NULL || types->ntypes[job->ntype].embedded == 0;
+}
+
 static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct error *error)
 {
     struct run_config *config = job->config;
@@ -136,7 +144,8 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     bool few = count <= (uint64_t)FEW_NODES * config->model.classes;
     bool fewest = run_job_has_fewest_nodes(config, count);
     choose_length(config, count, place.world);
-    if (few && (config->choose_normalise || (fewest && config->choose_input_dropout)))
+    if (few && has_features(job) &&
+        (config->choose_normalise || (fewest && config->choose_input_dropout)))
         rv = look_at_features(job, nodes, &counts, error);
     if (rv == 0 && few && config->choose_kind)
         rv = choose_kind(job, nodes, error);
@@ -163,7 +172,8 @@ int run_job_choose(struct run_job *job, struct error *error)
         config->model.metric = MODEL_ROC_AUC;
     if (!config->choose_epochs)
         return 0;
-    int rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &nodes, &why);
+    int rv = tr_nodes_masked(job->graph, job->ntype, config->train_mask, TR_WAIT_FOREVER, &nodes,
+                             &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     rv = choose_training(job, nodes, error);

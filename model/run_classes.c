@@ -11,22 +11,11 @@
 /* At most so many bytes of them are read, where a node has many. */
 #define LABELS_BYTES_AT_ONCE ((size_t)16 << 20)
 
-int run_job_check_types(const struct run_job *job, const char *path, struct error *error)
-{
-    uint32_t ntypes = tr_graph_num_ntypes(job->graph), etypes = tr_graph_num_etypes(job->graph);
-    if (ntypes == 1 && etypes == 1)
-        return 0;
-    return error_set(error, TR_EUNSUPPORTED,
-                     "%s has %u node types and %u edge types; the built-in models take graphs with "
-                     "one of each",
-                     path, ntypes, etypes);
-}
-
 static int find_table(struct run_job *job, const char *name, struct tr_feature_info *info,
                       struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    int rv = tr_graph_find_feature(job->graph, 0, name, info, &why);
+    int rv = tr_graph_find_feature(job->graph, job->ntype, name, info, &why);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
@@ -50,8 +39,8 @@ static int refuse_labels(const struct tr_feature_info *info, struct error *error
 static int scan_part(const struct run_job *job, uint32_t part, const struct tr_feature_info *info,
                      int64_t *largest, struct error *error)
 {
-    const struct feature_table *table = node_part_feature(&job->whole.parts[part]->nodes[0],
-                                                          info->name);
+    const struct feature_table *table = node_part_feature(
+        &job->whole.parts[part]->nodes[job->ntype], info->name);
     if (table == NULL || table->width != 1)
         return refuse_labels(info, error);
     struct batch_rows rows = { .dtype = table->dtype,
@@ -74,7 +63,7 @@ static int fetch_labels(struct run_job *job, const struct tr_feature_info *info,
     struct tr_error why = TR_ERROR_INIT;
     if (info->width != 1)
         return refuse_labels(info, error);
-    uint64_t nodes = tr_graph_num_nodes(job->graph, 0);
+    uint64_t nodes = tr_graph_num_nodes(job->graph, job->ntype);
     uint64_t *ids = malloc(LABELS_AT_ONCE * sizeof *ids);
     void *labels = malloc(LABELS_AT_ONCE * info->row_bytes);
     struct batch_rows rows = {
@@ -88,7 +77,8 @@ static int fetch_labels(struct run_job *job, const struct tr_feature_info *info,
         for (uint64_t i = 0; i < count; i++)
             ids[i] = begin + i;
         rows.num_rows = (uint32_t)count;
-        rv = tr_graph_fetch(job->graph, 0, info->name, ids, count, TR_WAIT_FOREVER, labels, &why);
+        rv = tr_graph_fetch(job->graph, job->ntype, info->name, ids, count, TR_WAIT_FOREVER, labels,
+                            &why);
         if (rv == 0)
             find_largest(&rows, count, largest);
         else
@@ -136,7 +126,7 @@ static int choose_mask(const struct run_job *job, const char *name, char **mask,
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     if (*mask != NULL)
         return 0;
-    int rv = tr_graph_find_feature(job->graph, 0, name, &info, NULL);
+    int rv = tr_graph_find_feature(job->graph, job->ntype, name, &info, NULL);
     *mask = strdup(rv == 0 ? name : "");
     return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
 }
@@ -147,7 +137,9 @@ int run_job_complete_config(struct run_job *job, struct error *error)
     struct model_config *model = &job->config->model;
     struct tr_feature_info features = TR_FEATURE_INFO_INIT, labels = TR_FEATURE_INFO_INIT;
     uint32_t classes = 0;
-    int rv = find_table(job, job->config->features, &features, error);
+    /* Of a type that has no features rows are learned. */
+    bool learned = model->types != NULL && model->types->ntypes[job->ntype].embedded > 0;
+    int rv = learned ? 0 : find_table(job, job->config->features, &features, error);
     if (rv == 0)
         rv = find_table(job, job->config->labels, &labels, error);
     if (rv == 0)
@@ -218,8 +210,8 @@ int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *
         labels.num_rows = (uint32_t)(left < at_once ? left : at_once);
         rv = tr_nodes_ids(nodes, begin, labels.num_rows, TR_WAIT_FOREVER, ids, &why);
         if (rv == 0)
-            rv = tr_graph_fetch(job->graph, 0, info.name, ids, labels.num_rows, TR_WAIT_FOREVER,
-                                rows, &why);
+            rv = tr_graph_fetch(job->graph, job->ntype, info.name, ids, labels.num_rows,
+                                TR_WAIT_FOREVER, rows, &why);
         if (rv == 0)
             count_labels(&job->config->model, &labels, counts);
         else
@@ -255,7 +247,8 @@ int run_job_balance_classes(struct run_job *job, struct error *error)
                  ? error_set(error, TR_ENOMEM, "no memory for the class weights")
                  : 0;
     if (rv == 0) {
-        rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &nodes, &why);
+        rv = tr_nodes_masked(job->graph, job->ntype, config->train_mask, TR_WAIT_FOREVER, &nodes,
+                             &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0)

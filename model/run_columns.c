@@ -98,8 +98,8 @@ static int columns_read(struct columns_reader *reader, uint64_t begin, uint64_t 
         size_t rows = end - at < reader->at_once ? (size_t)(end - at) : reader->at_once;
         rv = tr_nodes_ids(reader->nodes, at, rows, TR_WAIT_FOREVER, reader->ids, &why);
         if (rv == 0)
-            rv = tr_graph_fetch(reader->job->graph, 0, reader->info.name, reader->ids, rows,
-                                TR_WAIT_FOREVER, reader->bytes, &why);
+            rv = tr_graph_fetch(reader->job->graph, reader->job->ntype, reader->info.name,
+                                reader->ids, rows, TR_WAIT_FOREVER, reader->bytes, &why);
         if (rv != 0)
             return session_failed(&why, rv, error);
         features_convert(reader->info.dtype, reader->bytes, rows * width, reader->values);
@@ -130,10 +130,11 @@ static int columns_open(struct columns_reader *reader, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct tr_feature_info *info = &reader->info;
-    int rv = tr_graph_find_feature(reader->job->graph, 0, reader->job->config->features, info,
-                                   &why);
+    int rv = tr_graph_find_feature(reader->job->graph, reader->job->ntype,
+                                   reader->job->config->features, info, &why);
     if (rv == 0)
-        rv = tr_nodes_all(reader->job->graph, 0, TR_WAIT_FOREVER, &reader->nodes, &why);
+        rv = tr_nodes_all(reader->job->graph, reader->job->ntype, TR_WAIT_FOREVER, &reader->nodes,
+                          &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     reader->at_once = info->row_bytes > 0 ? BYTES_AT_ONCE / info->row_bytes : ROWS_LEAST;

@@ -32,8 +32,20 @@ int run_config_names(struct run_config *config, const char *features, const char
                : TR_ENOMEM;
 }
 
+int run_config_name_types(struct run_config *config, const char *label_type,
+                          const char *etype_fanout)
+{
+    config->label_type = label_type == NULL ? NULL : strdup(label_type);
+    config->etype_fanout = etype_fanout == NULL ? NULL : strdup(etype_fanout);
+    return (config->label_type || !label_type) && (config->etype_fanout || !etype_fanout)
+               ? 0
+               : TR_ENOMEM;
+}
+
 void run_config_fini(struct run_config *config)
 {
+    free(config->label_type);
+    free(config->etype_fanout);
     free(config->edge_weight);
     free(config->features);
     free(config->labels);
@@ -82,6 +94,10 @@ static json_t *whole_model_to_json(const struct model_config *model)
         rv |= json_object_set_new(object, "residual", json_true());
     if (model->standardise)
         rv |= json_object_set_new(object, "standardise", json_true());
+    if (model->bases != 0)
+        rv |= json_object_set_new(object, "bases", json_integer(model->bases));
+    if (model->heads != 1)
+        rv |= json_object_set_new(object, "heads", json_integer(model->heads));
     if (model->norm != MODEL_NORM_NONE)
         rv |= json_object_set_new(object, "norm", json_string(model_norm_name(model->norm)));
     if (rv == 0)
@@ -107,12 +123,19 @@ static json_t *plain_run_to_json(const struct run_config *config)
 json_t *run_config_to_json(const struct run_config *config)
 {
     json_t *object = plain_run_to_json(config);
-    if (config->edge_weight == NULL || object == NULL)
-        return object;
-    if (json_object_set_new(object, "edge_weight", json_string(config->edge_weight)) == 0)
-        return object;
-    json_decref(object);
-    return NULL;
+    const struct {
+        const char *key, *text;
+    } texts[] = { { "edge_weight", config->edge_weight },
+                  { "label_type", config->label_type },
+                  { "etype_fanout", config->etype_fanout } };
+    for (size_t i = 0; object != NULL && i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].text == NULL ||
+            json_object_set_new(object, texts[i].key, json_string(texts[i].text)) == 0)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
 }
 
 /* The position of a name in a list of count, or -1. */
@@ -255,6 +278,8 @@ static int read_model(const struct json_field *run, struct model_config *model,
         { "epochs", VALUE_COUNT, &model->epochs, false },
         { "residual", VALUE_BOOL, &model->residual, true },
         { "norm", VALUE_TEXT, &names->norm, true },
+        { "bases", VALUE_COUNT, &model->bases, true },
+        { "heads", VALUE_COUNT, &model->heads, true },
         { "standardise", VALUE_BOOL, &model->standardise, true },
     };
     struct json_field object;
@@ -291,6 +316,7 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
 {
     struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
+    const char *label_type = NULL, *etype_fanout = NULL;
     const struct read_value values[] = {
         { "batch_size", VALUE_COUNT, &config->batch_size, false },
         { "replace", VALUE_BOOL, &config->replace, false },
@@ -305,7 +331,10 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         { "val_mask", VALUE_TEXT, &val_mask, false },
         { "test_mask", VALUE_TEXT, &test_mask, false },
         { "edge_weight", VALUE_TEXT, &edge_weight, true },
+        { "label_type", VALUE_TEXT, &label_type, true },
+        { "etype_fanout", VALUE_TEXT, &etype_fanout, true },
     };
+    config->model.heads = 1;
     int rv = read_model(run, &config->model, &names, error);
     if (rv == 0)
         rv = read_values(run, values, sizeof values / sizeof values[0], error);
@@ -318,7 +347,8 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
     if (config->batch_size == 0)
         return error_set(error, TR_EFORMAT, "%s: run.batch_size is 0", path);
     if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
-        0)
+            0 ||
+        run_config_name_types(config, label_type, etype_fanout) != 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     return model_config_check(&config->model, error);
 }

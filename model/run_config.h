@@ -36,8 +36,10 @@ struct run_config {
     enum run_evaluation evaluation;
     uint32_t evaluate_every;
     uint32_t patience;
-    char *edge_weight; /* name of an edge feature; NULL: edges count alike */
-    char *features;    /* names of node features */
+    char *edge_weight;  /* name of an edge feature; NULL: edges count alike */
+    char *label_type;   /* node type that has the labels; NULL: the only one, or found by them */
+    char *etype_fanout; /* draws of relations, "RELATION=N,N;..."; NULL: fanout is every one's */
+    char *features;     /* names of node features */
     char *labels;
     char *train_mask;
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
@@ -57,6 +59,9 @@ struct run_config {
 int run_config_names(struct run_config *config, const char *features, const char *labels,
                      const char *train_mask, const char *val_mask, const char *test_mask,
                      const char *edge_weight);
+/* Of models of relations; each may be NULL. TR_ENOMEM. */
+int run_config_name_types(struct run_config *config, const char *label_type,
+                          const char *etype_fanout);
 void run_config_fini(struct run_config *config);
 
 /* A new object with every field, or NULL when memory is out. */

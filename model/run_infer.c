@@ -90,7 +90,7 @@ int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *err
     while (rv == 0 && (rv = all.source.base.next(&all.source.base, &batch, error)) == 0) {
         const float *logits;
         rv = model_forward(job->model, batch, &logits, error);
-        size_t seeds = batch->nodes[0].num_seeds;
+        size_t seeds = batch->nodes[job->ntype].num_seeds;
         if (rv == 0)
             memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
         if (rv == 0 && job->keep_hidden)
@@ -150,7 +150,7 @@ static int write_predictions(const struct run_job *job, const char *graph, const
                              enum predictions_format format, struct error *error)
 {
     struct name_reader names;
-    int rv = name_reader_open(&names, graph, 0, job->config->labels, error);
+    int rv = name_reader_open(&names, graph, job->ntype, job->config->labels, error);
     if (rv != 0)
         return rv;
     rv = predictions_write(files_posix, path, format, job->config->model.loss, &job->logits, &names,

@@ -209,7 +209,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     }
     /* From here on each step takes what the one before found: the partitions say inputs and
      * classes, these complete the configuration, and the model is made of that. */
-    rv = run_job_check_types(job, graph, error);
+    rv = run_job_take_types(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;
         job->whole.cancel = hooks->cancel;
@@ -256,6 +256,7 @@ void run_job_close(struct run_job *job)
     if (job->session != NULL && job->hooks.opened != NULL)
         job->hooks.opened(job->hooks.arg, NULL);
     tr_session_close(job->session);
+    run_job_drop_types(job);
     free(job->beginning);
     free(job->columns);
     free(job->class_weights);

@@ -62,7 +62,11 @@ struct run_job {
     float *beginning; /* the weights that all replicas begin with, [parameters]; NULL: drawn */
     float *columns;   /* features are standardised by, [2 * inputs]; NULL: by what a file says */
     float *class_weights;
-    struct part_views parts; /* the partitions that are in this process */
+    uint32_t ntype;           /* that has the labels */
+    bool has_features;        /* any node type */
+    struct model_types types; /* of models of relations */
+    int32_t *fanouts;         /* [layers][edge types], of these */
+    struct part_views parts;  /* the partitions that are in this process */
     struct exact_graph whole;
     struct weighted_norms norms; /* of gcn with weights of edges */
     struct exact *exact;         /* made with the first evaluation over the whole graph */

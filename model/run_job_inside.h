@@ -3,7 +3,8 @@
  * The functions of a job (run_job.h) that its files have of each other.
  *
  *     run_job.c        opens session, graph and model, in order, and closes them
- *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
+ *     run_types.c      the types of nodes and edges, as models of relations take them
+ *     run_classes.c    what the graph says of the model: inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
  *     run_choice.c     what a training leaves to be chosen by the graph
  *     run_homophily.c  how alike the labels of neighbours are
@@ -42,8 +43,11 @@ static inline bool run_job_has_fewest_nodes(const struct run_config *config, uin
 /* Makes so many helpers, which are watched where the layout says so. NULL: out of memory or
  * threads. */
 struct parallel *run_job_parallel(const struct run_job *job, size_t helpers);
-/* TR_EUNSUPPORTED: the graph has several types. */
-int run_job_check_types(const struct run_job *job, const char *path, struct error *error);
+/* Takes the types of the graph at path, where the model is one of relations, and finds the one that
+ * has the labels. TR_EUNSUPPORTED: the graph has several, and the model takes one. run_job_drop_types()
+ * frees them, after a failure too. */
+int run_job_take_types(struct run_job *job, const char *path, struct error *error);
+void run_job_drop_types(struct run_job *job);
 /* Inputs and classes follow from the graph; a run that is read back must agree. */
 int run_job_complete_config(struct run_job *job, struct error *error);
 /* Adds the labels of the nodes to counts[classes]; of several labels a node, each by itself. */

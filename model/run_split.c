@@ -16,20 +16,28 @@ static void loader_options(const struct run_job *job, bool shuffle,
     options->shuffle = shuffle;
     options->drop_last = shuffle && config->drop_last;
     options->degrees = config->model.kind == MODEL_GCN;
-    options->features = config->features;
+    /* Learned rows are by original ID. */
+    options->original_ids = config->model.types != NULL;
+    options->features = job->has_features ? config->features : NULL;
     options->labels = config->labels;
 }
 
-/* The same draws, with the weights of their edges: table 0. */
-static int weigh_draws(const struct run_job *job, const struct tr_loader_options *options,
-                       struct tr_sample_spec **spec, struct tr_error *why)
+/* The same draws, with the weights of their edges: table 0. Of models of relations, draws for each
+ * edge type. */
+static int specify_draws(const struct run_job *job, const struct tr_loader_options *options,
+                         struct tr_sample_spec **spec, struct tr_error *why)
 {
+    uint32_t etypes = job->config->model.types == NULL ? 1 : job->types.num_etypes;
     int rv = tr_sample_spec_create(job->graph, options->num_layers, spec, why);
-    for (uint32_t l = 0; rv == 0 && l < options->num_layers; l++)
-        rv = tr_sample_spec_set_fanout(*spec, l, 0, options->fanout[l], why);
+    for (uint32_t l = 0; l < options->num_layers; l++)
+        for (uint32_t e = 0; rv == 0 && e < etypes; e++)
+            rv = tr_sample_spec_set_fanout(
+                *spec, l, e,
+                job->fanouts == NULL ? options->fanout[l] : job->fanouts[(size_t)l * etypes + e],
+                why);
     if (rv == 0)
-        rv = tr_sample_spec_set_replace(*spec, TR_EVERY, 0, options->replace, why);
-    if (rv == 0)
+        rv = tr_sample_spec_set_replace(*spec, TR_EVERY, TR_EVERY, options->replace, why);
+    if (rv == 0 && job->config->edge_weight != NULL)
         rv = tr_sample_spec_add_table(*spec, TR_OF_EDGES, 0, job->config->edge_weight, TR_FOR_ALL,
                                       why);
     return rv;
@@ -41,7 +49,7 @@ static int open_loader(struct run_job *job, struct tr_loader_options *options,
     struct tr_error why = TR_ERROR_INIT;
     struct tr_sample_spec *spec = NULL;
     bool weighted = job->config->edge_weight != NULL;
-    int rv = weighted ? weigh_draws(job, options, &spec, &why) : 0;
+    int rv = weighted || job->fanouts != NULL ? specify_draws(job, options, &spec, &why) : 0;
     options->spec = spec;
     if (rv == 0)
         rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
@@ -53,6 +61,7 @@ static int open_loader(struct run_job *job, struct tr_loader_options *options,
         return rv;
     }
     loader_source_init(&split->source, job->session, split->loader, job->hooks.cancel);
+    split->source.types = job->config->model.types;
     if (weighted)
         split->source.weights = 0;
     return 0;
@@ -68,8 +77,9 @@ static int open_split(struct run_job *job, const char *mask, struct run_job_spli
     loader_options(job, false, &options);
     options.world = 1;
     int rv = mask == NULL
-                 ? tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &split->nodes, &why)
-                 : tr_nodes_masked(job->graph, 0, mask, TR_WAIT_FOREVER, &split->nodes, &why);
+                 ? tr_nodes_all(job->graph, job->ntype, TR_WAIT_FOREVER, &split->nodes, &why)
+                 : tr_nodes_masked(job->graph, job->ntype, mask, TR_WAIT_FOREVER, &split->nodes,
+                                   &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     return open_loader(job, &options, split, error);
@@ -110,7 +120,8 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     loader_options(job, true, &options);
     options.rank = rank;
     options.world = world;
-    int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, TR_WAIT_FOREVER, &all, &why);
+    int rv = tr_nodes_masked(job->graph, job->ntype, job->config->train_mask, TR_WAIT_FOREVER, &all,
+                             &why);
     /* An empty set is refused before a deal is read for it, which would not say why. */
     if (rv == 0 && tr_nodes_count(all) == 0) {
         rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
@@ -134,6 +145,7 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
 void run_job_split_close(struct run_job_split *split)
 {
     tr_batch_release(split->source.batch);
+    batch_view_fini(&split->source.view);
     tr_loader_close(split->loader);
     tr_nodes_close(split->nodes);
     *split = (struct run_job_split){ 0 };

@@ -61,7 +61,7 @@ static void say_head(const struct survey *s)
     snprintf(text, sizeof text,
              "%llu nodes, %u classes; %llu nodes to train on, %llu to validate, %llu to test; %s "
              "with %zu parameters; %llu step%s an epoch",
-             (unsigned long long)tr_graph_num_nodes(s->job->graph, 0), model->classes,
+             (unsigned long long)tr_graph_num_nodes(s->job->graph, s->job->ntype), model->classes,
              (unsigned long long)count_of(s, 0), (unsigned long long)count_of(s, 1),
              (unsigned long long)count_of(s, 2), model_kind_name(model->kind),
              model_params(s->job->model)->trained, (unsigned long long)steps,
@@ -236,7 +236,8 @@ static int advise_scales(const struct survey *s)
     const struct run_config *config = s->job->config;
     const struct model_config *model = &config->model;
     uint32_t width = model->inputs;
-    if (!config->choose_standardise || model->standardise || model->normalise || width == 0)
+    if (model->types != NULL || !config->choose_standardise || model->standardise ||
+        model->normalise || width == 0)
         return 0;
     float *columns = malloc(2 * (size_t)width * sizeof *columns);
     int rv = columns == NULL ? error_set(s->error, TR_ENOMEM, "no memory to look at the features")
@@ -260,6 +261,7 @@ static void advise_weights(const struct survey *s)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     if (s->job->config->edge_weight == NULL &&
+        !model_kind_has_relations(s->job->config->model.kind) &&
         tr_graph_find_edge_feature(s->job->graph, 0, EDGE_WEIGHTS, &info, NULL) == 0 &&
         info.width == 1)
         advise(s,
@@ -294,7 +296,7 @@ int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_
     struct tr_error why = TR_ERROR_INIT;
     const struct run_config *config = job->config;
     uint32_t classes = config->model.classes;
-    uint64_t nodes = tr_graph_num_nodes(job->graph, 0);
+    uint64_t nodes = tr_graph_num_nodes(job->graph, job->ntype);
     struct survey s = { .job = job,
                         .splits = splits,
                         .say = say,
@@ -312,7 +314,8 @@ int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_
         rv = s.seen == NULL ? error_set(error, TR_ENOMEM, "no memory for marks of nodes") : 0;
     }
     if (rv == 0) {
-        rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &s.nodes[0], &why);
+        rv = tr_nodes_masked(job->graph, job->ntype, config->train_mask, TR_WAIT_FOREVER,
+                             &s.nodes[0], &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0)

@@ -12,6 +12,9 @@
 /* Layers that nobody named, where the graph chooses no others. */
 #define LAYERS_UNSAID 2u
 
+/* As in the paper. */
+#define HEADS_UNSAID 8u
+
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
 struct tr_train_options training_defaults(void)
@@ -157,6 +160,8 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
                             "tr_train_options: standardise and no_standardise are opposites");
     model->residual = from->residual;
     model->hidden = from->hidden;
+    model->bases = from->bases;
+    model->heads = from->heads != 0 ? from->heads : model->kind == MODEL_GAT ? HEADS_UNSAID : 1;
     model->dropout = from->dropout;
     config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
     model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;
@@ -230,7 +235,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
     to->model = to->optimiser = to->schedule = to->loss = to->metric = to->evaluation = NULL;
     to->norm = NULL;
     to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
-    to->edge_weight = NULL;
+    to->edge_weight = to->label_type = to->etype_fanout = NULL;
     int rv = copy_text(&to->graph);
     rv |= copy_text(&to->run);
     rv |= copy_text(&to->deal);
@@ -308,7 +313,8 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
         return rv;
     if (copy_texts(&t->options, &asked) != 0 ||
         run_config_names(&t->config, from->features, from->labels, from->train_mask, from->val_mask,
-                         from->test_mask, from->edge_weight) != 0)
+                         from->test_mask, from->edge_weight) != 0 ||
+        run_config_name_types(&t->config, from->label_type, from->etype_fanout) != 0)
         return tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     return 0;
 }

@@ -52,6 +52,10 @@ struct train_values {
     const char *from;
     const char *features;
     const char *edge_weight;
+    const char *label_type;
+    const char *etype_fanout;
+    uint64_t bases;
+    uint64_t heads;
     const char *labels;
     const char *train_mask;
     const char *val_mask;

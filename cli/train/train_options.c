@@ -23,9 +23,10 @@ const struct option_spec train_options[] = {
     { .name = "model",
       .kind = OPTION_CHOICE,
       .offset = AT(model),
-      .choices = "auto|sage|gcn",
+      .choices = "auto|sage|gcn|rgcn|gat",
       .fallback = "auto",
-      .help = "GraphSAGE with mean, or GCN; auto: sage, or chosen without --epochs" },
+      .help = "GraphSAGE with mean, or GCN; auto: sage, or chosen without --epochs; of several types "
+              "RGCN or graph attention" },
     { .name = "layers",
       .field = "options.num_layers",
       .kind = OPTION_COUNT,
@@ -60,6 +61,26 @@ const struct option_spec train_options[] = {
       .max = INT32_MAX,
       .help = "neighbours to draw for a node, a number for each layer, the input layer's first; "
               "-1: all; otherwise 10,25, or chosen without --epochs" },
+    { .name = "etype-fanout",
+      .field = "options.etype_fanout",
+      .kind = OPTION_TEXT,
+      .offset = AT(etype_fanout),
+      .metavar = "REL=N,...;...",
+      .help = "of rgcn and gat: what edge types draw that do not draw as --fanout says; 0: none" },
+    { .name = "bases",
+      .kind = OPTION_COUNT,
+      .offset = AT(bases),
+      .metavar = "B",
+      .fallback = "0",
+      .max = 4096,
+      .help = "of rgcn: matrices that relations share and mix; 0: each has one of its own" },
+    { .name = "heads",
+      .kind = OPTION_COUNT,
+      .offset = AT(heads),
+      .metavar = "H",
+      .fallback = "0",
+      .max = 256,
+      .help = "of gat: heads of attention in each layer; 0: 8" },
     { .name = "batch-size",
       .kind = OPTION_COUNT,
       .offset = AT(batch_size),
@@ -255,6 +276,13 @@ const struct option_spec train_options[] = {
       .offset = AT(edge_weight),
       .metavar = "NAME",
       .help = "edge feature that weighs neighbours; without it they count alike" },
+    { .name = "label-type",
+      .field = "options.label_type",
+      .kind = OPTION_TEXT,
+      .offset = AT(label_type),
+      .metavar = "TYPE",
+      .help =
+          "of rgcn and gat: the node type that is learned; otherwise the only one with labels" },
     { .name = "labels",
       .kind = OPTION_TEXT,
       .offset = AT(labels),
@@ -418,7 +446,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 }
 
 /* The names behind numbers of choices, in the order of the options' table. */
-static const char *const MODELS[] = { NULL, "sage", "gcn" };
+static const char *const MODELS[] = { NULL, "sage", "gcn", "rgcn", "gat" };
 static const char *const NORMS[] = { "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
@@ -440,6 +468,10 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
 {
     options->model = MODELS[values->model];
     options->hidden = (uint32_t)values->hidden;
+    options->etype_fanout = values->etype_fanout;
+    options->bases = (uint32_t)values->bases;
+    options->heads = (uint32_t)values->heads;
+    options->label_type = values->label_type;
     options->residual = values->residual;
     options->norm = NORMS[values->norm];
     options->batch_size = (uint32_t)values->batch_size;

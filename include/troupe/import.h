@@ -55,11 +55,16 @@ struct tr_import_edges_options {
     const char *node_features;
     uint32_t feature_base; /* enum tr_feature_base */
     uint32_t rows;         /* enum tr_import_rows */
+    /* Each edge type gets another of the reverse edges, with "rev_" before its name: edge i of it is the
+     * reverse of edge i, and has its features. Of one edge type undirected is meant, which adds reverses to
+     * that. */
+    bool reverse_types;
+    unsigned char reserved[7];
 };
 #define TR_IMPORT_EDGES_OPTIONS_INIT                                                              \
     {                                                                                             \
         sizeof(struct tr_import_edges_options), NULL, NULL, false, false, 0, 0, NULL, NULL, 0, 0, \
-            0, NULL, 0, 0                                                                         \
+            0, NULL, 0, 0, false, ""                                                              \
     }
 
 /* TR_EINVAL names an option. The task's outcome may be TR_ENOENT, TR_EIO, TR_EFORMAT or TR_ERANGE,

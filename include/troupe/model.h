@@ -4,7 +4,8 @@
  *
  * Both are tasks (troupe/task.h), each with a session and a graph of its own: the caller waits for
  * them, pulls their progress and cancels them as any other task, and asks for what they found with
- * the functions below. They take graphs of one node type and one edge type. The folder of a run is
+ * the functions below. sage and gcn take graphs of one node type and one edge type, rgcn and gat any
+ * number of each, with the labels on one node type: nodes are then those of that type. The folder of a run is
  * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; the model that this
  * library trained has the bytes of the one that the command trained with the same options, and
  * `troupe infer` reads the run. The trainers of a task may be some of a job's of several processes,
@@ -69,7 +70,7 @@ struct tr_train_options {
     const char *graph;             /* DIR/NAME.json */
     const char *run;               /* the run's folder */
     bool replace;                  /* the run that is there */
-    const char *model;             /* "sage" or "gcn"; NULL: "sage", or chosen with the epochs */
+    const char *model; /* "sage", "gcn", "rgcn" or "gat"; NULL: "sage", or chosen with the epochs */
     uint32_t num_layers;           /* or TR_TRAIN_COUNT_CHOSEN */
     int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
     uint32_t hidden;
@@ -158,6 +159,14 @@ struct tr_train_options {
      * Each trainer's host sees the files of all partitions then where the model is gcn. NULL: edges
      * count alike. */
     const char *edge_weight;
+    /* Of models of relations, rgcn and gat. The node type that has the labels; NULL: the only one that
+     * has them. */
+    const char *label_type;
+    /* Draws of relations that are not fanout's: "RELATION=5,10;SOURCE:RELATION:DESTINATION=0,3", a number
+     * a layer as in fanout, 0 for none. NULL: all draw as fanout says. */
+    const char *etype_fanout;
+    uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
+    uint32_t heads; /* gat: of attention, in each layer; 0: 8 */
 };
 
 /* The largest weight of an edge: a node's edges have a finite sum. */
@@ -374,7 +383,7 @@ struct tr_model;
 
 struct tr_model_info {
     size_t size;
-    const char *kind; /* "sage" or "gcn" */
+    const char *kind; /* "sage", "gcn", "rgcn" or "gat" */
     uint32_t layers, inputs, hidden, classes;
     const char *loss;   /* "softmax" or "sigmoid" */
     const char *metric; /* by which the best epoch was found */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies any raw graph into a folder, in pieces of bounded memory. */
+#include "config.h" /* asprintf */
+
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "partition/raw/node_features.h"
@@ -18,7 +21,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int copy_edges(struct raw_graph *graph, struct reverse_pairs *reverse,
+static int copy_edges(struct raw_graph *graph, struct reverse_pairs *reverse, bool both_ways,
                       struct raw_writer *writer, struct error *error)
 {
     bool behind = false;
@@ -35,6 +38,9 @@ static int copy_edges(struct raw_graph *graph, struct reverse_pairs *reverse,
                 reverse_pairs_add_doubled(reverse, some, src, dst, &behind);
             if (rv == 0)
                 rv = raw_writer_edges(writer, type, some, src, dst, error);
+            if (rv == 0 && both_ways)
+                rv = raw_writer_edges(writer, graph->types.num_etypes + type, some, dst, src,
+                                      error);
             done += some;
         }
     }
@@ -62,14 +68,15 @@ static int copy_csr(struct raw_graph *graph, uint32_t index, struct raw_writer *
     return rv;
 }
 
-static int copy_table(struct raw_graph *graph, uint32_t index, struct raw_writer *writer,
-                      struct error *error)
+/* type: of the table in the copy. */
+static int copy_table(struct raw_graph *graph, uint32_t index, uint32_t type,
+                      struct raw_writer *writer, struct error *error)
 {
     const struct raw_table *table = &graph->tables[index];
     uint32_t out;
     if (table->csr != NULL)
         return copy_csr(graph, index, writer, error);
-    int rv = raw_writer_add_table(writer, table->name, table->on_edges, table->type, table->dtype,
+    int rv = raw_writer_add_table(writer, table->name, table->on_edges, type, table->dtype,
                                   table->ndim, table->shape, &out, error);
     if (rv != 0)
         return rv;
@@ -121,6 +128,33 @@ static int copy_names(const struct raw_names *names, struct raw_writer *writer, 
     return rv;
 }
 
+/* The types of the graph, and behind them one for the reverse of each edge type. */
+static int add_reverse_types(const struct raw_graph *graph, struct graph_types *types,
+                             struct error *error)
+{
+    const struct graph_types *from = &graph->types;
+    int rv = graph_types_copy(types, from);
+    if (rv != 0)
+        return error_set(error, rv, "%s: no memory for the types of the graph", graph->name);
+    for (uint32_t e = 0; rv == 0 && e < from->num_etypes; e++) {
+        const struct graph_etype *etype = &from->etypes[e];
+        char *name = NULL;
+        if (asprintf(&name, "%s:rev_%s:%s", from->ntypes[etype->dst], etype->name,
+                     from->ntypes[etype->src]) < 0)
+            return error_set(error, TR_ENOMEM, "%s: no memory for the types of the graph",
+                             graph->name);
+        rv = graph_types_add_etype(types, name, error);
+        if (rv == TR_EEXIST)
+            error_set(
+                error, rv,
+                "%s: the graph has edges of type '%s' already: it has the reverse ones; leave "
+                "\"reverse_types\" out",
+                graph->name, name);
+        free(name);
+    }
+    return rv;
+}
+
 int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
              struct error *error)
 {
@@ -132,13 +166,22 @@ int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum 
                   const struct raw_write_options *options, struct error *error)
 {
     struct raw_writer *writer;
-    int rv = raw_writer_open(path, options, graph->name, &graph->types, graph->num_nodes, &writer,
-                             error);
+    struct graph_types types = { 0 };
+    bool both_ways = options != NULL && options->reverse_types;
+    int rv = both_ways ? add_reverse_types(graph, &types, error) : 0;
+    if (rv == 0)
+        rv = raw_writer_open(path, options, graph->name, both_ways ? &types : &graph->types,
+                             graph->num_nodes, &writer, error);
+    graph_types_fini(&types);
     if (rv != 0)
         return rv;
-    rv = copy_edges(graph, reverse, writer, error);
-    for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++)
-        rv = copy_table(graph, i, writer, error);
+    rv = copy_edges(graph, reverse, both_ways, writer, error);
+    for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++) {
+        const struct raw_table *table = &graph->tables[i];
+        rv = copy_table(graph, i, table->type, writer, error);
+        if (rv == 0 && both_ways && table->on_edges)
+            rv = copy_table(graph, i, graph->types.num_etypes + table->type, writer, error);
+    }
     for (uint32_t i = 0; rv == 0 && i < graph->num_names; i++)
         rv = copy_names(&graph->names[i], writer, error);
     if (rv == 0 && features != NULL)

@@ -31,6 +31,7 @@ static int open_folder(const char *path, const struct raw_options *options, stru
         /* This one is asked for first: it names its files, and one of them may be an edges.npy. */
         { "metadata.json", raw_open_chunked },
         { "edges.npy", raw_open_npy_folder },
+        { "triples.npy", raw_open_npy_folder },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *inside = files_join(path, kinds[i].holds);
@@ -44,7 +45,7 @@ static int open_folder(const char *path, const struct raw_options *options, stru
         return rv == 0 ? kinds[i].open(path, options, out, error) : rv;
     }
     return error_set(error, TR_ENOENT,
-                     "%s: holds neither metadata.json nor edges.npy; name the "
+                     "%s: holds none of metadata.json, edges.npy and triples.npy; name the "
                      "folder of a graph",
                      path);
 }

@@ -27,6 +27,9 @@ struct raw_write_options {
     struct files *files;         /* NULL = files_posix */
     const struct cancel *cancel; /* asked at each append and while copying */
     bool replace;                /* a raw or empty folder is replaced, else TR_EEXIST */
+    /* raw_copy: each edge type gets another, "rev_" before its name, with its edges turned round in
+     * their order and what they have: edge i is the reverse of edge i. */
+    bool reverse_types;
     /* Told at each append; may be NULL. what: "edges", total 0 as it is not known here; or
      * "features", in bytes, of the tables added so far. */
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);

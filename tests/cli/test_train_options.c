@@ -125,6 +125,10 @@ static void every_option_reaches_its_field(void **unused)
         "--eval-every=19",
         "--features=f",
         "--edge-weight=w",
+        "--label-type=t",
+        "--etype-fanout=e=1",
+        "--bases=28",
+        "--heads=29",
         "--labels=l",
         "--from=other",
         "--train-mask=a",
@@ -174,6 +178,10 @@ static void every_option_reaches_its_field(void **unused)
     assert_int_equal(o.evaluate_every, 19);
     assert_string_equal(o.features, "f");
     assert_string_equal(o.edge_weight, "w");
+    assert_string_equal(o.label_type, "t");
+    assert_string_equal(o.etype_fanout, "e=1");
+    assert_int_equal(o.bases, 28);
+    assert_int_equal(o.heads, 29);
     assert_string_equal(o.labels, "l");
     assert_string_equal(o.from, "other");
     assert_string_equal(o.train_mask, "a");

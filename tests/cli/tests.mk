@@ -41,6 +41,7 @@ cli_shell_tests = \
     tests/cli/sparse.sh \
     tests/cli/progress.sh \
     tests/cli/public.sh \
+    tests/cli/relations.sh \
     tests/cli/report.sh \
     tests/cli/seeds.sh \
     tests/cli/simulate.sh \
