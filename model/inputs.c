@@ -65,7 +65,7 @@ int inputs_check(const struct inputs *inputs, const struct mini_batch *batch, st
         const struct batch_nodes *nodes = &batch->nodes[t];
         const struct batch_rows *features = &nodes->features;
         uint32_t width = types->ntypes[t].inputs;
-        if (!inputs_wants(inputs, t))
+        if (!inputs_wants(inputs, t) && !params_one_hot(inputs->params, 0, t))
             continue;
         if (types->ntypes[t].embedded > 0) {
             rc = check_learned(&types->ntypes[t], nodes, error);

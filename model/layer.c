@@ -145,6 +145,21 @@ static float *block_aggregates(const struct layer_job *job, const struct term *t
                                 : tensor_row(&job->tools->aggregates, worker * MATMUL_ROWS);
 }
 
+/* Adds the mean of the matrix's rows of the sources. */
+static void add_one_hot(const struct layer_job *job, const struct term *term, size_t block,
+                        size_t worker, float *out)
+{
+    const struct term_params *params = term->params;
+    const struct kernels *kernels = job->tools->kernels;
+    float *row = tensor_row(&job->tools->products, worker * MATMUL_ROWS);
+    for (size_t i = term->begins[block]; i < term->begins[block + 1]; i++) {
+        propagate(&term->prop, kernels, (uint32_t)i, params->width, job->weights + params->weight,
+                  row);
+        kernels->axpy(out + (term->rows[i] - block * MATMUL_ROWS) * params->width, row, 1.0f,
+                      params->width);
+    }
+}
+
 /* Adds the term's products to the rows of a block that have any. */
 static void add_products(const struct layer_job *job, const struct term *term, size_t block,
                          size_t worker, float *out)
@@ -174,8 +189,15 @@ static void multiply_terms(const struct layer_job *job, size_t block, size_t cou
         matmul_forward(count, p->in, p->out, own_rows(job, begin), job->weights + p->self, 0, out);
     else
         memset(out, 0, count * p->out * sizeof *out);
+    for (size_t i = 0; p->own_one_hot && i < count; i++)
+        memcpy(out + i * p->out, job->weights + p->own_rows + layer->own_ids[begin + i] * p->out,
+               p->out * sizeof *out);
     for (uint32_t t = 0; t < p->num_terms; t++) {
         const struct term *term = &layer->terms[t];
+        if (term->params->one_hot) {
+            add_one_hot(job, term, block, worker, out);
+            continue;
+        }
         if (term->attention == NULL) {
             add_products(job, term, block, worker, out);
             continue;
@@ -260,7 +282,7 @@ static int reserve_terms(struct layer *layer, struct layer_tools *tools)
     int rc = 0;
     for (uint32_t t = 0; rc == 0 && t < layer->params->num_terms; t++) {
         struct term *term = &layer->terms[t];
-        if (term->attention != NULL)
+        if (term->attention != NULL || term->params->one_hot)
             continue;
         widest = term->params->in > widest ? term->params->in : widest;
         if (whole || layer->training)
@@ -354,10 +376,13 @@ static void term_back(const struct layer_job *job, const struct term *term, size
     const struct term_params *params = term->params;
     size_t first = term->begins[block], count = term->begins[block + 1] - first;
     size_t width = params->width, weight = params->weight;
-    float *some = tensor_row(&job->tools->products, worker * MATMUL_ROWS);
+    float *some = params->one_hot ? tensor_row(&term->aggregate_grads, first)
+                                  : tensor_row(&job->tools->products, worker * MATMUL_ROWS);
     for (size_t i = 0; i < count; i++)
         memcpy(some + i * width, grads + (term->rows[first + i] - block * MATMUL_ROWS) * width,
                width * sizeof *some);
+    if (params->one_hot) /* its matrix's rows gather these when all are there */
+        return;
     matmul_gradient(count, params->in, width, some, tensor_row(&term->aggregate, first), 1,
                     partial + (weight - job->layer->params->self));
     if (term->with_input)
@@ -384,6 +409,10 @@ static void own_back(const struct layer_job *job, size_t begin, size_t count, fl
     const struct layer_params *p = layer->params;
     if (p->has_self)
         matmul_gradient(count, p->in, p->out, grads, own_rows(job, begin), beta, partial);
+    /* A node stands once in a batch, so each row has one writer. */
+    for (size_t i = 0; p->own_one_hot && i < count; i++)
+        memcpy(job->grads + p->own_rows + layer->own_ids[begin + i] * p->out, grads + i * p->out,
+               p->out * sizeof *grads);
     if (!layer->with_own)
         return;
     float *own = reads_own(p) ? tensor_row(&layer->self_grads, begin) : NULL;
@@ -512,6 +541,12 @@ static int reserve_backward(struct layer_job *job)
         rc = tensor_resize(&tools->products, workers * MATMUL_ROWS, p->out);
     for (uint32_t t = 0; rc == 0 && t < p->num_terms; t++) {
         struct term *term = &layer->terms[t];
+        if (term->params->one_hot) {
+            rc = tensor_resize(&term->aggregate_grads, term->prop.num_dst, term->params->width);
+            if (rc == 0)
+                rc = propagation_transpose(&term->prop);
+            continue;
+        }
         if (term->with_input && term->attention == NULL)
             rc = tensor_resize(&term->aggregate_grads, term->prop.num_dst, term->params->in);
         if (rc == 0 && term->with_input && term->attention == NULL)
@@ -522,6 +557,23 @@ static int reserve_backward(struct layer_job *job)
     if (rc == 0 && stores_grads(layer))
         rc = tensor_resize(&layer->out_grads, num_dst, p->out);
     return rc;
+}
+
+struct one_hot_job {
+    const struct layer_tools *tools;
+    const struct term *term;
+    float *grads; /* of its matrix */
+};
+
+static void one_hot_block(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct one_hot_job *job = arg;
+    const struct term_params *params = job->term->params;
+    size_t end = (block + 1) * MATMUL_ROWS;
+    for (size_t row = block * MATMUL_ROWS; row < end && row < params->in; row++)
+        propagate_back(&job->term->prop, job->tools->kernels, (uint32_t)row, params->width,
+                       job->term->aggregate_grads.data, job->grads + row * params->width);
 }
 
 int layer_backward(struct layer *layer, struct layer_tools *tools, const float *out_grads,
@@ -536,8 +588,15 @@ int layer_backward(struct layer *layer, struct layer_tools *tools, const float *
         return rc;
     if (stores_grads(layer))
         sum_grads(&job);
+    if (p->own_one_hot) /* nodes that the batch does not have */
+        memset(grads + p->own_rows, 0, (size_t)p->in * p->out * sizeof *grads);
     parallel_for(tools->parallel, job.lanes.count, backward_lane, &job);
     layer_reduce(tools, job.lanes.count, grads + p->self, p->end - p->self, true);
+    for (uint32_t t = 0; t < p->num_terms; t++) {
+        struct one_hot_job matrix = { tools, &layer->terms[t], grads + p->terms[t].weight };
+        if (p->terms[t].one_hot)
+            parallel_for(tools->parallel, matmul_blocks(p->terms[t].in), one_hot_block, &matrix);
+    }
     /* These add to what was just set to 0, and read gradients that went through the norm. */
     for (uint32_t t = 0; rc == 0 && t < p->num_terms; t++)
         if (layer->terms[t].attention != NULL)

@@ -11,6 +11,9 @@
  *                block of rows, and is used at once while it is in the cache: it is never stored
  *                whole, but for a layer that is batch_normed or attends
  *
+ * A one-hot row times a matrix is a row of the matrix: nothing is multiplied there, and the gradient of a
+ * row is gathered over the edges from its node.
+ *
  * The order of the sum is fixed: own rows first, then terms by the number of their edge type; where
  * there is one term over all destinations (sage, gcn), that one first.
  *
@@ -40,7 +43,8 @@ struct layer {
     const struct layer_params *params;
     struct term *terms; /* [params->num_terms] */
     struct readers readers;
-    uint32_t num_dst; /* of the block that it is prepared for */
+    uint32_t num_dst;        /* of the block that it is prepared for */
+    const uint64_t *own_ids; /* [num_dst] original IDs, where own rows are one-hot */
     bool last;
     bool with_own; /* whoever made its own rows wants their gradients */
     bool training; /* backward will follow; batch_normed: by the batch's own statistics */

@@ -189,9 +189,9 @@ static int find_readers(const struct model *model, uint32_t l, uint32_t ntype,
     for (uint32_t i = params->first[l]; i < params->first[l + 1]; i++) {
         const struct layer *layer = &model->layers[i];
         for (uint32_t t = 0; t < layer->params->num_terms; t++)
-            if (layer->terms[t].params->src == ntype)
+            if (layer->terms[t].params->src == ntype && !layer->terms[t].params->one_hot)
                 readers->terms[readers->num_terms++] = &layer->terms[t];
-        if (layer->params->ntype == ntype)
+        if (layer->params->ntype == ntype && !layer->params->own_one_hot)
             readers->own = layer;
     }
     return 0;
@@ -202,11 +202,13 @@ static int make_terms(struct model *model, struct layer *layer, struct term *ter
     const struct params *params = layer_params_of(model);
     bool first = layer->params->layer == 0;
     layer->terms = terms;
-    layer->with_own = !first || params->types.ntypes[layer->params->ntype].embedded > 0;
+    layer->with_own = !first || (params->types.ntypes[layer->params->ntype].embedded > 0 &&
+                                 !layer->params->own_one_hot);
     for (uint32_t t = 0; t < layer->params->num_terms; t++) {
         struct term *term = &terms[t];
         term->params = &layer->params->terms[t];
-        term->with_input = !first || params->types.ntypes[term->params->src].embedded > 0;
+        term->with_input = !first || (params->types.ntypes[term->params->src].embedded > 0 &&
+                                      !term->params->one_hot);
         if (model->config.kind != MODEL_GAT)
             continue;
         term->attention = attention_create(model->config.heads, params_attends_to_self(params));
@@ -460,7 +462,9 @@ static int prepare_term(struct model *model, const struct mini_batch *batch,
         return gcn_scales(&term->prop, batch->nodes,
                           model->config.edge_weights ? model->norms : NULL);
     case MODEL_RGCN:
-        return term_take_means(term, edges, num_src);
+        return term->params->one_hot
+                   ? term_take_rows(term, edges, batch->nodes[term->params->src].original_ids)
+                   : term_take_means(term, edges, num_src);
     case MODEL_GAT:
         attention_take(term->attention, edges, num_src);
         return 0;
@@ -472,6 +476,7 @@ static int prepare_layer(struct model *model, const struct mini_batch *batch, st
 {
     int rc = 0;
     layer->num_dst = batch->blocks[layer->params->layer].num_dst[layer->params->ntype];
+    layer->own_ids = batch->nodes[layer->params->ntype].original_ids;
     for (uint32_t t = 0; rc == 0 && t < layer->params->num_terms; t++)
         rc = prepare_term(model, batch, layer, &layer->terms[t]);
     return rc;

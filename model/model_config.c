@@ -133,6 +133,16 @@ static int check_class_weights(const struct model_config *config, struct error *
     return 0;
 }
 
+/* Of nodes without features: rgcn has a row a node for each relation from the type and for itself. */
+static uint64_t learned_rows(const struct model_config *config, uint32_t ntype)
+{
+    const struct model_types *types = config->types;
+    uint64_t rows = types->ntypes[ntype].embedded, times = 1;
+    for (uint32_t e = 0; config->kind == MODEL_RGCN && e < types->num_etypes; e++)
+        times += types->etypes[e].src == ntype;
+    return rows > UINT64_MAX / times ? UINT64_MAX : rows * times;
+}
+
 static int check_types(const struct model_config *config, struct error *error)
 {
     const struct model_types *types = config->types;
@@ -149,16 +159,19 @@ static int check_types(const struct model_config *config, struct error *error)
         return error_set(error, TR_EUNSUPPORTED,
                          "model: standardise is of the features of one node type, of %u",
                          types->num_ntypes);
-    for (uint32_t t = 0; t < types->num_ntypes; t++)
-        if (types->ntypes[t].embedded > MODEL_EMBEDDED_MAX / config->hidden ||
-            (embedded += types->ntypes[t].embedded * config->hidden) > MODEL_EMBEDDED_MAX)
+    for (uint32_t t = 0; t < types->num_ntypes; t++) {
+        uint64_t rows = learned_rows(config, t);
+        if (rows > MODEL_EMBEDDED_MAX / config->hidden ||
+            (embedded += rows * config->hidden) > MODEL_EMBEDDED_MAX)
             return error_set(
                 error, TR_ETOOBIG,
-                "model: rows of %u numbers are learned for each of the %llu nodes of "
-                "type '%s', which has no features: more than %llu numbers in all; give "
-                "its nodes features, or make options.hidden smaller",
-                config->hidden, (unsigned long long)types->ntypes[t].embedded,
-                types->ntypes[t].name, (unsigned long long)MODEL_EMBEDDED_MAX);
+                "model: %llu rows of %u numbers are learned for the %llu nodes of type "
+                "'%s', which has no features: more than %llu numbers in all; give its "
+                "nodes features, or make options.hidden smaller",
+                (unsigned long long)rows, config->hidden,
+                (unsigned long long)types->ntypes[t].embedded, types->ntypes[t].name,
+                (unsigned long long)MODEL_EMBEDDED_MAX);
+    }
     return 0;
 }
 

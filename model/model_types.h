@@ -13,8 +13,8 @@
 struct model_ntype {
     const char *name;
     uint32_t inputs; /* features a node */
-    /* Not 0: nodes have no features, and a row is learned for each of that many, by original ID. It
-     * stands for a first layer over one-hot rows. */
+    /* Not 0: nodes have no features, and rows are learned for that many, by original ID: in rgcn those of
+     * the first layer's matrices, over one-hot rows; in gat one that the first layer reads. */
     uint64_t embedded;
 };
 

@@ -34,9 +34,17 @@ const struct layer_params *params_part(const struct params *params, uint32_t lay
     return NULL;
 }
 
+bool params_one_hot(const struct params *params, uint32_t layer, uint32_t ntype)
+{
+    return params->config->kind == MODEL_RGCN && layer == 0 &&
+           params->types.ntypes[ntype].embedded > 0;
+}
+
 uint32_t params_width(const struct params *params, uint32_t layer, uint32_t ntype)
 {
     const struct model_ntype *type = &params->types.ntypes[ntype];
+    if (params_one_hot(params, layer, ntype))
+        return (uint32_t)type->embedded; /* at most MODEL_EMBEDDED_MAX */
     return layer > 0 || type->embedded > 0 ? params->config->hidden : type->inputs;
 }
 
@@ -55,16 +63,25 @@ static void params_mark(const struct params *params, uint32_t layers, bool *need
     }
 }
 
-/* The group of bases that has the shape, which is made where there is none. */
-static struct base_params *params_group(struct params *params, uint32_t layer, uint32_t in,
-                                        uint32_t width)
+/* Is the group the one whose bases the relation mixes? */
+static bool group_has(const struct base_params *group, uint32_t layer,
+                      const struct term_params *term)
+{
+    return group->layer == layer && group->in == term->in && group->one_hot == term->one_hot &&
+           (!group->one_hot || group->src == term->src);
+}
+
+/* Makes the group of bases of a relation, where there is none. */
+static void params_group(struct params *params, uint32_t layer, const struct term_params *term)
 {
     for (uint32_t i = 0; i < params->num_groups; i++)
-        if (params->groups[i].layer == layer && params->groups[i].in == in)
-            return &params->groups[i];
-    struct base_params *group = &params->groups[params->num_groups++];
-    *group = (struct base_params){ .layer = layer, .in = in, .width = width };
-    return group;
+        if (group_has(&params->groups[i], layer, term))
+            return;
+    params->groups[params->num_groups++] = (struct base_params){ .layer = layer,
+                                                                 .in = term->in,
+                                                                 .width = term->width,
+                                                                 .one_hot = term->one_hot,
+                                                                 .src = term->src };
 }
 
 static void place_term(struct params *params, const struct layer_params *part, uint32_t etype,
@@ -74,17 +91,21 @@ static void place_term(struct params *params, const struct layer_params *part, u
     struct term_params *term = &params->terms[params->num_terms++];
     uint32_t src = params->types.etypes[etype].src;
     bool last = part->layer + 1 == config->layers;
-    *term = (struct term_params){
-        .etype = etype, .src = src, .in = params_width(params, part->layer, src), .width = part->out
-    };
+    *term = (struct term_params){ .etype = etype,
+                                  .src = src,
+                                  .in = params_width(params, part->layer, src),
+                                  .width = part->out,
+                                  .one_hot = params_one_hot(params, part->layer, src) };
     if (config->kind == MODEL_GAT && last)
         term->width = part->out * config->heads;
     if (params->bases > 0) {
-        params_group(params, part->layer, term->in, term->width);
+        params_group(params, part->layer, term);
         term->shares = *next;
         *next += params->bases;
         return;
     }
+    if (term->one_hot) /* behind the layers: see place_rows() */
+        return;
     term->weight = *next;
     *next += (size_t)term->in * term->width;
     if (config->kind != MODEL_GAT)
@@ -113,7 +134,8 @@ static size_t place_part(struct params *params, uint32_t l, uint32_t ntype, size
     layer->ntype = ntype;
     layer->in = params_width(params, l, ntype);
     layer->out = hidden ? config->hidden : config->classes;
-    layer->has_self = has_self(params);
+    layer->own_one_hot = params_one_hot(params, l, ntype);
+    layer->has_self = has_self(params) && !layer->own_one_hot;
     layer->self = next;
     next += layer->has_self ? (size_t)layer->in * layer->out : 0;
     layer->terms = params->terms + params->num_terms;
@@ -151,12 +173,32 @@ static size_t place_layers(struct params *params, const bool *needed)
     return next;
 }
 
+/* The first layer's matrices of one-hot rows, apart from its other parameters, which steps add up in
+ * lanes. */
+static size_t place_rows(struct params *params, size_t next)
+{
+    for (uint32_t i = 0; i < params->first[1]; i++) {
+        struct layer_params *layer = &params->layers[i];
+        layer->own_rows = next;
+        next += layer->own_one_hot ? (size_t)layer->in * layer->out : 0;
+        for (uint32_t t = 0; t < layer->num_terms; t++) {
+            struct term_params *term = &layer->terms[t];
+            if (!term->one_hot || params->bases > 0)
+                continue;
+            term->weight = next;
+            next += (size_t)term->in * term->width;
+        }
+    }
+    return next;
+}
+
 static size_t place_embeddings(struct params *params, const bool *needed, size_t next)
 {
     for (uint32_t t = 0; t < params->types.num_ntypes; t++) {
         struct embedding_params *embedding = &params->embeddings[t];
         embedding->weight = next;
-        embedding->rows = needed[t] ? (size_t)params->types.ntypes[t].embedded : 0;
+        bool learned = needed[t] && !params_one_hot(params, 0, t);
+        embedding->rows = learned ? (size_t)params->types.ntypes[t].embedded : 0;
         next += embedding->rows * params->config->hidden;
     }
     return next;
@@ -210,7 +252,7 @@ int params_layout(struct params *params, const struct model_config *config, enum
         return TR_ENOMEM;
     }
     params_mark(params, config->layers, needed);
-    size_t next = place_layers(params, needed);
+    size_t next = place_rows(params, place_layers(params, needed));
     if (form == PARAMS_STORED)
         next = place_embeddings(params, needed, next);
     free(needed);
@@ -292,6 +334,9 @@ void params_draw(const struct params *params, uint64_t seed, float *values)
         if (layer->has_self)
             draw_matrix(values + layer->self, layer->in, layer->out, seed, layer->layer,
                         DRAW_SELF(layer->ntype));
+        if (layer->own_one_hot)
+            draw_matrix(values + layer->own_rows, layer->in, layer->out, seed, layer->layer,
+                        DRAW_SELF(layer->ntype));
         for (uint32_t t = 0; t < layer->num_terms; t++)
             draw_term(params, layer, &layer->terms[t], seed, values);
         for (size_t c = layer->scale; c < layer->end; c++)
@@ -320,6 +365,8 @@ static void copy_part(const struct layer_params *to, float *values, const struct
 {
     if (to->has_self)
         copy_values(values, to->self, source, from->self, (size_t)to->in * to->out);
+    if (to->own_one_hot)
+        copy_values(values, to->own_rows, source, from->own_rows, (size_t)to->in * to->out);
     copy_values(values, to->bias, source, from->bias, to->end - to->bias);
     if (to->batch_normed)
         copy_values(values, to->running, source, from->running, BATCH_NORM_RUNNING(to->out));
@@ -330,7 +377,7 @@ static const struct base_params *term_group(const struct params *stored,
                                             const struct term_params *term)
 {
     for (uint32_t g = 0; g < stored->num_groups; g++)
-        if (stored->groups[g].layer == layer->layer && stored->groups[g].in == term->in)
+        if (group_has(&stored->groups[g], layer->layer, term))
             return &stored->groups[g];
     return NULL; /* never: the layout made it */
 }
@@ -439,9 +486,12 @@ static char *escape_name(const char *name)
 /* What every part has, behind a prefix. */
 static void view_part(struct view_list *list, const struct layer_params *layer, const char *prefix)
 {
-    const uint64_t out = layer->out, one = 1, matrix[] = { layer->out, layer->in };
+    const uint64_t out = layer->out, one = 1;
+    const uint64_t matrix[] = { layer->out, layer->in }, rows[] = { layer->in, layer->out };
     if (layer->has_self)
         add_view(list, layer->self, 2, matrix, "%s.self.weight", prefix);
+    if (layer->own_one_hot)
+        add_view(list, layer->own_rows, 2, rows, "%s.self.rows", prefix);
     add_view(list, layer->bias, 1, &out, "%s.bias", prefix);
     if (layer->normed || layer->batch_normed)
         add_view(list, layer->scale, 1, &out, "%s.norm.weight", prefix);
@@ -470,7 +520,7 @@ static void view_term(const struct params *params, const struct layer_params *la
 {
     const uint64_t shape[] = { term->width, term->in }, own[] = { term->width, layer->in };
     const uint64_t heads = params->config->heads, ends[] = { 2, heads, term->width / heads };
-    const uint64_t bases = params->bases;
+    const uint64_t bases = params->bases, rows[] = { term->in, term->width };
     char *name = escape_name(params->types.etypes[term->etype].name);
     if (name == NULL) {
         list->rc = TR_ENOMEM;
@@ -479,6 +529,8 @@ static void view_term(const struct params *params, const struct layer_params *la
     uint32_t l = layer->layer;
     if (bases > 0)
         add_view(list, term->shares, 1, &bases, "layers.%u.relations.%s.shares", l, name);
+    else if (term->one_hot)
+        add_view(list, term->weight, 2, rows, "layers.%u.relations.%s.rows", l, name);
     else
         add_view(list, term->weight, 2, shape, "layers.%u.relations.%s.weight", l, name);
     if (term->own_weight)
@@ -505,7 +557,15 @@ static void view_relations(const struct params *params, struct view_list *list)
     for (uint32_t g = 0; g < params->num_groups; g++) {
         const struct base_params *group = &params->groups[g];
         const uint64_t shape[] = { params->bases, group->width, group->in };
-        add_view(list, group->weight, 3, shape, "layers.%u.bases.%u", group->layer, group->in);
+        const uint64_t rows[] = { params->bases, group->in, group->width };
+        char *name = group->one_hot ? escape_name(params->types.ntypes[group->src].name) : NULL;
+        if (name != NULL)
+            add_view(list, group->weight, 3, rows, "layers.%u.bases.%s.rows", group->layer, name);
+        else if (group->one_hot)
+            list->rc = TR_ENOMEM;
+        else
+            add_view(list, group->weight, 3, shape, "layers.%u.bases.%u", group->layer, group->in);
+        free(name);
     }
     for (uint32_t t = 0; t < params->types.num_ntypes; t++) {
         const struct embedding_params *embedding = &params->embeddings[t];

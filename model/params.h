@@ -27,6 +27,7 @@ struct term_params {
     uint32_t in;    /* their width */
     uint32_t width; /* of products: of all heads together in gat, else the layer's own */
     size_t weight;  /* [width][in]; of stored bases not there */
+    bool one_hot;   /* rows of the type are one-hot: weight is [in][width], a row a node */
     size_t shares;  /* [bases]: W is the sum of the bases of its shape times these; stored alone */
     size_t attention;  /* gat: [2][width], of sources and of destinations */
     bool own_weight;   /* gat: destinations are of another type, and have a matrix of their own */
@@ -36,7 +37,9 @@ struct term_params {
 /* Matrices that the relations of a layer share, whose rows have one width. */
 struct base_params {
     uint32_t layer, in, width;
-    size_t weight; /* [bases][width][in] */
+    bool one_hot;
+    uint32_t src;  /* of one-hot rows: whose */
+    size_t weight; /* [bases][width][in], of one-hot rows [bases][in][width] */
 };
 
 /* A learned row for each node of a type, [rows][hidden]. */
@@ -58,10 +61,12 @@ struct layer_params {
     uint32_t in; /* width of own rows */
     uint32_t out;
     bool has_self;
+    bool own_one_hot; /* own rows are: in the place of W_self, own_rows [in][out] */
     bool residual;
     bool normed;
     bool batch_normed;
     size_t self; /* also where the part begins */
+    size_t own_rows;
     uint32_t num_terms;
     struct term_params *terms; /* by edge type */
     size_t bias;
@@ -105,6 +110,10 @@ const struct layer_params *params_part(const struct params *params, uint32_t lay
 /* Does every node attend to itself as to a neighbour? So it does in a gat of one relation, from a
  * type to itself; in others it has a matrix for that. */
 bool params_attends_to_self(const struct params *params);
+
+/* Does rgcn read one-hot rows of the type in its first layer? It has no features then, and matrices are
+ * as wide as the type has nodes. */
+bool params_one_hot(const struct params *params, uint32_t layer, uint32_t ntype);
 
 /* The width of a node type's rows below a layer. */
 uint32_t params_width(const struct params *params, uint32_t layer, uint32_t ntype);

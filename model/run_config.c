@@ -96,7 +96,7 @@ static json_t *whole_model_to_json(const struct model_config *model)
         rv |= json_object_set_new(object, "standardise", json_true());
     if (model->bases != 0)
         rv |= json_object_set_new(object, "bases", json_integer(model->bases));
-    if (model->heads != 1)
+    if (model->heads > 1)
         rv |= json_object_set_new(object, "heads", json_integer(model->heads));
     if (model->norm != MODEL_NORM_NONE)
         rv |= json_object_set_new(object, "norm", json_string(model_norm_name(model->norm)));

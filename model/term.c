@@ -32,11 +32,14 @@ static uint32_t count_reached(const struct block_edges *edges)
     return count;
 }
 
-int term_take_means(struct term *term, const struct block_edges *edges, uint32_t num_src)
+/* Fills the edges of destinations that have some; sources is their array. */
+static int term_make_dense(struct term *term, const struct block_edges *edges, size_t num_sources,
+                           uint32_t **sources)
 {
     uint32_t reached = count_reached(edges);
     size_t blocks = matmul_blocks(edges->num_dst);
-    int rc = storage_reserve(&term->places, 2 * (size_t)reached + blocks + 2, sizeof(uint32_t));
+    int rc = storage_reserve(&term->places, 2 * (size_t)reached + blocks + 2 + num_sources,
+                             sizeof(uint32_t));
     if (rc != 0)
         return rc;
     uint32_t *index = term->places.data, *rows = index + reached + 1, *begins = rows + reached;
@@ -51,13 +54,39 @@ int term_take_means(struct term *term, const struct block_edges *edges, uint32_t
         index[at] = edges->index[d + 1];
     }
     begins[blocks] = at;
+    *sources = begins + blocks + 1;
     term->dense = (struct block_edges){
         .num_dst = reached, .num_edges = edges->num_edges, .index = index, .sources = edges->sources
     };
+    return 0;
+}
+
+static int term_take_dense(struct term *term, uint32_t num_src)
+{
+    uint32_t *index = term->places.data;
     term_take_all(term, &term->dense, num_src);
-    term->rows = rows;
-    term->begins = begins;
+    term->rows = index + term->dense.num_dst + 1;
+    term->begins = term->rows + term->dense.num_dst;
     return sage_scales(&term->prop);
+}
+
+int term_take_means(struct term *term, const struct block_edges *edges, uint32_t num_src)
+{
+    uint32_t *unused;
+    int rc = term_make_dense(term, edges, 0, &unused);
+    return rc == 0 ? term_take_dense(term, num_src) : rc;
+}
+
+int term_take_rows(struct term *term, const struct block_edges *edges, const uint64_t *original_ids)
+{
+    uint32_t *sources;
+    int rc = term_make_dense(term, edges, edges->num_edges, &sources);
+    if (rc != 0)
+        return rc;
+    for (uint32_t e = 0; e < edges->num_edges; e++)
+        sources[e] = (uint32_t)original_ids[edges->sources[e]];
+    term->dense.sources = sources;
+    return term_take_dense(term, term->params->in);
 }
 
 void term_gradient(const struct term *term, const struct kernels *kernels, uint32_t src,

@@ -38,6 +38,10 @@ void term_take_all(struct term *term, const struct block_edges *edges, uint32_t 
 /* Those that have edges have one: their mean. TR_ENOMEM. */
 int term_take_means(struct term *term, const struct block_edges *edges, uint32_t num_src);
 
+/* The same of one-hot rows: sources are rows of the matrix, by original ID. */
+int term_take_rows(struct term *term, const struct block_edges *edges,
+                   const uint64_t *original_ids);
+
 /* The gradient of row src of its source type, [width]. */
 void term_gradient(const struct term *term, const struct kernels *kernels, uint32_t src,
                    size_t width, float *grad);

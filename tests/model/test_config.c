@@ -650,12 +650,12 @@ static void what_only_the_run_has_is_a_difference(void **state)
     json_t *now = run_config_describe(&config, &around);
     json_t *begun = json_deep_copy(now);
     json_t *run = json_object_get(begun, "run");
-    assert_int_equal(json_object_set_new(json_object_get(run, "model"), "heads", json_integer(4)),
+    assert_int_equal(json_object_set_new(json_object_get(run, "model"), "rings", json_integer(4)),
                      0);
     assert_int_equal(json_dump_file(begun, path, 0), 0);
     assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &grew, &error),
                      TR_EMISMATCH);
-    assert_non_null(strstr(error.text, ": options.heads (it was 4, now not there)"));
+    assert_non_null(strstr(error.text, ": options.rings (it was 4, now not there)"));
     assert_null(kernels);
     json_decref(begun);
     json_decref(now);

@@ -53,7 +53,7 @@ static struct mini_batch *make_batch(const struct model_config *config)
                                        .seeds = 9,
                                        .fanout_max = 3,
                                        .classes = config->classes,
-                                       .seed = 5 };
+                                       .seed = 9 };
     return typed_batch_create(&shape);
 }
 
@@ -92,8 +92,8 @@ static void check_slopes(const struct model_config *config)
         learned += fabs(slope) > 1e-4;
         wrong += fabs(slope - (double)expected[i]) > 3e-4 + 3e-3 * fabs(slope);
     }
-    /* Learned rows of nodes that the batch does not have are most. */
-    assert_true(learned * 12 > count);
+    /* Most are of nodes that the batch does not have. */
+    assert_true(learned > 20);
     if (wrong * 20 > learned)
         fail_msg("%s, %u layers, %u bases: %zu of %zu slopes differ, %zu of them not 0",
                  model_kind_name(config->kind), config->layers, config->bases, wrong, count,
@@ -222,10 +222,18 @@ static void rgcn_is_the_sum_over_relations_of_means(void **state)
             const struct term_params *term = &layer->terms[t];
             const struct block_edges *edges = &batch->blocks[0].edges[term->etype];
             uint32_t begin = edges->index[d], end = edges->index[d + 1];
-            for (uint32_t e = begin; e < end; e++)
-                add_product(expected, weights + term->weight,
-                            row_of(model, batch, term->src, edges->sources[e]), 3, term->in,
-                            1.0 / (end - begin));
+            for (uint32_t e = begin; e < end; e++) {
+                if (!term->one_hot) {
+                    add_product(expected, weights + term->weight,
+                                row_of(model, batch, term->src, edges->sources[e]), 3, term->in,
+                                1.0 / (end - begin));
+                    continue;
+                }
+                /* The product of a matrix and a one-hot row. */
+                uint64_t id = batch->nodes[term->src].original_ids[edges->sources[e]];
+                for (uint32_t c = 0; c < 3; c++)
+                    expected[c] += (double)weights[term->weight + id * 3 + c] / (end - begin);
+            }
         }
         for (uint32_t c = 0; c < 3; c++)
             assert_true(fabs(expected[c] - (double)logits[d * 3 + c]) < 1e-5);
