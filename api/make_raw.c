@@ -222,7 +222,6 @@ static int read_and_copy(struct edges_making *making, const struct raw_write_opt
     graph->found = (struct raw_edges_found){ 0 };
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->base.num_edges += graph->num_edges[t] << making->reverse_types;
-    write.reverse_types = making->reverse_types;
     rv = raw_copy_with(graph, making->node_features != NULL ? &features : NULL, making->rows,
                        looks ? &reverse : NULL, making->base.out, write, error);
     making->features = features.found;
@@ -238,10 +237,11 @@ end:
 static int run_edges(struct tr_task *task, void *arg, struct error *error)
 {
     struct edges_making *making = arg;
-    const struct raw_write_options write = raw_task_prepare(&making->base, task);
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
     int rv = check_inputs(&making->base, making->node_features, error);
     making->read.cancel = &making->base.cancel;
-    if (rv != 0 || making->node_features != NULL)
+    write.reverse_types = making->reverse_types;
+    if (rv != 0 || making->node_features != NULL || making->reverse_types)
         return rv != 0 ? rv : read_and_copy(making, &write, error);
     rv = edge_import(making->base.from, &making->read, making->base.out, &write, &making->found,
                      error);

@@ -25,8 +25,9 @@ const struct option_spec train_options[] = {
       .offset = AT(model),
       .choices = "auto|sage|gcn|rgcn|gat",
       .fallback = "auto",
-      .help = "GraphSAGE with mean, or GCN; auto: sage, or chosen without --epochs; of several types "
-              "RGCN or graph attention" },
+      .help =
+          "GraphSAGE with mean, or GCN; auto: sage, or chosen without --epochs; of several types "
+          "RGCN or graph attention" },
     { .name = "layers",
       .field = "options.num_layers",
       .kind = OPTION_COUNT,

@@ -67,9 +67,9 @@ struct tr_scores {
 /* The names and defaults are those of troupe-train(1), which says more of each. */
 struct tr_train_options {
     size_t size;
-    const char *graph;             /* DIR/NAME.json */
-    const char *run;               /* the run's folder */
-    bool replace;                  /* the run that is there */
+    const char *graph; /* DIR/NAME.json */
+    const char *run;   /* the run's folder */
+    bool replace;      /* the run that is there */
     const char *model; /* "sage", "gcn", "rgcn" or "gat"; NULL: "sage", or chosen with the epochs */
     uint32_t num_layers;           /* or TR_TRAIN_COUNT_CHOSEN */
     int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
