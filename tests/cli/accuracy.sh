@@ -96,6 +96,7 @@ relations() {
 }
 
 relations aifb 0.94 --l2 0
+relations mutag 0.715 --l2 5e-4
 defaults cora test_accuracy 0.78
 defaults citeseer test_accuracy 0.67
 defaults pubmed test_accuracy 0.75
