@@ -89,7 +89,7 @@ static size_t rows_of_block(size_t begin, size_t count)
 }
 
 /* One order of additions, on every CPU. */
-static float dot(const float *a, const float *b, size_t count)
+static float attention_dot(const float *a, const float *b, size_t count)
 {
     float sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -102,8 +102,8 @@ static void score_row(const struct attention *attention, const float *products,
                       const float *vectors, float *scores)
 {
     for (uint32_t h = 0; h < attention->heads; h++)
-        scores[h] = dot(products + h * attention->dim, vectors + h * attention->dim,
-                        attention->dim);
+        scores[h] = attention_dot(products + h * attention->dim, vectors + h * attention->dim,
+                                  attention->dim);
 }
 
 static void multiply_sources(void *arg, size_t block, size_t worker)
@@ -213,7 +213,7 @@ static bool walk_to(const struct attention *attention, const struct edge_walk *w
     return !(attention->to_self && *source == walk->dst);
 }
 
-static float leaky(float x)
+static float attention_leaky(float x)
 {
     return x > 0 ? x : x * ATTENTION_SLOPE;
 }
@@ -226,7 +226,7 @@ static void find_shares(struct attention *attention, const struct edge_walk *wal
     uint32_t source;
     for (uint32_t i = 0; i < walk->count; i++) {
         bool counts = walk_to(attention, walk, i, &place, &source);
-        float score = leaky(tensor_row(&attention->left, source)[head] + right);
+        float score = attention_leaky(tensor_row(&attention->left, source)[head] + right);
         tensor_row(&attention->shares, place)[head] = score;
         largest = counts && score > largest ? score : largest;
     }
@@ -279,7 +279,8 @@ static void slope_edges(struct attention *attention, uint32_t dst, uint32_t head
         *slope = 0;
         if (!counts)
             continue;
-        *slope = scale * dot(out_grad, tensor_row(&attention->products, source) + head * dim, dim);
+        *slope = scale * attention_dot(out_grad,
+                                       tensor_row(&attention->products, source) + head * dim, dim);
         mean += *slope * tensor_row(&attention->shares, place)[head];
     }
     for (uint32_t i = 0; i < walk.count; i++) {

@@ -14,7 +14,7 @@ static const char *const norm_names[] = { "none", "layer", "batch", NULL };
 static const char *const optimiser_names[] = { "adam", "sgd", NULL };
 static const char *const schedule_names[] = { "constant", "step", "cosine", NULL };
 
-static int parse(const char *const *names, const char *name)
+static int config_parse(const char *const *names, const char *name)
 {
     for (int i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], name) == 0)
@@ -55,32 +55,32 @@ const char *model_schedule_name(enum model_schedule schedule)
 
 int model_kind_parse(const char *name)
 {
-    return parse(kind_names, name);
+    return config_parse(kind_names, name);
 }
 
 int model_loss_parse(const char *name)
 {
-    return parse(loss_names, name);
+    return config_parse(loss_names, name);
 }
 
 int model_metric_parse(const char *name)
 {
-    return parse(metric_names, name);
+    return config_parse(metric_names, name);
 }
 
 int model_norm_parse(const char *name)
 {
-    return parse(norm_names, name);
+    return config_parse(norm_names, name);
 }
 
 int model_optimiser_parse(const char *name)
 {
-    return parse(optimiser_names, name);
+    return config_parse(optimiser_names, name);
 }
 
 int model_schedule_parse(const char *name)
 {
-    return parse(schedule_names, name);
+    return config_parse(schedule_names, name);
 }
 
 struct model_config model_config_default(void)
@@ -234,7 +234,7 @@ int model_config_check(const struct model_config *config, struct error *error)
 }
 
 /* How far the schedule has come, as a factor of lr; epochs of the warm-up do not count. */
-static double factor(const struct model_config *config, uint32_t epoch)
+static double config_factor(const struct model_config *config, uint32_t epoch)
 {
     if (config->schedule == MODEL_STEPS) {
         double product = 1;
@@ -255,5 +255,5 @@ double model_config_rate(const struct model_config *config, uint32_t epoch)
     double lr = (double)config->lr;
     if (epoch < config->warmup_epochs)
         return lr * (epoch + 1) / config->warmup_epochs;
-    return lr * factor(config, epoch - config->warmup_epochs);
+    return lr * config_factor(config, epoch - config->warmup_epochs);
 }
