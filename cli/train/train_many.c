@@ -344,8 +344,12 @@ static bool is_equal(const struct option_spec *spec, const void *field, const ch
 
 /* A complete run is one of these only where it was trained with the same options on the same graph;
  * of any other the training says what differs, or whether it may go on. */
-static bool has_options(const struct tr_run *run, const struct train_values *values)
+static bool has_options(const struct tr_run *run, const struct train_values *given)
 {
+    struct train_values meant = *given;
+    if (meant.heads == 0) /* as troupe/model.h says; a run has the number */
+        meant.heads = is_choice(find_spec("model"), meant.model, "gat") ? 8 : 1;
+    const struct train_values *values = &meant;
     for (size_t i = 0; i < DECISIVE_COUNT; i++) {
         const struct option_spec *spec = find_spec(DECISIVE[i].option);
         const char *was = tr_run_value(run, DECISIVE[i].key);

@@ -67,6 +67,11 @@ expect "but not one whose features were left as they are" complains 'seed-4: .*(
 many --seeds 4,7 --replace --dropout 0.1 --quiet
 expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
 
+# Heads that nobody gave are a number in the run.
+troupe train "$graph" --run "$work/heads" --seeds 3 --epochs 1 --model gat
+troupe train "$graph" --run "$work/heads" --seeds 3 --epochs 1 --model gat
+expect "a run of gat is complete by the heads that it chose" complains 'seed-3: .*(it was complete)'
+
 sweep() {
     troupe train "$graph" --run "$work/sweep" --hidden 8 --batch-size 64 --epochs 3 --threads 1 --loops 1 --quiet "$@"
 }
