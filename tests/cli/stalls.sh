@@ -2,7 +2,7 @@
 # Processes of a job that are stopped without dying: a short stop is waited for, a process that the
 # others count as dead is replaced. The result is the same. Processes that come late, or stay without
 # a coordinator.
-epochs=500 # a few seconds
+epochs=1000 # several seconds, so that a busy machine stops a process before its job has ended
 . "${srcdir:-.}/tests/cli/job.sh"
 
 # Stops it in the middle of a job.
