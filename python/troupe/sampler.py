@@ -12,7 +12,6 @@ from . import errors
 from .arrays import id_pointer, ids_of
 from .batch import Batch, Block, Layout
 from .binding import call, deadline, encoded, ffi, lib, made, owned
-from .tables import list_tables
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class NeighborSampler(BlockSampler):
         if self.prob is None:
             return None, self.mask
         for number in range(len(graph.types.etypes)):
-            info = list_tables(graph.pointer(), True, number).get(self.prob)
+            info = graph.tables_of(True, number).get(self.prob)
             if info is not None and info.dtype in ("bool", "uint8"):
                 return None, self.prob
         return self.prob, None
