@@ -165,7 +165,7 @@ static void test_names_parse_back(void **state)
     assert_int_equal(model_metric_parse(model_metric_name(MODEL_ROC_AUC)), MODEL_ROC_AUC);
     assert_int_equal(model_optimiser_parse(model_optimiser_name(MODEL_SGD)), MODEL_SGD);
     assert_int_equal(model_schedule_parse(model_schedule_name(MODEL_COSINE)), MODEL_COSINE);
-    assert_int_equal(model_kind_parse("gat"), -1);
+    assert_int_equal(model_kind_parse("gin"), -1);
 }
 
 int main(void)

@@ -389,7 +389,7 @@ static void a_run_begins_with_the_weights_of_another(void **state)
     options.replace = true;
     options.hidden = 9;
     assert_int_equal(train(&options), TR_EMISMATCH);
-    assert_non_null(strstr(failure.message, "tensor 'layers.0.self.weight' has the shape [8, "));
+    assert_non_null(strstr(failure.message, "tensor 'layers.0.neigh.weight' has the shape [8, "));
     assert_non_null(strstr(failure.message, ", and the model takes [9, "));
     assert_non_null(strstr(failure.message, "is sage of 2 layers, 8 wide"));
     options.hidden = 8;

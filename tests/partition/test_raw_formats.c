@@ -572,7 +572,7 @@ static void headers_of_pieces_are_counted(void **state)
 static void columns_of_pieces_are_found(void **state)
 {
     static const char *const pieces[] = { "user item\n0 1\n", "w from to\n9 0 1\n",
-                                          "user item rating\n0 1 9\n" };
+                                          "old new rating\n0 1 9\n" };
     struct scratch *scratch = *state;
     assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
     put_text(scratch, "c/b.csv", "1 2\n");
@@ -585,7 +585,7 @@ static void columns_of_pieces_are_found(void **state)
         int rv = raw_open(at(scratch, "c"), NULL, &graph, &error);
         if (i == 2) {
             assert_int_equal(rv, TR_EFORMAT);
-            assert_says(&error, TR_EFORMAT, "a.csv: line 1: which of the columns 'user', 'item', ");
+            assert_says(&error, TR_EFORMAT, "a.csv: line 1: which of the columns 'old', 'new', ");
             assert_says(&error, TR_EFORMAT, "; leave the two columns of IDs alone in the file");
             return;
         }
