@@ -30,7 +30,6 @@
 struct tr_sample_spec {
     struct tr_graph *graph; /* which it does not outlive */
     enum tr_sampler sampler;
-    bool weighs; /* some term does */
     struct sample_spec spec;
 };
 
@@ -161,6 +160,15 @@ static int check_drawn_by(const struct tr_sample_spec *spec, uint32_t etype, con
                         types->etypes[etype].name, name);
 }
 
+static bool has_weights(const struct sample_spec *spec)
+{
+    for (uint32_t l = 0; l < spec->num_layers; l++)
+        for (uint32_t e = 0; e < spec->num_etypes; e++)
+            if (sample_spec_term(spec, l, e)->weights != SAMPLE_NO_TABLE)
+                return true;
+    return false;
+}
+
 /* Neighbours are drawn by another kernel where some term has weights. */
 static enum sample_kind kind_of(const struct tr_sample_spec *spec)
 {
@@ -168,7 +176,7 @@ static enum sample_kind kind_of(const struct tr_sample_spec *spec)
         return SAMPLE_LABOR;
     if (spec->sampler == TR_SAMPLER_LABOR_POISSON)
         return SAMPLE_LABOR_POISSON;
-    return spec->weighs ? SAMPLE_WEIGHTED : SAMPLE_UNIFORM;
+    return has_weights(&spec->spec) ? SAMPLE_WEIGHTED : SAMPLE_UNIFORM;
 }
 
 int tr_sample_spec_set_weights(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
@@ -179,15 +187,10 @@ int tr_sample_spec_set_weights(struct tr_sample_spec *spec, uint32_t layer, uint
         rv = check_drawn_by(spec, etype, "weights", name, alias_weights_check, error);
     if (rv != 0)
         return rv;
-    bool some = false;
     for (uint32_t l = 0; l < spec->spec.num_layers; l++)
-        for (uint32_t e = 0; e < spec->spec.num_etypes; e++) {
-            struct sample_term *term = sample_spec_term(&spec->spec, l, e);
+        for (uint32_t e = 0; e < spec->spec.num_etypes; e++)
             if (is_meant(l, layer) && is_meant(e, etype))
-                term->weights = draws_by(spec, e, name);
-            some |= term->weights != SAMPLE_NO_TABLE;
-        }
-    spec->weighs = some;
+                sample_spec_term(&spec->spec, l, e)->weights = draws_by(spec, e, name);
     spec->spec.kind = kind_of(spec);
     return 0;
 }
