@@ -32,7 +32,8 @@ struct on_demand;
 /* The original IDs of all nodes, whoever owns them. */
 struct original_ids_of {
     void *arg;
-    /* Of the nodes [first, first + count) of a type, by global ID. TR_ENOENT: they are not here. */
+    /* Reads the original IDs of the global IDs [first, first + count) of a type. TR_ENOENT: they
+     * are not here. */
     int (*read)(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
                 struct error *error);
     const uint64_t *num_nodes; /* [num_ntypes] */

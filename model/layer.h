@@ -31,7 +31,7 @@
 
 struct layer;
 
-/* Who reads the rows of one node type in the layer above: its gradients come from these, in the
+/* What reads the rows of one node type in the layer above: its gradients come from these, in the
  * order of terms, and then from what its own part reads as own rows. */
 struct readers {
     const struct term **terms; /* [num_terms] */

@@ -175,7 +175,7 @@ static int reserve_weights(struct model *model)
     return rc;
 }
 
-/* Who reads the rows of a type in a layer: its terms by the layer's parts and then by edge type. */
+/* Finds what reads the rows of a type in a layer: terms by the layer's parts, then by edge type. */
 static int find_readers(const struct model *model, uint32_t l, uint32_t ntype,
                         struct readers *readers)
 {

@@ -137,7 +137,7 @@ int run_job_complete_config(struct run_job *job, struct error *error)
     struct model_config *model = &job->config->model;
     struct tr_feature_info features = TR_FEATURE_INFO_INIT, labels = TR_FEATURE_INFO_INIT;
     uint32_t classes = 0;
-    /* Of a type that has no features rows are learned. */
+    /* A type without features has rows that are learned. */
     bool learned = model->types != NULL && model->types->ntypes[job->ntype].embedded > 0;
     int rv = learned ? 0 : find_table(job, job->config->features, &features, error);
     if (rv == 0)

@@ -105,7 +105,7 @@ static bool read_ids_here(struct snapshots *set, uint32_t owner, uint32_t ntype,
     return true;
 }
 
-/* Of any nodes of a type: each owner's where they are. */
+/* Reads the original IDs of any nodes of a type, those of each owner from its partition. */
 static int read_original_ids(void *arg, uint32_t ntype, uint64_t first, size_t count, uint64_t *ids,
                              struct error *error)
 {
