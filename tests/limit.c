@@ -8,6 +8,8 @@
  * Processes that a test leaves behind are killed when it ends: they would hold its output open, and
  * the reader of that would wait for them. This program adopts orphans, so none gets away, whatever
  * group or session it moved to. It is built without sanitizers: it has to work when they don't.
+ * A last comment of TAP says how long the test took, and its processes' time on all CPUs: scripts/slowest
+ * sorts a folder of tests by it.
  */
 #include "config.h"
 
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +143,24 @@ static pid_t start(char **command, const sigset_t *before)
     _exit(127);
 }
 
+static double seconds_of(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec * 1e-6;
+}
+
+/* Of all that was waited for since: the test and what it left. */
+static void say_time(const struct timespec *begun)
+{
+    struct timespec now;
+    struct rusage used;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0 || getrusage(RUSAGE_CHILDREN, &used) != 0)
+        return;
+    double took = (double)(now.tv_sec - begun->tv_sec) +
+                  (double)(now.tv_nsec - begun->tv_nsec) * 1e-9;
+    printf("# took %.1f s, CPU %.1f s\n", took,
+           seconds_of(&used.ru_utime) + seconds_of(&used.ru_stime));
+}
+
 static int run(char **command, long seconds)
 {
     static const int numbers[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
@@ -156,10 +177,13 @@ static int run(char **command, long seconds)
         perror("limit: fork");
         return EXIT_LIMIT;
     }
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     int why = await(test, &watched, seconds, &status);
     if (why == SIGALRM)
         return give_up(command, seconds);
     kill_family();
+    say_time(&begun);
     if (why != 0)
         return 128 + why;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

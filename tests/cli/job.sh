@@ -5,7 +5,7 @@
 #   cluster FIELDS HOSTS        writes cluster.json
 #   undisturbed NAME [OPTION...] the run that every job is compared with; its time, as a job, is not here
 #   begin                       starts a job; its launcher is $launcher
-#   finish_job                  waits for its end, at most 60 s, and sets $code
+#   finish_job                  waits for its end, at most 120 s, and sets $code
 #   same_run NAME               has the job the losses and the model of that run?
 #   pick N                      a random number below N, in $picked
 #   each FUNCTION RUN WORD...   calls it for these words at once, each with a job of its own; a word
@@ -28,7 +28,7 @@ within() {
     tries=0
     while ! "$@"; do
         tries=$((tries + 1))
-        [ $tries -lt 1200 ] || return 1
+        [ $tries -lt 2400 ] || return 1
         sleep 0.05
     done
 }
