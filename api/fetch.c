@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actors/data/client.h"
+#include "actors/data/id_groups.h"
 #include "api/internal.h"
 
 /* A piece of a fetch: of each owner about so much, so that what is gathered, sent and received is
@@ -23,6 +24,9 @@ struct fetch {
     size_t count;
     uint32_t piece_rows;
     unsigned char *rows;
+    /* Rows are pairs of IDs, which go to two arrays; either may be NULL. */
+    bool paired;
+    uint64_t *firsts, *seconds;
 };
 
 /* One operation of the client. */
@@ -60,13 +64,24 @@ static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struc
     return 0;
 }
 
+static void put_pairs(const struct piece *piece, const uint64_t *pairs)
+{
+    const struct fetch *f = piece->fetch;
+    for (size_t i = 0; f->firsts != NULL && i < piece->count; i++)
+        f->firsts[piece->first + i] = pairs[2 * i];
+    for (size_t i = 0; f->seconds != NULL && i < piece->count; i++)
+        f->seconds[piece->first + i] = pairs[2 * i + 1];
+}
+
 static int take_reply(const struct piece *piece, const struct message *reply, struct error *error)
 {
     const struct fetch *f = piece->fetch;
     size_t bytes = piece->count * f->row_bytes;
     if (reply->frame.kind != MSG_FETCH_REPLY || reply->frame.body_bytes != bytes)
         return error_set(error, TR_EFORMAT, "the client answered with rows of the wrong shape");
-    if (bytes > 0)
+    if (f->paired)
+        put_pairs(piece, message_body(reply));
+    else if (bytes > 0)
         memcpy(f->rows + piece->first * f->row_bytes, message_body(reply), bytes);
     return 0;
 }
@@ -146,7 +161,7 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, uint32_t tabl
     if (table == MSG_TABLE_EDGE_RANKS) /* are those of a range, which was checked */
         return 0;
     const struct graph_types *types = &graph->book->types;
-    bool edges = table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS;
+    bool edges = table_is_of_edges(table);
     uint64_t most = edges ? graph->book->num_edges[ntype] : graph->book->num_nodes[ntype];
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= most)
@@ -173,7 +188,26 @@ int graph_fetch_tensor(struct tr_graph *graph, struct port *port,
     return rv != 0 ? rv : fetch_all(graph, &f, port, deadline_ns, error);
 }
 
-/* Rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
+/* Of one table, for IDs in any order, which are checked. */
+static int fetch_here(struct tr_graph *graph, struct fetch *f, int64_t timeout_ns,
+                      struct tr_error *error)
+{
+    struct error why = { 0 };
+    struct graph_port *port;
+    int rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return graph_refused(graph, rv, error);
+    rv = check_ids(graph, f->ntype, f->table, f->ids, f->count, &why);
+    if (rv == 0)
+        rv = fetch_all(graph, f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
+    if (rv != 0)
+        rv = graph_failed(graph, &why, error);
+    /* The port is given back behind the reason of a failure: the graph may be gone then. */
+    graph_leave(graph, port);
+    return rv;
+}
+
+/* rows: [count * row_bytes]. */
 static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                        const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
                        struct tr_error *error)
@@ -184,22 +218,25 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
                        .ids = ids,
                        .count = count,
                        .rows = rows };
-    struct error why = { 0 };
-    struct graph_port *port;
-    int rv = graph_enter(graph, &port);
-    if (rv != 0)
-        return graph_refused(graph, rv, error);
-    rv = check_ids(graph, ntype, table, ids, count, &why);
-    if (rv == 0)
-        rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
-    if (rv != 0)
-        rv = graph_failed(graph, &why, error);
-    /* The port is given back behind the reason of a failure: the graph may be gone then. */
-    graph_leave(graph, port);
-    return rv;
+    return fetch_here(graph, &f, timeout_ns, error);
 }
 
-static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error)
+int graph_fetch_pairs(struct tr_graph *graph, uint32_t type, uint32_t table, const uint64_t *ids,
+                      size_t count, int64_t timeout_ns, uint64_t *firsts, uint64_t *seconds,
+                      struct tr_error *error)
+{
+    struct fetch f = { .ntype = type,
+                       .table = table,
+                       .row_bytes = 2 * sizeof *ids,
+                       .ids = ids,
+                       .count = count,
+                       .paired = true,
+                       .firsts = firsts,
+                       .seconds = seconds };
+    return fetch_here(graph, &f, timeout_ns, error);
+}
+
+int graph_check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error)
 {
     int rv = session_mine(graph->session, error);
     if (rv != 0)
@@ -210,11 +247,22 @@ static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_e
                         graph->book->types.num_ntypes);
 }
 
+int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
+{
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    if (etype < graph->book->types.num_etypes)
+        return 0;
+    return tr_error_set(error, TR_ERANGE, "edge type %u, the graph has %u", etype,
+                        graph->book->types.num_etypes);
+}
+
 int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, const uint64_t *ids,
                    size_t count, int64_t timeout_ns, void *rows, struct tr_error *error)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
-    int rv = check_ntype(graph, ntype, error);
+    int rv = graph_check_ntype(graph, ntype, error);
     if (rv != 0)
         return rv;
     rv = tr_graph_find_feature(graph, ntype, feature, &info, error);
@@ -231,12 +279,9 @@ int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *fea
                          struct tr_error *error)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
-    int rv = session_mine(graph->session, error);
+    int rv = graph_check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
-    if (etype >= graph->book->types.num_etypes)
-        return tr_error_set(error, TR_ERANGE, "edge type %u, the graph has %u", etype,
-                            graph->book->types.num_etypes);
     rv = tr_graph_find_edge_feature(graph, etype, feature, &info, error);
     if (rv != 0)
         return rv;
@@ -249,7 +294,7 @@ int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *fea
 int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
                           int64_t timeout_ns, uint64_t *original_ids, struct tr_error *error)
 {
-    int rv = check_ntype(graph, ntype, error);
+    int rv = graph_check_ntype(graph, ntype, error);
     if (rv != 0)
         return rv;
     return fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t), ids, count,
@@ -277,7 +322,7 @@ int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids
                      struct tr_error *error)
 {
     const struct deadline until = graph_until(graph, timeout_ns);
-    int rv = check_ntype(graph, ntype, error);
+    int rv = graph_check_ntype(graph, ntype, error);
     if (rv == 0 && in_degrees != NULL)
         rv = fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
                          deadline_left_ns(&until), in_degrees, error);

@@ -295,6 +295,10 @@ int nodes_read(struct tr_nodes *nodes, int64_t timeout_ns, uint64_t **ids, uint6
                struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 
+/* fetch.c: whether the graph has that type, and is of this process: first of all in a call. */
+int graph_check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error);
+int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error);
+
 /* fetch.c: rows of a tensor, of a thread that has entered the graph. */
 struct graph_tensor_rows {
     uint32_t ntype, era;
@@ -309,5 +313,10 @@ int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t c
                       int64_t timeout_ns, struct tr_error *error);
 int graph_fetch_edges(struct tr_graph *graph, uint32_t etype, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error);
+/* fetch.c: rows of a table of pairs of IDs, which go to two arrays [count]; either may be NULL.
+ * type: of nodes or of edges, as the table says; it was checked. */
+int graph_fetch_pairs(struct tr_graph *graph, uint32_t type, uint32_t table, const uint64_t *ids,
+                      size_t count, int64_t timeout_ns, uint64_t *firsts, uint64_t *seconds,
+                      struct tr_error *error);
 
 #endif

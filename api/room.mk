@@ -44,6 +44,7 @@ libtr_api_la_SOURCES = \
     api/parts.c \
     api/prepare_task.c \
     api/quantity.c \
+    api/query.c \
     api/public_error.c \
     api/public_error.h \
     api/sample_once.c \

@@ -21,6 +21,7 @@ troupeinclude_HEADERS = \
     include/troupe/partition.h \
     include/troupe/prepare.h \
     include/troupe/process.h \
+    include/troupe/query.h \
     include/troupe/raw.h \
     include/troupe/report.h \
     include/troupe/run.h \

@@ -82,9 +82,10 @@ struct fleet_victim {
 /* The counts of a run. */
 struct fleet_tally {
     uint64_t batches, steps, saves, restores;
-    uint64_t reads;  /* that readers were answered */
-    uint64_t writes; /* of tensors, that were acknowledged */
-    uint64_t skips;  /* saves that a trainer had no part for */
+    uint64_t reads;   /* that readers were answered */
+    uint64_t queries; /* those of them about edges by ID */
+    uint64_t writes;  /* of tensors, that were acknowledged */
+    uint64_t skips;   /* saves that a trainer had no part for */
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;
     uint64_t messages;

@@ -73,6 +73,9 @@
 /* What carries input and output of a process there and back breaks for seeds from here on; those
  * before are remembered without. */
 #define FLEET_CARRIERS_FROM UINT64_C(1795491000000000)
+/* Threads that read the graph, of seeds from here on, ask about its edges too; those before are
+ * remembered without. */
+#define FLEET_QUERIES_FROM UINT64_C(1795739600000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */

@@ -211,6 +211,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->failures_told = fleet->tally.failures_told;
     result->skips = fleet->tally.skips;
     result->reads = fleet->tally.reads;
+    result->queries = fleet->tally.queries;
     result->writes = fleet->tally.writes;
     result->launches = fleet->tally.launches;
     result->spent = fleet->tally.spent;

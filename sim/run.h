@@ -30,6 +30,7 @@ struct sim_result {
     uint64_t replaced;               /* hosts, by empty ones */
     uint64_t writes;                 /* of tensors, acknowledged */
     uint64_t reads;      /* of the graph, through the clients of a cluster's processes */
+    uint64_t queries;    /* those of them about edges by ID */
     uint64_t launches;   /* of a cluster's job, */
     uint64_t spent;      /* those that failed, with no restart left, */
     uint64_t stopped;    /* those that were stopped, */

@@ -35,10 +35,12 @@ enum sim_reading {
     READ_ORIGINALS,
     READ_IN,
     READ_OUT,
-    READ_EDGES
+    READ_EDGES,
+    READ_ENDS
 };
 
-#define READINGS (READ_EDGES + 1)
+#define READINGS_FIRST (READ_EDGES + 1) /* those that the oldest seeds draw */
+#define READINGS (READ_ENDS + 1)
 
 struct sim_reader {
     struct actor *self;
@@ -62,9 +64,9 @@ static void reader_begin(struct actor *self, void *arg);
 
 static const char *reading_name(enum sim_reading reading)
 {
-    static const char *const NAMES[READINGS] = { "nodes",        "labels",     "features",
-                                                 "original IDs", "in-degrees", "out-degrees",
-                                                 "edges by rank" };
+    static const char *const NAMES[READINGS] = { "nodes",         "labels",       "features",
+                                                 "original IDs",  "in-degrees",   "out-degrees",
+                                                 "edges by rank", "ends of edges" };
     return NAMES[reading];
 }
 
@@ -112,6 +114,17 @@ static uint64_t find_edge(const struct sim_graph *raw, uint32_t etype, uint64_t 
     return UINT64_MAX;
 }
 
+static bool are_ends(const struct sim_reader *r, const unsigned char *row, uint64_t id)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const struct sim_graph *raw = placed->raw;
+    const struct graph_etype *etype = &raw->types.etypes[r->type];
+    uint64_t edge = sim_partitions_edge(placed, r->type, id), ends[2];
+    memcpy(ends, row, sizeof ends);
+    return ends[0] == placed->global[etype->src][raw->edges[r->type].src[edge]] &&
+           ends[1] == placed->global[etype->dst][raw->edges[r->type].dst[edge]];
+}
+
 static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_t id)
 {
     const struct sim_partitions *placed = &r->fleet->partitions;
@@ -124,6 +137,8 @@ static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_
         memcpy(&number, row, sizeof number);
         return sim_partitions_edge(placed, r->type, number) == find_edge(raw, r->type, id);
     }
+    if (r->reading == READ_ENDS)
+        return are_ends(r, row, id);
     uint64_t original = placed->original[r->type][id];
     switch (r->reading) {
     case READ_LABELS:
@@ -232,6 +247,7 @@ static void reader_answered(struct actor *self, void *arg, int status, struct me
         else
             check_rows(r, reply);
         r->fleet->tally.reads++;
+        r->fleet->tally.queries += r->reading >= READINGS_FIRST;
         reader_done(r);
     }
     message_release(self, reply);
@@ -293,14 +309,20 @@ static void reader_find(struct sim_reader *r)
         reader_again(r);
 }
 
+/* Types are of edges, and so are the numbers asked for: IDs, or ranks. */
+static bool reads_edges(const struct sim_reader *r)
+{
+    return r->reading >= READ_EDGES;
+}
+
 static uint64_t draw_type(struct sim_reader *r)
 {
     const struct graph_types *types = &r->fleet->partitions.raw->types;
-    r->reading = (enum sim_reading)draws_below(&r->draws, READINGS);
-    bool edges = r->reading == READ_EDGES;
-    if (edges && types->num_etypes == 0)
+    r->reading = (enum sim_reading)draws_below(
+        &r->draws, r->fleet->plan.seed < FLEET_QUERIES_FROM ? READINGS_FIRST : READINGS);
+    if (reads_edges(r) && types->num_etypes == 0)
         r->reading = READ_NODES;
-    edges = r->reading == READ_EDGES;
+    bool edges = reads_edges(r);
     r->type = (uint32_t)draws_below(&r->draws, edges ? types->num_etypes : types->num_ntypes);
     return edges ? r->fleet->partitions.raw->edges[r->type].count
                  : r->fleet->partitions.raw->num_nodes[r->type];
@@ -325,6 +347,10 @@ static void choose_table(struct sim_reader *r)
         r->table = r->reading == READ_IN ? MSG_TABLE_IN_DEGREE : MSG_TABLE_OUT_DEGREE;
         r->row_bytes = sizeof(uint32_t);
         break;
+    case READ_ENDS:
+        r->table = MSG_TABLE_EDGE_ENDS;
+        r->row_bytes = 2 * sizeof(uint64_t);
+        break;
     default:
         r->table = r->reading == READ_EDGES ? MSG_TABLE_EDGE_RANKS : MSG_TABLE_ORIGINAL_ID;
         r->row_bytes = sizeof(uint64_t);
@@ -337,7 +363,7 @@ static void reader_begin(struct actor *self, void *arg)
     struct sim_reader *r = arg;
     uint64_t rows = draw_type(r);
     /* No call of the API asks for no row: of nothing there is the set alone. */
-    if (rows == 0 && r->reading == READ_EDGES)
+    if (rows == 0 && reads_edges(r))
         r->type = 0;
     if (rows == 0)
         r->reading = READ_NODES;

@@ -278,8 +278,6 @@ static int read_rows(struct lane *lane, struct error *error)
     const struct graph_part *part = snapshot_part(lane->snapshot);
     uint32_t begin = f->groups.starts[lane->part] + (uint32_t)lane->at;
     struct local_table table;
-    lane->piece = id_groups_piece(f->head->row_bytes, SLICE_BYTES,
-                                  f->groups.starts[lane->part + 1] - begin);
     /* The table must have the width that the answer was sized by, then the rows, before any is
      * copied. */
     int rv = local_table_find(part, f->head->ntype, f->head->table, &table, error);
@@ -288,8 +286,12 @@ static int read_rows(struct lane *lane, struct error *error)
                        "partition %" PRIu32 ": rows of %" PRIu64 " bytes "
                        "asked for, the table has %zu",
                        lane->part, f->head->row_bytes, table.row_bytes);
-    if (rv == 0)
+    if (rv == 0) {
+        /* Rows that are computed are fewer to a slice. */
+        lane->piece = id_groups_piece(f->head->row_bytes, SLICE_BYTES / local_rows_cost(&table),
+                                      f->groups.starts[lane->part + 1] - begin);
         rv = local_rows_check(part, &table, f->groups.rows + begin, lane->piece, error);
+    }
     if (rv != 0)
         return rv;
     if (f->head->row_bytes > 0)

@@ -7,15 +7,15 @@
 
 #include "graph/ranks.h"
 
-/* A feature of an edge type, whose IDs are those of edges. */
-static bool is_edge_feature(uint32_t table)
+/* A feature of an edge type, or the ends of its edges: IDs are those of edges. */
+static bool is_by_edge(uint32_t table)
 {
-    return table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS;
+    return table == MSG_TABLE_EDGE_ENDS || (table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS);
 }
 
 bool table_is_of_edges(uint32_t table)
 {
-    return table == MSG_TABLE_EDGE_RANKS || is_edge_feature(table);
+    return table == MSG_TABLE_EDGE_RANKS || is_by_edge(table);
 }
 
 uint32_t id_groups_piece(uint64_t row_bytes, uint64_t bytes, uint64_t left)
@@ -67,7 +67,7 @@ static bool has_ranks(const struct book *book, const struct id_list *list, uint6
 static int row_of(const struct book *book, const struct id_list *list, uint64_t id, uint64_t *row)
 {
     uint64_t num_ranks;
-    if (is_edge_feature(list->table)) {
+    if (is_by_edge(list->table)) {
         int part = book_edge_owner(book, list->type, id);
         if (part >= 0)
             *row = id - book->edge_extents[list->type][part].begin;
@@ -101,9 +101,9 @@ static int say_no_row(const struct book *book, const struct id_list *list, uint3
     return error_set(error, TR_ERANGE,
                      "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type %s, which has %" PRIu64,
                      list->first + at, id,
-                     !edges                         ? "node"
-                     : is_edge_feature(list->table) ? "edge"
-                                                    : "rank of edges",
+                     !edges                    ? "node"
+                     : is_by_edge(list->table) ? "edge"
+                                               : "rank of edges",
                      edges ? book->types.etypes[type].name : book->types.ntypes[type],
                      edges ? book->num_edges[type] : book->num_nodes[type]);
 }

@@ -23,6 +23,7 @@
 #include <troupe/partition.h>
 #include <troupe/prepare.h>
 #include <troupe/process.h>
+#include <troupe/query.h>
 #include <troupe/raw.h>
 #include <troupe/sample.h>
 #include <troupe/schema.h>

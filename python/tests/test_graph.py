@@ -110,6 +110,24 @@ def test_degrees_are_those_of_the_raw_graph(graph: troupe.DistGraph, world: Worl
     assert graph.in_degrees(3) == graph.in_degrees([3])[0]
 
 
+def test_ends_of_edges_are_those_of_the_raw_graph(graph: troupe.DistGraph, world: World) -> None:
+    asked = np.random.default_rng(3).permutation(EDGES)
+    sources, destinations = graph.find_edges(asked)
+    assert sources.dtype == destinations.dtype == np.int64
+    original = graph.orig_ids()
+    found = np.stack([original[sources], original[destinations]], axis=1)
+    # The in-edges of a node follow one another by their original IDs.
+    by_id = found[np.argsort(asked)]
+    order = np.argsort(by_id[:, 1], kind="stable")
+    raw = world.edges[np.argsort(world.edges[:, 1], kind="stable")]
+    assert np.array_equal(by_id[order], raw)
+    again = graph.find_edges([5, 5, 2], "_E")
+    assert again[0].tolist() == [sources[np.flatnonzero(asked == i)[0]] for i in (5, 5, 2)]
+    assert [len(ends) for ends in graph.find_edges([])] == [0, 0]
+    with pytest.raises(troupe.errors.OutOfRange, match=str(EDGES)):
+        graph.find_edges([0, EDGES])
+
+
 def test_the_book_says_who_owns_what(graph: troupe.DistGraph) -> None:
     book = graph.get_partition_book()
     owned = [book.partid2nids(p) for p in range(book.num_partitions())]

@@ -374,6 +374,36 @@ class DistGraph:
         """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
         return self._degrees(u, ntype, False)
 
+    # Edges by ID.
+
+    def find_edges(self, edges: Any, etype: EtypeName = None) -> tuple[Any, Any]:
+        """Both ends of edges.
+
+        Parameters
+        ----------
+        edges : per-type global IDs of edges, in any order, or a slice.
+        etype : the edge type; None: the only one.
+
+        Returns
+        -------
+        Sources and destinations : int64 each, in the order asked.
+        """
+        number = self.types.etype(etype)
+        wanted = ids_of(edges, self._num_edges[number], self.types.edge_name(number))
+        ends = np.empty_like(wanted), np.empty_like(wanted)
+        if len(wanted):
+            self.session.waiter.call(
+                lib.tr_graph_find_edges,
+                self.pointer(),
+                number,
+                id_pointer(wanted),
+                len(wanted),
+                FOREVER,
+                id_pointer(ends[0]),
+                id_pointer(ends[1]),
+            )
+        return id_tensor(ends[0], self.tensors), id_tensor(ends[1], self.tensors)
+
     def nodes_of(self, nodes: Any = None, ntype: str | None = None) -> NodeSet:
         """A set of nodes for a loader: all, those of a mask by its name, or a list of IDs."""
         return node_set(self, nodes, self.types.ntype(ntype))

@@ -17,19 +17,20 @@
 #include <troupe/troupe.h>
 
 #include "api_world.h"
+#include "cluster_job.h"
 #include "outcome.h"
 #include "runtime/base/files.h"
 #include "tests/schemas/random.h"
-#include "tests/scratch.h"
 
 #define SECOND INT64_C(1000000000)
-#define PROCESSES 4u /* each with a server and a trainer */
+#define PROCESSES CLUSTER_JOB_PROCESSES
 #define WIDTH 3u
 
 struct job {
-    char folder[64], file[80], path[256];
-    uint32_t num_processes;
-    struct tr_session *sessions[PROCESSES];
+    char path[256];
+    uint32_t num_processes; /* 1, of session, or those of cluster */
+    struct tr_session *session;
+    struct cluster_job cluster;
     struct tr_graph *graphs[PROCESSES];
 };
 
@@ -43,54 +44,27 @@ static void open_alone(struct job *job, uint32_t parts, bool codec, uint64_t byt
     o.codec = codec;
     o.loops = 2;
     o.tensor_bytes_max = bytes_max;
-    ok(tr_session_open(&o, &job->sessions[0], &failure));
-    ok(tr_graph_open(job->sessions[0], job->path, TR_WAIT_FOREVER, &job->graphs[0], &failure));
-}
-
-static void write_cluster(struct job *job)
-{
-    assert_non_null(scratch_folder(job->folder, sizeof job->folder, "tensor"));
-    snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
-    FILE *to = fopen(job->file, "w");
-    assert_non_null(to);
-    fprintf(
-        to,
-        "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"limits\": {\"tensors\": 200000}, "
-        "\"hosts\": [",
-        job->path);
-    for (uint32_t p = 0; p < PROCESSES; p++)
-        fprintf(to,
-                "%s{\"name\": \"h%u\", \"unix\": \"%s/s%u\", \"servers\": 1, \"samplers\": 1, "
-                "\"trainers\": 1, \"loops\": 1}",
-                p > 0 ? ", " : "", p, job->folder, p);
-    fprintf(to, "]}");
-    assert_int_equal(fclose(to), 0);
+    ok(tr_session_open(&o, &job->session, &failure));
+    ok(tr_graph_open(job->session, job->path, TR_WAIT_FOREVER, &job->graphs[0], &failure));
 }
 
 static void open_cluster(struct job *job)
 {
     *job = (struct job){ .num_processes = PROCESSES };
     world_partition(PARTITION_RANDOM, 4, job->path);
-    write_cluster(job);
-    for (uint32_t p = 0; p < PROCESSES; p++) {
-        struct tr_session_options o;
-        tr_session_options_init(&o);
-        o.cluster = job->file;
-        o.process = p;
-        o.incarnation = 1;
-        ok(tr_session_open(&o, &job->sessions[p], &failure));
-        ok(tr_graph_open(job->sessions[p], NULL, TR_WAIT_FOREVER, &job->graphs[p], &failure));
-    }
+    cluster_job_open(&job->cluster, job->path, "\"tensors\": 200000");
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        job->graphs[p] = job->cluster.graphs[p];
 }
 
 static void close_job(struct job *job)
 {
-    for (uint32_t p = 0; p < job->num_processes; p++) {
-        tr_graph_close(job->graphs[p]);
-        tr_session_close(job->sessions[p]);
+    if (job->num_processes > 1) {
+        cluster_job_close(&job->cluster);
+        return;
     }
-    if (job->folder[0] != '\0')
-        assert_int_equal(files_remove_tree(files_posix, job->folder, NULL), 0);
+    tr_graph_close(job->graphs[0]);
+    tr_session_close(job->session);
 }
 
 static struct tr_dist_tensor_options options_of(const char *name, const uint64_t *dims,
@@ -474,8 +448,8 @@ static void a_closed_session_says_so(void **state)
     const uint64_t id = 0;
     open_alone(&job, 1, false, 0);
     struct tr_dist_tensor *tensor = open_tensor(job.graphs[0], "h");
-    tr_session_close(job.sessions[0]);
-    job.sessions[0] = NULL;
+    tr_session_close(job.session);
+    job.session = NULL;
     refused(tr_dist_tensor_read(tensor, &id, 1, SECOND, row, &failure), TR_ECLOSED, "closed");
     refused(tr_dist_tensor_write(tensor, &id, 1, row, SECOND, &failure), TR_ECLOSED, "closed");
     refused(tr_dist_tensor_drop(tensor, SECOND, &failure), TR_ECLOSED, "closed");

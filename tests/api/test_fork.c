@@ -144,6 +144,7 @@ static int call_all(struct job *job)
         tr_graph_fetch_edges(job->graph, 0, "none", &id, 1, TR_WAIT_FOREVER, row, &error),
         tr_graph_original_ids(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &degree, NULL, &error),
+        tr_graph_find_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, NULL, &error),
         tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_listed(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &nodes, &error),

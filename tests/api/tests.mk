@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of api/.
 
-# What calls came to; the small graph that most tests share; the random ones that some cut in many ways.
+# What calls came to; the small graph that most tests share; the random ones that some cut in many ways;
+# the processes of a cluster file.
 api_outcome = tests/api/outcome.c tests/api/outcome.h
 api_world = tests/api/api_world.c tests/api/api_world.h $(api_outcome)
 sample_placements = tests/api/sample_placements.c tests/api/sample_placements.h $(api_outcome) \
     tests/partition/graph_util.h tests/partition/raw_util.h
+
+cluster_job = tests/api/cluster_job.c tests/api/cluster_job.h
 
 TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh tests/api/struct_page.sh
 EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh tests/api/struct_page.sh
@@ -42,6 +45,12 @@ check_PROGRAMS += tests/api/test_typed
 TESTS += tests/api/test_typed
 tests_api_test_typed_SOURCES = tests/api/test_typed.c $(sample_placements)
 tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_query
+TESTS += tests/api/test_query
+tests_api_test_query_SOURCES = tests/api/test_query.c tests/schemas/random.h $(sample_placements) \
+    $(cluster_job)
+tests_api_test_query_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_join
 TESTS += tests/api/test_join
@@ -208,5 +217,5 @@ tests_api_test_struct_ends_LDADD = libtr_ends_now.la libtr_ends_later.la $(test_
 
 check_PROGRAMS += tests/api/test_dist_tensor
 TESTS += tests/api/test_dist_tensor
-tests_api_test_dist_tensor_SOURCES = tests/api/test_dist_tensor.c tests/schemas/random.h $(api_world)
+tests_api_test_dist_tensor_SOURCES = tests/api/test_dist_tensor.c tests/schemas/random.h $(api_world) $(cluster_job)
 tests_api_test_dist_tensor_LDADD = $(api_libs) $(test_libs)

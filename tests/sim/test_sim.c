@@ -23,7 +23,7 @@
 
 struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
-    uint64_t writes, reads, launches, spent, stopped, killed; /* killed: launchers */
+    uint64_t writes, reads, queries, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
     uint64_t interrupts, shuts, leaves;
 };
@@ -37,6 +37,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->restarts += result->restarts;
     sum->skips += result->skips;
     sum->reads += result->reads;
+    sum->queries += result->queries;
     sum->writes += result->writes;
     sum->launches += result->launches;
     sum->spent += result->spent;
@@ -321,6 +322,22 @@ static void samplers_are_drawn(void **state)
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
+/* Questions about edges by ID, of the programs that read. */
+static void edges_are_asked_about(void **state)
+{
+    uint64_t seeds[SEEDS], before[SEEDS / 5];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS / 5; i++)
+        before[i] = FLEET_QUERIES_FROM - SEEDS / 5 + i;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        seeds[i] = FLEET_QUERIES_FROM + i;
+    const struct sum earlier = run_all(before, SEEDS / 5, SEEDS / 5);
+    assert_true(earlier.reads > 0 && earlier.queries == 0);
+    const struct sum sum = run_all(seeds, SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.queries > SEEDS / 4);
+}
+
 static uint64_t read_list(uint64_t *seeds)
 {
     const char *folder = getenv("srcdir");
@@ -378,6 +395,7 @@ int main(void)
         cmocka_unit_test(saves_are_skipped_where_the_disk_refuses),
         cmocka_unit_test(jobs_are_stopped_and_launched_again),
         cmocka_unit_test(reads_are_answered),
+        cmocka_unit_test(edges_are_asked_about),
         cmocka_unit_test(writes_are_kept_until_an_era_ends),
         cmocka_unit_test(hosts_have_disks_of_their_own),
         cmocka_unit_test(calls_of_groups_are_given_up),

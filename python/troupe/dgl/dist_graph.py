@@ -265,12 +265,6 @@ class DistGraph(troupe_graph.DistGraph):
             not_yet(f"edge_dir={edge_dir!r}", "neighbours are drawn along in-edges")
         return drawn_graph(self, nodes, fanout, replace, exclude_edges, prob=prob, **options)
 
-    def find_edges(self, edges: Any, etype: EtypeName = None) -> tuple[Any, Any]:
-        """Sources and destinations of edges by ID: int64 each."""
-        number = self.types.etype(etype)
-        ids = ids_of(edges, self._num_edges[number], self.types.edge_name(number))
-        return graph_parts.ends_of(self, number, ids)
-
     def edge_subgraph(self, edges: Any, relabel_nodes: bool = True, store_ids: bool = True) -> Any:
         """A DGLGraph of these edges, of these types alone."""
         from .drawn_graph import edge_subgraph

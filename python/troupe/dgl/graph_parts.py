@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Partitions of an open graph as they lie in memory: ends of edges, and graphs of DGL of them."""
+"""Partitions of an open graph, as they lie in memory, as graphs of DGL."""
 
 from __future__ import annotations
 
@@ -52,28 +52,6 @@ class PartEdges:
         found = self._sources[places]
         ids: Array = found if self._source_ids is None else self._source_ids[found]
         return ids.astype(np.int64)
-
-    def rows(self, places: Array) -> Ids:
-        """Positions of the destinations of edges among the partition's nodes."""
-        return np.searchsorted(self.index, places.astype(np.uint64), side="right") - 1
-
-
-def ends_of(graph: DistGraph, etype: int, ids: Ids) -> tuple[Any, Any]:
-    """Sources and destinations of edges of a type, by their IDs."""
-    import torch
-
-    book = graph.get_partition_book()
-    name = book.canonical_etypes[etype]
-    sources, destinations = np.empty_like(ids), np.empty_like(ids)
-    owners = np.asarray(book.eid2partid(ids, name))
-    for part in np.unique(owners):
-        mine = np.flatnonzero(owners == part)
-        edges = PartEdges(graph, int(part), etype)
-        places = ids[mine] - edges.first_edge
-        sources[mine] = edges.sources(places)
-        first = book.node_range(int(part), name[2]).start
-        destinations[mine] = edges.rows(places) + first
-    return torch.from_numpy(sources), torch.from_numpy(destinations)
 
 
 class PartArrays:

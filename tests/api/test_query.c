@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions about edges: the answers are those of the plain arrays that the graph was made of, in
+ * the order of the questions, on any placement, by messages as in place, and in the processes of a
+ * cluster file as in one; an ID that is none is named.
+ */
+#include "tests/api/cluster_job.h"
+#include "tests/api/outcome.h"
+#include "tests/api/sample_placements.h"
+#include "tests/schemas/random.h"
+#include "tests/scratch.h"
+
+#define SECOND INT64_C(1000000000)
+#define ETYPES 3u
+#define ASKED 500u
+
+static struct sample sample; /* the graph, by original IDs */
+
+/* The same graph as one placement numbers it: an array for each answer, by global ID. */
+struct expected {
+    uint64_t *original[2];     /* of nodes of a type, */
+    uint64_t *global[2];       /* and back */
+    uint64_t *sources[ETYPES]; /* of edges of a type, */
+    uint64_t *destinations[ETYPES];
+};
+
+static uint64_t *make_ids(uint64_t count)
+{
+    uint64_t *ids = calloc(count + 1, sizeof *ids);
+    assert_non_null(ids);
+    return ids;
+}
+
+/* Edges follow one another by the global ID of their destination, then by their original ID. */
+static void number_edges(struct expected *e, uint32_t etype)
+{
+    const struct graph_etype *type = &sample.types.etypes[etype];
+    uint64_t *next = make_ids(sample.num_nodes[type->dst] + 1);
+    for (uint64_t i = 0; i < sample.num_edges[etype]; i++)
+        next[e->global[type->dst][sample.dst[etype][i]] + 1]++;
+    for (uint64_t v = 0; v < sample.num_nodes[type->dst]; v++)
+        next[v + 1] += next[v];
+    for (uint64_t i = 0; i < sample.num_edges[etype]; i++) {
+        uint64_t destination = e->global[type->dst][sample.dst[etype][i]];
+        uint64_t id = next[destination]++;
+        e->sources[etype][id] = e->global[type->src][sample.src[etype][i]];
+        e->destinations[etype][id] = destination;
+    }
+    free(next);
+}
+
+static void expected_init(struct expected *e, struct tr_graph *graph)
+{
+    for (uint32_t t = 0; t < sample.types.num_ntypes; t++) {
+        uint64_t count = sample.num_nodes[t];
+        uint64_t *all = make_ids(count);
+        e->original[t] = make_ids(count);
+        e->global[t] = make_ids(count);
+        for (uint64_t v = 0; v < count; v++)
+            all[v] = v;
+        ok(tr_graph_original_ids(graph, t, all, count, 30 * SECOND, e->original[t], &failure));
+        for (uint64_t v = 0; v < count; v++)
+            e->global[t][e->original[t][v]] = v;
+        free(all);
+    }
+    for (uint32_t t = 0; t < sample.types.num_etypes; t++) {
+        e->sources[t] = make_ids(sample.num_edges[t]);
+        e->destinations[t] = make_ids(sample.num_edges[t]);
+        number_edges(e, t);
+    }
+}
+
+static void expected_fini(struct expected *e)
+{
+    for (uint32_t t = 0; t < sample.types.num_ntypes; t++) {
+        free(e->original[t]);
+        free(e->global[t]);
+    }
+    for (uint32_t t = 0; t < sample.types.num_etypes; t++) {
+        free(e->sources[t]);
+        free(e->destinations[t]);
+    }
+}
+
+static void ask_for_ends(const struct expected *e, struct tr_graph *graph, uint32_t etype,
+                         uint64_t *state)
+{
+    uint64_t ids[ASKED], sources[ASKED], destinations[ASKED];
+    for (size_t i = 0; i < ASKED; i++)
+        ids[i] = random_below(state, sample.num_edges[etype]);
+    ok(tr_graph_find_edges(graph, etype, ids, ASKED, 30 * SECOND, sources, destinations, &failure));
+    for (size_t i = 0; i < ASKED; i++) {
+        assert_int_equal(sources[i], e->sources[etype][ids[i]]);
+        assert_int_equal(destinations[i], e->destinations[etype][ids[i]]);
+    }
+    /* Half of the answer alone. */
+    memset(sources, 0, sizeof sources);
+    memset(destinations, 0, sizeof destinations);
+    ok(tr_graph_find_edges(graph, etype, ids, ASKED, 30 * SECOND, sources, NULL, &failure));
+    ok(tr_graph_find_edges(graph, etype, ids, 7, 30 * SECOND, NULL, destinations, &failure));
+    for (size_t i = 0; i < ASKED; i++) {
+        assert_int_equal(sources[i], e->sources[etype][ids[i]]);
+        assert_int_equal(destinations[i], i < 7 ? e->destinations[etype][ids[i]] : 0);
+    }
+}
+
+/* Every edge at once, of which some partitions may have none. */
+static void ask_for_all_ends(const struct expected *e, struct tr_graph *graph, uint32_t etype)
+{
+    uint64_t count = sample.num_edges[etype];
+    uint64_t *ids = make_ids(count), *sources = make_ids(count), *destinations = make_ids(count);
+    for (uint64_t i = 0; i < count; i++)
+        ids[i] = count - 1 - i;
+    ok(tr_graph_find_edges(graph, etype, ids, count, 30 * SECOND, sources, destinations, &failure));
+    for (uint64_t i = 0; i < count; i++) {
+        assert_int_equal(sources[i], e->sources[etype][count - 1 - i]);
+        assert_int_equal(destinations[i], e->destinations[etype][count - 1 - i]);
+    }
+    free(ids);
+    free(sources);
+    free(destinations);
+}
+
+static void ask(struct tr_graph *graph, uint64_t seed)
+{
+    struct expected e;
+    uint64_t state = seed;
+    expected_init(&e, graph);
+    for (uint32_t etype = 0; etype < sample.types.num_etypes; etype++) {
+        ask_for_ends(&e, graph, etype, &state);
+        ask_for_all_ends(&e, graph, etype);
+    }
+    expected_fini(&e);
+}
+
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    ask(graph, 3 + (uint64_t)placement);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+static void answers_are_those_of_the_graph(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, 300, 2000, 5);
+    placements_agree(&sample, PLACEMENTS, 0, run_placement);
+    sample_fini(&sample);
+    sample_init(&sample, false, 100, 700, 6);
+    placements_agree(&sample, 2, 0, run_placement);
+    sample_fini(&sample);
+}
+
+static uint64_t run_cluster(const char *path, int placement)
+{
+    struct cluster_job job;
+    (void)placement;
+    cluster_job_open(&job, path, "");
+    for (uint32_t p = 0; p < CLUSTER_JOB_PROCESSES; p++)
+        ask(job.graphs[p], 40 + p);
+    cluster_job_close(&job);
+    return 0;
+}
+
+static void processes_answer_each_other(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, 200, 1500, 8);
+    placements_agree(&sample, 1, 0, run_cluster);
+    sample_fini(&sample);
+}
+
+static uint64_t refuse(const char *path, int placement)
+{
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    uint64_t ids[3] = { 0, 1, sample.num_edges[2] }, out[3];
+    ok(tr_graph_find_edges(graph, 2, NULL, 0, 30 * SECOND, NULL, NULL, &failure));
+    refused(tr_graph_find_edges(graph, 2, ids, 3, 30 * SECOND, out, out, &failure), TR_ERANGE,
+            "ids[2] = 100 is no edge of type by, which has 100");
+    refused(tr_graph_find_edges(graph, 3, ids, 1, 30 * SECOND, out, out, &failure), TR_ERANGE,
+            "edge type 3, the graph has 3");
+    ids[2] = sample.num_edges[2] - 1;
+    refused(tr_graph_find_edges(graph, 2, ids, 3, 0, out, out, &failure), TR_ETIMEDOUT, "");
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return 0;
+}
+
+static void what_is_none_is_named(void **state)
+{
+    (void)state;
+    sample_init(&sample, true, 60, 300, 9);
+    placements_agree(&sample, 2, 0, refuse);
+    sample_fini(&sample);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_none_is_named),
+        cmocka_unit_test(answers_are_those_of_the_graph),
+        cmocka_unit_test(processes_answer_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
