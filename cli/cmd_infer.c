@@ -28,6 +28,7 @@ struct infer_values {
     const char *embeddings;
     bool by_class;
     bool exact;
+    bool sampled;
     uint64_t epoch;
     uint64_t threads;
     uint64_t loops;
@@ -49,7 +50,11 @@ static const struct option_spec OPTIONS[] = {
     { .name = "exact",
       .kind = OPTION_FLAG,
       .offset = AT(exact),
-      .help = "use all neighbours of every node, layer by layer" },
+      .help = "use all neighbours of every node, layer by layer: the default" },
+    { .name = "sampled",
+      .kind = OPTION_FLAG,
+      .offset = AT(sampled),
+      .help = "draw neighbours as in training: less memory on large graphs, other scores" },
     { .name = "out",
       .kind = OPTION_TEXT,
       .offset = AT(out),
@@ -68,9 +73,9 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_COUNT,
       .offset = AT(epoch),
       .metavar = "E",
-      .fallback = "0",
+      .optional = true,
       .max = UINT32_MAX,
-      .help = "draw the samples of this epoch, without --exact" },
+      .help = "with --sampled: draw the samples of this epoch; otherwise of epoch 0" },
     OPTION_ROW_THREADS(struct infer_values),
     OPTION_ROW_LOOPS(struct infer_values),
     OPTION_ROW_MAP(struct infer_values),
@@ -81,9 +86,9 @@ static const struct option_spec OPTIONS[] = {
 };
 
 static const char *const EXAMPLES[] = {
-    "troupe infer parts/web.json --run run1 --exact",
-    "troupe infer parts/web.json --run run1 --exact --out predictions.csv",
-    "troupe infer parts/web.json --run run1 --embeddings embeddings.npy",
+    "troupe infer parts/web.json --run run1",
+    "troupe infer parts/web.json --run run1 --out predictions.csv",
+    "troupe infer parts/web.json --run run1 --sampled --embeddings embeddings.npy",
     NULL,
 };
 
@@ -201,7 +206,7 @@ static int report_outputs(struct tr_task *task, const struct infer_values *value
     report_init(&report, values->json);
     report_text(&report, "run", "run", values->run);
     report_count(&report, "nodes", "nodes", outputs.num_rows);
-    report_text(&report, "inference", "inference", values->exact ? "exact" : "sampled");
+    report_text(&report, "inference", "inference", values->sampled ? "sampled" : "exact");
     rv = cmd_infer_score(task, TR_SPLIT_TRAIN, "train", &report, error);
     if (rv == 0)
         rv = cmd_infer_score(task, TR_SPLIT_VALIDATION, "validation", &report, error);
@@ -256,8 +261,8 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     tr_infer_options_init(&options);
     options.graph = graph;
     options.run = values->run;
-    options.sampled = !values->exact;
-    options.epoch = (uint32_t)values->epoch;
+    options.sampled = values->sampled;
+    options.epoch = values->epoch == OPTION_NOT_GIVEN ? 0 : (uint32_t)values->epoch;
     options.loops = (uint32_t)values->loops;
     options.threads = (uint32_t)values->threads;
     options.map_files = values->map;
@@ -328,6 +333,18 @@ static int check_folders(const struct infer_values *values, struct tr_error *err
     return rv == 0 ? check_folder("--embeddings", values->embeddings, error) : rv;
 }
 
+static int check_ways(const struct infer_values *values, struct tr_error *error)
+{
+    if (values->exact && values->sampled)
+        return tr_error_set(error, TR_EINVAL,
+                            "--exact and --sampled are opposites; give one of them");
+    if (values->epoch != OPTION_NOT_GIVEN && !values->sampled)
+        return tr_error_set(error, TR_EINVAL,
+                            "--epoch says which neighbours are drawn, and all are used; give "
+                            "--sampled too, or leave it out");
+    return 0;
+}
+
 static int check_names(const struct infer_values *values, struct tr_error *error)
 {
     int rv = check_ending("--out", values->out, ".csv, .jsonl or .npy", error);
@@ -376,7 +393,7 @@ static int infer_run(const struct invocation *invocation, const void *values)
     struct class_names names = { 0 };
     struct canceller canceller;
     char *graph = NULL;
-    if (check_names(infer, &error) != 0)
+    if (check_ways(infer, &error) != 0 || check_names(infer, &error) != 0)
         return fail_usage(invocation, &error);
     int rv = check_folders(infer, &error);
     if (rv == 0)

@@ -183,9 +183,7 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
     if (rc == TR_ECANCELED)
         error_set(error, rc, "exact inference: interrupted");
     else if (rc != 0)
-        error_set(error, rc,
-                  "exact inference: no memory for %u nodes of %u hidden values; use "
-                  "sampled inference",
+        error_set(error, rc, "exact inference: no memory for %u nodes of %u hidden values",
                   exact->maps[0].num_nodes, model_configuration(exact->model)->hidden);
     return rc;
 }

@@ -208,7 +208,7 @@ int exact_features_init(struct exact_features *features, struct model *model,
     return rc == 0 ? 0
                    : error_set(error, rc,
                                "exact inference: no memory for the features of %u "
-                               "nodes; use sampled inference",
+                               "nodes",
                                map->num_nodes);
 }
 

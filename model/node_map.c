@@ -14,8 +14,7 @@ static int count_nodes(const struct graph_part *const *parts, uint32_t num_parts
     for (uint32_t p = 0; p < num_parts; p++) {
         if (__builtin_add_overflow(*total, parts[p]->nodes[ntype].num_nodes, total) ||
             *total >= UINT32_MAX)
-            return error_set(error, TR_ETOOBIG,
-                             "exact inference: more than %u nodes; use sampled inference",
+            return error_set(error, TR_ETOOBIG, "exact inference: more than %u nodes",
                              UINT32_MAX - 1);
     }
     return 0;

@@ -13,7 +13,7 @@
 #include "runtime/core/crew.h"
 
 /* Passes over the whole graph take long, and the trainers whose threads these are wait then. */
-static int widen(struct run_job *job, struct error *error)
+static int infer_with_all_threads(struct run_job *job, struct error *error)
 {
     if (job->wide == NULL && job->threads_of_all > job->threads)
         job->wide = run_job_parallel(job, job->threads_of_all - 1);
@@ -43,9 +43,20 @@ static int open_exact(struct run_job *job, struct error *error)
     return exact_create(&job->exact, job->model, &job->whole, error);
 }
 
-int run_job_infer(struct run_job *job, struct error *error)
+/* The graph is too large for exact inference, or the memory too small. */
+static int advise_sampling(int rv, const char *option, struct error *error)
 {
-    int rv = widen(job, error);
+    char why[ERROR_TEXT_MAX];
+    if (rv != TR_ENOMEM && rv != TR_ETOOBIG)
+        return rv;
+    memcpy(why, error->text, sizeof why);
+    return error_set(error, rv, "%s; give %s, which takes the memory of a few batches", why,
+                     option);
+}
+
+static int infer_all(struct run_job *job, struct error *error)
+{
+    int rv = infer_with_all_threads(job, error);
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
@@ -55,6 +66,11 @@ int run_job_infer(struct run_job *job, struct error *error)
     /* The threads of all are given back after a failure too: the trainers go on with their own. */
     model_set_parallel(job->model, job->parallel);
     return rv;
+}
+
+int run_job_infer(struct run_job *job, struct error *error)
+{
+    return advise_sampling(infer_all(job, error), "options.sampled", error);
 }
 
 /* The split's nodes by original ID; free *ids. Their outputs are in memory already. */
@@ -109,7 +125,7 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
                   struct error *error)
 {
     uint64_t *ids = NULL;
-    int rv = widen(job, error);
+    int rv = infer_with_all_threads(job, error);
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
@@ -141,7 +157,7 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
 {
     if (!exact)
         return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
-    int rv = run_job_infer(job, error);
+    int rv = advise_sampling(infer_all(job, error), "options.evaluation 'sampled'", error);
     return rv == 0 ? run_job_score(job, split, scores, error) : rv;
 }
 

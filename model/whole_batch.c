@@ -9,8 +9,7 @@
 
 static int refuse_memory(struct error *error)
 {
-    return error_set(error, TR_ENOMEM,
-                     "exact inference: no memory for all nodes and edges; use sampled inference");
+    return error_set(error, TR_ENOMEM, "exact inference: no memory for all nodes and edges");
 }
 
 static const struct csc *edges_into(const struct whole_graph *graph, uint32_t etype,
@@ -27,9 +26,7 @@ static int count_edges(const struct whole_graph *graph, uint32_t etype, const ch
         *total += graph->parts[p]->edges[etype].csc.num_edges;
     if (*total < UINT32_MAX)
         return 0;
-    return error_set(error, TR_ETOOBIG,
-                     "exact inference: %" PRIu64
-                     " edges of '%s', at most %u; use sampled inference",
+    return error_set(error, TR_ETOOBIG, "exact inference: %" PRIu64 " edges of '%s', at most %u",
                      *total, name, UINT32_MAX - 1);
 }
 

@@ -250,7 +250,8 @@ struct tr_infer_options {
     size_t size;
     const char *graph; /* DIR/NAME.json */
     const char *run;   /* the folder of a finished run */
-    bool sampled;      /* with the run's fanouts, instead of exactly with all neighbours */
+    bool sampled;      /* with the run's fanouts, instead of exactly with all neighbours, as
+                        * trainings score unless options.evaluation is "sampled" */
     uint32_t epoch;    /* sampled: keys the draws */
     uint32_t loops, threads;
     bool map_files, verify_files;

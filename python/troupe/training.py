@@ -334,12 +334,13 @@ def infer(
     progress: OnProgress = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Predictions:
-    """Computes the outputs of every node with a run's model; as ``troupe infer --exact``.
+    """Computes the outputs of every node with a run's model; as ``troupe infer``.
 
     Parameters
     ----------
     graph, run : ``DIR/NAME.json`` and the folder of a finished run.
-    sampled : with the run's fanouts, instead of exactly with all neighbours.
+    sampled : with the run's fanouts, instead of exactly with all neighbours, as the scores of
+        training are (``troupe infer --sampled``): less memory on large graphs, other scores.
     epoch : sampled: keys the draws.
     embeddings : keep the rows of the last hidden layer too.
     """

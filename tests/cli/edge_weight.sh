@@ -48,7 +48,7 @@ expect "config.json has the feature's name" grep -q '"edge_weight": "weight"' "$
 expect "and says nothing of it in a run without" sh -c "! grep -q edge_weight '$work/plain/config.json'"
 troupe infer "$graph" --run "$work/sage" --exact --json --quiet
 expect "inference takes the weights of the run" says '"accuracy":1\.0'
-troupe infer "$graph" --run "$work/sage" --json --quiet
+troupe infer "$graph" --run "$work/sage" --sampled --json --quiet
 expect "sampled inference too" says '"accuracy":1\.0'
 troupe inspect "$work/sage"
 expect "inspect shows it" says 'edge_weight *weight'

@@ -58,7 +58,7 @@ for model in sage gcn; do
         troupe infer "$work/$rows-4/rings.json" --run "$work/run-dense" --exact \
             --out "$work/exact-$rows.npy" --quiet
         expect "$model infers exactly from $rows rows" exited 0
-        troupe infer "$work/$rows-4/rings.json" --run "$work/run-dense" \
+        troupe infer "$work/$rows-4/rings.json" --run "$work/run-dense" --sampled \
             --out "$work/sampled-$rows.npy" --quiet
         expect "and by samples" exited 0
     done

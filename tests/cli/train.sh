@@ -15,10 +15,17 @@ expect "its configuration" grep -q '"kind": "sage"' "$work/run/config.json"
 expect "and a line an epoch, and one of the test" test "$(wc -l <"$work/run/metrics.jsonl")" = 21
 sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 
-troupe infer "$graph" --run "$work/run" --exact --json --quiet
-expect "exact inference reads the run and finds the same accuracy" says "\"accuracy\":$(cat "$work/accuracy")"
+troupe infer "$graph" --run "$work/run" --json --quiet
+expect "inference reads the run and finds the accuracy that training printed" says "\"split\":\"test\"[^}]*\"accuracy\":$(cat "$work/accuracy"),"
+expect "with all neighbours" says '"inference":"exact"'
+troupe infer "$graph" --run "$work/run" --exact --sampled
+expect "all of them and some of them are opposites" refuses_with "--exact and --sampled are opposites"
+troupe infer "$graph" --run "$work/run" --epoch 3
+expect "without draws there is none to choose" refuses_with "--epoch .* give --sampled too"
+troupe infer "$graph" --run "$work/run" --sampled --epoch 3 --json --quiet
+expect "sampled inference says so" says '"inference":"sampled"'
 troupe infer "$graph" --run "$work/run" --out "$work/logits.npy" --quiet
-expect "sampled inference writes every node's outputs" says '^nodes  *600$'
+expect "inference writes every node's outputs" says '^nodes  *600$'
 expect "600 rows of 3 float32 after a header" test "$(wc -c <"$work/logits.npy")" -ge $((600 * 3 * 4 + 64))
 # The classes by the largest of three outputs, the first of equals.
 tail -c $((600 * 12)) "$work/logits.npy" | od -An -v -t f4 -w12 |
@@ -39,7 +46,7 @@ cp "$work/predictions.csv" "$work/chosen"
 troupe infer "$graph" --run "$work/whole" --exact --embeddings "$work/exact.npy" --out "$work/beside.npy" --quiet
 expect "embeddings are written" exited 0
 expect "600 rows of 4 float32 after a header" test "$(wc -c <"$work/exact.npy")" = $((600 * 4 * 4 + 256))
-troupe infer "$graph" --run "$work/whole" --embeddings "$work/sampled.npy" --quiet
+troupe infer "$graph" --run "$work/whole" --sampled --embeddings "$work/sampled.npy" --quiet
 expect "of sampled inference too" cmp -s -n 256 "$work/exact.npy" "$work/sampled.npy"
 numbers() { tail -c $((600 * $2)) "$1" | od -An -v -t f4 -w"$2"; }
 numbers "$work/exact.npy" 16 >"$work/exact"
@@ -75,7 +82,7 @@ expect "what a class was taken for is what the predictions say" \
     says "\"class\":1,\"labelled\":[0-9]*,\"predicted\":[0-9]*,\"precision\":[0-9.]*,\"recall\":[0-9.]*,\"f1\":[0-9.]*,$(sed 's/\[/\\[/g' "$work/row")"
 troupe infer "$graph" --run "$work/run" --by-class --quiet
 expect "people see a row a class" says '^ *class .* taken for'
-troupe infer "$graph" --run "$work/run" --exact --out "$work/predictions.csv" --quiet
+troupe infer "$graph" --run "$work/run" --sampled --out "$work/predictions.csv" --quiet
 expect "a file that is there is replaced" sh -c "! cmp -s '$work/predictions.csv' '$work/chosen'"
 expect "nothing is left beside it" [ -z "$(find "$work" -name '*.tmp-*')" ]
 troupe infer "$graph" --run "$work/run" --out "$work/nowhere/predictions.csv" --quiet
