@@ -331,8 +331,37 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
     return 0;
 }
 
-_Static_assert(TR_SAMPLE_SEEDS_MAX == MSG_DRAW_LISTED_MAX,
+_Static_assert(TR_SAMPLE_SEEDS_MAX == MSG_DRAW_LISTED_MAX &&
+                   TR_SAMPLE_EXCLUDED_MAX == MSG_EXCLUDED_MAX,
                "what is checked here is accepted there");
+
+static int check_excluded(const struct tr_graph *graph, const struct tr_sample_options *o,
+                          struct tr_error *error)
+{
+    const struct book *book = graph->book;
+    if (o->num_excluded > TR_SAMPLE_EXCLUDED_MAX)
+        return tr_error_set(error, TR_ERANGE,
+                            "num_excluded: %zu; give at most %" PRIu64
+                            ", or a mask of the edges that may be drawn",
+                            o->num_excluded, TR_SAMPLE_EXCLUDED_MAX);
+    if (o->num_excluded > 0 && (o->excluded == NULL || o->excluded_etypes == NULL))
+        return tr_error_set(error, TR_EINVAL,
+                            "num_excluded: %zu, but excluded or excluded_etypes is NULL",
+                            o->num_excluded);
+    for (size_t i = 0; i < o->num_excluded; i++) {
+        uint32_t etype = o->excluded_etypes[i];
+        if (etype >= book->types.num_etypes)
+            return tr_error_set(error, TR_ERANGE,
+                                "excluded_etypes[%zu]: %" PRIu32 ", the graph has %" PRIu32, i,
+                                etype, book->types.num_etypes);
+        if (o->excluded[i] >= book->num_edges[etype])
+            return tr_error_set(
+                error, TR_ERANGE,
+                "excluded[%zu]: %" PRIu64 ", there are %" PRIu64 " edges of type %s", i,
+                o->excluded[i], book->num_edges[etype], book->types.etypes[etype].name);
+    }
+    return 0;
+}
 
 static int check_options(const struct tr_graph *graph, const struct tr_sample_options *o,
                          struct tr_error *error)
@@ -342,6 +371,9 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
         return tr_error_set(error, TR_EINVAL, "spec: NULL; give what to draw");
     if (o->spec->graph != graph)
         return tr_error_set(error, TR_EMISMATCH, "spec: it is of another graph");
+    int rv = check_excluded(graph, o, error);
+    if (rv != 0)
+        return rv;
     if (o->pairs != NULL)
         return check_pairs(graph, o->pairs, error);
     if (o->ntype >= types->num_ntypes)
@@ -376,6 +408,7 @@ struct draw {
     struct tr_graph *graph;
     struct msg_draw_request head;
     const uint64_t *seeds;
+    struct msg_excluded_edge *excluded; /* [head.num_excluded], the draw's own */
     const struct sample_spec *spec;
     char name[DIRECTORY_NAME_MAX]; /* of the proxy that is asked */
     struct address proxy;          /* that was asked last; none: no one was */
@@ -385,16 +418,19 @@ static struct message *make_draw(const struct draw *d, struct port *port)
 {
     struct message *request = port_message(port, MSG_DRAW_REQUEST);
     size_t bytes = d->head.num_seeds * seed_kind_ids(d->head.seeds) * sizeof *d->seeds;
-    unsigned char *body = request == NULL
-                              ? NULL
-                              : port_body_alloc(port, request, bytes + d->head.spec_bytes);
+    size_t excluded = d->head.num_excluded * sizeof *d->excluded;
+    unsigned char *body = request == NULL ? NULL
+                                          : port_body_alloc(port, request,
+                                                            bytes + excluded + d->head.spec_bytes);
     if (body == NULL) {
         port_release(port, request);
         return NULL;
     }
     *(struct msg_draw_request *)message_head(request) = d->head;
     memcpy(body, d->seeds, bytes);
-    sample_spec_write(d->spec, body + bytes);
+    if (excluded > 0)
+        memcpy(body + bytes, d->excluded, excluded);
+    sample_spec_write(d->spec, body + bytes + excluded);
     return request;
 }
 
@@ -495,6 +531,31 @@ static int list_edges(const struct tr_nodes *edges, int64_t timeout_ns, uint64_t
     return rv;
 }
 
+static int compare_excluded(const void *a, const void *b)
+{
+    const struct msg_excluded_edge *x = a, *y = b;
+    if (x->etype != y->etype)
+        return x->etype < y->etype ? -1 : 1;
+    return x->edge < y->edge ? -1 : x->edge > y->edge;
+}
+
+/* The edges that are left out, in order: they are sorted by the caller's thread, which may take as
+ * long as it takes. */
+static int list_excluded(struct draw *d, const struct tr_sample_options *o, struct tr_error *error)
+{
+    if (o->num_excluded == 0)
+        return 0;
+    d->excluded = calloc(o->num_excluded, sizeof *d->excluded);
+    if (d->excluded == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for %zu edges to leave out",
+                            o->num_excluded);
+    for (size_t i = 0; i < o->num_excluded; i++)
+        d->excluded[i] = (struct msg_excluded_edge){ o->excluded_etypes[i], o->excluded[i] };
+    qsort(d->excluded, o->num_excluded, sizeof *d->excluded, compare_excluded);
+    d->head.num_excluded = (uint32_t)o->num_excluded;
+    return 0;
+}
+
 static int draw_once(struct draw *d, int64_t timeout_ns, struct sampled_batch **batch,
                      struct tr_error *error)
 {
@@ -566,9 +627,12 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
             return rv;
         d.seeds = listed;
     }
+    rv = list_excluded(&d, &o, error);
     /* The list of edges took some of the time: the draw has the rest. */
-    rv = draw_once(&d, deadline_left_ns(&until), &batch, error);
+    if (rv == 0)
+        rv = draw_once(&d, deadline_left_ns(&until), &batch, error);
     free(listed);
+    free(d.excluded);
     *out = (struct tr_batch *)(void *)batch;
     return rv;
 }

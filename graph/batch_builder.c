@@ -18,11 +18,12 @@ int batch_builder_init(struct batch_builder *builder, const struct batch_builder
     builder->types = calloc(builder->num_ntypes + 1, sizeof *builder->types);
     builder->answers = calloc((size_t)builder->num_etypes * builder->num_parts + 1,
                               sizeof *builder->answers);
+    builder->excluded = calloc(builder->num_etypes + (size_t)1, sizeof *builder->excluded);
     builder->parts = calloc(builder->num_parts + 1, sizeof *builder->parts);
     builder->bases = calloc(builder->num_parts + 1, sizeof *builder->bases);
     builder->csr = calloc(builder->num_parts + 1, sizeof *builder->csr);
     if (builder->bases == NULL || builder->csr == NULL || builder->types == NULL ||
-        builder->answers == NULL || builder->parts == NULL)
+        builder->answers == NULL || builder->excluded == NULL || builder->parts == NULL)
         return TR_ENOMEM;
     for (uint32_t t = 0; t < builder->num_ntypes; t++) {
         builder->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;
@@ -50,6 +51,7 @@ static void fini_type(struct batch_builder_type *type, uint32_t num_parts)
 void batch_builder_fini(struct batch_builder *builder)
 {
     batch_builder_fini_fields(builder);
+    batch_builder_fini_excluded(builder);
     for (uint32_t t = 0; builder->types != NULL && t < builder->num_ntypes; t++)
         fini_type(&builder->types[t], builder->num_parts);
     size_t cells = (size_t)builder->num_etypes * builder->num_parts;
@@ -107,6 +109,7 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
     builder->num_edges = 0;
     builder->roots.count = 0;
     builder->edges_open = false;
+    batch_builder_reset_excluded(builder);
     out->batch.seed = key->seed;
     out->batch.epoch = key->epoch;
     out->batch.rank = key->rank;

@@ -104,6 +104,12 @@ struct batch_builder_answer {
     uint64_t used_edges;
 };
 
+/* The edges of a type that the batch leaves out. */
+struct batch_builder_excluded {
+    uint64_t count;
+    struct vec ids; /* uint64_t[count]: per-type global IDs, increasing from the first hop on */
+};
+
 /* A piece of an answer as it came. */
 struct batch_builder_piece {
     uint64_t num_edges;
@@ -149,7 +155,8 @@ struct batch_builder_graph {
     const uint64_t *num_nodes;          /* [num_ntypes] */
     const uint64_t *num_edges;          /* [num_etypes] */
     struct extent *const *node_extents; /* [num_ntypes][num_parts] */
-    struct extent *const *edge_extents; /* [num_etypes][num_parts]; NULL: no plan has edge tables */
+    /* [num_etypes][num_parts]; NULL: no plan has edge tables, and no edges are left out */
+    struct extent *const *edge_extents;
     const struct graph_meta *meta;
     uint32_t slice; /* edges and nodes of one call; 0: those above */
 };
@@ -162,11 +169,12 @@ struct batch_builder {
     struct batch_space *out;
     struct batch_builder_type *types; /* [num_ntypes] */
     struct batch_builder_roots roots;
-    struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
-    const struct graph_part **parts;      /* [num_parts] read directly; NULL: asked for */
-    uintptr_t *bases;                     /* [num_parts]; see batch_builder_gather */
-    const struct csr_rows **csr;          /* [num_parts]: sparse rows in the place of a base */
-    struct batch_builder_edges *edges;    /* [room_edges] */
+    struct batch_builder_answer *answers;    /* [num_etypes][num_parts] */
+    struct batch_builder_excluded *excluded; /* [num_etypes] */
+    const struct graph_part **parts;         /* [num_parts] read directly; NULL: asked for */
+    uintptr_t *bases;                        /* [num_parts]; see batch_builder_gather */
+    const struct csr_rows **csr;             /* [num_parts]: sparse rows in the place of a base */
+    struct batch_builder_edges *edges;       /* [room_edges] */
     uint32_t num_edges, room_edges;
     bool edges_open; /* they are those of this batch */
     uint32_t hop;
@@ -229,6 +237,19 @@ int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, 
  * batch, or in none. */
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
+
+/* batch_builder_excluded.c: leaves edges of a type out of the whole batch, by their per-type global
+ * IDs, before anything is drawn: a draw is as full as the other edges allow. Before the first hop;
+ * in any order, repeats allowed. TR_ERANGE names what there is not. */
+int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const uint64_t *edge_ids,
+                          uint64_t count, struct error *error);
+/* Puts them in order, before the first hop. */
+void batch_builder_order_excluded(struct batch_builder *builder);
+/* Those of a partition's edges: increasing IDs. */
+const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint32_t etype,
+                                       uint32_t part, uint64_t *count);
+void batch_builder_reset_excluded(struct batch_builder *builder);
+void batch_builder_fini_excluded(struct batch_builder *builder);
 
 /* Lets go of all that was borrowed. */
 void batch_builder_end(struct batch_builder *builder);

@@ -46,6 +46,8 @@ bool batch_builder_weighs(const struct batch_builder *builder, uint32_t etype)
 
 int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
 {
+    if (builder->hop == 0)
+        batch_builder_order_excluded(builder);
     uint32_t *num_dst = builder->out->num_dst +
                         (size_t)batch_builder_layer(builder) * builder->num_ntypes;
     for (uint32_t t = 0; t < builder->num_ntypes; t++)
@@ -104,6 +106,8 @@ static struct local_sample next_rows(const struct batch_builder *builder, uint32
     uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
     uint32_t ntype = row_type(builder);
     const struct batch_builder_list *list = &builder->types[ntype].lists[part];
+    uint64_t num_excluded;
+    const uint64_t *excluded = batch_builder_excluded(builder, builder->etype, part, &num_excluded);
     return (struct local_sample){ .part = builder->parts[part],
                                   .draw = &builder->key,
                                   .kind = builder->plan->spec->kind,
@@ -112,7 +116,9 @@ static struct local_sample next_rows(const struct batch_builder *builder, uint32
                                   .rows = (const uint32_t *)list->rows.data + used,
                                   .with = batch_builder_list_fields(builder, ntype, part, used),
                                   .row_fields = batch_builder_row_fields(builder),
-                                  .num_rows = num_rows };
+                                  .num_rows = num_rows,
+                                  .excluded = excluded,
+                                  .num_excluded = num_excluded };
 }
 
 static int grow_space(struct batch_builder *builder, struct batch_builder_space *space,

@@ -122,6 +122,8 @@ int local_sample_prepare(const struct local_sample *what, struct sample_request 
         .rows = what->rows,
         .num_rows = what->num_rows,
         .with = what->with,
+        .excluded = what->excluded,
+        .num_excluded = what->num_excluded,
         .term = what->term,
         .source_base = base_of(what->draw, KEY_SOURCES, etype->src),
         .key_base = base_of(what->draw, KEY_NEIGHBOURS, what->etype),

@@ -27,6 +27,10 @@ struct local_sample {
     const uint32_t *rows; /* [num_rows] */
     struct sample_row_fields with;
     uint32_t num_rows;
+    /* Edges of the type that are not drawn, by increasing per-type global IDs; others' may be
+     * among them. */
+    const uint64_t *excluded; /* [num_excluded] */
+    uint64_t num_excluded;
 };
 
 /*

@@ -8,6 +8,7 @@ libtr_graph_la_SOURCES = \
     graph/batch_builder.h \
     graph/batch_builder_answer.c \
     graph/batch_builder_draw.c graph/batch_builder_edges.c \
+    graph/batch_builder_excluded.c \
     graph/batch_builder_fields.c \
     graph/batch_builder_rows.c \
     graph/batch_space.c \
@@ -22,6 +23,7 @@ libtr_graph_la_SOURCES = \
     graph/edge_ends.h \
     graph/edge_runs.c \
     graph/edge_runs.h \
+    graph/excluded.h \
     graph/extent.c \
     graph/extent.h \
     graph/gather.c \

@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) int plan_block(struct sample_space 
 int sample_uniform(struct sample_space *space, const struct sample_request *request,
                    struct sample_result *result)
 {
-    if (request->mask != NULL)
+    if (request->mask != NULL || request->num_excluded > 0)
         return sample_masked(space, request, result);
     uint32_t fanout = sample_fanout(request);
     assert(fanout == SAMPLE_ALL || fanout <= SAMPLE_FANOUT_MAX);

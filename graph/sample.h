@@ -13,7 +13,8 @@
  *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn
  *     (SAMPLE_ALL takes each in-edge once).
  *
- * Where the term has a mask, the row is that of the edges which it allows (graph/sample_masked.h).
+ * Where the term has a mask, the row is that of the edges which it allows; where edges are excluded,
+ * of the others (graph/sample_masked.h).
  *
  * The kernel waits for memory and little else, so it walks the rows in small blocks: while the
  * columns of one block are read, those of the next are prefetched, and the row bounds of the one
@@ -47,7 +48,9 @@ struct sample_request {
     const uint32_t *rows;         /* [num_rows], each below csc->num_rows, repeats allowed */
     uint32_t num_rows;
     struct sample_row_fields with; /* no salts: each row is the first occurrence of its node */
-    struct sample_term term;       /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
+    const uint64_t *excluded;      /* [num_excluded], see graph/excluded.h */
+    uint64_t num_excluded;
+    struct sample_term term;             /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
     const struct feature_table *weights; /* of the edge type, as the term says; NULL: none */
     const struct feature_table *mask;
     const struct alias_tables *alias; /* of weights and mask, where a method found some */

@@ -22,6 +22,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "graph/excluded.h"
 #include "graph/on_demand.h"
 #include "graph/sample_block.h"
 #include "graph/samplers.h"
@@ -39,6 +40,7 @@ struct labor_row {
     const uint8_t *mask; /* [degree] or NULL */
     uint64_t begin, base;
     uint32_t degree, k;
+    struct excluded_edges excluded;
 };
 
 /* The number of a source, by the base of its type and the row's occurrence. */
@@ -78,23 +80,38 @@ static uint32_t keep_below(const struct labor_row *row, uint64_t threshold,
     return count;
 }
 
-/* Those that the mask allows. */
-static uint32_t drop_masked(const struct labor_row *row, struct numbered_edge *kept, uint32_t count)
+/* Whether every edge of the row is allowed. */
+static inline bool allows_all(const struct labor_row *row)
+{
+    return row->mask == NULL && row->excluded.count == 0;
+}
+
+static inline bool is_allowed(const struct labor_row *row, uint32_t position)
+{
+    return (row->mask == NULL || row->mask[position] != 0) &&
+           (row->excluded.count == 0 || !is_excluded_position(&row->excluded, position));
+}
+
+/* Those that are allowed. */
+static uint32_t drop_refused(const struct labor_row *row, struct numbered_edge *kept,
+                             uint32_t count)
 {
     uint32_t left = 0;
-    for (uint32_t i = 0; row->mask != NULL && i < count; i++) {
+    if (allows_all(row))
+        return count;
+    for (uint32_t i = 0; i < count; i++) {
         kept[left] = kept[i];
-        left += row->mask[kept[i].position] != 0;
+        left += is_allowed(row, kept[i].position);
     }
-    return row->mask != NULL ? left : count;
+    return left;
 }
 
 static uint32_t count_allowed(const struct labor_row *row)
 {
-    uint32_t count = 0;
+    uint32_t count = row->mask == NULL ? row->degree - row->excluded.count : 0;
     for (uint32_t p = 0; row->mask != NULL && p < row->degree; p++)
-        count += row->mask[p] != 0;
-    return row->mask != NULL ? count : row->degree;
+        count += is_allowed(row, p);
+    return count;
 }
 
 /* The number that is the k-th smallest of count, 0 < k <= count; moves them. */
@@ -193,6 +210,7 @@ static struct labor_row labor_row_at(const struct sample_request *request,
         .base = key_occurrence(request->source_base, salt),
         .degree = (uint32_t)degree,
         .k = sample_fanout(request),
+        .excluded = excluded_of(request, begin, degree),
     };
 }
 
@@ -226,7 +244,7 @@ static int64_t read_row(struct walk_space *space, const struct labor_row *row, u
     /* One more: each edge is written before it is counted. */
     if (vec_reserve(&space->keyed, row->degree + (size_t)1, sizeof(struct numbered_edge), 0) != 0)
         return -1;
-    return drop_masked(row, space->keyed.data, keep_below(row, threshold, space->keyed.data));
+    return drop_refused(row, space->keyed.data, keep_below(row, threshold, space->keyed.data));
 }
 
 static int give_positions(struct walk_block *block, struct row_plan *plan,
@@ -242,7 +260,8 @@ static int give_positions(struct walk_block *block, struct row_plan *plan,
     return rv;
 }
 
-/* Whether all allowed edges of a row come; begins its plan. TR_ETOOBIG. */
+/* Begins the plan of a row: 1, it is decided, since nothing or all of it comes without being read;
+ * 0, its edges are to be numbered, and *whole says whether all that are allowed come. TR_ETOOBIG. */
 static int begin_row(const struct sample_request *request, struct walk_block *block, uint32_t i,
                      struct labor_row *row, bool *whole)
 {
@@ -253,10 +272,11 @@ static int begin_row(const struct sample_request *request, struct walk_block *bl
     if (degree > SUBSET_DEGREE_MAX)
         return TR_ETOOBIG;
     *plan = (struct row_plan){ .begin = row->begin, .at = block->num_positions };
-    *whole = row->k == SAMPLE_ALL || row->degree <= row->k;
-    if (*whole && row->mask == NULL)
-        *plan = (struct row_plan){ .begin = row->begin, .count = row->degree, .at = WHOLE };
-    return 0;
+    *whole = row->k == SAMPLE_ALL || row->degree - row->excluded.count <= row->k;
+    if (row->k == 0 || !*whole || !allows_all(row))
+        return row->k == 0;
+    *plan = (struct row_plan){ .begin = row->begin, .count = row->degree, .at = WHOLE };
+    return 1;
 }
 
 static int labor_decide(struct walk_space *space, const struct sample_request *request,
@@ -266,8 +286,8 @@ static int labor_decide(struct walk_space *space, const struct sample_request *r
     struct labor_row row;
     bool whole;
     int rv = begin_row(request, block, i, &row, &whole);
-    if (rv != 0 || plan->at == WHOLE || row.k == 0)
-        return rv;
+    if (rv != 0)
+        return rv < 0 ? rv : 0;
     uint64_t most = row.k + root_of(row.k) + UINT64_C(1);
     /* Without a mask, whose share is not known before the row is read. */
     bool tries = !whole && row.mask == NULL && most < row.degree;
@@ -293,16 +313,16 @@ static int labor_decide(struct walk_space *space, const struct sample_request *r
 static int poisson_decide(struct walk_space *space, const struct sample_request *request,
                           struct walk_block *block, uint32_t i)
 {
-    struct row_plan *plan = &block->plan.rows[i];
     struct labor_row row;
     bool whole;
     int rv = begin_row(request, block, i, &row, &whole);
-    if (rv != 0 || plan->at == WHOLE || row.k == 0)
-        return rv;
+    if (rv != 0)
+        return rv < 0 ? rv : 0;
     uint32_t allowed = count_allowed(&row);
     uint64_t threshold = whole ? UINT64_MAX : threshold_of(row.k, allowed);
     int64_t kept = read_row(space, &row, threshold);
-    return kept < 0 ? TR_ENOMEM : give_positions(block, plan, space, (uint32_t)kept);
+    return kept < 0 ? TR_ENOMEM
+                    : give_positions(block, &block->plan.rows[i], space, (uint32_t)kept);
 }
 
 static int sample_labor(struct sample_space *space, const struct sample_request *request,

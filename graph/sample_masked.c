@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/excluded.h"
 #include "graph/sample_block.h"
 #include "graph/subset.h"
 
@@ -12,6 +13,7 @@
 /* One row and what it may draw of. */
 struct masked_row {
     const uint8_t *mask; /* [degree] */
+    struct excluded_edges excluded;
     uint32_t degree, k;
     bool replace;
     uint64_t key;
@@ -20,8 +22,10 @@ struct masked_row {
 static int masked_aim(struct walk_space *space, const struct sample_request *request,
                       struct walk_block *block)
 {
-    const uint8_t *mask = request->mask->rows;
     (void)space;
+    if (request->mask == NULL)
+        return 0;
+    const uint8_t *mask = request->mask->rows;
     for (uint32_t i = 0; i < block->plan.num_rows; i++) {
         uint64_t degree, begin = walk_row(request, block, i, &degree);
         if (degree <= READ_WHOLE_MAX)
@@ -30,16 +34,24 @@ static int masked_aim(struct walk_space *space, const struct sample_request *req
     return 0;
 }
 
-/* Allowed positions but for the first `skip` of the block's from `from` on, which are in order. */
+static inline bool is_allowed(const struct masked_row *row, uint32_t position)
+{
+    return row->mask[position] != 0 &&
+           (row->excluded.count == 0 || !is_excluded_position(&row->excluded, position));
+}
+
+/* Allowed positions but for those to skip, which are in order. */
 static uint32_t list_allowed(const struct masked_row *row, const uint32_t *skip, uint32_t num_skip,
                              uint32_t *to)
 {
-    uint32_t count = 0, skipped = 0;
+    uint32_t count = 0, skipped = 0, passed = 0;
     for (uint32_t p = 0; p < row->degree; p++) {
         bool drawn = skipped < num_skip && skip[skipped] == p;
+        bool out = passed < row->excluded.count && excluded_position(&row->excluded, passed) == p;
         skipped += drawn;
+        passed += out;
         to[count] = p;
-        count += row->mask[p] != 0 && !drawn;
+        count += row->mask[p] != 0 && !drawn && !out;
     }
     return count;
 }
@@ -61,7 +73,7 @@ static uint32_t draw_refusing(const struct masked_row *row, uint32_t *positions)
     for (uint64_t a = 0; a < attempts && count < row->k; a++) {
         uint32_t position = (uint32_t)key_below(row->key, &draw, row->degree);
         int at = row->replace ? (int)count : place_of(positions, count, position);
-        if (row->mask[position] == 0 || at < 0)
+        if (at < 0 || !is_allowed(row, position))
             continue;
         memmove(positions + at + 1, positions + at, (count - (uint32_t)at) * sizeof *positions);
         positions[at] = position;
@@ -106,6 +118,39 @@ static int64_t draw_rest(struct walk_space *space, const struct masked_row *row,
     return count + wanted;
 }
 
+/* A row without a mask: the uniform draw of graph/sample.c among the edges that are left. A row of
+ * which none is left out draws what it draws there. */
+static int draw_left(struct walk_space *space, struct walk_block *block, uint32_t i,
+                     const struct excluded_edges *excluded, uint32_t degree, uint32_t fanout,
+                     bool replace)
+{
+    struct row_plan *plan = &block->plan.rows[i];
+    uint32_t left = degree - excluded->count;
+    bool all = fanout == SAMPLE_ALL || (left <= fanout && !replace);
+    uint32_t k = left == 0 ? 0 : all ? left : fanout;
+    if (all && excluded->count == 0) {
+        *plan = (struct row_plan){ .begin = plan->begin, .count = degree, .at = WHOLE };
+        return 0;
+    }
+    int rv = walk_reserve(block, k);
+    if (rv == 0 && !all && !replace)
+        rv = vec_reserve(&space->scratch, subset_scratch_words(k), sizeof(uint32_t), 0);
+    if (rv != 0)
+        return rv;
+    uint32_t *positions = (uint32_t *)block->positions.data + plan->at;
+    uint64_t draw = 0;
+    if (!all && !replace)
+        subset_draw(positions, k, left, block->keys[i], space->scratch.data);
+    for (uint32_t e = 0; e < k; e++) {
+        if (replace && !all)
+            positions[e] = (uint32_t)key_below(block->keys[i], &draw, left);
+        positions[e] = excluded_left(excluded, all ? e : positions[e]);
+    }
+    plan->count = k;
+    block->num_positions += k;
+    return 0;
+}
+
 static int masked_decide(struct walk_space *space, const struct sample_request *request,
                          struct walk_block *block, uint32_t i)
 {
@@ -118,7 +163,11 @@ static int masked_decide(struct walk_space *space, const struct sample_request *
         return TR_ETOOBIG;
     if (degree == 0 || fanout == 0)
         return 0;
+    const struct excluded_edges excluded = excluded_of(request, begin, degree);
+    if (request->mask == NULL)
+        return draw_left(space, block, i, &excluded, (uint32_t)degree, fanout, replace);
     const struct masked_row row = { .mask = (const uint8_t *)request->mask->rows + begin,
+                                    .excluded = excluded,
                                     .degree = (uint32_t)degree,
                                     .k = !replace && fanout > degree ? (uint32_t)degree : fanout,
                                     .replace = replace,

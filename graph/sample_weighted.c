@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "graph/alias.h"
+#include "graph/excluded.h"
 #include "graph/logarithm.h"
 #include "graph/on_demand.h"
 #include "graph/sample_block.h"
@@ -38,7 +39,7 @@
 #define ATTEMPTS(k) (3 * (k) + 32)
 
 /* How the edges of a row were drawn: what their weights in the block follow from. */
-enum { ALL_TAKEN, REPLACED, BY_ATTEMPTS, BY_KEYS };
+enum { ALL_TAKEN, REPLACED, REPLACED_OF_LEFT, BY_ATTEMPTS, BY_KEYS };
 
 /* What a row draws by. */
 struct weighted_row {
@@ -47,6 +48,7 @@ struct weighted_row {
     struct alias_row sums;
     uint64_t begin, key;
     uint32_t degree, k;
+    struct excluded_edges excluded;
 };
 
 /* The mask allows what was drawn, and weights are mostly of float32. */
@@ -68,7 +70,17 @@ static struct weighted_row row_at(const struct sample_request *request,
                                   .begin = begin,
                                   .key = block->keys[i],
                                   .degree = (uint32_t)degree,
-                                  .k = fanout };
+                                  .k = fanout,
+                                  .excluded = excluded_of(request, begin, degree) };
+}
+
+/* Whether an edge may be drawn, of all of the row that are asked for in their order. */
+static inline bool may_draw(const struct weighted_row *row, uint32_t position, uint32_t *passed)
+{
+    bool out = *passed < row->excluded.count &&
+               excluded_position(&row->excluded, *passed) == position;
+    *passed += out;
+    return row->cells[position].threshold != 0 && !out;
 }
 
 /* Whether all edges of positive weight come. */
@@ -138,9 +150,9 @@ static int weighted_aim(struct walk_space *space, const struct sample_request *r
 static void take_all(const struct walk_block *block, const struct weighted_row *row,
                      const struct row_plan *plan)
 {
-    uint32_t *positions = (uint32_t *)block->positions.data + plan->at, count = 0;
+    uint32_t *positions = (uint32_t *)block->positions.data + plan->at, count = 0, passed = 0;
     for (uint32_t p = 0; count < plan->count; p++)
-        if (row->cells[p].threshold != 0)
+        if (may_draw(row, p, &passed))
             positions[count++] = p;
 }
 
@@ -256,7 +268,7 @@ static void sort_positions(uint32_t *to, const uint32_t *positions, uint32_t cou
 static int draw_rest(struct walk_space *space, const struct weighted_row *row, uint32_t *positions,
                      uint32_t count, double *rest)
 {
-    uint32_t wanted = row->k - count, have = 0, skipped = 0;
+    uint32_t wanted = row->k - count, have = 0, skipped = 0, passed = 0;
     uint64_t key = walk_rest_key(row->key);
     if (vec_reserve(&space->keyed, wanted, sizeof(struct keyed), 0) != 0 ||
         vec_reserve(&space->candidates, count, sizeof(uint32_t), 0) != 0)
@@ -268,7 +280,7 @@ static int draw_rest(struct walk_space *space, const struct weighted_row *row, u
     for (uint32_t p = 0; p < row->degree; p++) {
         bool skip = skipped < count && drawn[skipped] == p;
         skipped += skip;
-        if (row->cells[p].threshold == 0 || skip)
+        if (!may_draw(row, p, &passed) || skip)
             continue;
         double weight = weight_of(row->request, row->begin + p);
         const struct keyed edge = { exponential_key(key, p) / weight, weight, p };
@@ -292,6 +304,57 @@ static int draw_rest(struct walk_space *space, const struct weighted_row *row, u
     return 0;
 }
 
+/* k independent draws among the edges that are left, by the sums of their weights. Alias tables are
+ * of whole rows: what they would have refused may be nearly all of their weight. */
+static int draw_replaced_left(struct walk_space *space, const struct weighted_row *row,
+                              uint32_t *positions, double *total)
+{
+    if (vec_reserve(&space->keyed, row->degree, sizeof(struct keyed), 0) != 0)
+        return TR_ENOMEM;
+    struct keyed *sums = space->keyed.data;
+    uint32_t count = 0, passed = 0;
+    *total = 0;
+    for (uint32_t p = 0; p < row->degree; p++) {
+        if (!may_draw(row, p, &passed))
+            continue;
+        *total += weight_of(row->request, row->begin + p);
+        sums[count++] = (struct keyed){ .key = *total, .position = p };
+    }
+    for (uint32_t j = 0; j < row->k; j++) {
+        double at = (double)(key_draw(row->key, j) >> 11) * 0x1p-53 * *total;
+        uint32_t low = 0, high = count - 1; /* the last one, where rounding gave the total */
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (sums[middle].key <= at)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        positions[j] = sums[low].position;
+    }
+    return 0;
+}
+
+/* Counts the edges of positive weight that are left. */
+static uint32_t count_left(const struct weighted_row *row)
+{
+    uint32_t left = row->sums.positives;
+    for (uint32_t i = 0; i < row->excluded.count; i++)
+        left -= row->cells[excluded_position(&row->excluded, i)].threshold != 0;
+    return left;
+}
+
+/* A row of which edges are left out, and more are left than are drawn. */
+static int draw_left(struct walk_space *space, struct walk_block *block,
+                     const struct weighted_row *row, uint32_t i)
+{
+    uint32_t *positions = (uint32_t *)block->positions.data + block->num_positions;
+    bool replaces = sample_replaces(row->request);
+    block->ways[i] = replaces ? REPLACED_OF_LEFT : BY_KEYS;
+    return replaces ? draw_replaced_left(space, row, positions, &block->rest[i])
+                    : draw_rest(space, row, positions, 0, &block->rest[i]);
+}
+
 static int draw_row(struct walk_space *space, struct walk_block *block,
                     const struct weighted_row *row, uint32_t i)
 {
@@ -311,8 +374,9 @@ static int draw_row(struct walk_space *space, struct walk_block *block,
 static int weighted_decide(struct walk_space *space, const struct sample_request *request,
                            struct walk_block *block, uint32_t i)
 {
-    const struct weighted_row row = row_at(request, block, i);
+    struct weighted_row row = row_at(request, block, i);
     struct row_plan *plan = &block->plan.rows[i];
+    row.sums.positives = count_left(&row);
     bool all = takes_all(&row);
     uint32_t most = row.sums.positives == 0 ? 0 : all ? row.sums.positives : row.k;
     *plan = (struct row_plan){ .begin = row.begin, .count = most, .at = block->num_positions };
@@ -321,7 +385,8 @@ static int weighted_decide(struct walk_space *space, const struct sample_request
     if (rv == 0 && most > 0 && all)
         take_all(block, &row, plan);
     else if (rv == 0 && most > 0)
-        rv = draw_row(space, block, &row, i);
+        rv = row.excluded.count > 0 ? draw_left(space, block, &row, i)
+                                    : draw_row(space, block, &row, i);
     if (rv != 0)
         return rv;
     const uint32_t *positions = (const uint32_t *)block->positions.data + plan->at;
@@ -346,7 +411,9 @@ static void weigh_row(const struct sample_request *request, const struct walk_bl
     if (block->ways[i] == ALL_TAKEN)
         for (uint32_t j = 0; j < k; j++)
             weights[j] = 1;
-    if (block->ways[i] == REPLACED)
+    if (block->ways[i] == REPLACED_OF_LEFT)
+        total = block->rest[i];
+    if (block->ways[i] == REPLACED || block->ways[i] == REPLACED_OF_LEFT)
         for (uint32_t j = 0; j < k; j++)
             weights[j] = as_float(total / (k * weight_of(request, plan->begin + positions[j])));
     if (block->ways[i] == BY_ATTEMPTS)

@@ -163,6 +163,18 @@ static int walk_end(const struct request_walk *walk)
     return walk->reader.at == walk->reader.length ? 0 : TR_EFORMAT;
 }
 
+/* The edges that a section leaves out: they are searched, so they are in order. */
+static int take_excluded(struct request_walk *walk, uint32_t count)
+{
+    const void *taken = NULL;
+    int rv = count == 0 ? 0 : body_take(&walk->reader, count, 8, 8, &taken);
+    walk->excluded = taken;
+    for (uint32_t i = 1; i < count && rv == 0; i++)
+        if (walk->excluded[i] <= walk->excluded[i - 1])
+            rv = TR_EFORMAT;
+    return rv != 0 ? rv : 1;
+}
+
 int sample_walk_next(struct request_walk *walk, const struct msg_sample_section **section,
                      const uint32_t **rows)
 {
@@ -170,6 +182,8 @@ int sample_walk_next(struct request_walk *walk, const struct msg_sample_section 
         return walk_end(walk);
     *section = (const struct msg_sample_section *)walk->sections + walk->next;
     int rv = walk_rows(walk, (*section)->num_rows, (*section)->same_rows);
+    if (rv == 1)
+        rv = take_excluded(walk, (*section)->num_excluded);
     *rows = walk->rows;
     return rv;
 }
@@ -451,7 +465,8 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
 }
 
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
-                        const struct sample_spec *spec, struct sample_row_fields *with)
+                        const struct sample_spec *spec, struct sample_row_fields *with,
+                        const struct msg_excluded_edge **excluded)
 {
     uint32_t fields = head->seeds == MSG_SEEDS_LISTED ? spec->row_fields & SAMPLE_SEED_FIELDS : 0;
     struct body_reader reader = reader_of(body, length - head->spec_bytes);
@@ -459,19 +474,23 @@ int draw_request_fields(const struct msg_draw_request *head, const void *body, u
     int rv = body_take(&reader, head->num_seeds, 8 * listed_ids(head->seeds), 8, &taken);
     if (rv == 0)
         rv = row_fields_take(&reader, fields, head->num_seeds, with);
+    if (rv == 0)
+        rv = body_take(&reader, head->num_excluded, sizeof **excluded, 8, &taken);
+    *excluded = rv == 0 ? taken : NULL;
     return rv == 0 && reader.at != reader.length ? TR_EFORMAT : rv;
 }
 
 static int verify_draw(const struct msg_draw_request *head, const void *body, uint64_t length)
 {
     const struct msg_loader_open open = draw_as_loader(head);
+    const struct msg_excluded_edge *excluded;
     struct sample_row_fields with;
     struct sample_spec spec;
     if (head->num_seeds == 0 || head->spec_bytes > length || (length - head->spec_bytes) % 8 != 0 ||
-        !seed_kind_is_listed(head->seeds))
+        !seed_kind_is_listed(head->seeds) || head->num_excluded > MSG_EXCLUDED_MAX)
         return TR_EFORMAT;
     int rv = loader_open_spec(&open, body, length, &spec);
-    return rv != 0 ? rv : draw_request_fields(head, body, length, &spec, &with);
+    return rv != 0 ? rv : draw_request_fields(head, body, length, &spec, &with, &excluded);
 }
 
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)

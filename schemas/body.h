@@ -53,6 +53,7 @@ struct request_walk {
     uint32_t num_rows;
     uint32_t row_fields;           /* SAMPLE_ROW_* of a sample request */
     struct sample_row_fields with; /* those rows */
+    const uint64_t *excluded;      /* of a section of a sample request: increasing edge IDs */
 };
 
 int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request *head,
@@ -60,8 +61,8 @@ int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request
 int rows_walk_begin(struct request_walk *walk, const struct msg_rows_request *head,
                     const void *body, uint64_t length);
 
-/* 1: *section and its rows[section->num_rows], of a sample request with walk->with; 0: that was all
- * (and the body ends here). */
+/* 1: *section and its rows[section->num_rows], of a sample request with walk->with and
+ * walk->excluded[section->num_excluded]; 0: that was all (and the body ends here). */
 int sample_walk_next(struct request_walk *walk, const struct msg_sample_section **section,
                      const uint32_t **rows);
 int rows_walk_next(struct request_walk *walk, const struct msg_rows_section **section,
@@ -135,9 +136,11 @@ uint64_t sparse_row_bytes_max(const struct sparse_form *form);
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
 
-/* The fields that come with the seeds of a MSG_DRAW_REQUEST whose spec was read. */
+/* What a MSG_DRAW_REQUEST whose spec was read brings beside: the fields of its seeds, and the edges
+ * that it leaves out, excluded[head->num_excluded]. */
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
-                        const struct sample_spec *spec, struct sample_row_fields *with);
+                        const struct sample_spec *spec, struct sample_row_fields *with,
+                        const struct msg_excluded_edge **excluded);
 
 /* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types, none
  * of other kinds. TR_EFORMAT: they do not end where the spec begins. */

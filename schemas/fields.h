@@ -70,7 +70,7 @@
 #define FIELDS_msg_checkpoint_drop(S, D) S(step) S(sequence) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
-    S(seeds) S(etype)
+    S(seeds) S(etype) S(num_excluded)
 #define FIELDS_msg_tensor_request(S, D) \
     S(timeout_ns) S(tensor) S(action) S(parts) S(part) S(era) S(ntype) S(dtype) S(num_dims) \
     S(name_bytes) S(flags)

@@ -110,8 +110,10 @@ struct msg_draw {
  * Draw in-neighbours. One request a (hop, partition).
  * Body: struct msg_sample_section[num_sections], then of each section uint32_t rows[num_rows] and,
  * as row_fields says, uint32_t salts[num_rows], int64_t times[num_rows], uint32_t
- * exclusions[num_rows] and the uint64_t excluded[] that these count; each at a multiple of its
- * element. A section with the rows of the one before it says so in `same_rows` and brings none.
+ * exclusions[num_rows] and the uint64_t excluded[] that these count, then uint64_t
+ * edges[num_excluded], increasing: per-type global IDs of edges that are not drawn; each at a
+ * multiple of its element. A section with the rows of the one before it says so in `same_rows` and
+ * brings edges alone.
  */
 struct msg_sample_request {
     struct msg_draw draw;
@@ -133,6 +135,7 @@ struct msg_sample_section {
     uint32_t num_rows;
     uint32_t same_rows; /* 1: the rows of the section before */
     struct sample_term term;
+    uint32_t num_excluded;
 };
 
 /*
@@ -344,8 +347,9 @@ struct msg_loader_open {
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
  * batch of a loader of that number, step 0 of epoch 0, is. Body: the IDs of the seeds as a list of
  * a loader's has them (MSG_LOADER_OPEN), then, of listed nodes, what the spec's row_fields name of
- * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then a sample_spec, at a
- * multiple of 8. Other seeds bring no fields. */
+ * SAMPLE_SEED_FIELDS (as behind the rows of a msg_sample_request), then the edges that are left out,
+ * struct msg_excluded_edge[num_excluded], then a sample_spec, at a multiple of 8. Other seeds bring
+ * no fields. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the requester's process has the number */
     uint64_t seed;
@@ -357,6 +361,17 @@ struct msg_draw_request {
     uint32_t spec_bytes;
     uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS or MSG_SEEDS_EDGES */
     uint32_t etype;
+    uint32_t num_excluded;
+};
+
+/* Edges that a draw leaves out: a turn of a sampler lists so many. They are in the order of their
+ * types, then of their IDs, which saves the sampler from sorting them. */
+#define MSG_EXCLUDED_MAX (1u << 20)
+
+/* An edge that a draw leaves out: its type, and its per-type global ID. */
+struct msg_excluded_edge {
+    uint64_t etype;
+    uint64_t edge;
 };
 
 struct msg_loader_opened {

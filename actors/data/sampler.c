@@ -327,7 +327,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->out = out;
     out->loader = l->open.loader;
     acquire_parts(task);
-    return batch_builder_begin(&task->builder, &l->plan, &key, task->parts, &out->space, error);
+    int rv = batch_builder_begin(&task->builder, &l->plan, &key, task->parts, &out->space, error);
+    return rv != 0 ? rv : sampler_exclude(task, error);
 }
 
 /* A draw brings what it is drawn by; of a loader that was opened before. */

@@ -42,17 +42,35 @@ static uint32_t put_sections(const struct ask *ask, struct msg_sample_section *s
         if (!sampler_samples_etype(ask, e))
             continue;
         uint32_t ntype = batch_builder_row_type(builder, e);
+        uint64_t excluded;
+        batch_builder_excluded(builder, e, ask->part, &excluded);
         if (sections != NULL)
             sections[count] = (struct msg_sample_section){
                 .etype = e,
                 .num_rows = ask_list(ask, ntype)->count,
                 .same_rows = ntype == last,
                 .term = *batch_builder_term(builder, e),
+                .num_excluded = (uint32_t)excluded,
             };
         last = ntype;
         count++;
     }
     return count;
+}
+
+/* The edges that a section leaves out, behind `length` bytes; where the body is not NULL, they are
+ * written too. TR_ETOOBIG. */
+static int put_excluded(const struct ask *ask, uint32_t etype, uint64_t *length, void *body)
+{
+    uint64_t count, at = *length;
+    const uint64_t *ids = batch_builder_excluded(&ask->task->builder, etype, ask->part, &count);
+    int rv = count == 0 ? 0 : body_grow(length, count, sizeof *ids, sizeof *ids);
+    if (rv != 0 || count == 0 || body == NULL)
+        return rv;
+    uint64_t begin = *length - count * sizeof *ids;
+    memset((unsigned char *)body + at, 0, begin - at);
+    memcpy((unsigned char *)body + begin, ids, count * sizeof *ids);
+    return 0;
 }
 
 /* The rows of all sections and what comes with them, behind the sections; where the body is not
@@ -64,8 +82,13 @@ static uint64_t put_rows(const struct ask *ask, uint32_t num_sections, void *bod
     uint64_t length = num_sections * sizeof(struct msg_sample_section);
     for (uint32_t e = 0; e < builder->num_etypes; e++) {
         uint32_t ntype = batch_builder_row_type(builder, e);
-        if (!sampler_samples_etype(ask, e) || ntype == last)
+        if (!sampler_samples_etype(ask, e))
             continue;
+        if (ntype == last) {
+            if (put_excluded(ask, e, &length, body) != 0)
+                return 0;
+            continue;
+        }
         last = ntype;
         const struct batch_builder_list *list = ask_list(ask, ntype);
         uint64_t at = length;
@@ -74,14 +97,16 @@ static uint64_t put_rows(const struct ask *ask, uint32_t num_sections, void *bod
             row_fields_grow(&length, fields, list->count,
                             batch_builder_list_excluded(builder, ntype, ask->part)) != 0)
             return 0;
-        if (body == NULL)
-            continue;
-        size_t bytes = list->count * sizeof(uint32_t);
-        const struct sample_row_fields with = batch_builder_list_fields(builder, ntype, ask->part,
-                                                                        0);
-        /* Sections and arrays end at multiples of 4, so rows stand at one. */
-        memcpy((unsigned char *)body + at, list->rows.data, bytes);
-        row_fields_put(body, at + bytes, fields, list->count, &with);
+        if (body != NULL) {
+            size_t bytes = list->count * sizeof(uint32_t);
+            const struct sample_row_fields with = batch_builder_list_fields(builder, ntype,
+                                                                            ask->part, 0);
+            /* Sections and arrays end at multiples of 4, so rows stand at one. */
+            memcpy((unsigned char *)body + at, list->rows.data, bytes);
+            row_fields_put(body, at + bytes, fields, list->count, &with);
+        }
+        if (put_excluded(ask, e, &length, body) != 0)
+            return 0;
     }
     return length;
 }

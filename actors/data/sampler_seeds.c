@@ -346,15 +346,35 @@ int sampler_read_seeds(struct task *task, struct error *error)
     return rv;
 }
 
+int sampler_exclude(struct task *task, struct error *error)
+{
+    struct message *request = task->request;
+    const struct msg_draw_request *head = message_head(request);
+    const struct msg_excluded_edge *excluded;
+    struct sample_row_fields with;
+    if (request->frame.kind != MSG_DRAW_REQUEST)
+        return 0;
+    int rv = draw_request_fields(head, message_body(request), request->frame.body_bytes,
+                                 &task->loader->spec, &with, &excluded);
+    for (uint32_t i = 0; i < head->num_excluded && rv == 0; i++) {
+        uint64_t etype = excluded[i].etype;
+        rv = batch_builder_exclude(&task->builder,
+                                   etype < UINT32_MAX ? (uint32_t)etype : UINT32_MAX,
+                                   &excluded[i].edge, 1, error);
+    }
+    return rv;
+}
+
 /* The fields that come with the slice's seeds: those of a single draw bring what its spec names. */
 static int slice_fields(const struct task *task, struct sample_row_fields *with)
 {
+    const struct msg_excluded_edge *excluded;
     struct message *request = task->request;
     *with = (struct sample_row_fields){ .salts = NULL };
     if (request->frame.kind != MSG_DRAW_REQUEST)
         return 0;
     int rv = draw_request_fields(message_head(request), message_body(request),
-                                 request->frame.body_bytes, &task->loader->spec, with);
+                                 request->frame.body_bytes, &task->loader->spec, with, &excluded);
     if (rv == 0)
         sample_row_fields_skip(with, (uint32_t)(task->next_seed - task->first_seed));
     return rv;

@@ -195,6 +195,8 @@ int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
+/* Before any seed: the edges that a single draw leaves out. */
+int sampler_exclude(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
 

@@ -24,6 +24,7 @@ struct section_plan {
     const struct msg_sample_section *section;
     const uint32_t *rows;          /* of the section, those skipped left out */
     struct sample_row_fields with; /* of these rows */
+    const uint64_t *excluded;      /* [section->num_excluded] */
     uint32_t with_row;             /* the row that with_at begins at: rows are taken in order */
     struct sample_row_fields with_at;
     uint32_t rows_left;   /* asked for */
@@ -84,7 +85,9 @@ static struct local_sample rows_of(const struct sample_work *state, struct secti
                                   .term = plan->section->term,
                                   .rows = plan->rows + first,
                                   .with = fields_of(plan, first),
-                                  .num_rows = count };
+                                  .num_rows = count,
+                                  .excluded = plan->excluded,
+                                  .num_excluded = plan->section->num_excluded };
 }
 
 static int server_sample_prepare(const struct sample_work *state, struct section_plan *plan,
@@ -126,6 +129,7 @@ static int read_sections(struct sample_work *state, struct error *error)
             .rows = rows != NULL ? rows + skip : NULL,
             .with = with,
             .with_at = with,
+            .excluded = walk.excluded,
             .rows_left = section->num_rows - skip,
             .column_bytes = local_sample_column_bytes(state->work.part, section->etype),
         };

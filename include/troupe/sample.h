@@ -112,6 +112,8 @@ TR_API int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_
 
 /* A draw has at most so many seeds: its IDs, of which a pair has two, are copied for it. */
 #define TR_SAMPLE_SEEDS_MAX (UINT64_C(1) << 29)
+/* A draw leaves out at most so many edges. More of them are better left out by a mask. */
+#define TR_SAMPLE_EXCLUDED_MAX (UINT64_C(1) << 20)
 
 struct tr_sample_options {
     size_t size;
@@ -130,6 +132,12 @@ struct tr_sample_options {
      * is not empty, and has at most TR_SAMPLE_SEEDS_MAX edges, or half as many pairs. NULL:
      * those. */
     const struct tr_nodes *pairs;
+    /* Edges that no layer draws: edge i is the global ID excluded[i] of type excluded_etypes[i], in
+     * any order, repeats allowed. They are left out before the draw, so that it is as full as the
+     * other edges allow, and each draws as it would in a graph that has these alone. */
+    const uint64_t *excluded;        /* [num_excluded] */
+    const uint32_t *excluded_etypes; /* [num_excluded] */
+    size_t num_excluded;             /* 0 .. TR_SAMPLE_EXCLUDED_MAX */
 };
 
 #define tr_sample_options_init(options) tr_sample_options_init_sized((options), sizeof *(options))
@@ -137,7 +145,7 @@ TR_API void tr_sample_options_init_sized(struct tr_sample_options *options, size
 
 /* Draws one batch from these seeds, seed i the i-th node of its type. The same seeds, spec and seed
  * give the same batch on any placement, every time. timeout_ns bounds the whole call.
- * TR_ERANGE names a seed or type that there is not, TR_ENOENT a feature; TR_EUNSUPPORTED: nobody
+ * TR_ERANGE names a seed, edge or type that there is not, TR_ENOENT a feature; TR_EUNSUPPORTED: nobody
  * trains in this process; TR_ETIMEDOUT. The caller releases *out, which is NULL after a failure. */
 TR_API int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options,
                      int64_t timeout_ns, struct tr_batch **out, struct tr_error *error);

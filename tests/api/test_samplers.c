@@ -40,19 +40,36 @@ static const struct way WAYS[] = {
 };
 #define NUM_WAYS (sizeof WAYS / sizeof *WAYS)
 
+/* The digests of batches by the same ways that leave edges out. */
+static const uint64_t LEFT_OUT_DIGESTS[NUM_WAYS] = {
+    UINT64_C(0x8e369679123da2f3), UINT64_C(0x4bb6685530a75187), UINT64_C(0xd3e322ac090b4dec),
+    UINT64_C(0x981a97779764e190), UINT64_C(0x3299d5b5b80875db), UINT64_C(0xff6ff3db2c865cb6),
+    UINT64_C(0x200aa8a65d7251a4), UINT64_C(0xe8d05ae87e6427fc), UINT64_C(0x2d8b65dfa9af4ce0),
+    UINT64_C(0x221b8c55e18c7e24), UINT64_C(0x9dec3d6bbff5a523),
+};
+
 /* The edges of each node of the graph that a way may draw, by edge type and original ID. */
 static struct sample sample;
+static bool leaves_out; /* a third of all edges */
 static uint32_t allowed[NUM_WAYS][SAMPLE_TYPES][NODES];
 static uint64_t sums[NUM_WAYS];
 
+static bool is_left_out(uint32_t etype, uint64_t edge)
+{
+    return (edge * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 3 == etype % 3;
+}
+
 static bool may_be_drawn(const struct way *way, uint32_t etype, uint64_t edge)
 {
+    if (leaves_out && is_left_out(etype, edge))
+        return false;
     return (way->mask == NULL || sample_keep(etype, edge) != 0) &&
            (way->weights == NULL || sample_prob(etype, edge) > 0);
 }
 
 static void count_allowed(void)
 {
+    memset(allowed, 0, sizeof allowed);
     for (size_t w = 0; w < NUM_WAYS; w++)
         for (uint32_t e = 0; e < sample.types.num_etypes; e++)
             for (uint64_t i = 0; i < sample.num_edges[e]; i++)
@@ -176,6 +193,109 @@ static void placements_draw_the_same(void **state)
     assert_int_equal(differ, 0);
 }
 
+/* The edges to leave out, by type and global ID: all in-edges of all nodes say their original IDs. */
+static size_t list_left_out(struct tr_graph *graph, uint64_t *edges, uint32_t *etypes)
+{
+    struct tr_sample_spec *spec;
+    struct tr_sample_options options;
+    struct tr_batch *batch;
+    static uint64_t seeds[NODES];
+    size_t count = 0;
+    ok(tr_sample_spec_create(graph, 1, &spec, &failure));
+    ok(tr_sample_spec_set_fanout(spec, 0, TR_EVERY, TR_FANOUT_ALL, &failure));
+    for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+        ok(tr_sample_spec_add_table(spec, TR_OF_EDGES, e, "weight", TR_FOR_ALL, &failure));
+    for (uint32_t i = 0; i < NODES; i++)
+        seeds[i] = i;
+    for (uint32_t t = 0; t < sample.types.num_ntypes; t++) {
+        tr_sample_options_init(&options);
+        options.spec = spec;
+        options.ntype = t;
+        options.seeds = seeds;
+        options.num_seeds = sample.num_nodes[t];
+        options.edge_ids = true;
+        ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+        for (uint32_t e = 0; e < sample.types.num_etypes; e++) {
+            struct tr_block block = TR_BLOCK_INIT;
+            struct tr_rows rows = TR_ROWS_INIT;
+            assert_int_equal(tr_batch_block(batch, 0, e, &block, NULL), 0);
+            if (block.num_edges > 0)
+                assert_int_equal(tr_batch_table(batch, e, 0, &rows, NULL), 0);
+            for (uint32_t i = 0; i < block.num_edges; i++)
+                if (is_left_out(e, edge_of(&rows, e, i))) {
+                    edges[count] = block.edge_ids[i];
+                    etypes[count++] = e;
+                }
+        }
+        tr_batch_release(batch);
+    }
+    tr_sample_spec_destroy(spec);
+    return count;
+}
+
+static uint64_t draw_left_out(const char *path, int placement)
+{
+    static uint64_t edges[SAMPLE_TYPES * EDGES];
+    static uint32_t etypes[SAMPLE_TYPES * EDGES];
+    struct tr_graph *graph;
+    struct tr_session *session = placement_open(path, placement, &graph);
+    const uint64_t seeds_of_type[] = { 5, 100, 3, 150, 3, 60, 61, 62, 63, 64 };
+    uint64_t all = 0, seeds[10];
+    size_t count = list_left_out(graph, edges, etypes);
+    assert_true(count > EDGES / 2);
+    struct tr_nodes *nodes;
+    ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &nodes, &failure));
+    for (int i = 0; i < 10; i++) /* nodes are in the order of their original IDs */
+        ok(tr_nodes_ids(nodes, seeds_of_type[i], 1, TR_WAIT_FOREVER, &seeds[i], &failure));
+    tr_nodes_close(nodes);
+    for (size_t w = 0; w < NUM_WAYS; w++) {
+        struct tr_sample_spec *spec = spec_of(graph, &WAYS[w]);
+        struct tr_sample_options options;
+        struct tr_batch *batch;
+        tr_sample_options_init(&options);
+        options.spec = spec;
+        options.ntype = 1;
+        options.seeds = seeds;
+        options.num_seeds = 10;
+        options.seed = 9;
+        options.original_ids = true;
+        options.excluded = edges;
+        options.excluded_etypes = etypes;
+        options.num_excluded = count;
+        ok(tr_sample(graph, &options, 30 * SECOND, &batch, &failure));
+        for (uint32_t l = 0; l < LAYERS; l++)
+            for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+                check_block(w, batch, l, e);
+        assert_int_equal(tr_batch_digest(batch, &sums[w], NULL), 0);
+        all = all * 31 + sums[w];
+        tr_batch_release(batch);
+        tr_sample_spec_destroy(spec);
+    }
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return all;
+}
+
+/* What is left out is never drawn, and draws are as full as the rest allows. */
+static void placements_leave_the_same_out(void **state)
+{
+    int differ = 0;
+    (void)state;
+    sample_init(&sample, true, NODES, EDGES, 21);
+    sample.drawn_by = true;
+    leaves_out = true;
+    count_allowed();
+    placements_agree(&sample, PLACEMENTS, 0, draw_left_out);
+    leaves_out = false;
+    for (size_t w = 0; w < NUM_WAYS; w++)
+        if (sums[w] != LEFT_OUT_DIGESTS[w]) {
+            print_error("way %zu: 0x%016" PRIx64 "\n", w, sums[w]);
+            differ++;
+        }
+    sample_fini(&sample);
+    assert_int_equal(differ, 0);
+}
+
 static uint64_t refuse(const char *path, int placement)
 {
     struct tr_graph *graph;
@@ -237,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(placements_draw_the_same),
+        cmocka_unit_test(placements_leave_the_same_out),
         cmocka_unit_test(what_cannot_be_drawn_by_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -235,9 +235,11 @@ static void make_sample_messages(const struct kinds *kinds)
     static const struct {
         struct msg_sample_section sections[2];
         uint32_t rows[3];
-    } request = { { { .num_rows = 3, .term = SAMPLE_TERM(5, false) },
+        uint64_t excluded[2];
+    } request = { { { .num_rows = 3, .term = SAMPLE_TERM(5, false), .num_excluded = 2 },
                     { .etype = 1, .num_rows = 3, .same_rows = 1, .term = SAMPLE_TERM(-1, false) } },
-                  { 10, 11, 12 } };
+                  { 10, 11, 12 },
+                  { 7, 9 } };
     static const struct {
         struct msg_sample_answer narrow;
         uint32_t counts[4], columns[4];
@@ -255,8 +257,7 @@ static void make_sample_messages(const struct kinds *kinds)
                 { 1.5f, 2 } };
     const struct msg_sample_request asked = { .num_sections = 2 };
     const struct msg_sample_reply answered = { .num_sections = 2, .done = 1 };
-    put_message(kinds_find(kinds, MSG_SAMPLE_REQUEST), "two", &asked, &request,
-                sizeof request.sections + sizeof request.rows);
+    put_message(kinds_find(kinds, MSG_SAMPLE_REQUEST), "two", &asked, &request, sizeof request);
     put_message(kinds_find(kinds, MSG_SAMPLE_REPLY), "two", &answered, &reply, sizeof reply);
 }
 

@@ -248,6 +248,8 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
     else
         result.columns = answer->columns;
     uint32_t ntype = batch_builder_row_type(builder, e);
+    uint64_t num_excluded;
+    const uint64_t *excluded = batch_builder_excluded(builder, e, part, &num_excluded);
     const struct local_sample what = { .part = &fixture->parts[part],
                                        .draw = &builder->key,
                                        .kind = builder->plan->spec->kind,
@@ -257,7 +259,9 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
                                        .with = batch_builder_list_fields(builder, ntype, part,
                                                                          first),
                                        .row_fields = batch_builder_row_fields(builder),
-                                       .num_rows = count };
+                                       .num_rows = count,
+                                       .excluded = excluded,
+                                       .num_excluded = num_excluded };
     int rv = local_sample_prepare(&what, &request, NULL);
     if (rv == 0)
         rv = local_sample_draw(&space, &request, &result);

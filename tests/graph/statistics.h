@@ -35,6 +35,28 @@ static inline void assert_uniform_scaled(const uint64_t *counts, uint64_t cells,
         assert_true(statistic > 2 * ((double)cells - 1) - chi_square_limit((double)cells - 1));
 }
 
+/*
+ * The 0.999 quantile of sum((count - n * q)^2) / (n * scale) over the pairs of `size` things, of n
+ * trials that each have some of the things: a pair with probability q, two pairs that share a thing
+ * with r1, two that share none with r2. The counts' covariances are those of the Johnson scheme
+ * J(size, 2), whose three eigenspaces are known (Delsarte 1973), so the sum is one of three
+ * chi-squares with factors; it is taken for the chi-square with a factor that has its mean and
+ * variance (Satterthwaite 1946).
+ */
+static inline double pairs_limit(double size, double q, double r1, double r2, double scale)
+{
+    const double dimension[] = { 1, size - 1, size * (size - 3) / 2 };
+    const double sharing[] = { 2 * (size - 2), size - 4, -2 };
+    const double apart[] = { (size - 2) * (size - 3) / 2, 3 - size, 1 };
+    double mean = 0, variance = 0;
+    for (int i = 0; i < 3; i++) {
+        double factor = (q * (1 - q) + (r1 - q * q) * sharing[i] + (r2 - q * q) * apart[i]) / scale;
+        mean += dimension[i] * factor;
+        variance += 2 * dimension[i] * factor * factor;
+    }
+    return variance / (2 * mean) * chi_square_limit(2 * mean * mean / variance);
+}
+
 /* counts[cells] of `total` trials, each of which comes to cell i with probability shares[i]. */
 static inline void assert_shares(const uint64_t *counts, const double *shares, uint64_t cells,
                                  double total)

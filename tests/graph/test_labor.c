@@ -257,15 +257,18 @@ static void a_row_alone_draws_evenly(void **state)
             for (uint64_t i = 0; i < cells; i++)
                 pair_off += ((double)pairs[i] - n * p * p) * ((double)pairs[i] - n * p * p) /
                             (n * p * p * (1 - p * p));
-            /* Pairs of one edge come together or not, so this varies more than chi-square does. */
-            assert_true(pair_off < 1.5 * chi_square_limit((double)cells));
+            assert_true(pair_off <
+                        pairs_limit(DEGREE, p * p, p * p * p, p * p * p * p, p * p * (1 - p * p)));
         } else {
             assert_uniform_scaled(counts, DEGREE, n * K, (double)(DEGREE - K) / (DEGREE - 1));
             double pair_off = 0, expected = n * K * (K - 1) / ((double)DEGREE * (DEGREE - 1));
             for (uint64_t i = 0; i < cells; i++)
                 pair_off += ((double)pairs[i] - expected) * ((double)pairs[i] - expected) /
                             expected;
-            assert_true(pair_off < 1.5 * chi_square_limit((double)cells));
+            /* Of so many things, K at once: the probabilities of two, three and four of them. */
+            double two = p * (K - 1) / (DEGREE - 1), three = two * (K - 2) / (DEGREE - 2);
+            double four = three * (K - 3) / (DEGREE - 3);
+            assert_true(pair_off < pairs_limit(DEGREE, two, three, four, two));
         }
         close_world(&w);
     }

@@ -423,6 +423,45 @@ static void fields_of_rows_follow_them(void **unused)
     assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &other, &body, sizeof body), TR_EFORMAT);
 }
 
+/* Edges that a section leaves out come behind its rows, or alone where these are those of the section
+ * before, and are in order, each once. */
+static void edges_that_are_left_out_follow_rows(void **unused)
+{
+    (void)unused;
+    static const struct body {
+        struct msg_sample_section sections[2];
+        uint32_t rows[2];
+        uint64_t first[3], second[2];
+    } good = { .sections = { { .num_rows = 2, .num_excluded = 3 },
+                             { .etype = 1, .num_rows = 2, .same_rows = 1, .num_excluded = 2 } },
+               .rows = { 4, 9 },
+               .first = { 1, 2, UINT64_MAX },
+               .second = { 0, 5 } };
+    const struct msg_sample_request head = { .num_sections = 2 };
+    const struct msg_sample_section *section;
+    const uint32_t *rows;
+    struct request_walk walk;
+    assert_int_equal(sample_walk_begin(&walk, &head, &good, sizeof good), 0);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
+    assert_ptr_equal(walk.excluded, good.first);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
+    assert_ptr_equal(rows, good.rows);
+    assert_ptr_equal(walk.excluded, good.second);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 0);
+    for (uint64_t length = 0; length < sizeof good; length++) {
+        struct block block = block_of(&good, length);
+        assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &head, block.bytes, length),
+                         TR_EFORMAT);
+        free(block.bytes);
+    }
+    struct body bad = good;
+    bad.first[1] = 1;
+    assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &head, &bad, sizeof bad), TR_EFORMAT);
+    bad = good;
+    bad.second[0] = 6;
+    assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &head, &bad, sizeof bad), TR_EFORMAT);
+}
+
 /* One below the end of the part, at it, and one above. */
 static void a_piece_ends_with_its_part_at_most(void **unused)
 {
@@ -896,7 +935,8 @@ static void draws_bring_the_ids_of_their_seeds(void **unused)
     sample_spec_free(&spec);
 }
 
-/* Behind listed nodes, and no others, lie the times and exclusions that the spec names. */
+/* Behind listed nodes, and no others, lie the times and exclusions that the spec names; then, behind
+ * any seeds, the edges that the draw leaves out. */
 static void draws_bring_the_fields_that_their_spec_names(void **unused)
 {
     (void)unused;
@@ -909,6 +949,8 @@ static void draws_bring_the_fields_that_their_spec_names(void **unused)
         uint32_t brought = fields & SAMPLE_SEED_FIELDS;
         struct sample_spec spec;
         struct sample_row_fields got;
+        static const struct msg_excluded_edge left_out[2] = { { 0, 7 }, { 3, 1 } };
+        const struct msg_excluded_edge *found;
         unsigned char whole[512] = { 0 };
         uint64_t length = 3 * sizeof(uint64_t);
         assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
@@ -917,8 +959,12 @@ static void draws_bring_the_fields_that_their_spec_names(void **unused)
         assert_int_equal(row_fields_grow(&length, brought, 3, 3), 0);
         assert_true(length + bytes <= sizeof whole);
         assert_int_equal(row_fields_put(whole, 3 * sizeof(uint64_t), brought, 3, &with), length);
+        assert_int_equal(body_grow(&length, 2, sizeof *left_out, sizeof(uint64_t)), 0);
+        memcpy(whole + length - sizeof left_out, left_out, sizeof left_out);
         sample_spec_write(&spec, whole + length);
-        struct msg_draw_request draw = { .num_seeds = 3, .spec_bytes = (uint32_t)bytes };
+        struct msg_draw_request draw = { .num_seeds = 3,
+                                         .spec_bytes = (uint32_t)bytes,
+                                         .num_excluded = 2 };
         for (uint64_t cut = 0; cut <= length; cut++) {
             /* The spec keeps its end: what is missing are fields, or seeds. */
             struct block block = block_of(whole + length - cut, cut + bytes);
@@ -927,7 +973,9 @@ static void draws_bring_the_fields_that_their_spec_names(void **unused)
             free(block.bytes);
         }
         struct block block = block_of(whole, length + bytes);
-        assert_int_equal(draw_request_fields(&draw, block.bytes, length + bytes, &spec, &got), 0);
+        assert_int_equal(
+            draw_request_fields(&draw, block.bytes, length + bytes, &spec, &got, &found), 0);
+        assert_memory_equal(found, left_out, sizeof left_out);
         assert_null(got.salts);
         assert_int_equal(got.times != NULL, (fields & SAMPLE_ROW_TIME) != 0);
         assert_int_equal(got.exclusions != NULL, (fields & SAMPLE_ROW_EXCLUDE) != 0);
@@ -941,6 +989,10 @@ static void draws_bring_the_fields_that_their_spec_names(void **unused)
         draw.seeds = MSG_SEEDS_EDGES;
         assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, length + bytes),
                          brought == 0 ? 0 : TR_EFORMAT);
+        draw.seeds = MSG_SEEDS_LISTED;
+        draw.num_excluded = MSG_EXCLUDED_MAX + 1;
+        assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, length + bytes),
+                         TR_EFORMAT);
         free(block.bytes);
         sample_spec_free(&spec);
     }
@@ -1195,6 +1247,7 @@ int main(void)
         cmocka_unit_test(a_spec_that_lies_is_refused),
         cmocka_unit_test(a_spec_lists_tables),
         cmocka_unit_test(fields_of_rows_follow_them),
+        cmocka_unit_test(edges_that_are_left_out_follow_rows),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
         cmocka_unit_test(sparse_rows_are_read_as_they_were_laid_out),

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The edges that a batch leaves out, in every hop: a list for each edge type, by their IDs. It is
+ * put in order when the first hop opens; until then edges may come in any order and several times.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/batch_builder.h"
+#include "graph/excluded.h"
+
+int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const uint64_t *edge_ids,
+                          uint64_t count, struct error *error)
+{
+    if (etype >= builder->num_etypes)
+        return error_set(error, TR_ERANGE,
+                         "batch %" PRIu64 ": edges of type %" PRIu32
+                         " are to be left out, the graph has %" PRIu32 " types",
+                         builder->key.batch, etype, builder->num_etypes);
+    struct batch_builder_excluded *excluded = &builder->excluded[etype];
+    uint64_t num_edges = builder->graph.num_edges[etype];
+    const char *name = builder->graph.types->etypes[etype].name;
+    for (uint64_t i = 0; i < count; i++)
+        if (edge_ids[i] >= num_edges)
+            return error_set(error, TR_ERANGE,
+                             "batch %" PRIu64 ": edge %" PRIu64
+                             " is to be left out, there are %" PRIu64 " of type %s",
+                             builder->key.batch, edge_ids[i], num_edges, name);
+    if (vec_reserve(&excluded->ids, excluded->count + count, sizeof(uint64_t),
+                    excluded->count * sizeof(uint64_t)) != 0)
+        return error_set(error, TR_ENOMEM,
+                         "batch %" PRIu64 ": no memory to leave out %" PRIu64 " edges of type %s",
+                         builder->key.batch, excluded->count + count, name);
+    if (count > 0)
+        memcpy((uint64_t *)excluded->ids.data + excluded->count, edge_ids,
+               count * sizeof *edge_ids);
+    excluded->count += count;
+    return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void batch_builder_order_excluded(struct batch_builder *builder)
+{
+    for (uint32_t e = 0; e < builder->num_etypes; e++) {
+        struct batch_builder_excluded *excluded = &builder->excluded[e];
+        uint64_t *ids = excluded->ids.data, count = 0;
+        if (excluded->count == 0)
+            continue;
+        /* Long lists come in order: sorting them would take more than a turn. */
+        bool ordered = true;
+        for (uint64_t i = 1; i < excluded->count; i++)
+            ordered &= ids[i - 1] <= ids[i];
+        if (!ordered)
+            qsort(ids, excluded->count, sizeof *ids, compare_ids);
+        for (uint64_t i = 0; i < excluded->count; i++)
+            if (count == 0 || ids[count - 1] != ids[i])
+                ids[count++] = ids[i];
+        excluded->count = count;
+    }
+}
+
+const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint32_t etype,
+                                       uint32_t part, uint64_t *count)
+{
+    const struct batch_builder_excluded *excluded = &builder->excluded[etype];
+    const uint64_t *ids = excluded->ids.data;
+    *count = 0;
+    if (excluded->count == 0)
+        return NULL;
+    const struct extent *extent = &builder->graph.edge_extents[etype][part];
+    uint64_t begin = excluded_bound(ids, excluded->count, extent->begin);
+    *count = excluded_bound(ids + begin, excluded->count - begin, extent->end);
+    return ids + begin;
+}
+
+void batch_builder_reset_excluded(struct batch_builder *builder)
+{
+    for (uint32_t e = 0; e < builder->num_etypes; e++)
+        builder->excluded[e].count = 0;
+}
+
+void batch_builder_fini_excluded(struct batch_builder *builder)
+{
+    for (uint32_t e = 0; builder->excluded != NULL && e < builder->num_etypes; e++)
+        vec_fini(&builder->excluded[e].ids);
+    free(builder->excluded);
+    builder->excluded = NULL;
+}
