@@ -6,10 +6,8 @@
  */
 #include <stdlib.h>
 
-#include <troupe/aggregate.h>
-
+#include "model/aggregation.h"
 #include "model/kernels.h"
-#include "model/propagate.h"
 #include "model/row_loop.h"
 #include "model/sage.h"
 
@@ -146,9 +144,16 @@ static void backward_chunk(void *arg, size_t chunk, size_t worker)
     }
 }
 
-static int check_shapes(const struct propagation *prop, const void *rows, size_t num_rows,
-                        const void *out, size_t num_out, struct tr_error *error)
+const struct propagation *aggregation_prop(const struct tr_model_aggregation *aggregation)
 {
+    return &aggregation->prop;
+}
+
+int aggregation_check_shapes(const struct tr_model_aggregation *aggregation, const void *rows,
+                             size_t num_rows, const void *out, size_t num_out,
+                             struct tr_error *error)
+{
+    const struct propagation *prop = &aggregation->prop;
     if (num_rows != prop->num_src || num_out != prop->num_dst)
         return tr_error_set(error, TR_EINVAL,
                             "%zu rows of sources and %zu of destinations; the block has %u and %u",
@@ -164,7 +169,7 @@ int tr_model_aggregation_forward(const struct tr_model_aggregation *aggregation,
                                  struct tr_error *error)
 {
     const struct propagation *prop = &aggregation->prop;
-    int rv = check_shapes(prop, rows, num_rows, out, num_out, error);
+    int rv = aggregation_check_shapes(aggregation, rows, num_rows, out, num_out, error);
     if (rv != 0 || width == 0)
         return rv;
     struct aggregation_job job = { .prop = prop,
@@ -184,7 +189,7 @@ int tr_model_aggregation_backward(struct tr_model_aggregation *aggregation,
                                   struct tr_error *error)
 {
     struct propagation *prop = &aggregation->prop;
-    int rv = check_shapes(prop, row_grads, num_rows, out_grads, num_out, error);
+    int rv = aggregation_check_shapes(aggregation, row_grads, num_rows, out_grads, num_out, error);
     if (rv == 0 && added != NULL && num_added > num_rows)
         rv = tr_error_set(error, TR_EINVAL, "%zu rows are to be added to %zu", num_added, num_rows);
     if (rv == 0 && !aggregation->transposed) {

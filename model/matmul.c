@@ -3,16 +3,57 @@
 
 #include <assert.h>
 #include <cblas.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "config.h"
 
+#ifdef HAVE_OPENBLAS
+/* OpenBLAS keeps one number of threads for the process, so what it was before it was held is one
+ * number too. Under the mutex: between two calls of OpenBLAS another thread may hold it as well. */
+static pthread_mutex_t threads_mutex = PTHREAD_MUTEX_INITIALIZER;
+static size_t threads_holders;
+static int threads_before;
+
 void matmul_single_threaded(void)
 {
-#ifdef HAVE_OPENBLAS
+    pthread_mutex_lock(&threads_mutex);
+    threads_before = 1; /* those that hold it now release it to this */
     openblas_set_num_threads(1);
-#endif
+    pthread_mutex_unlock(&threads_mutex);
 }
+
+void matmul_hold_single_threaded(void)
+{
+    pthread_mutex_lock(&threads_mutex);
+    if (threads_holders++ == 0) {
+        threads_before = openblas_get_num_threads();
+        openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&threads_mutex);
+}
+
+void matmul_release_threads(void)
+{
+    pthread_mutex_lock(&threads_mutex);
+    assert(threads_holders > 0);
+    if (--threads_holders == 0)
+        openblas_set_num_threads(threads_before);
+    pthread_mutex_unlock(&threads_mutex);
+}
+#else
+void matmul_single_threaded(void)
+{
+}
+
+void matmul_hold_single_threaded(void)
+{
+}
+
+void matmul_release_threads(void)
+{
+}
+#endif
 
 const char *matmul_kernels(void)
 {

@@ -27,6 +27,11 @@
  * only one of its kind: nothing here works without it. Other libraries need no such call. */
 void matmul_single_threaded(void);
 
+/* The same for the time of a call, in a process whose other products may have OpenBLAS's threads:
+ * they have as many again when the last that holds it releases it. Any thread. */
+void matmul_hold_single_threaded(void);
+void matmul_release_threads(void);
+
 /* The CPU kernels that the BLAS chose, for records of a run; never NULL. */
 const char *matmul_kernels(void);
 

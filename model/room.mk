@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
     model/activation.c \
     model/aggregation.c \
+    model/aggregation.h \
     model/attention.c \
     model/attention.h \
     model/batch_norm.c \
@@ -63,6 +64,7 @@ libtr_model_la_SOURCES = \
     model/part_view.h \
     model/predictions.c \
     model/predictions.h \
+    model/product.c \
     model/propagate.c \
     model/propagate.h \
     model/public_scores.c \

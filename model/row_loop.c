@@ -49,13 +49,24 @@ void tr_model_threads_destroy(struct tr_model_threads *threads)
     free(threads);
 }
 
+struct parallel *row_loop_take(struct tr_model_threads *threads)
+{
+    bool shared = threads != NULL && threads->crew != NULL && threads->process == getpid() &&
+                  pthread_mutex_trylock(&threads->busy) == 0;
+    return shared ? threads->crew : parallel_serial;
+}
+
+void row_loop_return(struct tr_model_threads *threads, struct parallel *taken)
+{
+    if (taken != parallel_serial)
+        pthread_mutex_unlock(&threads->busy);
+}
+
 void row_loop(struct tr_model_threads *threads, size_t num_rows,
               void (*body)(void *arg, size_t chunk, size_t worker), void *arg)
 {
     size_t chunks = num_rows / ROW_LOOP_ROWS + (num_rows % ROW_LOOP_ROWS != 0);
-    bool shared = threads != NULL && threads->crew != NULL && threads->process == getpid() &&
-                  pthread_mutex_trylock(&threads->busy) == 0;
-    parallel_for(shared ? threads->crew : parallel_serial, chunks, body, arg);
-    if (shared)
-        pthread_mutex_unlock(&threads->busy);
+    struct parallel *parallel = row_loop_take(threads);
+    parallel_for(parallel, chunks, body, arg);
+    row_loop_return(threads, parallel);
 }

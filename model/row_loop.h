@@ -11,9 +11,16 @@
 
 #include <troupe/aggregate.h>
 
+#include "runtime/base/parallel.h"
+
 /* Rows that a thread takes at once: enough that taking them costs nothing, few enough that the
  * threads end together. */
 #define ROW_LOOP_ROWS ((size_t)256)
+
+/* The threads as a struct parallel until they are returned; the caller's alone where there are none
+ * or others use them. threads may be NULL. */
+struct parallel *row_loop_take(struct tr_model_threads *threads);
+void row_loop_return(struct tr_model_threads *threads, struct parallel *taken);
 
 /* Calls body(arg, chunk, worker) for each chunk of rows, which begins at chunk * ROW_LOOP_ROWS.
  * threads may be NULL. */

@@ -157,6 +157,46 @@ def test_float32_is_float64_rounded(tensors: troupe.DistGraph, name: str) -> Non
         assert torch.allclose(narrow.double(), wide, rtol=1e-4, atol=1e-4 * float(wide.abs().max()))
 
 
+@pytest.mark.parametrize("name", ["sage", "right", "graph"])
+def test_threads_change_no_bit_of_a_layer(tensors: troupe.DistGraph, name: str) -> None:
+    """Of more rows than one thread multiplies at once."""
+    torch.manual_seed(4)
+    layer = {
+        "sage": nn.SAGEConv(16, 5),
+        "right": nn.GraphConv(16, 20, norm="right"),
+        "graph": nn.GraphConv(16, 5, norm="graph"),
+    }[name]
+    sampler = troupe.NeighborSampler([4])
+    seeds = torch.arange(tensors.num_nodes())
+    assert len(seeds) > 1024
+    block = sampler.draw(tensors, seeds, seed=1, degrees=True).blocks[0]
+    start, found = torch.randn(block.num_src_nodes(), 16), []
+    for count in (1, 2, 5):
+        torch.set_num_threads(count)
+        layer.zero_grad()
+        rows = start.clone().requires_grad_()
+        out = layer(block, rows)
+        out.square().sum().backward()
+        found.append([out, rows.grad, *(p.grad.clone() for p in layer.parameters())])
+    for other in found[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(found[0], other, strict=True))
+
+
+def test_weights_that_are_frozen_have_no_gradients(tensors: troupe.DistGraph) -> None:
+    block = batch_of(tensors).blocks[0]
+    rows = torch.randn(block.num_src_nodes(), 16)
+    whole, frozen = nn.SAGEConv(16, 5), nn.SAGEConv(16, 5)
+    frozen.load_state_dict(whole.state_dict())
+    frozen.fc_neigh.weight.requires_grad_(False)
+    for layer in (whole, frozen):
+        layer(block, rows).square().sum().backward()
+    assert frozen.fc_neigh.weight.grad is None
+    assert torch.equal(frozen.fc_self.weight.grad, whole.fc_self.weight.grad)
+    assert torch.equal(frozen.fc_self.bias.grad, whole.fc_self.bias.grad)
+    with pytest.raises(ValueError, match="rows of 7 numbers; the layer's weights are for 16"):
+        whole(block, rows[:, :7])
+
+
 def test_weights_of_edges_are_learned(tensors: troupe.DistGraph) -> None:
     block = batch_of(tensors, 5, 3).blocks[0]
     module = nn.SAGEConv(16, 3).double()

@@ -197,9 +197,11 @@ class Aggregation:
         return _Sums.apply(rows.contiguous(), self)
 
 
-def by_library(rows: torch.Tensor) -> bool:
-    """Whether the library's loops take such rows."""
-    return rows.device.type == "cpu" and rows.dtype == torch.float32
+def by_library(*tensors: torch.Tensor | None) -> bool:
+    """Whether the library's loops take such rows and weights."""
+    return all(
+        t.device.type == "cpu" and t.dtype == torch.float32 for t in tensors if t is not None
+    )
 
 
 def check_rows(rows: torch.Tensor, count: int) -> None:
@@ -232,11 +234,11 @@ class _Sums(torch.autograd.Function):
         return ctx.sums.backward(grads.contiguous()), None
 
 
-class SageProduct(torch.autograd.Function):
-    """Sums times one matrix plus own rows times another, plus a bias: GraphSAGE's layer.
+class LayerProduct(torch.autograd.Function):
+    """Sums times one matrix plus own rows times another, plus a bias: the layer of GraphSAGE, and
+    without own rows that of GCN.
 
-    As one step it needs no gradient of the destinations' rows as large as that of all rows, and
-    none at all where rows are features.
+    The library multiplies blocks of rows on its threads, in the order of the built-in models.
     """
 
     @staticmethod
@@ -244,30 +246,70 @@ class SageProduct(torch.autograd.Function):
         ctx: Any,
         rows: torch.Tensor,
         neigh: torch.Tensor,
-        own: torch.Tensor,
+        own: torch.Tensor | None,
         bias: torch.Tensor | None,
         sums: Aggregation,
     ) -> torch.Tensor:
-        aggregate, first = sums.forward(rows), rows[: sums.num_dst]
-        out = aggregate @ neigh.t() if bias is None else torch.addmm(bias, aggregate, neigh.t())
-        out.addmm_(first, own.t())
-        ctx.sums, ctx.has_bias = sums, bias is not None
-        ctx.save_for_backward(aggregate, rows, neigh, own)
+        neigh = neigh.contiguous()
+        own = None if own is None else own.contiguous()
+        out_width, width = neigh.shape
+        if rows.shape[1] != width:
+            raise ValueError(
+                f"rows of {rows.shape[1]} numbers; the layer's weights are for {width}"
+            )
+        kept = torch.empty((sums.num_dst, width), dtype=torch.float32)
+        out = torch.empty((sums.num_dst, out_width), dtype=torch.float32)
+        product = _product(sums, neigh, own, bias)
+        call(
+            model.tr_model_product_forward,
+            product,
+            threads(),
+            floats(rows),
+            rows.shape[0],
+            floats(kept),
+            floats(out),
+            sums.num_dst,
+        )
+        ctx.sums, ctx.has = sums, (own is not None, bias is not None)
+        ctx.save_for_backward(kept, rows, neigh, *(t for t in (own, bias) if t is not None))
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grads: torch.Tensor) -> Any:
-        aggregate, rows, neigh, own = ctx.saved_tensors
-        wants_rows, wants_neigh, wants_own, wants_bias, _ = ctx.needs_input_grad
-        grads = grads.contiguous()
-        row_grads = None
-        if wants_rows:
-            row_grads = ctx.sums.backward(grads @ neigh, grads @ own)
-        return (
-            row_grads,
-            grads.t() @ aggregate if wants_neigh else None,
-            grads.t() @ rows[: ctx.sums.num_dst] if wants_own else None,
-            grads.sum(0) if ctx.has_bias and wants_bias else None,
-            None,
+        kept, rows, neigh, *rest = ctx.saved_tensors
+        own = rest.pop(0) if ctx.has[0] else None
+        bias = rest.pop(0) if ctx.has[1] else None
+        sums, grads = ctx.sums, grads.contiguous()
+        found = [
+            torch.empty_like(tensor) if wanted and tensor is not None else None
+            for wanted, tensor in zip(ctx.needs_input_grad, (rows, neigh, own, bias), strict=False)
+        ]
+        product = _product(sums, neigh, own, bias)
+        call(model.tr_model_product_set_gradients, product, *(floats(t) for t in found[1:]))
+        call(
+            model.tr_model_product_backward,
+            product,
+            threads(),
+            floats(rows),
+            rows.shape[0],
+            floats(kept),
+            floats(grads),
+            sums.num_dst,
+            floats(found[0]),
         )
+        return *found, None
+
+
+def _product(
+    sums: Aggregation,
+    neigh: torch.Tensor,
+    own: torch.Tensor | None,
+    bias: torch.Tensor | None,
+) -> Any:
+    box = ffi.new("struct tr_model_product **")
+    out_width, width = neigh.shape
+    call(model.tr_model_product_create, sums.pointer(), width, out_width, box)
+    made = ffi.gc(box[0], model.tr_model_product_destroy)
+    call(model.tr_model_product_set_weights, made, floats(neigh), floats(own), floats(bias))
+    return made

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from .aggregation import Aggregation, SageProduct, by_library, check_rows
+from .aggregation import Aggregation, LayerProduct, by_library, check_rows
 from .batch import Block
 from .types import EtypeName
 
@@ -39,6 +39,12 @@ def _one_of(what: str, value: str, known: tuple[str, ...]) -> str:
 
 def _ends(rows: Rows, num_dst: int) -> tuple[torch.Tensor, torch.Tensor]:
     return rows if isinstance(rows, tuple) else (rows, rows[:num_dst])
+
+
+def _by_library(sums: Aggregation, *tensors: torch.Tensor | None) -> bool:
+    """Whether the library multiplies: weights of edges that are learned are PyTorch's."""
+    learned = sums.weights is not None and sums.weights.requires_grad
+    return not learned and by_library(*tensors)
 
 
 def _glorot(weight: torch.Tensor) -> None:
@@ -119,10 +125,9 @@ class SAGEConv(nn.Module):
         else:
             check_rows(feat, sums.num_src)
             feat = self.feat_drop(feat)
-        learned = edge_weight is not None and edge_weight.requires_grad
-        if not isinstance(feat, tuple) and by_library(feat) and not learned:
-            weights = (self.fc_neigh.weight, self.fc_self.weight, self.fc_self.bias)
-            out: torch.Tensor = SageProduct.apply(feat.contiguous(), *weights, sums)
+        weights = (self.fc_neigh.weight, self.fc_self.weight, self.fc_self.bias)
+        if not isinstance(feat, tuple) and _by_library(sums, feat, *weights):
+            out: torch.Tensor = LayerProduct.apply(feat.contiguous(), *weights, sums)
         else:
             rows, own = _ends(feat, sums.num_dst)
             out = self.fc_neigh(sums(rows)) + self.fc_self(own)
@@ -212,6 +217,9 @@ class GraphConv(nn.Module):
             out = sums(feat)
         elif self.norm != "graph" and self.weight.shape[0] > self.weight.shape[1]:
             out = sums(feat @ self.weight)
+        elif _by_library(sums, feat, self.weight, self.bias):
+            out = LayerProduct.apply(feat.contiguous(), self.weight.t(), None, self.bias, sums)
+            return out if self.activation is None else self.activation(out)
         else:
             out = sums(feat) @ self.weight
         out = out if self.bias is None else out + self.bias

@@ -50,7 +50,8 @@ class Table:
 
     ``table[ids]`` gives the rows of these IDs, in their order, repeats and none included: an array
     (or a tensor, as the graph was opened) of shape ``(len(ids), *row)``, where the rows have the
-    shape that the graph was partitioned with: none for a number a row. bfloat16 comes as its 16 bits to NumPy.
+    shape that the graph was partitioned with: none for a number a row. bfloat16 comes as its 16
+    bits to NumPy.
 
     Raises
     ------

@@ -308,6 +308,194 @@ static void test_nothing_is_zero(void **state)
     tr_model_aggregation_destroy(aggregation);
 }
 
+/* Rows enough for lanes of several blocks each, and for a last block that is not full. */
+enum { MANY_DST = 20000, MANY_SRC = 21000, IN = 5, OUT = 3 };
+
+struct many {
+    uint32_t index[MANY_DST + 1], sources[2 * MANY_DST];
+    float rows[MANY_SRC * IN], neigh[OUT * IN], own[OUT * IN], bias[OUT];
+    float out_grads[MANY_DST * OUT];
+};
+
+struct product_run {
+    float sums[MANY_DST * IN], out[MANY_DST * OUT];
+    float neigh_grads[OUT * IN], own_grads[OUT * IN], bias_grads[OUT], row_grads[MANY_SRC * IN];
+};
+
+static struct many *make_many(void)
+{
+    struct many *made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    for (uint32_t d = 0; d < MANY_DST; d++) {
+        made->index[d + 1] = made->index[d] + d % 3;
+        for (uint32_t e = made->index[d]; e < made->index[d + 1]; e++)
+            made->sources[e] = (uint32_t)(key_draw(9, e) % MANY_SRC);
+    }
+    fill(made->rows, (size_t)MANY_SRC * IN, 11);
+    fill(made->neigh, (size_t)OUT * IN, 12);
+    fill(made->own, (size_t)OUT * IN, 13);
+    fill(made->bias, OUT, 14);
+    fill(made->out_grads, (size_t)MANY_DST * OUT, 15);
+    return made;
+}
+
+static struct tr_model_aggregation *open_many(const struct many *made)
+{
+    struct tr_model_aggregation *aggregation;
+    struct tr_error error = TR_ERROR_INIT;
+    assert_int_equal(tr_model_aggregation_create(MANY_SRC, MANY_DST, made->index[MANY_DST],
+                                                 made->index, made->sources, &aggregation, &error),
+                     0);
+    assert_int_equal(tr_model_aggregation_set_mean(aggregation, &error), 0);
+    return aggregation;
+}
+
+static void run_product(const struct many *made, bool with_own, struct tr_model_threads *threads,
+                        struct product_run *run)
+{
+    struct tr_model_aggregation *aggregation = open_many(made);
+    struct tr_model_product *product;
+    struct tr_error error = TR_ERROR_INIT;
+    memset(run, 0xff, sizeof *run);
+    assert_int_equal(tr_model_product_create(aggregation, IN, OUT, &product, &error), 0);
+    assert_int_equal(tr_model_product_set_weights(product, made->neigh, with_own ? made->own : NULL,
+                                                  with_own ? made->bias : NULL, &error),
+                     0);
+    assert_int_equal(tr_model_product_set_gradients(product, run->neigh_grads,
+                                                    with_own ? run->own_grads : NULL,
+                                                    run->bias_grads, &error),
+                     0);
+    assert_int_equal(tr_model_product_forward(product, threads, made->rows, MANY_SRC, run->sums,
+                                              run->out, MANY_DST, &error),
+                     0);
+    assert_int_equal(tr_model_product_backward(product, threads, made->rows, MANY_SRC, run->sums,
+                                               made->out_grads, MANY_DST, run->row_grads, &error),
+                     0);
+    tr_model_product_destroy(product);
+    tr_model_aggregation_destroy(aggregation);
+}
+
+static void check_out(const struct many *made, const struct product_run *run, bool with_own)
+{
+    for (size_t d = 0; d < MANY_DST; d++)
+        for (size_t o = 0; o < OUT; o++) {
+            double wanted = with_own ? (double)made->bias[o] : 0.0;
+            for (size_t i = 0; i < IN; i++) {
+                wanted += (double)run->sums[d * IN + i] * (double)made->neigh[o * IN + i];
+                wanted += with_own ? (double)made->rows[d * IN + i] * (double)made->own[o * IN + i]
+                                   : 0.0;
+            }
+            assert_true(fabs(wanted - (double)run->out[d * OUT + o]) < 1e-5);
+        }
+}
+
+static void check_weight_grads(const struct many *made, const struct product_run *run,
+                               bool with_own)
+{
+    for (size_t o = 0; o < OUT; o++) {
+        double bias = 0;
+        for (size_t d = 0; d < MANY_DST; d++)
+            bias += (double)made->out_grads[d * OUT + o];
+        assert_true(fabs(bias - (double)run->bias_grads[o]) < 1e-2);
+        for (size_t i = 0; i < IN; i++) {
+            double neigh = 0, own = 0;
+            for (size_t d = 0; d < MANY_DST; d++) {
+                double grad = (double)made->out_grads[d * OUT + o];
+                neigh += grad * (double)run->sums[d * IN + i];
+                own += grad * (double)made->rows[d * IN + i];
+            }
+            assert_true(fabs(neigh - (double)run->neigh_grads[o * IN + i]) < 1e-2);
+            if (with_own)
+                assert_true(fabs(own - (double)run->own_grads[o * IN + i]) < 1e-2);
+        }
+    }
+}
+
+/* By the sums' own transpose, of gradients that are multiplied here. */
+static void check_row_grads(const struct many *made, const struct product_run *run, bool with_own)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_aggregation *aggregation = open_many(made);
+    float *through = calloc((size_t)MANY_DST * IN, sizeof *through);
+    float *own = calloc((size_t)MANY_DST * IN, sizeof *own);
+    float *wanted = calloc((size_t)MANY_SRC * IN, sizeof *wanted);
+    for (size_t d = 0; d < MANY_DST; d++)
+        for (size_t i = 0; i < IN; i++)
+            for (size_t o = 0; o < OUT; o++) {
+                through[d * IN + i] += made->out_grads[d * OUT + o] * made->neigh[o * IN + i];
+                own[d * IN + i] += made->out_grads[d * OUT + o] * made->own[o * IN + i];
+            }
+    assert_int_equal(tr_model_aggregation_backward(aggregation, NULL, IN, through, MANY_DST,
+                                                   with_own ? own : NULL, with_own ? MANY_DST : 0,
+                                                   wanted, MANY_SRC, &error),
+                     0);
+    for (size_t i = 0; i < (size_t)MANY_SRC * IN; i++)
+        assert_true(fabsf(wanted[i] - run->row_grads[i]) < 1e-4f);
+    tr_model_aggregation_destroy(aggregation);
+    free(through);
+    free(own);
+    free(wanted);
+}
+
+static void test_a_product_is_that_of_the_sums_on_any_threads(void **state)
+{
+    (void)state;
+    struct many *made = make_many();
+    struct product_run *first = malloc(sizeof *first), *other = malloc(sizeof *other);
+    for (int with_own = 0; with_own < 2; with_own++) {
+        run_product(made, with_own, NULL, first);
+        check_out(made, first, with_own);
+        check_weight_grads(made, first, with_own);
+        check_row_grads(made, first, with_own);
+        for (uint32_t count = 2; count <= 5; count += 3) {
+            struct tr_model_threads *threads;
+            struct tr_error error = TR_ERROR_INIT;
+            assert_int_equal(tr_model_threads_create(count, &threads, &error), 0);
+            run_product(made, with_own, threads, other);
+            assert_memory_equal(first, other, sizeof *first);
+            tr_model_threads_destroy(threads);
+        }
+    }
+    free(first);
+    free(other);
+    free(made);
+}
+
+static void test_products_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_aggregation *aggregation;
+    struct tr_model_product *product;
+    const uint32_t index[] = { 0, 1, 2 }, sources[] = { 0, 0 };
+    float rows[4] = { 0 }, weights[4] = { 0 }, out[4];
+    assert_int_equal(tr_model_aggregation_create(1, 2, 2, index, sources, &aggregation, &error), 0);
+    refuses("rows of 0 and 2 numbers", tr_model_product_create(aggregation, 0, 2, &product, &error),
+            &error);
+    refuses("rows of 2 and 0 numbers", tr_model_product_create(aggregation, 2, 0, &product, &error),
+            &error);
+    assert_null(product);
+    assert_int_equal(tr_model_product_create(aggregation, 2, 2, &product, &error), 0);
+    refuses("has no weights", tr_model_product_forward(product, NULL, rows, 1, out, out, 2, &error),
+            &error);
+    refuses("NULL", tr_model_product_set_weights(product, NULL, NULL, NULL, &error), &error);
+    refuses("not the first of 1 sources",
+            tr_model_product_set_weights(product, weights, weights, NULL, &error), &error);
+    assert_int_equal(tr_model_product_set_weights(product, weights, NULL, NULL, &error), 0);
+    refuses("own rows", tr_model_product_set_gradients(product, NULL, weights, NULL, &error),
+            &error);
+    refuses("the block has 1 and 2",
+            tr_model_product_forward(product, NULL, rows, 1, out, out, 1, &error), &error);
+    refuses("the sums are NULL",
+            tr_model_product_backward(product, NULL, rows, 1, NULL, out, 2, NULL, &error), &error);
+    /* Nothing is asked for. */
+    assert_int_equal(tr_model_product_backward(product, NULL, rows, 1, rows, out, 2, NULL, &error),
+                     0);
+    tr_model_product_destroy(product);
+    tr_model_product_destroy(NULL);
+    tr_model_aggregation_destroy(aggregation);
+}
+
 static void test_relu_and_dropout_follow_from_the_key(void **state)
 {
     (void)state;
@@ -356,6 +544,8 @@ int main(void)
         cmocka_unit_test(test_weights_may_change),
         cmocka_unit_test(test_what_does_not_fit_is_refused),
         cmocka_unit_test(test_nothing_is_zero),
+        cmocka_unit_test(test_a_product_is_that_of_the_sums_on_any_threads),
+        cmocka_unit_test(test_products_that_do_not_fit_are_refused),
         cmocka_unit_test(test_relu_and_dropout_follow_from_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cblas.h>
 #include <cmocka.h>
 
+#include "config.h"
 #include "graph/key.h"
 #include "model/features.h"
 #include "model/kernels.h"
@@ -311,6 +313,27 @@ static void test_memory_is_kept_and_bounded(void **state)
     tensor_fini(&tensor);
 }
 
+#ifdef HAVE_OPENBLAS
+/* Others' products have their threads again when the last that held them releases them. */
+static void test_held_threads_are_given_back(void **state)
+{
+    (void)state;
+    openblas_set_num_threads(2);
+    int before = openblas_get_num_threads(); /* 1 where OpenBLAS was built without threads */
+    matmul_hold_single_threaded();
+    assert_int_equal(openblas_get_num_threads(), 1);
+    matmul_hold_single_threaded();
+    matmul_release_threads();
+    assert_int_equal(openblas_get_num_threads(), 1);
+    matmul_release_threads();
+    assert_int_equal(openblas_get_num_threads(), before);
+    matmul_hold_single_threaded();
+    matmul_single_threaded();
+    matmul_release_threads();
+    assert_int_equal(openblas_get_num_threads(), 1);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +341,9 @@ int main(void)
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_products_over_nothing_are_zero),
         cmocka_unit_test(test_lanes_cover_every_block_once),
+#ifdef HAVE_OPENBLAS
+        cmocka_unit_test(test_held_threads_are_given_back),
+#endif
         cmocka_unit_test(test_conversions),
         cmocka_unit_test(test_normalising),
         cmocka_unit_test(test_dropout),
