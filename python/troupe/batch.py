@@ -44,10 +44,13 @@ class Content:
         self._counts: dict[tuple[int, int], int] = {}
         self._structs: dict[tuple[int, int], Any] = {}
 
+    def view(self, pointer: Any, dtype: str, shape: tuple[int, ...]) -> _core.View:
+        """A piece of the batch's memory."""
+        return _core.View(self._handle, address(pointer), dtype, shape)
+
     def array(self, pointer: Any, dtype: str, shape: tuple[int, ...]) -> Any:
-        """A piece of the batch's memory, as the graph's tensors are."""
-        view = _core.View(self._handle, address(pointer), dtype, shape)
-        return tensor_of(view, self.layout.tensors)
+        """The same, as the graph's tensors are."""
+        return tensor_of(self.view(pointer, dtype, shape), self.layout.tensors)
 
     def block(self, layer: int, etype: int) -> Any:
         """The library's block of a layer and edge type."""

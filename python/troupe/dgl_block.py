@@ -7,19 +7,19 @@ behind it takes the arrays as they are.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import errors
+from .binding import ffi
 from .types import EID, NID
 
 if TYPE_CHECKING:
     from .batch import Block, Frame
-
-FORMATS = ["coo", "csr", "csc"]
 
 
 @cache
@@ -29,6 +29,7 @@ def _dgl() -> Any:
         dgl: Any = import_module("dgl")
         # dgl.heterograph is also a function, which hides the module.
         heterograph: Any = import_module("dgl.heterograph")
+        generic: Any = import_module("dgl._ffi.object_generic")
         frame, graph_index, utils = dgl.frame, dgl.graph_index, dgl.utils
         heterograph_index = dgl.heterograph_index
     except ImportError as error:
@@ -40,12 +41,69 @@ def _dgl() -> Any:
         module = dgl
         Frame = frame.Frame
         DGLBlock = heterograph.DGLBlock
-        unit = staticmethod(heterograph_index.create_unitgraph_from_csr)
+        LateIds = _late_ids(frame)
+        array = staticmethod(dgl.ndarray.from_dlpack)
+        # What create_unitgraph_from_csr calls, which turns tensors into arrays and formats into
+        # objects first.
+        unit = staticmethod(heterograph_index._CAPI_DGLHeteroCreateUnitGraphFromCSR)
+        formats = generic.convert_to_object(["coo", "csr", "csc"])
         relations = staticmethod(heterograph_index.create_heterograph_from_relations)
         meta = staticmethod(graph_index.from_coo)
         toindex = staticmethod(utils.toindex)
 
     return Parts
+
+
+def _late_ids(frame: Any) -> Any:
+    """A column of DGL's for IDs, which few programs look at, and never those of all blocks."""
+    import torch
+
+    scheme = frame.Scheme((), torch.int64)
+    column: Any = frame.Column
+
+    class LateIds(column):  # type: ignore[misc]
+        """IDs of nodes or edges, whose tensor is made when it is first asked for."""
+
+        def __init__(self, make: Callable[[], Any], count: int) -> None:
+            self._make, self._count, self._made = make, count, None
+            self._init(scheme)
+
+        def __len__(self) -> int:
+            untouched = self._made is None and self.index is None
+            return self._count if untouched else int(super().__len__())
+
+        @property
+        def storage(self) -> Any:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+        @storage.setter
+        def storage(self, rows: Any) -> None:
+            self._made = rows
+
+        def clone(self) -> Any:
+            untouched = self._made is None and self.index is None and self.device is None
+            return LateIds(self._make, self._count) if untouched else super().clone()
+
+        def __reduce__(self) -> Any:
+            return column, (self.data,)
+
+    return LateIds
+
+
+def _late_frame(count: int, name: str, make: Callable[[], Any]) -> Any:
+    """A frame of IDs. Its constructor would clone the column, and look at it to count rows."""
+    parts = _dgl()
+    made = parts.Frame(None, count)
+    made._columns[name] = parts.LateIds(make, count)
+    return made
+
+
+def _array(rows: Any) -> Any:
+    """Positions as DGL's array over the same memory."""
+    dlpack: Any = import_module("torch.utils.dlpack")
+    return _dgl().array(dlpack.to_dlpack(rows.contiguous()))
 
 
 def _tensor(rows: Any) -> Any:
@@ -69,7 +127,12 @@ def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
         index, sources = index.to(idtype), sources.to(idtype)
     every = _in_order(index, len(sources))
     counts = (block.num_src_nodes(ends[0]), block.num_dst_nodes(ends[1]))
-    return _dgl().unit(2, *counts, index, sources, every, FORMATS, True)
+    return _unit_of(counts, *map(_array, (index, sources, every)))
+
+
+def _unit_of(counts: tuple[int, int], index: Any, sources: Any, every: Any) -> Any:
+    parts = _dgl()
+    return parts.unit(2, *counts, index, sources, every, parts.formats, True)
 
 
 # Numbers from 0 by their type, of which blocks have the first ones: nobody writes into them.
@@ -82,26 +145,41 @@ def _in_order(index: Any, count: int) -> Any:
 
     if index.device.type != "cpu":
         return torch.arange(count, dtype=index.dtype, device=index.device)
-    found = _numbers.get(index.dtype)
+    return _first_numbers(index.dtype, count)
+
+
+def _first_numbers(dtype: Any, count: int) -> Any:
+    import torch
+
+    found = _numbers.get(dtype)
     if found is None or len(found) < count:
         # Some more than are asked for, as the next block may have.
-        found = _numbers[index.dtype] = torch.arange(count + count // 2, dtype=index.dtype)
+        found = _numbers[dtype] = torch.arange(count + count // 2, dtype=dtype)
     return found[:count]
 
 
 def _untouched(block: Block) -> Any:
     """A block of a single edge type as it was sampled, of which nobody has seen rows yet."""
+    import torch
+
     parts, content, layer = _dgl(), block.content, block.layer
-    types = content.layout.types
-    csr = block.as_csr(types.canonical_etypes[0])
+    types, found = content.layout.types, content.block(layer, 0)
     counts = content.num_nodes(layer, 0), content.num_nodes(layer + 1, 0)
-    every = _in_order(csr.indptr, len(csr.indices))
-    index = parts.unit(2, *counts, csr.indptr, csr.indices, every, FORMATS, True)
-    frames = [parts.Frame({NID: content.node_ids(0, count)}, count) for count in counts]
-    rows = {} if csr.edge_ids is None else {EID: csr.edge_ids}
-    rows.update(block.drawn_weights(0))
-    edges = [parts.Frame(rows, len(csr.indices))]
-    return parts.DGLBlock(index, (types.ntypes, types.ntypes), types.etypes, frames, edges)
+    num_edges = int(found.num_edges)
+    # No tensors between the batch's memory and DGL's arrays: each costs a few microseconds.
+    index = content.view(found.index, "int32", (int(found.num_dst) + 1,))
+    index = parts.array(index.__dlpack__())
+    if num_edges:
+        sources = parts.array(content.view(found.sources, "int32", (num_edges,)).__dlpack__())
+    else:
+        sources = _array(torch.empty(0, dtype=torch.int32))
+    unit = _unit_of(counts, index, sources, _array(_first_numbers(torch.int32, num_edges)))
+    nodes = [_late_frame(n, NID, partial(content.node_ids, 0, n)) for n in counts]
+    edges = parts.Frame(block.drawn_weights(0), num_edges)
+    if found.edge_ids != ffi.NULL:
+        ids = partial(content.array, found.edge_ids, "int64", (num_edges,))
+        edges._columns[EID] = parts.LateIds(ids, num_edges)
+    return parts.DGLBlock(unit, (types.ntypes, types.ntypes), types.etypes, nodes, [edges])
 
 
 def to_dgl(block: Block, idtype: Any = None) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -172,6 +173,31 @@ def test_a_block_costs_less_than_half_of_create_block(g) -> None:
     theirs_best = min(took(theirs_once) for _ in range(300))
     print(f"a block: {ours_best * 1e6:.0f} us, create_block {theirs_best * 1e6:.0f} us")
     assert ours_best < 0.5 * theirs_best
+
+
+def test_ids_of_a_block_that_nobody_looked_at_are_columns_as_others(g) -> None:
+    batch = TroupeSampler([5]).draw(g, torch.arange(100))
+    ids, edges = batch.input_nodes, batch.blocks[0].edata[dgl.EID]
+
+    def fresh() -> DGLBlock:
+        batch._blocks = None
+        return batch.blocks[0].to_dgl()
+
+    assert torch.equal(fresh().local_var().srcdata[dgl.NID], ids)
+    assert torch.equal(pickle.loads(pickle.dumps(fresh())).edata[dgl.EID], edges)
+    some = torch.tensor([7, 3, 7])
+    part = fresh().edge_subgraph([0, 4], relabel_nodes=False, store_ids=False)
+    assert torch.equal(part.edata[dgl.EID], edges[[0, 4]])
+    block = fresh()
+    assert block.srcnodes["_N"].data[dgl.NID].dtype == torch.int64
+    block.srcdata[dgl.NID] = ids + 1
+    assert torch.equal(block.srcdata[dgl.NID][some], ids[some] + 1)
+    assert torch.equal(batch.input_nodes, ids)
+    assert torch.equal(fresh().to("cpu").dstdata[dgl.NID], ids[:100])
+    assert fresh().int().long().edata[dgl.EID].dtype == torch.int64
+    empty = TroupeSampler([0]).draw(g, torch.arange(3)).blocks[0].to_dgl()
+    assert empty.num_edges() == 0 and empty.num_dst_nodes() == 3
+    assert len(empty.edges()[0]) == 0 and torch.equal(empty.in_degrees(), torch.zeros(3).int())
 
 
 def test_what_is_drawn_passes_through_dgl(g) -> None:
