@@ -207,3 +207,15 @@ def test_rows_keep_the_shape_that_they_were_given(tmp_path: Path, shape: tuple[i
         found = np.asarray(feature[:])
         assert found.shape == (6, *shape)
         assert np.array_equal(found, rows[graph.orig_ids()])
+        sampler = troupe.NeighborSampler([2])
+        loader = troupe.DistNodeDataLoader(
+            graph, None, sampler, batch_size=4, features="f", labels="f"
+        )
+        batches = [*loader, sampler.draw(graph, [3, 0], seed=1, features="f", labels="f")]
+        for batch in batches:
+            wanted, seeds = rows[batch.orig_nodes], len(batch.output_nodes)
+            for given in (batch.features, batch.blocks[0].srcdata["f"]):
+                assert np.asarray(given).shape == wanted.shape
+                assert np.array_equal(np.asarray(given), wanted)
+            assert np.asarray(batch.labels).shape == (seeds, *shape)
+            assert np.array_equal(np.asarray(batch.labels), wanted[:seeds])

@@ -8,7 +8,8 @@ back when the last of them goes, on whatever thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -29,6 +30,8 @@ class Layout(NamedTuple):
     labels: str | None
     # Trainers that share a step.
     world: int = 1
+    # The shapes of a row of features and labels, by node type and name; of others: the width.
+    row_shapes: Mapping[tuple[int, str], tuple[int, ...]] = MappingProxyType({})
 
 
 class Content:
@@ -113,8 +116,11 @@ class Content:
         if rows is None:
             raise errors.NotFound("the batch has no such rows")
         have = int(rows.num_rows) if count is None else min(count, int(rows.num_rows))
-        shape = (have,) if rows.width == 1 else (have, int(rows.width))
-        return self.array(rows.rows, DTYPES[rows.dtype], shape)
+        name = self.layout.labels if labels else self.layout.features
+        row = self.layout.row_shapes.get((ntype, name or ""))
+        if row is None:
+            row = () if rows.width == 1 else (int(rows.width),)
+        return self.array(rows.rows, DTYPES[rows.dtype], (have, *row))
 
 
 # The rows of edges that were drawn by weights, as DGL's samplers name them.
@@ -684,12 +690,13 @@ class Batch:
 
     @property
     def features(self) -> Any:
-        """Rows of `input_nodes` of the loader's feature: shape ``(num_nodes, width)``."""
+        """Rows of `input_nodes` of the loader's feature: shape ``(num_nodes, *row)``, the rows as
+        ``graph.ndata`` has them."""
         return self._came(False)
 
     @property
     def labels(self) -> Any:
-        """Rows of `output_nodes` of the loader's labels: shape ``(num_seeds,)`` or more."""
+        """Rows of `output_nodes` of the loader's labels: shape ``(num_seeds, *row)``, likewise."""
         return self._came(True)
 
     def _degrees(self, function: Any) -> Any:

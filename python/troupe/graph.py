@@ -264,6 +264,15 @@ class DistGraph:
             self._tables[of_edges, number] = found
         return found
 
+    def row_shapes(self, *names: str | None) -> dict[tuple[int, str], tuple[int, ...]]:
+        """The shapes of a row of these features of nodes, by type and name."""
+        return {
+            (number, name): self.tables_of(False, number)[name].row
+            for number in range(len(self.types.ntypes))
+            for name in names
+            if name is not None and name in self.tables_of(False, number)
+        }
+
     def added_to(self, of_edges: bool, number: int) -> dict[str, DistTensor]:
         """The tensors that this process put beside the features of a type."""
         return self._added.setdefault((of_edges, number), {})

@@ -173,7 +173,8 @@ class DistNodeDataLoader:
         finally:
             self._pointer: Any = owned(box[0], lib.tr_loader_close) if box[0] else None
         self._world = g.world if world is None else world
-        self.layout = Layout(g.types, g.tensors, features, labels, self._world)
+        shapes = g.row_shapes(features, labels)
+        self.layout = Layout(g.types, g.tensors, features, labels, self._world, shapes)
         self._local_share: LocalShare | None = None
         if self._world > 1 and g.session.options["cluster"] is not None:
             self._report_share()

@@ -169,8 +169,10 @@ class Model(nn.Module):
             self.register_buffer("factor", torch.ones(inputs))
 
     def prepare(self, features: torch.Tensor) -> torch.Tensor:
-        """Features as the first layer takes them: shape ``(num_nodes, inputs)``."""
+        """Features as the first layer takes them: shape ``(num_nodes, inputs)``. Rows of several
+        dimensions are laid out flat."""
         rows = features.float()
+        rows = rows.unsqueeze(1) if rows.dim() == 1 else rows.flatten(1)
         if self.normalise:
             sums = rows.abs().sum(1, keepdim=True, dtype=torch.float64)
             scale = torch.where(sums > 0, 1 / sums, torch.ones_like(sums)).float()

@@ -168,7 +168,7 @@ class NeighborSampler(BlockSampler):
         )
         return take_batch(
             g.session.waiter,
-            Layout(g.types, g.tensors, features, labels),
+            Layout(g.types, g.tensors, features, labels, row_shapes=g.row_shapes(features, labels)),
             lib.tr_sample,
             g.pointer(),
             options,
