@@ -155,20 +155,17 @@ static int fetch_all(const struct tr_graph *graph, struct fetch *f, struct port 
 }
 
 /* All of them before the first row is written. */
-static int check_ids(const struct tr_graph *graph, uint32_t ntype, uint32_t table,
+static int check_ids(const struct tr_graph *graph, uint32_t type, uint32_t table,
                      const uint64_t *ids, size_t count, struct error *error)
 {
     if (table == MSG_TABLE_EDGE_RANKS) /* are those of a range, which was checked */
         return 0;
-    const struct graph_types *types = &graph->book->types;
-    bool edges = table_is_of_edges(table);
-    uint64_t most = edges ? graph->book->num_edges[ntype] : graph->book->num_nodes[ntype];
+    const struct table_ids of = table_ids_of(graph->book, type, table);
     for (size_t i = 0; i < count; i++)
-        if (ids[i] >= most)
+        if (ids[i] >= of.count)
             return error_set(error, TR_ERANGE,
                              "ids[%zu] = %" PRIu64 " is no %s of type %s, which has %" PRIu64, i,
-                             ids[i], edges ? "edge" : "node",
-                             edges ? types->etypes[ntype].name : types->ntypes[ntype], most);
+                             ids[i], of.what, of.type, of.count);
     return 0;
 }
 
@@ -207,10 +204,9 @@ static int fetch_here(struct tr_graph *graph, struct fetch *f, int64_t timeout_n
     return rv;
 }
 
-/* rows: [count * row_bytes]. */
-static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
-                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
-                       struct tr_error *error)
+int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
+                      const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
+                      struct tr_error *error)
 {
     struct fetch f = { .ntype = ntype,
                        .table = table,
@@ -270,8 +266,8 @@ int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, 
         return rv;
     int number = graph_meta_name(&graph->meta, feature);
     int table = graph_meta_table(&graph->meta, ntype, (uint32_t)number);
-    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns, rows,
-                       error);
+    return graph_fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns,
+                             rows, error);
 }
 
 int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *feature,
@@ -287,8 +283,8 @@ int tr_graph_fetch_edges(struct tr_graph *graph, uint32_t etype, const char *fea
         return rv;
     int number = graph_meta_edge_name(&graph->meta, feature);
     int table = graph_meta_edge_table(&graph->meta, etype, (uint32_t)number);
-    return fetch_table(graph, etype, MSG_TABLE_EDGES + (uint32_t)table, info.row_bytes, edge_ids,
-                       count, timeout_ns, rows, error);
+    return graph_fetch_table(graph, etype, MSG_TABLE_EDGES + (uint32_t)table, info.row_bytes,
+                             edge_ids, count, timeout_ns, rows, error);
 }
 
 int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
@@ -297,24 +293,25 @@ int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t
     int rv = graph_check_ntype(graph, ntype, error);
     if (rv != 0)
         return rv;
-    return fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t), ids, count,
-                       timeout_ns, original_ids, error);
+    return graph_fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t), ids, count,
+                             timeout_ns, original_ids, error);
 }
 
 /* Pieces are written where their ranks stood, when no attempt needs those any more. */
 int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error)
 {
-    return fetch_table(graph, graph->book->ranks[ranks].ntype, MSG_TABLE_RANKS + (uint32_t)ranks,
-                       sizeof *ids, ids, count, timeout_ns, ids, error);
+    return graph_fetch_table(graph, graph->book->ranks[ranks].ntype,
+                             MSG_TABLE_RANKS + (uint32_t)ranks, sizeof *ids, ids, count, timeout_ns,
+                             ids, error);
 }
 
 /* The same with the ranks of edges. */
 int graph_fetch_edges(struct tr_graph *graph, uint32_t etype, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error)
 {
-    return fetch_table(graph, etype, MSG_TABLE_EDGE_RANKS, sizeof *ids, ids, count, timeout_ns, ids,
-                       error);
+    return graph_fetch_table(graph, etype, MSG_TABLE_EDGE_RANKS, sizeof *ids, ids, count,
+                             timeout_ns, ids, error);
 }
 
 int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
@@ -324,10 +321,10 @@ int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids
     const struct deadline until = graph_until(graph, timeout_ns);
     int rv = graph_check_ntype(graph, ntype, error);
     if (rv == 0 && in_degrees != NULL)
-        rv = fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
-                         deadline_left_ns(&until), in_degrees, error);
+        rv = graph_fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
+                               deadline_left_ns(&until), in_degrees, error);
     if (rv == 0 && out_degrees != NULL)
-        rv = fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
-                         deadline_left_ns(&until), out_degrees, error);
+        rv = graph_fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
+                               deadline_left_ns(&until), out_degrees, error);
     return rv;
 }

@@ -295,6 +295,11 @@ int nodes_read(struct tr_nodes *nodes, int64_t timeout_ns, uint64_t **ids, uint6
                struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 
+/* pairs.c: whether all are nodes of a type; TR_ERANGE names the first that is none, by the name of the
+ * array. */
+int graph_check_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
+                     const uint64_t *ends, size_t count, struct tr_error *error);
+
 /* fetch.c: whether the graph has that type, and is of this process: first of all in a call. */
 int graph_check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error);
 int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error);
@@ -313,8 +318,12 @@ int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t c
                       int64_t timeout_ns, struct tr_error *error);
 int graph_fetch_edges(struct tr_graph *graph, uint32_t etype, uint64_t *ids, size_t count,
                       int64_t timeout_ns, struct tr_error *error);
-/* fetch.c: rows of a table of pairs of IDs, which go to two arrays [count]; either may be NULL.
- * type: of nodes or of edges, as the table says; it was checked. */
+/* fetch.c: rows [count * row_bytes] of a table; type: of nodes or of edges, as the table says; it was
+ * checked. */
+int graph_fetch_table(struct tr_graph *graph, uint32_t type, uint32_t table, size_t row_bytes,
+                      const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
+                      struct tr_error *error);
+/* fetch.c: rows of a table of pairs of IDs, which go to two arrays [count]; either may be NULL. */
 int graph_fetch_pairs(struct tr_graph *graph, uint32_t type, uint32_t table, const uint64_t *ids,
                       size_t count, int64_t timeout_ns, uint64_t *firsts, uint64_t *seconds,
                       struct tr_error *error);

@@ -11,19 +11,26 @@
 #include "api/internal.h"
 #include "graph/edge_runs.h"
 
-/* One end of all pairs, into every second place of ids. */
-static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
-                     const uint64_t *ends, size_t count, uint64_t *ids, struct tr_error *error)
+int graph_check_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
+                     const uint64_t *ends, size_t count, struct tr_error *error)
 {
     uint64_t num_nodes = graph->book->num_nodes[ntype];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (ends[i] >= num_nodes)
             return tr_error_set(error, TR_ERANGE,
                                 "%s[%zu] = %" PRIu64 " is no node of type %s, which has %" PRIu64,
                                 name, i, ends[i], tr_graph_ntype_name(graph, ntype), num_nodes);
-        ids[2 * i] = ends[i];
-    }
     return 0;
+}
+
+/* One end of all pairs, into every second place of ids. */
+static int take_ends(const struct tr_graph *graph, uint32_t ntype, const char *name,
+                     const uint64_t *ends, size_t count, uint64_t *ids, struct tr_error *error)
+{
+    int rv = graph_check_ends(graph, ntype, name, ends, count, error);
+    for (size_t i = 0; i < count && rv == 0; i++)
+        ids[2 * i] = ends[i];
+    return rv;
 }
 
 /* num_ids: of each seed; 0: they are a range. */
@@ -51,23 +58,12 @@ static struct tr_nodes *create_pairs(struct tr_graph *graph, uint32_t etype, boo
     return pairs;
 }
 
-static int check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
-{
-    int rv = session_mine(graph->session, error);
-    if (rv != 0)
-        return rv;
-    if (etype < graph->book->types.num_etypes)
-        return 0;
-    return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32, etype,
-                        graph->book->types.num_etypes);
-}
-
 static int begin_set(struct tr_graph *graph, uint32_t etype, bool edges, size_t count,
                      struct tr_nodes **out, struct tr_error *error)
 {
     const char *what = edges ? "edges" : "pairs";
     *out = NULL;
-    int rv = check_etype(graph, etype, error);
+    int rv = graph_check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
     if (count > (edges ? TR_LISTED_MAX : TR_PAIRS_MAX))
@@ -126,7 +122,7 @@ int tr_edges_range(struct tr_graph *graph, uint32_t etype, uint64_t first, size_
                    struct tr_nodes **out, struct tr_error *error)
 {
     *out = NULL;
-    int rv = check_etype(graph, etype, error);
+    int rv = graph_check_etype(graph, etype, error);
     if (rv != 0)
         return rv;
     const char *name = tr_graph_etype_name(graph, etype);
@@ -160,7 +156,7 @@ int tr_edges_all(struct tr_graph *graph, uint32_t etype, struct tr_nodes **out,
                  struct tr_error *error)
 {
     *out = NULL;
-    int rv = check_etype(graph, etype, error);
+    int rv = graph_check_etype(graph, etype, error);
     return rv != 0 ? rv
                    : tr_edges_range(graph, etype, 0, graph->book->num_edges[etype], out, error);
 }

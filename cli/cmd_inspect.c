@@ -3,7 +3,8 @@
  * `troupe inspect`: what a raw graph, a partition directory, a training run or a folder of checkpoints
  * holds.
  *
- * Only the heads of files are read, so that a look at a big graph is quick.
+ * Only the heads of files are read, so that a look at a big graph is quick; but for single nodes and
+ * edges (inspect_ids.h).
  */
 #include "config.h" /* asprintf */
 
@@ -20,6 +21,7 @@
 #include <troupe/run.h>
 #include <troupe/trainer_state.h>
 
+#include "cli/inspect_ids.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
@@ -27,10 +29,33 @@
 
 struct inspect_values {
     bool json;
+    struct inspect_ids ids;
 };
 
-static const struct option_spec OPTIONS[] = { OPTION_ROW_JSON(struct inspect_values),
-                                              OPTION_ROW_END };
+static const struct option_spec OPTIONS[] = {
+    { .name = "nodes",
+      .kind = OPTION_COUNTS,
+      .offset = offsetof(struct inspect_values, ids.nodes),
+      .metavar = "IDS",
+      .help = "show these nodes of a partitioned graph, by their global IDs" },
+    { .name = "node-type",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct inspect_values, ids.node_type),
+      .metavar = "TYPE",
+      .help = "the type of --nodes, where there are several" },
+    { .name = "edges",
+      .kind = OPTION_COUNTS,
+      .offset = offsetof(struct inspect_values, ids.edges),
+      .metavar = "IDS",
+      .help = "show these edges of a partitioned graph, by their global IDs" },
+    { .name = "edge-type",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct inspect_values, ids.edge_type),
+      .metavar = "TYPE",
+      .help = "the type of --edges, where there are several" },
+    OPTION_ROW_JSON(struct inspect_values),
+    OPTION_ROW_END,
+};
 
 /* A graph that describes itself: a raw one or a book. The functions are those of either. */
 struct described {
@@ -598,6 +623,18 @@ static int inspect_path(struct report *report, const char *path, struct tr_error
     return rv;
 }
 
+/* Single nodes and edges, of what must be a partitioned graph. */
+static int inspect_path_ids(struct report *report, const char *path, const struct inspect_ids *ids,
+                            struct tr_error *error)
+{
+    char *graph;
+    int rv = graph_path_find(path, &graph, error);
+    if (rv == 0)
+        rv = inspect_ids(report, graph, ids, error);
+    free(graph);
+    return rv;
+}
+
 static int cmd_inspect_run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
@@ -605,8 +642,10 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
     struct tr_error error = TR_ERROR_INIT;
     struct report report;
     report_init(&report, values->json);
-    int rv = names_book(path) ? inspect_book(&report, path, &error)
-                              : inspect_path(&report, path, &error);
+    bool single = values->ids.nodes.count > 0 || values->ids.edges.count > 0;
+    int rv = single             ? inspect_path_ids(&report, path, &values->ids, &error)
+             : names_book(path) ? inspect_book(&report, path, &error)
+                                : inspect_path(&report, path, &error);
     if (rv != 0) {
         report_fini(&report);
         return fail(invocation, &error);
@@ -617,6 +656,8 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
 static const char *const EXAMPLES[] = {
     "troupe inspect raw",
     "troupe inspect parts/graph.json --json",
+    "troupe inspect parts --node-type paper --nodes 0,17",
+    "troupe inspect parts --edges 5",
     "troupe inspect run",
     "troupe inspect run/checkpoints",
     "troupe inspect run/checkpoints/checkpoint-40",

@@ -25,6 +25,8 @@ libtr_cli_public_la_SOURCES = \
     cli/import_directions.c cli/import_features.c \
     cli/cmd_infer.c \
     cli/cmd_inspect.c \
+    cli/inspect_ids.c \
+    cli/inspect_ids.h \
     cli/cmd_launch.c \
     cli/cmd_partition.c \
     cli/cmd_report.c \

@@ -16,14 +16,26 @@ static uint64_t find_row(const struct csc *csc, uint64_t position)
     return low;
 }
 
+static uint64_t source_of(const struct csc *csc, uint32_t position)
+{
+    uint32_t column = csc->indices[position];
+    return csc->column_global == NULL ? column : csc->column_global[column];
+}
+
+void edge_sources_read(const struct edge_ends *from, const uint32_t *positions, uint64_t n,
+                       const uint32_t *places, uint64_t *sources)
+{
+    for (uint64_t i = 0; i < n; i++)
+        sources[places == NULL ? i : places[i]] = source_of(from->csc, positions[i]);
+}
+
 void edge_ends_read(const struct edge_ends *from, const uint32_t *positions, uint64_t n,
                     const uint32_t *places, uint64_t *ends)
 {
     const struct csc *csc = from->csc;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t *to = ends + 2 * (places == NULL ? i : places[i]);
-        uint32_t column = csc->indices[positions[i]];
-        to[0] = csc->column_global == NULL ? column : csc->column_global[column];
+        to[0] = source_of(csc, positions[i]);
         to[1] = from->first_destination + find_row(csc, positions[i]);
     }
 }

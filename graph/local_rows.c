@@ -5,6 +5,17 @@
 
 #include "graph/gather.h"
 
+/* Dense rows; rows NULL: they are computed, or sparse, as the caller adds. */
+static struct local_table table_of(const void *rows, uint64_t num_rows, uint64_t width,
+                                   size_t element_bytes)
+{
+    return (struct local_table){ .rows = rows,
+                                 .num_rows = num_rows,
+                                 .row_bytes = (size_t)width * element_bytes,
+                                 .width = width,
+                                 .element_bytes = element_bytes };
+}
+
 static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t table,
                         struct local_table *out, struct error *error)
 {
@@ -19,7 +30,7 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
                          "loaded",
                          part->part_id, table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
-    *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes, { 0 }, NULL, NULL };
+    *out = table_of(rows, nodes->num_nodes, 1, bytes);
     return 0;
 }
 
@@ -32,9 +43,7 @@ static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t nu
                          "partition %" PRIu32 ": no table of ranks %" PRIu32
                          " of node type %s is loaded; partition again to have it",
                          part->part_id, number, part->types->ntypes[ntype]);
-    *out = (struct local_table){
-        slice->ids, slice->num_ranks, sizeof *slice->ids, 1, sizeof *slice->ids, { 0 }, NULL, NULL
-    };
+    *out = table_of(slice->ids, slice->num_ranks, 1, sizeof *slice->ids);
     return 0;
 }
 
@@ -47,14 +56,10 @@ static int take_feature(const struct graph_part *part, const char *type,
                          "partition %" PRIu32 ": table %" PRIu32
                          " of type %s asked for, it has %" PRIu32,
                          part->part_id, number, type, count);
-    *out = (struct local_table){ features[number].rows,
-                                 features[number].num_rows,
-                                 features[number].row_bytes,
-                                 features[number].width,
-                                 tr_dtype_size(features[number].dtype),
-                                 { 0 },
-                                 NULL,
-                                 features[number].csr };
+    *out = table_of(features[number].rows, features[number].num_rows, features[number].width,
+                    tr_dtype_size(features[number].dtype));
+    out->row_bytes = features[number].row_bytes;
+    out->csr = features[number].csr;
     return 0;
 }
 
@@ -68,22 +73,28 @@ static int check_etype(const struct graph_part *part, uint32_t etype, struct err
                      part->part_id, etype, part->types->num_etypes);
 }
 
-static int find_ends(const struct graph_part *part, uint32_t etype, struct local_table *out,
-                     struct error *error)
+static int find_ends(const struct graph_part *part, uint32_t etype, bool sources_only,
+                     struct local_table *out, struct error *error)
 {
     int rv = check_etype(part, etype, error);
     if (rv != 0)
         return rv;
     const struct csc *csc = &part->edges[etype].csc;
     const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
-    *out = (struct local_table){ NULL,
-                                 csc->num_edges,
-                                 2 * sizeof(uint64_t),
-                                 2,
-                                 sizeof(uint64_t),
-                                 { csc, nodes->global_begin },
-                                 NULL,
-                                 NULL };
+    *out = table_of(NULL, csc->num_edges, sources_only ? 1 : 2, sizeof(uint64_t));
+    out->ends = (struct edge_ends){ csc, nodes->global_begin, sources_only };
+    return 0;
+}
+
+static int find_in_edges(const struct graph_part *part, uint32_t etype, struct local_table *out,
+                         struct error *error)
+{
+    int rv = check_etype(part, etype, error);
+    if (rv != 0)
+        return rv;
+    const struct csc *csc = &part->edges[etype].csc;
+    *out = table_of(NULL, csc->num_rows, 2, sizeof(uint64_t));
+    out->ranges = (struct edge_ranges){ csc->index, csc->first_edge };
     return 0;
 }
 
@@ -99,9 +110,8 @@ static int find_runs(const struct graph_part *part, uint32_t etype, struct local
                          "partition %" PRIu32
                          ": no runs of edges of type %s are loaded; partition again to have them",
                          part->part_id, part->types->etypes[etype].name);
-    *out = (struct local_table){
-        NULL, runs->num_ranks, sizeof(uint64_t), 1, sizeof(uint64_t), { 0 }, runs, NULL
-    };
+    *out = table_of(NULL, runs->num_ranks, 1, sizeof(uint64_t));
+    out->runs = runs;
     return 0;
 }
 
@@ -118,8 +128,10 @@ static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t nu
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error)
 {
-    if (table == TABLE_EDGE_ENDS)
-        return find_ends(part, ntype, out, error);
+    if (table == TABLE_EDGE_ENDS || table == TABLE_EDGE_SOURCES)
+        return find_ends(part, ntype, table == TABLE_EDGE_SOURCES, out, error);
+    if (table == TABLE_IN_EDGES)
+        return find_in_edges(part, ntype, out, error);
     if (table == TABLE_EDGE_RANKS)
         return find_runs(part, ntype, out, error);
     if (table >= TABLE_EDGES && table < TABLE_RANKS)
@@ -155,8 +167,12 @@ int local_rows_check(const struct graph_part *part, const struct local_table *ta
 void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,
                      void *out)
 {
-    if (table->ends.csc != NULL)
+    if (table->ends.csc != NULL && table->ends.sources_only)
+        edge_sources_read(&table->ends, rows, num_rows, NULL, out);
+    else if (table->ends.csc != NULL)
         edge_ends_read(&table->ends, rows, num_rows, NULL, out);
+    else if (table->ranges.index != NULL)
+        edge_ranges_read(&table->ranges, rows, num_rows, NULL, out);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, NULL, out);
     else if (table->csr != NULL)
@@ -168,8 +184,12 @@ void local_rows_read(const struct local_table *table, const uint32_t *rows, uint
 void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
                         const uint32_t *places, uint64_t num_rows, void *to)
 {
-    if (table->ends.csc != NULL)
+    if (table->ends.csc != NULL && table->ends.sources_only)
+        edge_sources_read(&table->ends, rows, num_rows, places, to);
+    else if (table->ends.csc != NULL)
         edge_ends_read(&table->ends, rows, num_rows, places, to);
+    else if (table->ranges.index != NULL)
+        edge_ranges_read(&table->ranges, rows, num_rows, places, to);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, places, to);
     else if (table->csr != NULL)

@@ -10,6 +10,7 @@
 #define GRAPH_LOCAL_ROWS_H
 
 #include "graph/edge_ends.h"
+#include "graph/edge_ranges.h"
 #include "graph/part.h"
 #include "runtime/base/error.h"
 
@@ -34,6 +35,13 @@
  * runs. */
 #define TABLE_EDGE_RANKS 0xc0000000u
 
+/* The in-edges of nodes, of an edge type: two u64 a row, the global ID of the first one and their
+ * number; row i is the node at row i of the destination type. The other IDs follow the first. */
+#define TABLE_IN_EDGES 0xa0000000u
+
+/* The sources of an edge type's edges, a u64 a row; row i is the edge at position i. */
+#define TABLE_EDGE_SOURCES 0x90000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
     const void *rows; /* NULL where they are computed, or sparse */
@@ -41,7 +49,8 @@ struct local_table {
     size_t row_bytes;
     uint64_t width; /* elements a row */
     size_t element_bytes;
-    struct edge_ends ends;        /* of TABLE_EDGE_ENDS */
+    struct edge_ends ends;        /* of TABLE_EDGE_ENDS and TABLE_EDGE_SOURCES */
+    struct edge_ranges ranges;    /* of TABLE_IN_EDGES */
     const struct edge_runs *runs; /* of TABLE_EDGE_RANKS; NULL: of none */
     const struct csr_rows *csr;   /* sparse rows, which are widened; NULL: of none */
 };
@@ -67,7 +76,8 @@ void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
 static inline uint32_t local_rows_cost(const struct local_table *table)
 {
     /* Runs are searched as rows are. */
-    return table->ends.csc == NULL && table->runs == NULL ? 1 : EDGE_ENDS_COST;
+    bool searched = table->runs != NULL || (table->ends.csc != NULL && !table->ends.sources_only);
+    return searched ? EDGE_ENDS_COST : 1;
 }
 
 #endif

@@ -21,6 +21,8 @@ libtr_graph_la_SOURCES = \
     graph/digest.h \
     graph/edge_ends.c \
     graph/edge_ends.h \
+    graph/edge_ranges.c \
+    graph/edge_ranges.h \
     graph/edge_runs.c \
     graph/edge_runs.h \
     graph/excluded.h \

@@ -84,6 +84,7 @@ EXTRA_DIST += \
     python/troupe/dgl_block.py \
     python/troupe/display.py \
     python/troupe/draw_seed.py \
+    python/troupe/edge_queries.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/group.py \

@@ -172,6 +172,11 @@ struct msg_sample_reply {
 /* Edges by rank (graph/edge_runs.h), by the places of ranks in the partition's slice: a u64 a row,
  * a global ID. The section's type is of edges; a fetch of them has ranks for IDs. */
 #define MSG_TABLE_EDGE_RANKS 0xc0000000u
+/* The in-edges of nodes: two u64 a row, the global ID of the first one and their number. The
+ * section's type is of edges; rows, and the IDs of a fetch, are of its destination type. */
+#define MSG_TABLE_IN_EDGES 0xa0000000u
+/* The sources of edges, by their positions: a u64 a row. The section's type is of edges. */
+#define MSG_TABLE_EDGE_SOURCES 0x90000000u
 /* Rows of a tensor (struct msg_tensor_request) by nodes' IDs. Of a fetch alone, which says which. */
 #define MSG_TABLE_TENSOR 0xb0000000u
 

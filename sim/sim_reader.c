@@ -36,11 +36,13 @@ enum sim_reading {
     READ_IN,
     READ_OUT,
     READ_EDGES,
-    READ_ENDS
+    READ_ENDS,
+    READ_SOURCES,
+    READ_IN_EDGES
 };
 
 #define READINGS_FIRST (READ_EDGES + 1) /* those that the oldest seeds draw */
-#define READINGS (READ_ENDS + 1)
+#define READINGS (READ_IN_EDGES + 1)
 
 struct sim_reader {
     struct actor *self;
@@ -64,9 +66,10 @@ static void reader_begin(struct actor *self, void *arg);
 
 static const char *reading_name(enum sim_reading reading)
 {
-    static const char *const NAMES[READINGS] = { "nodes",         "labels",       "features",
-                                                 "original IDs",  "in-degrees",   "out-degrees",
-                                                 "edges by rank", "ends of edges" };
+    static const char *const NAMES[READINGS] = {
+        "nodes",       "labels",        "features",      "original IDs",     "in-degrees",
+        "out-degrees", "edges by rank", "ends of edges", "sources of edges", "in-edges"
+    };
     return NAMES[reading];
 }
 
@@ -125,6 +128,31 @@ static bool are_ends(const struct sim_reader *r, const unsigned char *row, uint6
            ends[1] == placed->global[etype->dst][raw->edges[r->type].dst[edge]];
 }
 
+/* The first in-edge of a node, where it has some, and their number. */
+static bool are_in_edges(const struct sim_reader *r, const unsigned char *row, uint64_t id)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const struct sim_edges *edges = &placed->raw->edges[r->type];
+    uint64_t original = placed->original[placed->raw->types.etypes[r->type].dst][id], range[2];
+    uint64_t first = UINT64_MAX, count = 0;
+    for (uint32_t i = 0; i < edges->count; i++) {
+        first = edges->dst[i] == original && count == 0 ? i : first;
+        count += edges->dst[i] == original;
+    }
+    memcpy(range, row, sizeof range);
+    return range[1] == count &&
+           (count == 0 || sim_partitions_edge(placed, r->type, range[0]) == first);
+}
+
+static bool is_source(const struct sim_reader *r, const unsigned char *row, uint64_t id)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const struct sim_graph *raw = placed->raw;
+    uint64_t edge = sim_partitions_edge(placed, r->type, id), source;
+    memcpy(&source, row, sizeof source);
+    return source == placed->global[raw->types.etypes[r->type].src][raw->edges[r->type].src[edge]];
+}
+
 static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_t id)
 {
     const struct sim_partitions *placed = &r->fleet->partitions;
@@ -139,6 +167,10 @@ static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_
     }
     if (r->reading == READ_ENDS)
         return are_ends(r, row, id);
+    if (r->reading == READ_SOURCES)
+        return is_source(r, row, id);
+    if (r->reading == READ_IN_EDGES)
+        return are_in_edges(r, row, id);
     uint64_t original = placed->original[r->type][id];
     switch (r->reading) {
     case READ_LABELS:
@@ -309,7 +341,7 @@ static void reader_find(struct sim_reader *r)
         reader_again(r);
 }
 
-/* Types are of edges, and so are the numbers asked for: IDs, or ranks. */
+/* Whether types are of edges. */
 static bool reads_edges(const struct sim_reader *r)
 {
     return r->reading >= READ_EDGES;
@@ -324,8 +356,10 @@ static uint64_t draw_type(struct sim_reader *r)
         r->reading = READ_NODES;
     bool edges = reads_edges(r);
     r->type = (uint32_t)draws_below(&r->draws, edges ? types->num_etypes : types->num_ntypes);
-    return edges ? r->fleet->partitions.raw->edges[r->type].count
-                 : r->fleet->partitions.raw->num_nodes[r->type];
+    const struct sim_graph *raw = r->fleet->partitions.raw;
+    if (r->reading == READ_IN_EDGES)
+        return raw->num_nodes[types->etypes[r->type].dst];
+    return edges ? raw->edges[r->type].count : raw->num_nodes[r->type];
 }
 
 static void choose_table(struct sim_reader *r)
@@ -348,8 +382,13 @@ static void choose_table(struct sim_reader *r)
         r->row_bytes = sizeof(uint32_t);
         break;
     case READ_ENDS:
-        r->table = MSG_TABLE_EDGE_ENDS;
+    case READ_IN_EDGES:
+        r->table = r->reading == READ_ENDS ? MSG_TABLE_EDGE_ENDS : MSG_TABLE_IN_EDGES;
         r->row_bytes = 2 * sizeof(uint64_t);
+        break;
+    case READ_SOURCES:
+        r->table = MSG_TABLE_EDGE_SOURCES;
+        r->row_bytes = sizeof(uint64_t);
         break;
     default:
         r->table = r->reading == READ_EDGES ? MSG_TABLE_EDGE_RANKS : MSG_TABLE_ORIGINAL_ID;

@@ -7,15 +7,31 @@
 
 #include "graph/ranks.h"
 
-/* A feature of an edge type, or the ends of its edges: IDs are those of edges. */
+/* Features of an edge type and what else there is of each edge: IDs are those of edges. */
 static bool is_by_edge(uint32_t table)
 {
-    return table == MSG_TABLE_EDGE_ENDS || (table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS);
+    return table == MSG_TABLE_EDGE_ENDS || table == MSG_TABLE_EDGE_SOURCES ||
+           (table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS);
 }
 
 bool table_is_of_edges(uint32_t table)
 {
-    return table == MSG_TABLE_EDGE_RANKS || is_by_edge(table);
+    return table == MSG_TABLE_EDGE_RANKS || table == MSG_TABLE_IN_EDGES || is_by_edge(table);
+}
+
+/* The type of nodes whose IDs a table takes that takes no others. */
+static uint32_t ntype_of(const struct book *book, uint32_t type, uint32_t table)
+{
+    return table == MSG_TABLE_IN_EDGES ? book->types.etypes[type].dst : type;
+}
+
+struct table_ids table_ids_of(const struct book *book, uint32_t type, uint32_t table)
+{
+    if (table == MSG_TABLE_EDGE_RANKS || is_by_edge(table))
+        return (struct table_ids){ is_by_edge(table) ? "edge" : "rank of edges",
+                                   book->types.etypes[type].name, book->num_edges[type] };
+    uint32_t ntype = ntype_of(book, type, table);
+    return (struct table_ids){ "node", book->types.ntypes[ntype], book->num_nodes[ntype] };
 }
 
 uint32_t id_groups_piece(uint64_t row_bytes, uint64_t bytes, uint64_t left)
@@ -80,32 +96,27 @@ static int row_of(const struct book *book, const struct id_list *list, uint64_t 
         *row = id - ranks_begin(num_ranks, book->num_parts, part);
         return (int)part;
     }
-    int owner = book_node_owner(book, list->type, id);
+    uint32_t ntype = ntype_of(book, list->type, list->table);
+    int owner = book_node_owner(book, ntype, id);
     if (owner >= 0)
-        *row = id - book->node_extents[list->type][owner].begin;
+        *row = id - book->node_extents[ntype][owner].begin;
     return owner;
 }
 
 static int say_no_row(const struct book *book, const struct id_list *list, uint32_t at, int code,
                       struct error *error)
 {
-    uint32_t type = list->type;
+    const struct table_ids ids = table_ids_of(book, list->type, list->table);
     uint64_t id = list->ids[at];
-    bool edges = table_is_of_edges(list->table);
     if (code == TR_ETOOBIG)
         return error_set(error, code,
                          "ids[%" PRIu64 "] = %" PRIu64 " of type %s lies beyond the first 2^32 "
                          "edges of its partition, whose rows alone may be fetched; make more "
                          "partitions",
-                         list->first + at, id, book->types.etypes[type].name);
+                         list->first + at, id, ids.type);
     return error_set(error, TR_ERANGE,
                      "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type %s, which has %" PRIu64,
-                     list->first + at, id,
-                     !edges                    ? "node"
-                     : is_by_edge(list->table) ? "edge"
-                                               : "rank of edges",
-                     edges ? book->types.etypes[type].name : book->types.ntypes[type],
-                     edges ? book->num_edges[type] : book->num_nodes[type]);
+                     list->first + at, id, ids.what, ids.type, ids.count);
 }
 
 static int count_owners(struct id_groups *groups, const struct book *book,

@@ -36,8 +36,17 @@ struct id_list {
     uint32_t table; /* MSG_TABLE_*, or a feature's number */
 };
 
-/* Whether rows of a table are of edges, by ID or by rank; all others are of nodes. */
+/* Whether the type that a table is of is one of edges; else it is of nodes. */
 bool table_is_of_edges(uint32_t table);
+
+/* What the IDs are that a fetch of a table takes. */
+struct table_ids {
+    const char *what; /* "node", "edge", "rank of edges" */
+    const char *type; /* its name */
+    uint64_t count;   /* IDs stay below */
+};
+/* type: one that there is, as the table has it. */
+struct table_ids table_ids_of(const struct book *book, uint32_t type, uint32_t table);
 
 /* TR_ENOMEM. */
 int id_groups_init(struct id_groups *groups, const struct book *book, uint32_t count);

@@ -3,8 +3,8 @@
  * Questions about the edges of a partitioned graph, of the whole graph whichever process owns them.
  *
  * Nodes and edges are per-type global IDs, in any order, repeats allowed; answers stand in the order
- * of the questions. A question takes no more memory here than its arrays: it goes to the owners in
- * pieces.
+ * of the questions. A question goes to the owners in pieces, so that it takes little memory beside
+ * its arrays.
  *
  * All calls fail alike. TR_ERANGE: there is no such type, or the message names the first ID that is
  * none; TR_ETOOBIG names an edge beyond the first 2^32 that its partition has of the type;
@@ -31,6 +31,29 @@ struct tr_graph;
 TR_API int tr_graph_find_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
                                size_t count, int64_t timeout_ns, uint64_t *sources,
                                uint64_t *destinations, struct tr_error *error);
+
+/* In-degrees of nodes along one edge type: degrees [count], of nodes of its destination type.
+ * tr_graph_degrees() has those over all edge types. */
+TR_API int tr_graph_in_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,
+                               size_t count, int64_t timeout_ns, uint64_t *degrees,
+                               struct tr_error *error);
+
+/* The in-edges of nodes of an edge type's destination type, which together are the subgraph that
+ * they bring: node i has [index[i], index[i + 1]) of sources [room] and edge_ids [room], in the
+ * order of original edge IDs; a node that is given twice has its edges twice. index [count + 1].
+ * TR_ETOOBIG where there are more than room: then index is filled, and index[count] is how many
+ * there are. The edges of a node have IDs that follow one another. */
+TR_API int tr_graph_in_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,
+                             size_t count, int64_t timeout_ns, size_t room, uint64_t *index,
+                             uint64_t *sources, uint64_t *edge_ids, struct tr_error *error);
+
+/* Edges between nodes: edge_ids [count], of the edge from sources[i] to destinations[i]; of several
+ * the one of the least original ID, TR_EDGE_NONE where there is none. All in-edges of each
+ * destination travel, unless an early one is found: 12 bytes each. */
+#define TR_EDGE_NONE UINT64_MAX
+TR_API int tr_graph_edges_between(struct tr_graph *graph, uint32_t etype, const uint64_t *sources,
+                                  const uint64_t *destinations, size_t count, int64_t timeout_ns,
+                                  uint64_t *edge_ids, struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -128,6 +128,55 @@ def test_ends_of_edges_are_those_of_the_raw_graph(graph: troupe.DistGraph, world
         graph.find_edges([0, EDGES])
 
 
+def test_edges_of_nodes_are_those_of_the_raw_graph(graph: troupe.DistGraph, world: World) -> None:
+    every = graph.find_edges(slice(None))
+    nodes = np.array([7, 1999, 7, 0])
+    sources, destinations, ids = graph.in_edges(nodes, form="all")
+    expected = np.concatenate([np.flatnonzero(every[1] == node) for node in nodes])
+    assert np.array_equal(ids, expected) and np.array_equal(ids, graph.in_edges(nodes, "eid"))
+    assert np.array_equal(sources, every[0][ids]) and np.array_equal(destinations, every[1][ids])
+    assert np.array_equal(graph.in_edges(nodes)[0], sources)
+    assert [len(part) for part in graph.in_edges([], "all")] == [0, 0, 0]
+    degrees = graph.in_degrees(nodes, etype="_E")
+    assert degrees.tolist() == [np.count_nonzero(every[1] == node) for node in nodes]
+    assert np.array_equal(graph.in_degrees(etype="_E"), graph.in_degrees())
+    assert graph.in_degrees(7, etype="_E") == degrees[0]
+    with pytest.raises(troupe.errors.InvalidArgument, match="form='vu'"):
+        graph.in_edges(nodes, "vu")
+    with pytest.raises(troupe.errors.OutOfRange, match="2000"):
+        graph.in_edges([0, NODES])
+
+
+def test_edges_between_nodes_are_found_or_named(graph: troupe.DistGraph) -> None:
+    every = graph.find_edges(slice(None))
+    some = np.random.default_rng(5).integers(0, EDGES, 200)
+    u, v = every[0][some], every[1][some]
+    assert graph.has_edges_between(u, v).all()
+    found = graph.edge_ids(u, v)
+    first = [np.flatnonzero((every[0] == a) & (every[1] == b))[0] for a, b in zip(u, v, strict=True)]
+    assert np.array_equal(found, first)
+    assert graph.edge_ids(int(u[0]), int(v[0])) == first[0]
+    joined = set(zip(*(ends.tolist() for ends in every), strict=True))
+    pairs = np.random.default_rng(6).integers(0, NODES, (100, 2))
+    has = graph.has_edges_between(pairs[:, 0], pairs[:, 1])
+    assert has.dtype == bool and has.tolist() == [tuple(pair) in joined for pair in pairs.tolist()]
+    a, b = pairs[np.flatnonzero(~has)[0]].tolist()
+    assert graph.has_edges_between(a, b) is False
+    with pytest.raises(troupe.errors.NotFound, match=rf"from {a} to {b} \(pair 1\)"):
+        graph.edge_ids([u[0], a], [v[0], b])
+    # One node beside many.
+    into = every[0][every[1] == v[0]]
+    assert graph.has_edges_between(into, v[0]).all()
+    with pytest.raises(troupe.errors.InvalidArgument, match="2 sources and 3 destinations"):
+        graph.edge_ids([0, 1], [0, 1, 2])
+
+
+def test_schemes_say_what_rows_are(graph: troupe.DistGraph) -> None:
+    schemes = graph.node_attr_schemes()
+    assert schemes["feat"].shape == (16,) and schemes["feat"].dtype == np.float32
+    assert set(schemes) == set(graph.ndata) and set(graph.edge_attr_schemes()) == set(graph.edata)
+
+
 def test_the_book_says_who_owns_what(graph: troupe.DistGraph) -> None:
     book = graph.get_partition_book()
     owned = [book.partid2nids(p) for p in range(book.num_partitions())]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import draw_seed, errors
+from . import draw_seed, edge_queries, errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
 from .book import PartitionBook, is_same_book
@@ -20,7 +20,7 @@ from .display import Display, list_features
 from .group import Group
 from .seeds import NodeSet, node_set
 from .session import Session
-from .tables import TableInfo, TableMapping, TypeView, list_tables
+from .tables import Scheme, TableInfo, TableMapping, TypeView, list_tables
 from .types import EtypeName
 
 if TYPE_CHECKING:
@@ -223,6 +223,10 @@ class DistGraph:
         """The number of a type of nodes or edges."""
         return self.types.etype(name) if of_edges else self.types.ntype(name)
 
+    def rows_of_type(self, of_edges: bool, number: int) -> int:
+        """Nodes or edges of a type by its number."""
+        return (self._num_edges if of_edges else self._num_nodes)[number]
+
     def num_nodes(self, ntype: str | None = None) -> int:
         """Nodes of a type, or of all types."""
         return sum(self._num_nodes) if ntype is None else self._num_nodes[self.types.ntype(ntype)]
@@ -304,6 +308,16 @@ class DistGraph:
         """Features of the only edge type."""
         return self.edges[None].data
 
+    def node_attr_schemes(self, ntype: str | None = None) -> dict[str, Scheme]:
+        """The shape of a row and the dtype of each feature of a node type."""
+        frame = self.nodes[ntype].data
+        return {name: Scheme(t.shape[1:], t.dtype) for name, t in frame.items()}
+
+    def edge_attr_schemes(self, etype: EtypeName = None) -> dict[str, Scheme]:
+        """The same of an edge type."""
+        frame = self.edges[etype].data
+        return {name: Scheme(t.shape[1:], t.dtype) for name, t in frame.items()}
+
     # Nodes by ID.
 
     def _ids(self, ids: Any, ntype: str | None) -> tuple[int, Ids]:
@@ -375,9 +389,17 @@ class DistGraph:
             return int(found[0])
         return id_tensor(found, self.tensors)
 
-    def in_degrees(self, v: Any = None, ntype: str | None = None) -> Any:
-        """In-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
-        return self._degrees(v, ntype, True)
+    def in_degrees(
+        self, v: Any = None, ntype: str | None = None, etype: EtypeName = None
+    ) -> Any:
+        """In-degrees in the whole graph: int64; None: of all nodes.
+
+        Over all edge types that go into `ntype`; or along `etype` alone, whose nodes they are then.
+        """
+        if etype is None:
+            return self._degrees(v, ntype, True)
+        found = edge_queries.in_degrees(self, slice(None) if v is None else v, etype)
+        return int(found[0]) if isinstance(v, int) else id_tensor(found, self.tensors)
 
     def out_degrees(self, u: Any = None, ntype: str | None = None) -> Any:
         """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
@@ -397,21 +419,43 @@ class DistGraph:
         -------
         Sources and destinations : int64 each, in the order asked.
         """
-        number = self.types.etype(etype)
-        wanted = ids_of(edges, self._num_edges[number], self.types.edge_name(number))
-        ends = np.empty_like(wanted), np.empty_like(wanted)
-        if len(wanted):
-            self.session.waiter.call(
-                lib.tr_graph_find_edges,
-                self.pointer(),
-                number,
-                id_pointer(wanted),
-                len(wanted),
-                FOREVER,
-                id_pointer(ends[0]),
-                id_pointer(ends[1]),
-            )
-        return id_tensor(ends[0], self.tensors), id_tensor(ends[1], self.tensors)
+        return edge_queries.find_edges(self, edges, etype)
+
+    def in_edges(self, v: Any, form: str = "uv", etype: EtypeName = None) -> Any:
+        """All edges that go into nodes, node by node in the order asked.
+
+        Parameters
+        ----------
+        v : IDs of nodes of the edge type's destination type.
+        form : "uv": sources and destinations; "eid": IDs of the edges; "all": all three.
+        etype : the edge type; None: the only one.
+
+        Returns
+        -------
+        int64 each; edges into one node stand in the order of their original IDs.
+        """
+        if form not in ("uv", "eid", "all"):
+            raise errors.InvalidArgument(f'form={form!r}: give "uv", "eid" or "all"')
+        found = [id_tensor(ids, self.tensors) for ids in edge_queries.in_edges(self, v, etype)]
+        return found[2] if form == "eid" else tuple(found[:2] if form == "uv" else found)
+
+    def has_edges_between(self, u: Any, v: Any, etype: EtypeName = None) -> Any:
+        """Whether there is an edge from each source to its destination: bool, of one pair or of many.
+
+        All in-edges of the destinations are looked through.
+        """
+        _, _, found = edge_queries.edges_between(self, u, v, etype)
+        has = found != edge_queries.NO_EDGE
+        return bool(has[0]) if np.ndim(u) == np.ndim(v) == 0 else id_tensor(has, self.tensors)
+
+    def edge_ids(self, u: Any, v: Any, etype: EtypeName = None) -> Any:
+        """The edge from each source to its destination: int64, of one pair or of many.
+
+        Of several edges the one of the least original ID; `errors.NotFound` names a pair that has
+        none.
+        """
+        found = edge_queries.edge_ids(self, u, v, etype)
+        return int(found[0]) if np.ndim(u) == np.ndim(v) == 0 else id_tensor(found, self.tensors)
 
     def nodes_of(self, nodes: Any = None, ntype: str | None = None) -> NodeSet:
         """A set of nodes for a loader: all, those of a mask by its name, or a list of IDs."""

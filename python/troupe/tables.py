@@ -29,6 +29,13 @@ class TableInfo(NamedTuple):
     """The shape of a row: (), (16,), (3, 4)."""
 
 
+class Scheme(NamedTuple):
+    """What rows of a table are: the shape of one and its dtype."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
 def list_tables(
     graph: Any, shapes: dict[tuple[bool, int, str], tuple[int, ...]], of_edges: bool, number: int
 ) -> dict[str, TableInfo]:

@@ -121,6 +121,79 @@ static void ask_for_all_ends(const struct expected *e, struct tr_graph *graph, u
     free(destinations);
 }
 
+/* The first edge that goes into a node, by the IDs of the graph's arrays. */
+static uint64_t first_in_edge(const struct expected *e, uint32_t etype, uint64_t node)
+{
+    uint64_t i = 0;
+    while (i < sample.num_edges[etype] && e->destinations[etype][i] < node)
+        i++;
+    return i;
+}
+
+static void ask_for_in_edges(const struct expected *e, struct tr_graph *graph, uint32_t etype,
+                             uint64_t *state)
+{
+    uint64_t num_nodes = sample.num_nodes[sample.types.etypes[etype].dst];
+    uint64_t ids[ASKED], degrees[ASKED], index[ASKED + 1], none;
+    for (size_t i = 0; i < ASKED; i++)
+        ids[i] = random_below(state, num_nodes);
+    ok(tr_graph_in_degrees(graph, etype, ids, ASKED, 30 * SECOND, degrees, &failure));
+    assert_int_equal(
+        tr_graph_in_edges(graph, etype, ids, ASKED, 30 * SECOND, 0, index, NULL, NULL, &failure),
+        TR_ETOOBIG);
+    size_t room = (size_t)index[ASKED];
+    uint64_t *sources = make_ids(room), *edge_ids = make_ids(room);
+    refused(tr_graph_in_edges(graph, etype, ids, ASKED, 30 * SECOND, room - 1, index, sources,
+                              edge_ids, &failure),
+            TR_ETOOBIG, "there is room for");
+    ok(tr_graph_in_edges(graph, etype, ids, ASKED, 30 * SECOND, room, index, sources, edge_ids,
+                         &failure));
+    for (size_t i = 0; i < ASKED; i++) {
+        uint64_t first = first_in_edge(e, etype, ids[i]), degree = 0;
+        while (first + degree < sample.num_edges[etype] &&
+               e->destinations[etype][first + degree] == ids[i])
+            degree++;
+        assert_int_equal(degrees[i], degree);
+        assert_int_equal(index[i + 1] - index[i], degree);
+        for (uint64_t k = 0; k < degree; k++) {
+            assert_int_equal(edge_ids[index[i] + k], first + k);
+            assert_int_equal(sources[index[i] + k], e->sources[etype][first + k]);
+        }
+    }
+    free(sources);
+    free(edge_ids);
+    ok(tr_graph_in_edges(graph, etype, NULL, 0, 30 * SECOND, 0, &none, NULL, NULL, &failure));
+    assert_int_equal(none, 0);
+}
+
+/* Pairs that edges join, some of them by several, and pairs that may be joined by none. */
+static void ask_between(const struct expected *e, struct tr_graph *graph, uint32_t etype,
+                        uint64_t *state)
+{
+    const struct graph_etype *type = &sample.types.etypes[etype];
+    uint64_t sources[ASKED], destinations[ASKED], found[ASKED];
+    for (size_t i = 0; i < ASKED; i++) {
+        uint64_t edge = random_below(state, sample.num_edges[etype]);
+        bool joined = i % 2 == 0;
+        sources[i] = joined ? e->sources[etype][edge]
+                            : random_below(state, sample.num_nodes[type->src]);
+        destinations[i] = joined ? e->destinations[etype][edge]
+                                 : random_below(state, sample.num_nodes[type->dst]);
+    }
+    ok(tr_graph_edges_between(graph, etype, sources, destinations, ASKED, 30 * SECOND, found,
+                              &failure));
+    for (size_t i = 0; i < ASKED; i++) {
+        uint64_t edge = first_in_edge(e, etype, destinations[i]), expected = TR_EDGE_NONE;
+        for (; edge < sample.num_edges[etype] && expected == TR_EDGE_NONE &&
+               e->destinations[etype][edge] == destinations[i];
+             edge++)
+            if (e->sources[etype][edge] == sources[i])
+                expected = edge;
+        assert_int_equal(found[i], expected);
+        assert_true(i % 2 != 0 || found[i] != TR_EDGE_NONE);
+    }
+}
+
 static void ask(struct tr_graph *graph, uint64_t seed)
 {
     struct expected e;
@@ -129,6 +202,8 @@ static void ask(struct tr_graph *graph, uint64_t seed)
     for (uint32_t etype = 0; etype < sample.types.num_etypes; etype++) {
         ask_for_ends(&e, graph, etype, &state);
         ask_for_all_ends(&e, graph, etype);
+        ask_for_in_edges(&e, graph, etype, &state);
+        ask_between(&e, graph, etype, &state);
     }
     expected_fini(&e);
 }
@@ -185,6 +260,24 @@ static uint64_t refuse(const char *path, int placement)
             "edge type 3, the graph has 3");
     ids[2] = sample.num_edges[2] - 1;
     refused(tr_graph_find_edges(graph, 2, ids, 3, 0, out, out, &failure), TR_ETIMEDOUT, "");
+    uint64_t nodes[2] = { 0, sample.num_nodes[0] };
+    refused(tr_graph_in_degrees(graph, 2, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
+            "ids[1] = 20 is no node of type author, which has 20");
+    refused(tr_graph_in_degrees(graph, 3, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
+            "edge type 3, the graph has 3");
+    refused(tr_graph_in_edges(graph, 2, nodes, 2, 30 * SECOND, 0, out, NULL, NULL, &failure),
+            TR_ERANGE, "ids[1] = 20 is no node of type author");
+    refused(tr_graph_in_edges(graph, 3, nodes, 2, 30 * SECOND, 0, out, NULL, NULL, &failure),
+            TR_ERANGE, "edge type 3");
+    uint64_t papers[2] = { 0, sample.num_nodes[1] };
+    refused(tr_graph_edges_between(graph, 2, papers, nodes, 1, 0, out, &failure), TR_ETIMEDOUT, "");
+    refused(tr_graph_edges_between(graph, 2, papers, nodes, 2, 30 * SECOND, out, &failure),
+            TR_ERANGE, "sources[1] = 40 is no node of type paper, which has 40");
+    refused(tr_graph_edges_between(graph, 0, nodes, papers, 2, 30 * SECOND, out, &failure),
+            TR_ERANGE, "sources[1] = 20 is no node of type author");
+    refused(tr_graph_edges_between(graph, 1, nodes, papers, 2, 30 * SECOND, out, &failure),
+            TR_ERANGE, "destinations[1] = 40 is no node of type paper");
+    ok(tr_graph_edges_between(graph, 1, NULL, NULL, 0, 30 * SECOND, NULL, &failure));
     tr_graph_close(graph);
     tr_session_close(session);
     return 0;

@@ -91,6 +91,24 @@ static void degrees_have_one_timeout(void **state)
     counts_once("tr_graph_degrees");
 }
 
+static void questions_about_edges_have_one_timeout(void **state)
+{
+    const uint64_t ids[] = { 0, 1 };
+    uint64_t index[3], edge_ids[2];
+    (void)state;
+    int rv = tr_graph_in_edges(graph, 0, ids, 2, TIMEOUT_NS, 0, index, NULL, NULL, &failure);
+    assert_int_equal(rv, TR_ETOOBIG);
+    uint64_t *edges = calloc((size_t)index[2] * 2, sizeof *edges);
+    assert_non_null(edges);
+    questions = 0;
+    ok(tr_graph_in_edges(graph, 0, ids, 2, TIMEOUT_NS, (size_t)index[2], index, edges,
+                         edges + index[2], &failure));
+    counts_once("tr_graph_in_edges");
+    ok(tr_graph_edges_between(graph, 0, ids, ids, 2, TIMEOUT_NS, edge_ids, &failure));
+    counts_once("tr_graph_edges_between");
+    free(edges);
+}
+
 static void pieces_of_sets_have_one_timeout(void **state)
 {
     struct tr_nodes *sets[2], *joined;
@@ -186,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(degrees_have_one_timeout),
+        cmocka_unit_test(questions_about_edges_have_one_timeout),
         cmocka_unit_test(pieces_of_sets_have_one_timeout),
         cmocka_unit_test(a_deal_has_one_timeout),
         cmocka_unit_test(finishing_has_one_timeout),

@@ -39,6 +39,26 @@ expect "with nothing left out either" says "^$(printf '{"kind":"partitioned grap
 cp "$work/out" "$work/named"
 troupe inspect "$work/parts" --json
 expect "its folder is enough" cmp -s "$work/out" "$work/named"
+troupe inspect "$work/parts" --edges 3,0 --json
+edge='{"edge":N,"source":N,"destination":N,"original_source":N,"original_destination":N,"original_id":N,"part":0}'
+expect "edges are shown by ID, in the order asked" says "^$(echo "{\"edges\":\[$edge,$edge]}" | sed "s/:N/:$number/g")\$"
+expect "each as it is" says '"edge":3,.*"edge":0,'
+# Each edge's ends are those of its line of the raw graph.
+original=$(sed 's/.*"edge":0.*"original_id":\([0-9]*\).*/\1/' "$work/out")
+ends=$(sed 's/.*"edge":0.*"original_source":\([0-9]*\),"original_destination":\([0-9]*\).*/\1 \2/' "$work/out")
+raw_edges="$work/raw/edges/_N:_E:_N.npy"
+first=$((10 + $(od -An -t u2 -j 8 -N 2 "$raw_edges"))) # behind the header, whose length stands there
+raw_ends=$(od -An -v -t u4 -w8 -j $((first + 8 * original)) -N 8 "$raw_edges" | xargs)
+expect "and with the user's own IDs" [ "$ends" = "$raw_ends" ]
+troupe inspect "$work/parts" --nodes 59 --json
+expect "nodes too" says '^{"nodes":\[{"node":59,"original_id":[0-9]*,"part":1,"in_degree":[0-9]*,"out_degree":[0-9]*}],'
+expect "with their in-edges by type" says '"in_edges":\[{"node":59,"type":"_N:_E:_N","edges":[0-9]*}]}$'
+troupe inspect "$work/parts" --nodes 60
+expect "an ID that is none is named" fails_with '60'
+troupe inspect "$work/parts" --nodes 0 --node-type paper
+expect "and so is a type" fails_with 'paper'
+troupe inspect "$work/raw" --edges 0
+expect "a raw graph has none of them" fails_with "$work/raw"
 troupe verify "$work/parts" "$work/raw"
 expect "also to verify it" says '^equal  *yes$'
 troupe verify "$work/parts"

@@ -23,13 +23,6 @@ from .policy import PartitionPolicy
 from .type_names import DGLTypes
 
 
-class Scheme(tuple[Any, ...]):
-    """The shape of a row and its dtype."""
-
-    shape = property(lambda self: self[0])
-    dtype = property(lambda self: self[1])
-
-
 class Client:
     """What scripts find in ``g._client``."""
 
@@ -190,20 +183,6 @@ class DistGraph(troupe_graph.DistGraph):
         """Tensors of the only edge type."""
         return GraphFrame(self, True, self.types.etype(None))
 
-    def rows_of_type(self, of_edges: bool, number: int) -> int:
-        """Nodes or edges of a type by its number."""
-        return (self._num_edges if of_edges else self._num_nodes)[number]
-
-    def node_attr_schemes(self, ntype: str | None = None) -> dict[str, Scheme]:
-        """The shape of a row and the dtype of each tensor of a node type."""
-        frame = self.nodes[ntype].data
-        return {name: Scheme((t.shape[1:], t.dtype)) for name, t in frame.items()}
-
-    def edge_attr_schemes(self, etype: EtypeName = None) -> dict[str, Scheme]:
-        """The same of an edge type."""
-        frame = self.edges[etype].data
-        return {name: Scheme((t.shape[1:], t.dtype)) for name, t in frame.items()}
-
     # Partitions.
 
     @property
@@ -265,6 +244,12 @@ class DistGraph(troupe_graph.DistGraph):
             not_yet(f"edge_dir={edge_dir!r}", "neighbours are drawn along in-edges")
         return drawn_graph(self, nodes, fanout, replace, exclude_edges, prob=prob, **options)
 
+    def in_subgraph(self, nodes: Any) -> Any:
+        """All in-edges of nodes, or of a mapping of node types to them, as a DGLGraph."""
+        from .drawn_graph import in_subgraph
+
+        return in_subgraph(self, nodes)
+
     def edge_subgraph(self, edges: Any, relabel_nodes: bool = True, store_ids: bool = True) -> Any:
         """A DGLGraph of these edges, of these types alone."""
         from .drawn_graph import edge_subgraph
@@ -273,9 +258,11 @@ class DistGraph(troupe_graph.DistGraph):
             not_yet("edge_subgraph(store_ids=False)", "leave it at True")
         return edge_subgraph(self, edges, relabel_nodes)
 
-    def in_degrees(self, v: Any = None, ntype: str | None = None) -> Any:
-        """In-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
-        return super().in_degrees(_unless_all(v), ntype)
+    def in_degrees(
+        self, v: Any = None, ntype: str | None = None, etype: EtypeName = None
+    ) -> Any:
+        """In-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
+        return super().in_degrees(_unless_all(v), ntype, etype)
 
     def out_degrees(self, u: Any = None, ntype: str | None = None) -> Any:
         """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""

@@ -87,7 +87,7 @@ sample_etype_neighbors = sample_neighbors
 
 def in_subgraph(g: DistGraph, nodes: Any) -> Any:
     """All in-edges of nodes, as a DGLGraph."""
-    return g.sample_neighbors(nodes, -1)
+    return g.in_subgraph(nodes)
 
 
 def find_edges(g: DistGraph, edge_ids: Any, etype: Any = None) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import edge_queries
 from ..sampler import NeighborSampler, SampledEdges
 from ..types import EID
 from .installed import need
@@ -111,6 +112,20 @@ def drawn_graph(
 ) -> Any:
     """In-edges that were drawn, as a DGLGraph."""
     return graph_of_edges(graph, drawn_edges(graph, nodes, fanout, replace, exclude, seed, prob))
+
+
+def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
+    """All in-edges of nodes, by node type, as a DGLGraph of all nodes."""
+    import torch
+
+    found: dict[int, Edges] = {}
+    for name, ids in seeds_by_type(graph, nodes).items():
+        for number, (_, target) in enumerate(graph.types.ends):
+            if target == graph.types.ntype(name):
+                etype = graph.types.canonical_etypes[number]
+                edges = edge_queries.in_edges(graph, ids, etype)
+                found[number] = tuple(map(torch.from_numpy, edges))
+    return graph_of_edges(graph, found)
 
 
 def edge_subgraph(graph: DistGraph, edges: Any, relabel_nodes: bool) -> Any:

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about edges of the whole graph, whichever process owns them: calls of `DistGraph`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import errors
+from .arrays import Ids, id_pointer, id_tensor, ids_of
+from .binding import FOREVER, ffi, lib
+from .types import EtypeName
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
+
+# tr_graph_edges_between()'s TR_EDGE_NONE, as int64.
+NO_EDGE = -1
+
+
+def _ask(graph: DistGraph, call: Any, etype: int, ids: Ids, *rest: Any) -> None:
+    graph.session.waiter.call(
+        call, graph.pointer(), etype, id_pointer(ids), len(ids), FOREVER, *rest
+    )
+
+
+def nodes_at(graph: DistGraph, etype: EtypeName, ids: Any, end: int) -> tuple[int, Ids]:
+    """The number of an edge type, and checked IDs of nodes at one end of it: 0 source, 1 target."""
+    number = graph.types.etype(etype)
+    ntype = graph.types.ends[number][end]
+    return number, ids_of(ids, graph.rows_of_type(False, ntype), graph.types.node_name(ntype))
+
+
+def edges_of(graph: DistGraph, etype: EtypeName, ids: Any) -> tuple[int, Ids]:
+    """The number of an edge type, and checked IDs of its edges."""
+    number = graph.types.etype(etype)
+    return number, ids_of(ids, graph.rows_of_type(True, number), graph.types.edge_name(number))
+
+
+def find_edges(graph: DistGraph, edges: Any, etype: EtypeName) -> tuple[Any, Any]:
+    """Both ends of edges."""
+    number, wanted = edges_of(graph, etype, edges)
+    ends = np.empty_like(wanted), np.empty_like(wanted)
+    if len(wanted):
+        into = id_pointer(ends[0]), id_pointer(ends[1])
+        _ask(graph, lib.tr_graph_find_edges, number, wanted, *into)
+    return id_tensor(ends[0], graph.tensors), id_tensor(ends[1], graph.tensors)
+
+
+def in_degrees(graph: DistGraph, nodes: Any, etype: EtypeName) -> Ids:
+    """In-degrees along one edge type."""
+    number, wanted = nodes_at(graph, etype, nodes, 1)
+    degrees = np.empty_like(wanted)
+    if len(wanted):
+        _ask(graph, lib.tr_graph_in_degrees, number, wanted, id_pointer(degrees))
+    return degrees
+
+
+def in_edges(graph: DistGraph, nodes: Any, etype: EtypeName) -> tuple[Ids, Ids, Ids]:
+    """Sources, destinations and IDs of the in-edges of nodes, node by node."""
+    number, wanted = nodes_at(graph, etype, nodes, 1)
+    degrees = in_degrees(graph, wanted, etype)
+    index = np.empty(len(wanted) + 1, dtype=np.int64)
+    sources = np.empty(int(degrees.sum()), dtype=np.int64)
+    ids = np.empty_like(sources)
+    if len(sources):
+        into = id_pointer(index), id_pointer(sources), id_pointer(ids)
+        _ask(graph, lib.tr_graph_in_edges, number, wanted, len(sources), *into)
+    return sources, np.repeat(wanted, degrees), ids
+
+
+def edges_between(graph: DistGraph, u: Any, v: Any, etype: EtypeName) -> tuple[Ids, Ids, Ids]:
+    """Sources, destinations, and the first edge from one to the other; `NO_EDGE`: there is none."""
+    number, sources = nodes_at(graph, etype, u, 0)
+    _, destinations = nodes_at(graph, etype, v, 1)
+    # One node is paired with each of the others, as DGL has it.
+    count = max(len(sources), len(destinations))
+    if count != min(len(sources), len(destinations)) and 1 in (len(sources), len(destinations)):
+        sources = np.ascontiguousarray(np.broadcast_to(sources, count))
+        destinations = np.ascontiguousarray(np.broadcast_to(destinations, count))
+    if len(sources) != len(destinations):
+        raise errors.InvalidArgument(
+            f"{len(sources)} sources and {len(destinations)} destinations make no pairs"
+        )
+    found = np.empty_like(sources)
+    if len(sources):
+        graph.session.waiter.call(
+            lib.tr_graph_edges_between,
+            graph.pointer(),
+            number,
+            id_pointer(sources),
+            id_pointer(destinations),
+            len(sources),
+            FOREVER,
+            ffi.cast("uint64_t *", found.ctypes.data),
+        )
+    return sources, destinations, found
+
+
+def edge_ids(graph: DistGraph, u: Any, v: Any, etype: EtypeName) -> Ids:
+    """The first edge of each pair, all of which have one."""
+    sources, destinations, found = edges_between(graph, u, v, etype)
+    none = np.flatnonzero(found == NO_EDGE)
+    if len(none):
+        at = int(none[0])
+        name = graph.types.edge_name(graph.types.etype(etype))
+        raise errors.NotFound(
+            f"there is no {name} from {sources[at]} to {destinations[at]} (pair {at})"
+        )
+    return found
