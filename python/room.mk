@@ -66,12 +66,14 @@ EXTRA_DIST += \
     python/troupe/dgl/dgl_file.py \
     python/troupe/dgl/dgl_folder.py \
     python/troupe/dgl/dgl_loaders.py \
+    python/troupe/dgl/dgl_negatives.py \
     python/troupe/dgl/dgl_partitions.py \
     python/troupe/dgl/dgl_samplers.py \
     python/troupe/dgl/dist_graph.py \
     python/troupe/dgl/dist_tensor.py \
     python/troupe/dgl/distributed.py \
     python/troupe/dgl/drawn_graph.py \
+    python/troupe/dgl/edge_loaders.py \
     python/troupe/dgl/graph_frames.py \
     python/troupe/dgl/graph_parts.py \
     python/troupe/dgl/installed.py \
@@ -84,6 +86,7 @@ EXTRA_DIST += \
     python/troupe/dgl_block.py \
     python/troupe/display.py \
     python/troupe/draw_seed.py \
+    python/troupe/edge_exclusion.py \
     python/troupe/edge_queries.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
@@ -92,6 +95,7 @@ EXTRA_DIST += \
     python/troupe/loader.py \
     python/troupe/locality.py \
     python/troupe/own_draws.py \
+    python/troupe/negative_sampler.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \
     python/troupe/nn_layers.py \

@@ -113,3 +113,37 @@ def test_what_cannot_be_drawn_by_is_refused(drawn: troupe.DistGraph) -> None:
         troupe.NeighborSampler([2], mask="w").draw(drawn, [1])
     with pytest.raises(errors.NotFound, match='no edge type has a feature "v"'):
         troupe.NeighborSampler([2], prob="v").draw(drawn, [1])
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        troupe.NeighborSampler([3, 4]),
+        troupe.NeighborSampler([3, 4], prob="w"),
+        troupe.NeighborSampler([3, 4], mask="keep"),
+        troupe.LaborSampler([3, 4]),
+    ],
+)
+def test_excluded_edges_are_left_out_before_the_draw(
+    drawn: troupe.DistGraph, sampler: troupe.NeighborSampler
+) -> None:
+    excluded = np.random.default_rng(4).permutation(EDGES)[: EDGES // 2]
+    possible = np.ones(EDGES, bool)
+    if sampler.prob is not None:
+        possible = np.asarray(drawn.edata["w"][:]) > 0
+    if sampler.mask is not None:
+        possible = np.asarray(drawn.edata["keep"][:]) != 0
+    possible[excluded] = False
+    degrees = in_degrees(drawn, possible)
+    etype = drawn.canonical_etypes[0]
+    for edges in (excluded, {etype: np.concatenate([excluded, excluded[:9]])}):
+        batch = sampler.draw(drawn, np.arange(0, NODES, 3), seed=3, exclude_eids=edges)
+        for block, fanout in zip(batch.blocks, [3, 4], strict=True):
+            csr = block.as_csr()
+            assert possible[np.asarray(csr.edge_ids)].all()
+            nodes = np.asarray(block.dstdata[troupe.NID])
+            counts = np.diff(np.asarray(csr.indptr))
+            assert np.array_equal(counts, np.minimum(degrees[nodes], fanout))
+    for wrong in ([EDGES], {"none": [1]}):
+        with pytest.raises((errors.OutOfRange, errors.NotFound)):
+            sampler.draw(drawn, [1], exclude_eids=wrong)

@@ -68,6 +68,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "group": ("Group",),
     "job": ("barrier", "initialize", "num_trainers", "open", "rank", "shutdown"),
     "loader": ("DistNodeDataLoader",),
+    "negative_sampler": (),
     "nn": (),
     "observing": ("Status", "status"),
     "parallel": ("ddp",),

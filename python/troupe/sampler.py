@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors
-from .arrays import id_pointer, ids_of
+from .arrays import Ids, id_pointer, ids_of
 from .batch import Batch, Block, Layout
 from .binding import call, deadline, encoded, ffi, lib, made, owned
 from .types import EtypeName
@@ -125,6 +125,7 @@ class NeighborSampler(BlockSampler):
         seeds: Any,
         *,
         seed: int | None = None,
+        exclude_eids: Any = None,
         features: str | None = None,
         labels: str | None = None,
         edge_ids: bool = True,
@@ -139,6 +140,8 @@ class NeighborSampler(BlockSampler):
         g : the graph.
         seeds : global IDs, or a mapping of one node type to them.
         seed : of the random choices; None: the graph's next (of its session's seed and its calls).
+        exclude_eids : edges that no layer draws: global IDs, or a mapping of edge types to them.
+            They are left out before the draw, which is as full as the other edges allow.
 
         Returns
         -------
@@ -153,10 +156,14 @@ class NeighborSampler(BlockSampler):
             name, seeds = next(iter(given.items()))
         ntype = g.types.ntype(name)
         ids = ids_of(seeds, g.num_nodes(g.types.ntypes[ntype]), g.types.node_name(ntype))
+        excluded, etypes = excluded_edges(g, exclude_eids)
         options = made(
             "tr_sample_options",
             spec=self.spec(g),
             ntype=ntype,
+            excluded=id_pointer(excluded),
+            excluded_etypes=ffi.cast("uint32_t *", etypes.ctypes.data),
+            num_excluded=len(excluded),
             seeds=id_pointer(ids),
             num_seeds=len(ids),
             seed=g.next_seed() if seed is None else seed,
@@ -179,9 +186,7 @@ class NeighborSampler(BlockSampler):
         self, g: DistGraph, seeds: Any, exclude_eids: Any = None
     ) -> tuple[Any, Any, list[Block]]:
         """Input nodes, output nodes and blocks of seeds."""
-        if exclude_eids is not None:
-            raise errors.Unsupported("exclude_eids: draws without some edges are not there yet")
-        batch = self.draw(g, seeds)
+        batch = self.draw(g, seeds, exclude_eids=exclude_eids)
         return batch.input_nodes, batch.output_nodes, batch.blocks
 
     def __repr__(self) -> str:
@@ -236,6 +241,23 @@ class LaborSampler(NeighborSampler):
 
     def __repr__(self) -> str:
         return f"LaborSampler({self.fanouts})"
+
+
+def excluded_edges(g: DistGraph, edges: Any) -> tuple[Ids, np.ndarray[Any, Any]]:
+    """Edges that a draw leaves out: their global IDs, and the numbers of their types."""
+    if edges is None:
+        edges = {}
+    if not isinstance(edges, Mapping):
+        edges = {g.types.canonical_etypes[g.types.etype(None)]: edges}
+    ids, etypes = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
+    for name, given in edges.items():
+        if given is None:
+            continue
+        number = g.types.etype(name)
+        count = g.num_edges(g.types.canonical_etypes[number])
+        ids.append(ids_of(given, count, g.types.edge_name(number)))
+        etypes.append(np.full(len(ids[-1]), number, np.uint32))
+    return np.concatenate(ids), np.concatenate(etypes)
 
 
 def take_batch(waiter: Any, layout: Layout, function: Any, *args: Any) -> Batch:
@@ -295,6 +317,7 @@ def sample_neighbors(
     replace: bool = False,
     *,
     seed: int | None = None,
+    exclude_edges: Any = None,
 ) -> SampledEdges:
     """Draws in-edges of nodes: of each edge type `fanout`, or as a mapping says; -1: all.
 
@@ -304,6 +327,8 @@ def sample_neighbors(
     nodes : global IDs, repeats allowed; or a mapping of one node type to them.
     prob : an edge feature that edges are drawn by, or a mask, as of `NeighborSampler`.
     seed : of the random choices; None: the graph's next.
+    exclude_edges : edges that are left out before the draw, as of `NeighborSampler.draw`.
     """
     sampler = NeighborSampler([fanout], edge_dir, prob, None, replace)
-    return SampledEdges(sampler.draw(g, nodes, seed=seed, orig_ids=False))
+    drawn = sampler.draw(g, nodes, seed=seed, exclude_eids=exclude_edges, orig_ids=False)
+    return SampledEdges(drawn)

@@ -14,5 +14,5 @@ outside_shell_tests = \
 OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh \
     tests/outside/dgl/run_graphstorm.py tests/outside/dgl/run_objects.py tests/outside/dgl/run_sage.py \
-    tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py \
+    tests/outside/dgl/test_dgl_edges.py tests/outside/dgl/test_dgl_graphs.py tests/outside/dgl/train_sage.py \
     tests/outside/pyg/test_pyg_itself.py

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from . import dgl_negatives as negative_sampler
 from .dgl_loaders import DistDataLoader, DistNodeDataLoader, NodeCollator
 from .dgl_samplers import (
     BlockSampler,
@@ -11,8 +12,13 @@ from .dgl_samplers import (
     MultiLayerNeighborSampler,
     NeighborSampler,
 )
+from .edge_loaders import (
+    DistEdgeDataLoader,
+    EdgeCollator,
+    EdgePredictionSampler,
+    as_edge_prediction_sampler,
+)
 from .installed import own
-from .later import DistEdgeDataLoader, EdgeCollator
 
 __all__ = [
     "BlockSampler",
@@ -20,11 +26,14 @@ __all__ = [
     "DistEdgeDataLoader",
     "DistNodeDataLoader",
     "EdgeCollator",
+    "EdgePredictionSampler",
     "LaborSampler",
     "MultiLayerFullNeighborSampler",
     "MultiLayerNeighborSampler",
     "NeighborSampler",
     "NodeCollator",
+    "as_edge_prediction_sampler",
+    "negative_sampler",
 ]
 
 

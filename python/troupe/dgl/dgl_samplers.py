@@ -83,12 +83,12 @@ class NeighborSampler(BlockSampler):
 
     def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, output nodes and blocks of seeds."""
-        if isinstance(g, DistGraph) and exclude_eids is None:
+        if isinstance(g, DistGraph):
             if self.edge_dir != "in":
                 not_yet(f"edge_dir={self.edge_dir!r}", "neighbours are drawn along in-edges")
             seeds = seeds_by_type(g, seed_nodes)
             if len(seeds) == 1:
-                return self._sample_once(g, seeds, seed_nodes)
+                return self._sample_once(g, seeds, seed_nodes, exclude_eids)
         return self._sample_by_layer(g, seed_nodes, exclude_eids)
 
     def own(self) -> troupe_sampler.NeighborSampler:
@@ -97,10 +97,12 @@ class NeighborSampler(BlockSampler):
             self.fanouts, self.edge_dir, self.prob, replace=self.replace
         )
 
-    def _sample_once(self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any) -> Any:
+    def _sample_once(
+        self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any, exclude_eids: Any
+    ) -> Any:
         need("blocks")
         sampler = self.own()
-        batch = sampler.draw(g, seeds, orig_ids=False)
+        batch = sampler.draw(g, seeds, exclude_eids=exclude_eids, orig_ids=False)
         return batch.input_nodes, output_nodes, [block.to_dgl() for block in batch.blocks]
 
     def _sample_by_layer(self, g: Any, seed_nodes: Any, exclude_eids: Any) -> Any:
@@ -179,13 +181,12 @@ class LaborSampler(NeighborSampler):
     def sample_blocks(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
         """Input nodes, output nodes and blocks of seeds."""
         one_type = isinstance(g, DistGraph) and len(seeds_by_type(g, seed_nodes)) == 1
-        if not one_type or exclude_eids is not None:
+        if not one_type:
             not_yet(
-                "LaborSampler with seeds of several types, with edges left out, or over a graph of "
-                "DGL's own",
+                "LaborSampler with seeds of several types, or over a graph of DGL's own",
                 "draw with NeighborSampler",
             )
-        return super().sample_blocks(g, seed_nodes)
+        return super().sample_blocks(g, seed_nodes, exclude_eids)
 
     def __repr__(self) -> str:
         return f"LaborSampler({self.fanouts})"

@@ -236,7 +236,8 @@ class DistGraph(troupe_graph.DistGraph):
         nodes : IDs, or a mapping of node types to them.
         fanout : of each edge type; -1: all, 0: none; or a mapping of edge types to such numbers.
         prob : an edge feature, in proportion to which edges are drawn, or a mask.
-        exclude_edges : IDs, or a mapping of edge types to them: left out of what was drawn.
+        exclude_edges : IDs, or a mapping of edge types to them: left out before the draw, which is
+            as full as the other edges allow.
         """
         from .drawn_graph import drawn_graph
 

@@ -33,11 +33,10 @@ from .dgl_partitions import (
 )
 from .dist_graph import DistGraph
 from .dist_tensor import DistTensor
+from .edge_loaders import DistEdgeDataLoader, EdgeCollator
 from .later import (
-    DistEdgeDataLoader,
     DistEmbedding,
     DistGraphServer,
-    EdgeCollator,
     SparseAdagrad,
     SparseAdam,
     dgl_partition_to_graphbolt,

@@ -27,13 +27,6 @@ def seeds_by_type(graph: DistGraph, nodes: Any) -> dict[str, Any]:
     return {name: ids for name, ids in nodes.items() if ids is not None and len(ids)}
 
 
-def _without(edges: Edges, excluded: Any) -> Edges:
-    import torch
-
-    keep = torch.from_numpy(~np.isin(np.asarray(edges[2]), np.asarray(excluded)))
-    return edges[0][keep], edges[1][keep], edges[2][keep]
-
-
 def drawn_edges(
     graph: DistGraph,
     nodes: Any,
@@ -49,23 +42,21 @@ def drawn_edges(
     sampler = NeighborSampler([fanout], prob=prob, replace=replace)
     # An edge type has one destination type, so its edges are all of one draw.
     for name, ids in seeds_by_type(graph, nodes).items():
-        drawn = SampledEdges(sampler.draw(graph, {name: ids}, seed=seed, orig_ids=False))
+        drawn = SampledEdges(
+            sampler.draw(graph, {name: ids}, seed=seed, exclude_eids=exclude, orig_ids=False)
+        )
         for number, (_, target) in enumerate(types.ends):
             etype = types.canonical_etypes[number]
             if target == types.ntype(name) and drawn.num_edges(etype):
                 found[number] = (*drawn.edges(etype), drawn.edge_ids(etype))
-    if exclude is not None:
-        if not isinstance(exclude, Mapping):
-            exclude = {types.canonical_etypes[types.etype(None)]: exclude}
-        for etype, ids in exclude.items():
-            number = types.etype(etype)
-            if number in found:
-                found[number] = _without(found[number], ids)
     return found
 
 
 def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = None) -> Any:
-    """A DGLGraph with all nodes of a graph, and these edges by number of their types."""
+    """A DGLGraph with all nodes of a graph, and these edges by number of their types.
+
+    Edges without IDs (None) are pairs of nodes that are no edges of the graph.
+    """
     import torch
 
     dgl = need("graphs that were drawn")
@@ -87,7 +78,7 @@ def graph_of_edges(graph: DistGraph, edges: Mapping[int, Edges], wanted: Any = N
                 FORMATS,
             )
         )
-        frames.append(frame({EID: ids}, len(ids)))
+        frames.append(frame({} if ids is None else {EID: ids}, len(sources)))
     names = [types.etypes[number] for number in numbers]
     if len(types.ntypes) == 1 and len(names) == 1:
         return dgl.DGLGraph(relations[0], types.ntypes, names, edge_frames=frames)

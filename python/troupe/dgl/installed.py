@@ -51,7 +51,7 @@ def install() -> None:
 
     For libraries that import dgl themselves: call it before they are imported. ``dgl.distributed``
     and the modules below it in ``sys.modules`` become Troupe's, and so do the ``Dist*`` loaders and
-    samplers of ``dgl.dataloading``. Calling it again does nothing.
+    the samplers of ``dgl.dataloading``, negative ones too. Calling it again does nothing.
     """
     dgl = need("troupe.dgl.install()")
     from . import dataloading, distributed
@@ -63,3 +63,4 @@ def install() -> None:
         if name not in _own and hasattr(dgl.dataloading, name):
             _own[name] = getattr(dgl.dataloading, name)
         setattr(dgl.dataloading, name, getattr(dataloading, name))
+    sys.modules["dgl.dataloading.negative_sampler"] = dataloading.negative_sampler

@@ -20,18 +20,6 @@ class Later:
         not_yet(type(self).__name__, self.instead)
 
 
-class DistEdgeDataLoader(Later):
-    """Batches of edges."""
-
-    instead = "loaders of edges; DistNodeDataLoader gives batches of nodes"
-
-
-class EdgeCollator(Later):
-    """What makes batches of edges."""
-
-    instead = "loaders of edges; DistNodeDataLoader gives batches of nodes"
-
-
 class DistEmbedding(Later):
     """Embeddings that are trained."""
 

@@ -6,8 +6,8 @@
 It goes the way of GraphStorm's own test_rgcn_nc4ef, test_rgat_nc4ef and test_hgt_nc4ef: partitions
 of a graph of two node types and two edge types, its loaders of nodes, two epochs, an evaluator.
 "edges": features of edges count, too. Those of its tests for edges and links (``_ec4ef``,
-``_lp4ef``, the ones of several tasks) need loaders of edges, those of nodes without features
-embeddings that are trained: neither is there yet.
+``_lp4ef``, the ones of several tasks) are not run here; those of nodes without features need
+embeddings that are trained, which are not there yet.
 """
 
 import sys

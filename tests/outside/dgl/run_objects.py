@@ -10,13 +10,12 @@ test_dist_graph             in one process; it makes tensors of edges, which a j
                             processes has not: there its node_split_test is called
 test_dist_graph_services    degrees, find_edges, edge_subgraph, sample_neighbors
 test_dist_tensor            shared, made again with another shape, persistent
-distdataloader_test         a loader with a sampler of the program's own, of one type
-distnodedataloader_test     with and without drop_last, shuffle and num_workers
-multi_distdataloader_test   four loaders in turn, of nodes
+test_dist_dataloader        loaders of nodes, of edges, with and without negative pairs, and with a
+                            sampler of the program's own; drop_last, shuffle and num_workers
+multi_distdataloader_test   four loaders in turn, of nodes and of edges
 
-These are not: test_dist_embedding and test_dist_optimizer are of embeddings that are trained,
-distedgedataloader_test and multi_distdataloader_test of edges are of loaders of edges, and so is
-the rest of test_dist_dataloader, which calls them; run_server is a server of DGL's.
+These are not: test_dist_embedding and test_dist_optimizer are of embeddings that are trained;
+run_server is a server of DGL's.
 """
 
 import itertools
@@ -56,16 +55,15 @@ def main(source: Path, folder: str, parts: str) -> None:
     prepare(folder, int(parts))
     functions = runpy.run_path(str(source / "tests/dist/python/run_dist_objects.py"))
     import dgl
-    import numpy as np
 
     g = functions["g"]
-    alone, homogeneous = g.world == 1, len(g.etypes) == 1
+    alone = g.world == 1
 
     def run(name, *arguments):
         functions[name](g, *arguments)
         g.barrier()
         if g.rank() == 0:
-            print("passed", name, *(a for a in arguments if isinstance(a, (bool, int, str))))
+            print("passed", name, *(getattr(a, "__name__", a) for a in arguments))
 
     if alone:
         run("test_dist_graph")
@@ -73,19 +71,9 @@ def main(source: Path, folder: str, parts: str) -> None:
         run("node_split_test", even, ntype)
     run("test_dist_graph_services")
     run("test_dist_tensor")
-    ids = {
-        name: dgl.backend.tensor(np.load(f"{folder}/orig_nid_array_{name}.npy"))
-        for name in g.ntypes
-    }
-    ends = {
-        name: (g.edges[name].data["edge_u"], g.edges[name].data["edge_v"]) for name in g.etypes
-    }
-    for drop_last, shuffle in itertools.product((False, True), repeat=2):
-        if homogeneous:
-            run("distdataloader_test", 64, drop_last, shuffle)
-        for workers in (0, 4):
-            run("distnodedataloader_test", 64, drop_last, shuffle, workers, ids, ends)
+    run("test_dist_dataloader")
     run("multi_distdataloader_test", dgl.dataloading.DistNodeDataLoader)
+    run("multi_distdataloader_test", dgl.dataloading.DistEdgeDataLoader)
     dgl.distributed.exit_client()
     print("all passed")
 

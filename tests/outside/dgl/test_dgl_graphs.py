@@ -235,7 +235,7 @@ def test_a_sampler_of_a_program_draws_the_same_each_time(g) -> None:
     assert len(first) == 5 and all(map(torch.equal, first, epoch()))
 
 
-def test_layers_that_leave_out_edges_are_drawn_one_by_one(g) -> None:
+def test_no_layer_draws_edges_that_are_left_out(g) -> None:
     sampler = dgl.dataloading.NeighborSampler([-1, -1])
     seeds = torch.arange(5)
     gone = sampler.sample_blocks(g, seeds)[2][-1].edata[dgl.EID][:3]

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which edges the draws for a batch of edges leave out, so that no edge is told by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import Ids
+from .edge_queries import NO_EDGE, edges_between, in_edges
+from .errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from .graph import DistGraph
+
+Canonical = tuple[str, str, str]
+MODES = ("self", "reverse_id", "reverse_types")
+
+
+class Exclusion:
+    """A rule for batches of edges.
+
+    Parameters
+    ----------
+    exclude : None, "self", "reverse_id", "reverse_types", callable or IDs
+        None leaves nothing out; "self" the edges of the batch; "reverse_id" also the edges
+        ``reverse_eids[edge]`` of the same type; "reverse_types" also those of the type
+        ``reverse_etypes[type]`` that were made of the same edges of the raw graph, with their ends
+        swapped. A callable gets the edges of the batch and returns edges; IDs, or a mapping of edge
+        types to them, are left out of each batch.
+    reverse_eids : an ID for each edge, or a mapping of edge types to such
+    reverse_etypes : a mapping of edge types to edge types
+    """
+
+    def __init__(
+        self, exclude: Any = None, reverse_eids: Any = None, reverse_etypes: Any = None
+    ) -> None:
+        if isinstance(exclude, str) and exclude not in MODES:
+            raise ValueError(f"unsupported mode {exclude!r}; give one of {', '.join(MODES)}")
+        if exclude == "reverse_id" and reverse_eids is None:
+            raise InvalidArgument('exclude="reverse_id": give reverse_eids')
+        if exclude == "reverse_types" and reverse_etypes is None:
+            raise InvalidArgument('exclude="reverse_types": give reverse_etypes')
+        self.exclude = exclude
+        self.reverse_eids = reverse_eids
+        self.reverse_etypes = reverse_etypes
+
+    def of(self, g: DistGraph, edges: Any) -> Any:
+        """What the draws for these edges leave out: IDs by edge type, or as a callable says."""
+        if self.exclude is None or not (isinstance(self.exclude, str) or callable(self.exclude)):
+            return self.exclude
+        if callable(self.exclude):
+            return self.exclude(edges)
+        seeds = by_type(g, edges)
+        found: dict[Canonical, list[Any]] = {name: [ids] for name, ids in seeds.items()}
+        if self.exclude == "reverse_id":
+            for name, ids in seeds.items():
+                found[name].append(_reversed(g, self.reverse_eids, name, ids))
+        if self.exclude == "reverse_types":
+            reverse = {
+                g.to_canonical_etype(name): g.to_canonical_etype(of)
+                for name, of in self.reverse_etypes.items()
+            }
+            for name, ids in seeds.items():
+                if name in reverse:
+                    found.setdefault(reverse[name], []).append(
+                        reverse_edges(g, name, ids, reverse[name])
+                    )
+        return {name: np.concatenate(ids) for name, ids in found.items()}
+
+
+def by_type(g: DistGraph, edges: Any) -> dict[Canonical, Ids]:
+    """Edges as IDs by canonical type."""
+    if not isinstance(edges, Mapping):
+        edges = {g.to_canonical_etype(None): edges}
+    return {g.to_canonical_etype(name): np.asarray(ids) for name, ids in edges.items()}
+
+
+def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids:
+    """The reverse edges of a type's, by what a program said."""
+    if isinstance(reverse_eids, Mapping):
+        named = {g.to_canonical_etype(k): v for k, v in reverse_eids.items()}
+        if name not in named:
+            return np.empty(0, np.int64)
+        reverse_eids = named[name]
+    import sys
+
+    # A tensor of PyTorch takes tensors alone as places.
+    torch = sys.modules.get("torch")
+    if torch is not None and not isinstance(reverse_eids, np.ndarray):
+        ids = torch.from_numpy(np.ascontiguousarray(ids))
+    return np.asarray(reverse_eids[ids])
+
+
+def reverse_edges(g: Any, etype: Canonical, eids: Any, reverse: Canonical) -> Ids:
+    """The edges of another type that were made of the same edges of the raw graph, ends swapped.
+
+    Partitions number the edges of each type by themselves, so equal numbers say nothing there. The
+    edges of a node stand in the order of the raw graph everywhere: of parallel edges u to v, the
+    n-th is made of the same as the n-th of the reverse edges v to u. Edges without one are passed
+    over.
+    """
+    if (etype[2], etype[0]) != (reverse[0], reverse[2]):
+        raise InvalidArgument(f"edges of type {reverse} do not reverse those of type {etype}")
+    if len(eids) == 0:
+        return np.empty(0, np.int64)
+    ids = np.asarray(eids)
+    sources, targets = (np.asarray(ends) for ends in g.find_edges(eids, etype=etype))
+    _, _, first = edges_between(g, sources, targets, etype)
+    found = np.full(len(ids), NO_EDGE)
+    # The first of parallel edges, as nearly all are, is made of the same as the first of the others.
+    one = first == ids
+    _, _, found[one] = edges_between(g, targets[one], sources[one], reverse)
+    if not one.all():
+        rest = ids[~one], sources[~one], targets[~one]
+        found[~one] = _reverse_of_parallel(g, etype, rest, reverse)
+    reversed_ids: Ids = found[found != NO_EDGE]
+    return reversed_ids
+
+
+def _reverse_of_parallel(
+    g: Any, etype: Canonical, edges: tuple[Ids, Ids, Ids], reverse: Canonical
+) -> Ids:
+    """The reverse of edges, given with their ends, by their places among parallel ones."""
+    ids, sources, targets = edges
+    own, pairs = _by_pair(g, etype, targets)
+    by_id = np.argsort(own)
+    wanted = _keys(g, etype, sources, targets)
+    # IDs of edges increase in the order of a row, and all parallel edges are of one row.
+    place = by_id[np.searchsorted(own[by_id], ids)] - np.searchsorted(pairs, wanted)
+    others, pairs = _by_pair(g, reverse, sources)
+    wanted = _keys(g, reverse, targets, sources)
+    at = np.searchsorted(pairs, wanted) + place
+    there = at < np.searchsorted(pairs, wanted, side="right")
+    found = np.full(len(ids), NO_EDGE)
+    found[there] = others[at[there]]
+    return found
+
+
+def _keys(g: Any, etype: Canonical, sources: Ids, targets: Ids) -> Ids:
+    """A number for each pair of ends."""
+    keys: Ids = targets * g.num_nodes(etype[0]) + sources
+    return keys
+
+
+def _by_pair(g: Any, etype: Canonical, targets: Ids) -> tuple[Ids, Ids]:
+    """The in-edges of nodes, pair by pair, and their keys: those of a pair in their order."""
+    sources, into, ids = in_edges(g, np.unique(targets), etype)
+    pairs = _keys(g, etype, sources, into)
+    order = np.lexsort((ids, pairs))
+    return ids[order], pairs[order]
