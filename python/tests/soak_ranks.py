@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainers in Python that are killed, or stand still, at random moments: the same weights.
+"""Trainers in Python that are killed, or stand still, at random moments: the same batches in every
+process that trained, the same weights, and an end in time.
 
 Run by ``tests/soak/kill_ranks.sh`` for TROUPE_SOAK_SECONDS; TROUPE_SEED repeats its draws.
 """
@@ -12,7 +13,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from conftest import World
@@ -20,17 +21,44 @@ from launching import EXAMPLE, Launch, write_cluster
 
 torch = pytest.importorskip("torch")
 
-WORDS = (EXAMPLE, "--classes", 4, "--epochs", 12, "--batch-size", 20, "--checkpoint-every", 5)
+BATCH_SIZE = 20
+WORDS = (EXAMPLE, "--classes", 4, "--epochs", 12, "--checkpoint-every", 5)
+WORDS += ("--batch-size", BATCH_SIZE)
+RECORDER = Path(__file__).resolve().parent / "record_batches.py"
 # Longer than the others wait before they count a process as dead.
 STANDS_STILL = 20
+# What a struck job may take beside what is done twice: a call's deadline (10 s), the silence after
+# which a process counts as dead, and the moment until all of that is noticed.
+LATE = 30
 
 
-def weights_of(cluster: Path, draw: random.Random | None) -> Any:
-    """Trains, is disturbed as drawn, and gives the weights."""
+class Run(NamedTuple):
+    """What a job left behind."""
+
+    weights: Any
+    # Of each trainer, by epoch and number: the digests that its processes saw.
+    batches: dict[tuple[int, int, int], set[str]]
+    took: float
+
+
+def batches_of(folder: Path) -> dict[tuple[int, int, int], set[str]]:
+    found: dict[tuple[int, int, int], set[str]] = {}
+    for file in folder.iterdir():
+        for line in file.read_text().splitlines():
+            epoch, number, digest = line.split()
+            found.setdefault((int(file.name), int(epoch), int(number)), set()).add(digest)
+    return found
+
+
+def run_of(cluster: Path, draw: random.Random | None) -> Run:
+    """Trains, is disturbed as drawn, and gives what is left."""
     folder = cluster.parent
-    shutil.rmtree(folder / "kept", ignore_errors=True)
+    for name in ("kept", "batches"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / "batches").mkdir()
     begun = time.monotonic()
-    job = Launch(cluster, *WORDS, "--out", folder / "weights.pt")
+    recorded = (RECORDER, folder / "batches", BATCH_SIZE, *WORDS)
+    job = Launch(cluster, *recorded, "--out", folder / "weights.pt")
     if draw is not None:
         victim, number = draw.randrange(4), draw.choice((signal.SIGKILL, signal.SIGSTOP))
         job.until(lambda said: f"/trainer {3 + victim}] started" in said)
@@ -47,17 +75,24 @@ def weights_of(cluster: Path, draw: random.Random | None) -> Any:
             except (IndexError, ProcessLookupError, FileNotFoundError):
                 print(f"trainer {victim} had ended")
     job.finish()
-    print(f"the job took {time.monotonic() - begun:.1f} s", flush=True)
-    return torch.load(folder / "weights.pt")
+    took = time.monotonic() - begun
+    print(f"the job took {took:.1f} s", flush=True)
+    return Run(torch.load(folder / "weights.pt"), batches_of(folder / "batches"), took)
 
 
-def test_struck_jobs_have_the_weights_of_one_that_was_not(world: World, tmp_path: Path) -> None:
+def test_struck_jobs_are_as_one_that_was_not(world: World, tmp_path: Path) -> None:
     seed = int(os.environ.get("TROUPE_SEED", time.time_ns()))
     print(f"TROUPE_SEED={seed} repeats this")
     draw = random.Random(seed)
     until = time.monotonic() + float(os.environ.get("TROUPE_SOAK_SECONDS", "60"))
     cluster = write_cluster(tmp_path, world.path, 4)
-    expected = weights_of(cluster, None)
+    expected = run_of(cluster, None)
+    assert {rank for rank, _, _ in expected.batches} == set(range(4))
+    assert all(len(digests) == 1 for digests in expected.batches.values())
     while time.monotonic() < until:
-        found = weights_of(cluster, draw)
-        assert all(torch.equal(found[name], expected[name]) for name in expected)
+        found = run_of(cluster, draw)
+        assert all(torch.equal(found.weights[n], expected.weights[n]) for n in expected.weights)
+        # Also those that a process took before it was struck, and that were taken again.
+        assert found.batches == expected.batches
+        # At most all is done twice, from the start of the processes on.
+        assert found.took < 2 * expected.took + STANDS_STILL + LATE
