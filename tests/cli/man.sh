@@ -15,11 +15,12 @@ fi
 # Options that a page describes: the list items "It Fl -name".
 documented() { sed -n 's/^\.It Fl -\([a-z0-9-]*\).*/\1/p' "$1" | sort -u; }
 
+leaf_commands >"$work/leaves"
 commands=$("$TROUPE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 for command in $commands; do
     page=$man/troupe-$command.1
     expect "$command has a man page" [ -f "$page" ]
-    leaf_commands | grep -E "^$command( |\$)" | while read -r words; do
+    grep -E "^$command( |\$)" "$work/leaves" | while read -r words; do
         # shellcheck disable=SC2086 # a kind is a word of its own
         options_of $words
     done | sort -u >"$work/options"
