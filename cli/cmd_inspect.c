@@ -17,6 +17,7 @@
 
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
+#include <troupe/model.h>
 #include <troupe/raw.h>
 #include <troupe/run.h>
 #include <troupe/trainer_state.h>
@@ -567,6 +568,30 @@ static int report_run_checkpoints(struct report *report, const char *run, struct
     return rv;
 }
 
+/* The edge types of rgcn and gat, with the parameters that each has for itself. */
+static int report_run_relations(struct report *report, const char *run, struct tr_error *error)
+{
+    struct tr_model_info info = TR_MODEL_INFO_INIT;
+    struct tr_model *model;
+    int rv = tr_model_open(run, &model, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_model_info(model, &info, error);
+    for (uint64_t i = 0; rv == 0 && i < info.num_relations; i++) {
+        const char *name = NULL;
+        uint64_t parameters = 0;
+        rv = tr_model_relation(model, i, &name, &parameters, error);
+        if (rv != 0)
+            break;
+        report_row(report, "relations");
+        report_text(report, "type", "relation", name);
+        report_count(report, "parameters", "parameters", parameters);
+    }
+    report_rows_end(report);
+    tr_model_close(model);
+    return rv;
+}
+
 static int report_run(struct report *report, const struct tr_run *run, struct tr_error *error)
 {
     struct tr_run_info info = TR_RUN_INFO_INIT;
@@ -584,6 +609,8 @@ static int report_run(struct report *report, const struct tr_run *run, struct tr
     rv = report_run_checkpoints(report, info.path, error);
     if (rv == 0)
         rv = report_run_training(report, run, &info, error);
+    if (rv == 0 && info.has_model)
+        rv = report_run_relations(report, info.path, error);
     for (uint64_t i = 0; i < info.num_options && rv == 0; i++) {
         const char *name, *value;
         rv = tr_run_option(run, i, &name, &value, error);

@@ -51,6 +51,8 @@ libtr_model_la_SOURCES = \
     model/model_config.h \
     model/model_file.c \
     model/model_file.h \
+    model/model_relations.c \
+    model/model_relations.h \
     model/model_types.h \
     model/node_map.c \
     model/node_map.h \

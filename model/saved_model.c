@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run's model as anybody may read it. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <troupe/model.h>
 
 #include "api/sized.h"
+#include "model/model_relations.h"
 #include "model/run_config.h"
 #include "model/run_folder.h"
 #include "model/safetensors.h"
@@ -16,6 +18,7 @@ struct tr_model {
     struct run_folder folder;
     struct run_config config;
     struct safetensors tensors;
+    struct model_relations relations;
 };
 
 static int open_files(struct tr_model *model, const char *run, struct error *error)
@@ -26,6 +29,11 @@ static int open_files(struct tr_model *model, const char *run, struct error *err
     rv = run_config_read(files_posix, model->folder.config_path, &model->config, error);
     if (rv == 0) {
         rv = safetensors_open(&model->tensors, files_posix, model->folder.model_path, error);
+        if (rv == 0 && model_kind_has_relations(model->config.model.kind)) {
+            rv = model_relations_find(&model->relations, &model->tensors, error);
+            if (rv != 0)
+                safetensors_close(&model->tensors);
+        }
         if (rv == 0)
             return 0;
         run_config_fini(&model->config);
@@ -56,6 +64,7 @@ void tr_model_close(struct tr_model *model)
 {
     if (model == NULL)
         return;
+    model_relations_fini(&model->relations);
     safetensors_close(&model->tensors);
     run_config_fini(&model->config);
     run_folder_close(&model->folder);
@@ -80,8 +89,12 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .norm = model_norm_name(config->norm),
                                          .residual = config->residual,
                                          .standardise = config->standardise,
-
-                                         .edge_weight = model->config.edge_weight };
+                                         .edge_weight = model->config.edge_weight,
+                                         .label_type = model->config.label_type,
+                                         .etype_fanout = model->config.etype_fanout,
+                                         .num_relations = model->relations.count,
+                                         .bases = config->bases,
+                                         .heads = config->kind == MODEL_GAT ? config->heads : 0 };
     return sized_write(info, &known, sizeof known, "tr_model_info", error);
 }
 
@@ -100,4 +113,18 @@ int tr_model_tensor(const struct tr_model *model, size_t index, struct tr_tensor
                                .bytes = found->bytes };
     memcpy(shown.shape, found->shape, found->ndim * sizeof *shown.shape);
     return sized_write(tensor, &shown, sizeof shown, "tr_tensor", error);
+}
+
+int tr_model_relation(const struct tr_model *model, uint64_t index, const char **name,
+                      uint64_t *parameters, struct tr_error *error)
+{
+    if (index >= model->relations.count)
+        return tr_error_set(error, TR_ERANGE, "there is no relation %" PRIu64 ": the model has %zu",
+                            index, model->relations.count);
+    const struct model_relation *relation = &model->relations.list[index];
+    if (name != NULL)
+        *name = relation->name;
+    if (parameters != NULL)
+        *parameters = relation->parameters;
+    return 0;
 }

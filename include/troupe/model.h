@@ -396,12 +396,17 @@ struct tr_model_info {
     bool standardise; /* features are, by the tensors features.mean and features.factor */
     unsigned char reserved[6];
     const char *edge_weight; /* the feature of edges that weighs them; NULL: they count alike */
+    /* Of rgcn and gat, as the options of that name; NULL, 0: not said, or of another kind. */
+    const char *label_type; /* the node type whose labels are learned; NULL: the only one */
+    const char *etype_fanout;
+    uint64_t num_relations; /* that tr_model_relation() names */
+    uint32_t bases, heads;
 };
 
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, false, "", NULL                                                              \
+            false, false, "", NULL, NULL, NULL, 0, 0, 0                                         \
     }
 
 #define TR_TENSOR_NDIM_MAX 8
@@ -434,6 +439,12 @@ TR_API int tr_model_info(const struct tr_model *model, struct tr_model_info *inf
 /* In the order of the file. TR_ERANGE: there is no such number. */
 TR_API int tr_model_tensor(const struct tr_model *model, size_t index, struct tr_tensor *tensor,
                            struct tr_error *error);
+
+/* An edge type along which a layer of rgcn or gat gathers rows, by its number in the order of names:
+ * "SOURCE:EDGE:DESTINATION", and how many parameters of all layers are its own (with bases: its
+ * shares of them). Either may be NULL where it is not wanted. TR_ERANGE: there is no such number. */
+TR_API int tr_model_relation(const struct tr_model *model, uint64_t index, const char **name,
+                             uint64_t *parameters, struct tr_error *error);
 
 #ifdef __cplusplus
 }

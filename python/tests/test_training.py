@@ -50,6 +50,17 @@ def test_a_model_has_the_bytes_of_the_commands(world: World, tmp_path: Path) -> 
     assert saved.info.kind == "sage" and saved.info.layers == 2
     shapes = {name: array.shape for name, array in saved.state_dict().items()}
     assert shapes["layers.0.neigh.weight"] == (16, 16)
+    assert saved.relations() == {} and saved.info.heads == 0
+
+
+def test_a_model_of_relations_names_them(world: World, tmp_path: Path) -> None:
+    run = training.train(
+        world.path, tmp_path / "run", model="rgcn", bases=2, epochs=1, hidden=4, fanout=[2, 2]
+    )
+    saved = training.SavedModel(run.path)
+    assert saved.info.kind == "rgcn" and saved.info.bases == 2
+    # A share of each base in each of two layers.
+    assert saved.relations() == {"_N:_E:_N": 4}
 
 
 def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:

@@ -397,3 +397,13 @@ class SavedModel:
     def state_dict(self) -> dict[str, Any]:
         """The parameters by name, such as "layers.0.weight"."""
         return dict(self.items())
+
+    def relations(self) -> dict[str, int]:
+        """Of rgcn and gat: the edge types along which layers gather rows, "source:edge:destination",
+        and how many parameters each has for itself."""
+        name, parameters = ffi.new("const char **"), ffi.new("uint64_t *")
+        found: dict[str, int] = {}
+        for index in range(int(self.info.num_relations)):
+            call(model.tr_model_relation, self._pointer, index, name, parameters)
+            found[text(name[0])] = int(parameters[0])
+        return found

@@ -84,6 +84,12 @@ expect "config.json says which type is learned" grep -q '"label_type": "paper"' 
 expect "and how many bases there are" grep -q '"bases": 2' "$work/rgcn-1/config.json"
 troupe inspect "$work/rgcn-1"
 expect "inspect shows the type" says 'label_type *paper'
+# Two layers, and a share of each of two bases in them; the last layer reads what comes to papers alone.
+expect "and the relations with their parameters" says '^author:writes:paper  *4$'
+expect "also of one layer alone" says '^paper:rev_writes:author  *2$'
+troupe inspect "$work/gat-1" --json
+expect "scripts see the relations and heads" \
+    says '"relations":\[{"type":"author:writes:paper","parameters":[0-9]*},.*{"name":"heads","value":"4"}'
 tensors() { head -c 8000 "$work/rgcn-1/model.safetensors" | grep -aq "\"$1\":"; }
 expect "tensors have the relations' names" tensors 'layers.0.relations.author:writes:paper.shares'
 expect "and learned rows those of their types" tensors 'layers.0.bases.author.rows'

@@ -357,8 +357,37 @@ static void check_model(const char *run)
         values += elements;
     }
     CHECK(values > 0 && tr_model_tensor(model, info.num_tensors, &tensor, &error) == TR_ERANGE);
+    CHECK(info.num_relations == 0 && info.heads == 0 && info.label_type == NULL);
+    CHECK(tr_model_relation(model, 0, NULL, NULL, &error) == TR_ERANGE);
     tr_model_close(model);
     tr_model_close(NULL);
+}
+
+/* Relations are named with their own parameters: of each layer a matrix and two vectors a head. */
+static void check_relations(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_info info = TR_MODEL_INFO_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_model *model;
+    struct tr_task *task;
+    const char *name = NULL;
+    uint64_t parameters = 0;
+    options.model = "gat";
+    options.heads = 2;
+    options.epochs = 1;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    tr_task_close(task);
+    CHECK(tr_model_open(run, &model, &error) == 0);
+    CHECK(tr_model_info(model, &info, &error) == 0);
+    CHECK(info.heads == 2 && info.bases == 0 && info.num_relations == 1);
+    CHECK(tr_model_relation(model, 0, &name, &parameters, &error) == 0);
+    CHECK(strcmp(name, "_N:_E:_N") == 0);
+    CHECK(parameters == 8 * 16 + 2 * 8 + 2 * 4 * 8 + 2 * 2 * 4);
+    CHECK(tr_model_relation(model, 0, NULL, NULL, &error) == 0);
+    CHECK(tr_model_relation(model, 1, &name, &parameters, &error) == TR_ERANGE);
+    tr_model_close(model);
 }
 
 /* A process of a cluster, as a program that nobody launched: model_api member CLUSTER HOST RUN. */
@@ -520,6 +549,8 @@ int main(int argc, char **argv)
     check_cancel(argv[1], argv[3]);
     check_unconfirmed(argv[1], argv[3]);
     char waiting[4096];
+    snprintf(waiting, sizeof waiting, "%s-relations", argv[3]);
+    check_relations(argv[1], waiting);
     snprintf(waiting, sizeof waiting, "%s-phases", argv[3]);
     check_phases(argv[1], waiting);
     snprintf(waiting, sizeof waiting, "%s-waiting", argv[3]);
