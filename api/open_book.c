@@ -34,6 +34,7 @@ static int open_book(const char *path, struct tr_book *book, struct error *error
         return rv;
     const struct book *from = store_book(book->store);
     rv = schema_init(&book->schema, &from->types, from->num_nodes, from->num_edges);
+    book->schema.first_id = store_book_file(book->store)->first_id;
     if (rv == 0)
         rv = numbering_init(&book->nodes, from->node_extents, from->types.num_ntypes,
                             from->num_parts);

@@ -73,6 +73,7 @@ static int open_raw(const char *path, const struct tr_raw_options *options, stru
         return rv;
     rv = schema_init(&raw->schema, &raw->graph->types, raw->graph->num_nodes,
                      raw->graph->num_edges);
+    raw->schema.first_id = raw->graph->first_id;
     return rv != 0 ? error_set(error, rv, "%s: no memory to open it", path) : 0;
 }
 

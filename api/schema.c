@@ -71,7 +71,8 @@ int schema_ntype(const struct schema *schema, uint32_t ntype, struct tr_ntype_in
     if (ntype >= schema->types->num_ntypes)
         return schema_refuse("node type", ntype, schema->types->num_ntypes, error);
     const struct tr_ntype_info known = { .name = schema->types->ntypes[ntype],
-                                         .num_nodes = schema->num_nodes[ntype] };
+                                         .num_nodes = schema->num_nodes[ntype],
+                                         .first_id = schema->first_id };
     return sized_write(info, &known, sizeof known, "tr_ntype_info", error);
 }
 

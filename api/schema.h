@@ -17,6 +17,7 @@ struct schema {
     const uint64_t *num_nodes; /* [types->num_ntypes] */
     const uint64_t *num_edges; /* [types->num_etypes] */
     char **canonical;          /* [types->num_etypes] */
+    uint64_t first_id;         /* of all node types */
 };
 
 /* TR_ENOMEM, and then nothing is to be freed. */

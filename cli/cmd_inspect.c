@@ -83,6 +83,8 @@ static int report_types(struct report *report, const struct described *from, str
         report_row(report, "node_types");
         report_text(report, "type", "node type", type.name);
         report_count(report, "nodes", "nodes", type.num_nodes);
+        if (type.first_id > 0)
+            report_count(report, "first_id", "first ID", type.first_id);
     }
     for (uint32_t t = 0; t < from->num_etypes && rv == 0; t++) {
         struct tr_etype_info type = TR_ETYPE_INFO_INIT;

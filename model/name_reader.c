@@ -42,6 +42,12 @@ int name_reader_open(struct name_reader *reader, const char *path, uint32_t ntyp
     rv = find_list(reader, TR_NAMES_NODES, ntype, NULL, &reader->nodes, error);
     if (rv == 0)
         rv = find_list(reader, TR_NAMES_VALUES, ntype, labels, &reader->classes, error);
+    if (rv == 0) {
+        struct tr_ntype_info info = TR_NTYPE_INFO_INIT;
+        rv = tr_book_ntype(reader->book, ntype, &info, &why);
+        reader->first_id = info.first_id;
+        rv = rv == 0 ? 0 : take_failure(&why, rv, error);
+    }
     if (rv != 0)
         name_reader_close(reader);
     return rv;

@@ -30,6 +30,7 @@ struct name_piece {
 struct name_reader {
     struct tr_book *book;
     struct name_piece nodes, classes;
+    uint64_t first_id; /* of nodes, where they have no names */
 };
 
 /* path: of NAME.json. labels: the table whose values are the classes. A graph without names has

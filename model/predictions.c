@@ -107,9 +107,10 @@ static void put_json_text(struct prediction_lines *lines, const char *text, size
     put(lines, "\"");
 }
 
-/* The name of a number where there is one, or else the number; own: before it, in CSV. */
+/* The name of a number where there is one, or else the number, counted from `first`; own: before it,
+ * in CSV. */
 static void put_name(struct prediction_lines *lines, const char *own, struct name_piece *piece,
-                     size_t number)
+                     uint64_t number, uint64_t first)
 {
     const char *text;
     size_t length;
@@ -119,7 +120,7 @@ static void put_name(struct prediction_lines *lines, const char *own, struct nam
     if (rv != 0 && lines->rv == 0)
         lines->rv = rv;
     if (!named)
-        put(lines, "%s%zu", own, number);
+        put(lines, "%s%" PRIu64, own, first + number);
     else if (lines->format == PREDICTIONS_CSV)
         put_csv_text(lines, own, text, length);
     else
@@ -128,12 +129,15 @@ static void put_name(struct prediction_lines *lines, const char *own, struct nam
 
 static void put_node(struct prediction_lines *lines, size_t node)
 {
-    put_name(lines, "", lines->names != NULL ? &lines->names->nodes : NULL, node);
+    if (lines->names != NULL)
+        put_name(lines, "", &lines->names->nodes, node, lines->names->first_id);
+    else
+        put_name(lines, "", NULL, node, 0);
 }
 
 static void put_class(struct prediction_lines *lines, const char *own, size_t class)
 {
-    put_name(lines, own, lines->names != NULL ? &lines->names->classes : NULL, class);
+    put_name(lines, own, lines->names != NULL ? &lines->names->classes : NULL, class, 0);
 }
 
 /* The class's share of the exponentials; none overflows, since it is the largest. */

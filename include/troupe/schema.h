@@ -29,10 +29,12 @@ struct tr_ntype_info {
     size_t size;
     const char *name;
     uint64_t num_nodes;
+    /* The user's ID of the node that is 0 here, as predictions have it: 1 where IDs began at 1. */
+    uint64_t first_id;
 };
-#define TR_NTYPE_INFO_INIT                    \
-    {                                         \
-        sizeof(struct tr_ntype_info), NULL, 0 \
+#define TR_NTYPE_INFO_INIT                       \
+    {                                            \
+        sizeof(struct tr_ntype_info), NULL, 0, 0 \
     }
 
 struct tr_etype_info {

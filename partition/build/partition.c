@@ -191,6 +191,7 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     }
     if (rv == 0)
         rv = list_tables(&file, job);
+    file.first_id = job->raw->first_id;
     for (uint32_t i = 0; i < job->raw->num_names && rv == 0; i++)
         rv = book_file_add_names(&file, &job->raw->names[i].key, job->raw->names[i].count);
     if (rv == 0)

@@ -36,6 +36,8 @@ static int check_types(struct verification *verification)
     if (book->types.num_ntypes != raw->types.num_ntypes ||
         book->types.num_etypes != raw->types.num_etypes)
         return differs_in_book(verification, "the number of types of", book->graph_name);
+    if (store_book_file(verification->store)->first_id != raw->first_id)
+        return differs_in_book(verification, "the first ID of", book->graph_name);
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++) {
         if (strcmp(book->types.ntypes[t], raw->types.ntypes[t]) != 0)
             return differs_in_book(verification, "node type", book->types.ntypes[t]);

@@ -89,6 +89,7 @@ int edge_import(const char *path, const struct raw_options *given, const char *o
     int rv = open_writer(path, &options, out, write, &importing.writer, error);
     if (rv != 0)
         return rv;
+    raw_writer_set_first_id(importing.writer, options.first_id);
     rv = stream(&importing, path, &options, found, error);
     if (rv == 0)
         rv = raw_writer_commit(importing.writer, error);

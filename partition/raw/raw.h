@@ -98,6 +98,7 @@ struct raw_graph {
     struct raw_table *tables;
     uint32_t num_names;
     struct raw_names *names;
+    uint64_t first_id; /* the user's ID of node 0: the others follow, where they have no names */
     struct raw_edges_found found; /* of an edge list; else all 0 */
     uint64_t header_files;        /* texts of a chunked graph with such a line */
     struct raw_source *source;    /* how to read: private to the reader */

@@ -579,6 +579,20 @@ static int read_names(struct chunked *source, const struct json_field *root, str
     return rv;
 }
 
+/* Where nodes are counted from 0, nothing says so. */
+static int read_first_id(struct chunked *source, const struct json_field *root, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get_optional(root, "first_id", JSON_INTEGER, &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    json_int_t first = json_integer_value(field.value);
+    if (first < 0 || (uint64_t)first >= RAW_NODES_MAX)
+        return json_fail(&field, error, TR_ERANGE, "must be from 0 to %" PRIu64, RAW_NODES_MAX - 1);
+    source->graph->first_id = (uint64_t)first;
+    return 0;
+}
+
 static int read_metadata(struct chunked *source, const struct json_field *root, struct error *error)
 {
     struct raw_graph *graph = source->graph;
@@ -600,6 +614,8 @@ static int read_metadata(struct chunked *source, const struct json_field *root, 
         rv = read_tables(source, root, true, error);
     if (rv == 0)
         rv = read_names(source, root, error);
+    if (rv == 0)
+        rv = read_first_id(source, root, error);
     return rv;
 }
 

@@ -175,6 +175,7 @@ int raw_copy_with(struct raw_graph *graph, struct node_features *features, enum 
     graph_types_fini(&types);
     if (rv != 0)
         return rv;
+    raw_writer_set_first_id(writer, graph->first_id);
     rv = copy_edges(graph, reverse, both_ways, writer, error);
     for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++) {
         const struct raw_table *table = &graph->tables[i];

@@ -322,9 +322,11 @@ int raw_open_edgelist(const char *path, const struct raw_options *options, struc
     uint64_t num_nodes = options->num_nodes > 0 ? options->num_nodes
                                                 : found.largest_id - options->first_id + 1;
     rv = raw_memory_graph(path, &pairs, num_nodes, out, error);
-    if (rv == 0)
-        (*out)->found = found;
-    else
+    if (rv != 0) {
         raw_edges_found_fini(&found);
-    return rv;
+        return rv;
+    }
+    (*out)->found = found;
+    (*out)->first_id = options->first_id;
+    return 0;
 }

@@ -60,6 +60,7 @@ struct raw_writer {
     char *name;
     struct graph_types types;
     uint64_t *num_nodes;
+    uint64_t first_id;
     struct out_file *edges; /* [types.num_etypes] */
     bool *wide;             /* [types.num_etypes] int64 */
     uint32_t num_tables;
@@ -245,6 +246,11 @@ void raw_writer_count_nodes(struct raw_writer *writer, uint32_t ntype, uint64_t 
     assert(num_nodes <= writer->num_nodes[ntype] && writer->num_tables == 0 &&
            writer->num_names == 0);
     writer->num_nodes[ntype] = num_nodes;
+}
+
+void raw_writer_set_first_id(struct raw_writer *writer, uint64_t first_id)
+{
+    writer->first_id = first_id;
 }
 
 static bool has_table(const struct raw_writer *writer, bool on_edges, uint32_t type,
@@ -658,6 +664,8 @@ static json_t *raw_write_describe(const struct raw_writer *writer)
     json_t *node_data = json_object(), *edge_data = json_object();
     int rv = json_object_set_new(root, "graph_name", json_string(writer->name));
     rv |= describe_counts(writer, root);
+    if (writer->first_id > 0)
+        rv |= json_object_set_new(root, "first_id", json_integer((json_int_t)writer->first_id));
     for (uint32_t i = 0; i < writer->types.num_etypes; i++) {
         char name[1024];
         graph_types_canonical(&writer->types, i, name, sizeof name);

@@ -53,6 +53,9 @@ int raw_writer_narrow(struct raw_writer *writer, uint32_t etype, uint64_t count,
  * edges are between them. */
 void raw_writer_count_nodes(struct raw_writer *writer, uint32_t ntype, uint64_t num_nodes);
 
+/* The user's ID of node 0, which is 0 unless it is set. */
+void raw_writer_set_first_id(struct raw_writer *writer, uint64_t first_id);
+
 /* A feature of a node or edge type; shape is that of a row. Its number is *table. TR_EEXIST: the type
  * has one of that name. */
 int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges, uint32_t type,

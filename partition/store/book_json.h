@@ -66,6 +66,7 @@ struct book_file {
     bool original_edge_ids; /* stored */
     bool *column_tables;    /* [num_etypes]: columns are local IDs, see graph/part.h */
     uint64_t seed;
+    uint64_t first_id;     /* the user's ID of original ID 0, where nodes have no names */
     uint32_t num_trainers; /* 0: no trainers were named, no deal is stored */
     char *train_mask;      /* the table of nodes that are dealt; NULL: PARTITION_TRAIN_MASK */
     uint32_t num_names;

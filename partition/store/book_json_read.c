@@ -356,7 +356,7 @@ static int read_table_form(const struct json_field *object, const struct book *b
                        json_string_value(name.value));
     if (rv == 0 && (table->on_edges || table->ndim != 1 || table->shape[0] < CSR_WIDTH_MIN))
         rv = json_fail(&format, error, TR_EUNSUPPORTED,
-                       "sparse rows are of nodes and have one dimension of at least %u columns",
+                       "sparse rows belong to nodes and have one dimension of at least %u columns",
                        CSR_WIDTH_MIN);
     if (rv == 0)
         rv = json_take_bool(&format, "values", &table->has_values, error);
@@ -623,6 +623,19 @@ static int read_edge_ids(const struct json_field *own, struct book_file *file, s
                                    : json_get(own, "original_edge_ids", JSON_FALSE, &field, error);
 }
 
+/* Where nodes are counted from 0, nothing says so. */
+static int read_first_id(const struct json_field *own, struct book_file *file, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get_optional(own, "first_id", JSON_INTEGER, &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    if (json_integer_value(field.value) < 0)
+        return json_fail(&field, error, TR_ERANGE, "must be 0 or more");
+    file->first_id = (uint64_t)json_integer_value(field.value);
+    return 0;
+}
+
 static int read_own(const struct json_field *root, struct book_file *file, struct error *error)
 {
     struct json_field own;
@@ -647,6 +660,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_edge_ids(&own, file, error);
     if (rv == 0)
         rv = read_seed(&own, file, error);
+    if (rv == 0)
+        rv = read_first_id(&own, file, error);
     if (rv == 0)
         rv = read_columns(&own, file, error);
     if (rv == 0)

@@ -173,6 +173,8 @@ static json_t *make_own(struct making *making)
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)file->seed);
     book_put(making, own, "seed", json_string(seed));
+    if (file->first_id > 0)
+        book_put(making, own, "first_id", json_integer((json_int_t)file->first_id));
     book_put(making, own, "num_trainers", json_integer(file->num_trainers));
     if (file->train_mask != NULL)
         book_put(making, own, "train_mask", json_string(file->train_mask));

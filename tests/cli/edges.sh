@@ -146,7 +146,7 @@ troupe import edges "$work/ring.csv" --undirected --out "$work/ring" --quiet
 expect "edges that stand once are not hinted at" sh -c "! grep -q hint '$work/out'"
 troupe import edges "$work/some.csv" --undirected --out "$work/some" --quiet
 expect "those that stand both ways are" \
-    says '^hint  *of 50000 pairs of nodes 2 had edges both ways before --undirected'
+    says '^hint  *2 of 50000 pairs of nodes had edges both ways before --undirected'
 expect "with what takes them out" says 'import with --duplicates merge$'
 troupe import edges "$work/some.csv" --undirected --duplicates merge --out "$work/merged" --quiet
 expect "which needs no hint" sh -c "! grep -q hint '$work/out'"
@@ -155,5 +155,31 @@ expect "nor does a directed graph" sh -c "! grep -q hint '$work/out'"
 printf 'src,dst\na,b\nb,a\nc,c\n' >"$work/named.csv"
 troupe import table --edges "$work/named.csv" --undirected --out "$work/named" --quiet
 expect "a table's edges are looked at too" \
-    says '^hint  *of 1 pairs of nodes 1 had edges both ways .* import without --undirected, or with'
+    says '^hint  *1 of 1 pairs of nodes had edges both ways .* import without --undirected, or with'
+
+# Nodes that a text counts from 1 are those again in predictions, through split, feature and partition.
+awk -v dir="$work" 'BEGIN { for (i = 1; i <= 40; i++) { print i "," i % 40 + 1 >(dir "/ones.csv")
+    print i % 2, "1:" i % 2, "2:1" >(dir "/ones.svm") } }'
+troupe import edges "$work/ones.csv" --first-id 1 --node-features "$work/ones.svm" --out "$work/ones" --quiet
+troupe split "$work/ones" --ratio 60/20/20 --quiet
+troupe feature "$work/ones" --degree --name degree --quiet
+troupe inspect "$work/ones" --json
+expect "a raw graph keeps the first ID" says '"nodes":40,"first_id":1}'
+troupe import edges "$work/ones" --out "$work/ones-copy" --quiet
+troupe inspect "$work/ones-copy" --json
+expect "so does its copy" says '"nodes":40,"first_id":1}'
+troupe partition "$work/ones" --parts 2 --method random --name ones --out "$work/ones-parts" --quiet
+troupe verify "$work/ones-parts" "$work/ones" --quiet
+expect "and the partitions" exited 0
+troupe train "$work/ones-parts" --run "$work/ones-run" --epochs 1 --hidden 2 --batch-size 8 --quiet
+for form in csv jsonl; do
+    troupe infer "$work/ones-parts" --run "$work/ones-run" --out "$work/predicted.$form" --quiet
+done
+expect "predictions have the IDs of the text" \
+    [ "$(sed -n '2s/,.*//p;$s/,.*//p' "$work/predicted.csv" | tr '\n' ' ')" = "1 40 " ]
+expect "as JSON lines too" [ "$(sed -n '1s/,.*//p;$s/,.*//p' "$work/predicted.jsonl" | tr '\n' ' ')" = '{"node":1 {"node":40 ' ]
+sed 's/"first_id": 1/"first_id": -1/' "$work/ones/metadata.json" >"$work/negative"
+cp "$work/negative" "$work/ones/metadata.json"
+troupe inspect "$work/ones"
+expect "a first ID that is no ID is named" fails_with 'first_id: must be from 0 to'
 finish
