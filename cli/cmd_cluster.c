@@ -21,7 +21,7 @@ static const struct option_spec CHECK_OPTIONS[] = {
     { .name = "insecure-network",
       .kind = OPTION_FLAG,
       .offset = offsetof(struct cluster_check_values, insecure_network),
-      .help = "hosts may talk without TLS, as if the file said so" },
+      .help = "let hosts connect without TLS, as \"insecure_network\" in the file does" },
     OPTION_ROW_JSON(struct cluster_check_values),
     OPTION_ROW_END,
 };
@@ -62,7 +62,7 @@ static const struct option_spec KEYS_OPTIONS[] = {
     { .name = "replace",
       .kind = OPTION_FLAG,
       .offset = AT(replace),
-      .help = "make the hosts' keys anew; the authority stays" },
+      .help = "make new keys for the hosts, and keep the authority" },
     OPTION_ROW_JSON(struct cluster_keys_values),
     OPTION_ROW_END,
 };

@@ -4,7 +4,8 @@
  *
  * A completion knows three things of each place of a command line: the commands and kinds, the
  * options of a command, and the words that an option takes (its choices, or the lower-case words
- * of a metavar such as "metis|random|FILE"). For all else it offers files. cli/completions/troupe
+ * of a metavar such as "metis|random|FILE"). For all else it offers files: for other values, and
+ * for operands that are files, beside which options are offered behind a '-'. cli/completions/troupe
  * is the output for bash, kept in the tree so that packages need not run what they build; a test
  * compares the two.
  */
@@ -100,6 +101,16 @@ static void put_commands_with_kinds(void)
         }
 }
 
+/* The options whose values are not listed: no word is offered, so that files are. */
+static bool put_free_values(const char *path, const struct option_spec *specs)
+{
+    int count = 0;
+    for (const struct option_spec *spec = specs; spec->name != NULL; spec++)
+        if (spec->kind != OPTION_FLAG && put_words(values_of(spec), NULL) == 0)
+            printf("%s\"%s --%s\"", count++ > 0 ? "|" : "    ", path, spec->name);
+    return count > 0;
+}
+
 /* Cases of bash and zsh, which have the same form: what stands before the word, "path previous",
  * and the words that may follow. Values go before names: of two cases the first is taken. */
 static void put_leaf_cases(const char *path, const struct command *command, const char *variable)
@@ -111,9 +122,13 @@ static void put_leaf_cases(const char *path, const struct command *command, cons
         put_words(values_of(spec), stdout);
         printf("' ;;\n");
     }
-    printf("    \"%s \"*) %s='", path, variable);
+    if (put_free_values(path, command->options))
+        printf(") ;;\n");
+    printf("    \"%s \"*) ", path);
     if (command == &command_completion)
-        printf("%s %s %s ", SHELLS[0], SHELLS[1], SHELLS[2]);
+        printf("%s='%s %s %s ", variable, SHELLS[0], SHELLS[1], SHELLS[2]);
+    else
+        printf("%s%s='", command->operands[0] != '\0' ? "[[ $current == -* ]] && " : "", variable);
     put_option_names(command->options);
     printf("' ;;\n");
 }
@@ -142,6 +157,9 @@ static void print_bash(void)
          "    local current=\"${COMP_WORDS[COMP_CWORD]}\""
          " previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
          "    local path=\"${COMP_WORDS[1]}\" words=''\n"
+         "    # --model=gcn is three words here.\n"
+         "    if [[ $current == = ]]; then current=''\n"
+         "    elif [[ $previous == = ]]; then previous=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
          "    case \"$path\" in");
     printf("    ");
     put_commands_with_kinds();
@@ -162,14 +180,14 @@ static void print_zsh(void)
          "# Completion of troupe(1) for zsh, made by `troupe completion zsh`.\n"
          "_troupe_words()\n"
          "{\n"
-         "    local found=''\n"
+         "    local found='' current=\"$3\"\n"
          "    case \"$1 $2\" in");
     put_cases("found");
     puts("    print -r -- \"$found\"\n"
          "}\n"
          "_troupe()\n"
          "{\n"
-         "    local place=\"${words[2]}\"\n"
+         "    local place=\"${words[2]}\" before=\"${words[CURRENT-1]}\"\n"
          "    local -a candidates\n"
          "    case \"$place\" in");
     printf("    ");
@@ -177,7 +195,8 @@ static void print_zsh(void)
     puts(") ((CURRENT > 3)) && place=\"$place ${words[3]}\" ;;\n"
          "    esac\n"
          "    ((CURRENT == 2)) && place=''\n"
-         "    candidates=(${=$(_troupe_words \"$place\" \"${words[CURRENT-1]}\")})\n"
+         "    if [[ $PREFIX == --*=* ]]; then before=\"${PREFIX%%=*}\"; compset -P '*='; fi\n"
+         "    candidates=(${=$(_troupe_words \"$place\" \"$before\" \"$PREFIX\")})\n"
          "    compadd -a candidates || _files\n"
          "}\n"
          "if [ \"${funcstack[1]}\" = _troupe ]; then _troupe \"$@\"; else compdef _troupe troupe; "
@@ -229,6 +248,21 @@ static void print_fish_leaf(const char *path, const struct command *command, con
     }
 }
 
+/* The kinds of a command, where none of them is named yet. */
+static void put_fish_kinds(const struct command *command)
+{
+    for (const struct command *kind = command->kinds; kind != NULL && kind->name != NULL; kind++) {
+        printf("complete -c troupe -n '__fish_seen_subcommand_from %s; and not "
+               "__fish_seen_subcommand_from",
+               command->name);
+        for (const struct command *one = command->kinds; one->name != NULL; one++)
+            printf(" %s", one->name);
+        printf("' -f -a %s -d ", kind->name);
+        put_quoted(kind->summary);
+        putchar('\n');
+    }
+}
+
 static void print_fish(void)
 {
     puts("# Completion of troupe(1) for fish, made by `troupe completion fish`.\n"
@@ -240,14 +274,9 @@ static void print_fish(void)
             continue;
         printf("complete -c troupe -n __fish_use_subcommand -f -a %s -d ", (*at)->name);
         put_quoted((*at)->summary);
-        putchar('\n');
-        for (const struct command *kind = (*at)->kinds; kind != NULL && kind->name != NULL;
-             kind++) {
-            put_fish_place((*at)->name);
-            printf(" -f -a %s -d ", kind->name);
-            put_quoted(kind->summary);
-            putchar('\n');
-        }
+        printf("\ncomplete -c troupe -n '__fish_seen_subcommand_from help' -f -a %s\n",
+               (*at)->name);
+        put_fish_kinds(*at);
     }
     each_leaf(print_fish_leaf, NULL);
 }
@@ -275,7 +304,7 @@ static const char *const EXAMPLES[] = {
 
 const struct command command_completion = {
     .name = "completion",
-    .summary = "Print what completes command lines in bash, zsh or fish",
+    .summary = "Print the completion script for bash, zsh or fish",
     .operands = "bash|zsh|fish",
     .operands_min = 1,
     .operands_max = 1,

@@ -60,6 +60,22 @@ if command -v bash >/dev/null; then
     run bash -c '. "$1"; COMP_WORDS=(troupe partition --method ""); COMP_CWORD=3; _troupe; echo "${COMPREPLY[@]}"' \
         - "$work/completion"
     expect "it completes the values of an option" says '^metis random$'
+    # completes WORDS...: what bash offers for the last of them; nothing: files
+    completes() {
+        # shellcheck disable=SC2016
+        run bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _troupe; echo "${COMPREPLY[*]}"' - \
+            "$work/completion" troupe "$@"
+    }
+    completes train --model = rg
+    expect "also behind an equals sign" says '^rgcn$'
+    completes train --run ""
+    expect "files where a value is not listed" says '^$'
+    completes train ""
+    expect "and for operands" says '^$'
+    completes train --ru
+    expect "beside which options are offered" says '^--run$'
+    completes import table ""
+    expect "options alone where there is no operand" says '^--edges --nodes --out '
 else
     skip "the completion works" "bash is not here"
 fi
@@ -69,15 +85,29 @@ has() { grep -qxF -e "$2" "$1"; }
 "$TROUPE" completion zsh >"$work/zsh"
 expect "zsh finds whose completion it is" [ "$(head -n 1 "$work/zsh")" = "#compdef troupe" ]
 expect "zsh has the values of an option" has "$work/zsh" "    \"partition --method\") found='metis random' ;;"
-expect "and the options of each kind" grep -q "^    \"import edges \"\*) found='--out .*--help' ;;" "$work/zsh"
+expect "and the options of each kind" grep -q "^    \"import edges \"\*) \[\[ .* found='--out .*--help' ;;" "$work/zsh"
 "$TROUPE" completion fish >"$work/fish"
 expect "fish has the commands with what they do" has "$work/fish" \
     "complete -c troupe -n __fish_use_subcommand -f -a partition -d 'Split a raw graph into partitions'"
 expect "and the values of an option" has "$work/fish" \
-    "complete -c troupe -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from keys' -l replace -d 'make the hosts\\' keys anew; the authority stays'"
+    "complete -c troupe -n '__fish_seen_subcommand_from cluster; and __fish_seen_subcommand_from keys' -l replace -d 'make new keys for the hosts, and keep the authority'"
 for shell in zsh fish; do
     command -v $shell >/dev/null || continue
     run $shell -n "$work/$shell"
     expect "$shell takes the completion" exited 0
 done
+if command -v fish >/dev/null; then
+    mkdir "$work/files"
+    : >"$work/files/links.csv"
+    # shellcheck disable=SC2016 # expanded by fish
+    fish_completes() { run fish -N -c 'source $argv[1]; cd $argv[2]; complete -C $argv[3]' "$work/fish" "$work/files" "$1"; }
+    fish_completes "troupe import edges li"
+    expect "fish offers files behind a kind" says '^links.csv$'
+    fish_completes "troupe import e"
+    expect "and kinds before it" says '^edges'
+    fish_completes "troupe help imp"
+    expect "and commands behind help" says '^import$'
+else
+    skip "fish completes" "fish is not here"
+fi
 finish
