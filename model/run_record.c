@@ -261,6 +261,14 @@ static int read_metrics(struct run_record *run, struct tr_error *error)
     return rv;
 }
 
+/* What no optimiser changes: columns of features that are standardised, and running statistics of
+ * batches (struct param_view in params.h). */
+static bool is_learned(const char *name)
+{
+    return strncmp(name, "features.", strlen("features.")) != 0 &&
+           strstr(name, ".norm.running_") == NULL && strstr(name, ".norm.steps") == NULL;
+}
+
 /* A run that goes on, or was stopped early, has no model. */
 static int read_model(struct run_record *run, struct tr_error *error)
 {
@@ -278,7 +286,7 @@ static int read_model(struct run_record *run, struct tr_error *error)
         rv = tr_model_tensor(model, i, &tensor, error);
         for (uint32_t d = 0; d < tensor.ndim; d++)
             count *= tensor.shape[d];
-        run->parameters += count;
+        run->parameters += rv == 0 && is_learned(tensor.name) ? count : 0;
     }
     run->has_model = rv == 0;
     tr_model_close(model);

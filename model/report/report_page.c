@@ -30,7 +30,7 @@ static const char STYLE[] =
     "min-width:3.2rem}\n"
     "th{background:var(--card);font-weight:600}td.n{text-align:right;white-space:nowrap;"
     "overflow-wrap:normal;font-variant-numeric:tabular-nums}\n"
-    "th[scope=row]{min-width:7rem}\n"
+    "th[scope=row]{min-width:7rem;overflow-wrap:anywhere}\n"
     "caption{text-align:left;color:var(--muted);padding-bottom:.3rem}"
     "caption span{display:inline-block;max-width:calc(100vw - 2.2rem)}\n"
     "tr.diff td,tr.diff th{background:var(--mark)}.tag{font-weight:400;font-size:.85em}\n"
@@ -82,14 +82,27 @@ static void write_columns(struct html *html, const char *const *names)
     html_markup(html, "</tr></thead>\n<tbody>");
 }
 
-static void write_run_scores(struct html *html, const struct tr_scores *scores)
+/* Whether a run has a ROC AUC, as those of two classes have. */
+static bool page_has_ranks(const struct report_page *page)
+{
+    for (size_t r = 0; r < page->num_runs; r++) {
+        const struct run_epoch *best = run_record_best(&page->runs[r]);
+        if ((best != NULL && isfinite(best->validation.roc_auc)) ||
+            (page->runs[r].tested && isfinite(page->runs[r].test.roc_auc)))
+            return true;
+    }
+    return false;
+}
+
+static void write_run_scores(struct html *html, const struct tr_scores *scores, bool ranks)
 {
     page_write_number(html, scores != NULL ? scores->accuracy : (double)NAN);
     page_write_number(html, scores != NULL ? scores->macro_f1 : (double)NAN);
-    page_write_number(html, scores != NULL ? scores->roc_auc : (double)NAN);
+    if (ranks)
+        page_write_number(html, scores != NULL ? scores->roc_auc : (double)NAN);
 }
 
-static void write_summary_row(struct html *html, const struct run_record *run)
+static void write_summary_row(struct html *html, const struct run_record *run, bool ranks)
 {
     char text[TR_TEXT_QUANTITY_MAX];
     const struct run_epoch *best = run_record_best(run);
@@ -111,32 +124,45 @@ static void write_summary_row(struct html *html, const struct run_record *run)
         page_write_count(html, best->epoch);
     else
         html_markup(html, "<td></td>");
-    write_run_scores(html, best != NULL ? &best->validation : NULL);
-    write_run_scores(html, run->tested ? &run->test : NULL);
+    write_run_scores(html, best != NULL ? &best->validation : NULL, ranks);
+    write_run_scores(html, run->tested ? &run->test : NULL, ranks);
     html_markup(html, "</tr>\n");
 }
 
 static void write_summary(struct html *html, const struct report_page *page)
 {
-    static const char *const columns[] = { "Run",
-                                           "Complete",
-                                           "Epochs",
-                                           "Steps",
-                                           "Time",
-                                           "Training loss",
-                                           "Best epoch",
-                                           "Validation accuracy",
-                                           "Validation macro-F1",
-                                           "Validation ROC AUC",
-                                           "Test accuracy",
-                                           "Test macro-F1",
-                                           "Test ROC AUC",
-                                           NULL };
+    static const char *const plain[] = { "Run",
+                                         "Complete",
+                                         "Epochs",
+                                         "Steps",
+                                         "Time",
+                                         "Training loss",
+                                         "Best epoch",
+                                         "Validation accuracy",
+                                         "Validation macro-F1",
+                                         "Test accuracy",
+                                         "Test macro-F1",
+                                         NULL };
+    static const char *const ranked[] = { "Run",
+                                          "Complete",
+                                          "Epochs",
+                                          "Steps",
+                                          "Time",
+                                          "Training loss",
+                                          "Best epoch",
+                                          "Validation accuracy",
+                                          "Validation macro-F1",
+                                          "Validation ROC AUC",
+                                          "Test accuracy",
+                                          "Test macro-F1",
+                                          "Test ROC AUC",
+                                          NULL };
+    const bool ranks = page_has_ranks(page);
     html_markup(html, "<section><h2 id=\"summary\">Summary</h2>\n");
     page_begin_table(html, "What came of each run; validation is that of the best epoch");
-    write_columns(html, columns);
+    write_columns(html, ranks ? ranked : plain);
     for (size_t r = 0; r < page->num_runs; r++)
-        write_summary_row(html, &page->runs[r]);
+        write_summary_row(html, &page->runs[r], ranks);
     html_markup(html, "</tbody>");
     page_end_table(html);
     html_markup(html, "</section>\n");

@@ -84,6 +84,11 @@ expect "its scores" says '"scores":\[{"split":"validation",.*{"split":"test","la
 expect "and its options" says '{"name":"trainers","value":"2"}.*{"name":"lr","value":"0.01"}.*{"name":"fanout","value":"3,3"}'
 troupe inspect "$work/run"
 expect "people see it too" says '^complete  *yes$'
+"$TROUPE" train "$work/parts/g.json" --run "$work/scaled" --epochs 1 --hidden 4 --fanout 3,3 --norm batch --standardise \
+    --eval none >"$work/out" 2>"$work/err" || exit 99
+head=$(sed -n 's/.* with \([0-9]*\) parameters; .*/\1/p' "$work/out" "$work/err")
+troupe inspect "$work/scaled" --json
+expect "parameters are those that are learned, as training says them" says "\"parameters\":$head,"
 mkdir "$work/early"
 cp "$work/run/config.json" "$work/early"
 head -n 2 "$work/run/metrics.jsonl" >"$work/early/metrics.jsonl"

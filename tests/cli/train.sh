@@ -130,7 +130,7 @@ troupe train "$graph" --run "$work/unseen" --epochs 1 --quiet --metrics 192.0.2.
 expect "metrics that can be served nowhere end no run" exited 0
 expect "a warning says so" complains '^troupe: --metrics 192.0.2.1:9464: .*; the process goes on without$'
 troupe train "$graph" --run "$work/unheard" --epochs 1 --quiet --metrics nowhere
-expect "but an address that is none is refused" complains '--metrics: nowhere is no address'
+expect "but an address that is none is refused" complains '--metrics: nowhere: not an address'
 expect "it is a failure" test "$code" != 0
 
 refused() {
