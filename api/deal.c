@@ -145,11 +145,12 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
         return tr_error_set(error, TR_ERANGE, "rank %u of %u trainers", rank, world);
     if (nodes_are_pairs(nodes))
         return tr_error_set(error, TR_EINVAL,
-                            "the set has %s; deals are of nodes. A loader shares those "
-                            "of each step out among its trainers",
+                            "the set has %s, and a deal shares out nodes; a loader shares these "
+                            "out among its trainers at each step",
                             nodes->edges ? "edges" : "pairs of nodes");
     if (nodes->parts != NULL)
-        return tr_error_set(error, TR_EINVAL, "the set has several node types; deals are of one");
+        return tr_error_set(error, TR_EINVAL,
+                            "the set has several node types, and a deal shares out nodes of one");
     if (nodes->world != 0)
         return tr_error_set(error, TR_EINVAL,
                             "the nodes are one trainer's group "

@@ -116,8 +116,8 @@ static void warn_busy(struct address_wait *wait, const struct error *error)
 {
     char line[sizeof error->text + sizeof wait->holder + 160];
     snprintf(line, sizeof line,
-             "%s%s; that may be an earlier life of this process, so it is tried again for %" PRIu64
-             " seconds",
+             "%s%s; that may be the previous incarnation of this process, so this one tries again "
+             "for %" PRIu64 " seconds",
              error->text, wait->holder, wait->most_ns / UINT64_C(1000000000));
     log_add(wait->graph->session->options.log, LOG_LEVEL_WARN, "links", line);
 }

@@ -137,7 +137,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     if (rv != 0)
         return rv;
     if (nodes->graph != graph)
-        return tr_error_set(error, TR_EMISMATCH, "the node set is of another graph");
+        return tr_error_set(error, TR_EMISMATCH, "the node set belongs to another graph");
     struct tr_loader *l = loader_create(graph, nodes);
     if (l == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a loader");

@@ -221,7 +221,7 @@ static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_err
 {
     const struct tr_nodes *set = sets[at];
     if (set->graph != sets[0]->graph)
-        return tr_error_set(error, TR_EMISMATCH, "set %u is of another graph than set 0", at);
+        return tr_error_set(error, TR_EMISMATCH, "set %u belongs to another graph than set 0", at);
     if (nodes_are_pairs(set))
         return tr_error_set(error, TR_EINVAL, "set %u has %s; give them a loader of their own", at,
                             set->edges ? "edges" : "pairs of nodes");

@@ -318,7 +318,7 @@ static int check_pairs(const struct tr_graph *graph, const struct tr_nodes *pair
                        struct tr_error *error)
 {
     if (pairs->graph != graph)
-        return tr_error_set(error, TR_EMISMATCH, "pairs: they are of another graph");
+        return tr_error_set(error, TR_EMISMATCH, "pairs: they belong to another graph");
     if (!nodes_are_pairs(pairs))
         return tr_error_set(error, TR_EINVAL, "pairs: the set has nodes; give them as seeds");
     if (pairs->count == 0)
@@ -370,7 +370,7 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     if (o->spec == NULL)
         return tr_error_set(error, TR_EINVAL, "spec: NULL; give what to draw");
     if (o->spec->graph != graph)
-        return tr_error_set(error, TR_EMISMATCH, "spec: it is of another graph");
+        return tr_error_set(error, TR_EMISMATCH, "spec: it belongs to another graph");
     int rv = check_excluded(graph, o, error);
     if (rv != 0)
         return rv;

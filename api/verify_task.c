@@ -191,9 +191,12 @@ static int verify_task_check(const struct tr_verify_options *options, struct tr_
     if (options->path == NULL)
         return tr_error_set(error, TR_EINVAL, "path: what to verify is not named");
     if (options->raw != NULL && tr_checkpoints_named(options->path))
-        return tr_error_set(error, TR_EINVAL, "%s: checkpoints are verified alone", options->path);
+        return tr_error_set(error, TR_EINVAL,
+                            "%s: checkpoints are compared with nothing else; leave raw out",
+                            options->path);
     if (options->raw != NULL && options->some)
-        return tr_error_set(error, TR_EINVAL, "%s: a graph is compared as a whole, not some of it",
+        return tr_error_set(error, TR_EINVAL,
+                            "%s: a graph is compared with its raw graph as a whole; leave some out",
                             options->path);
     return 0;
 }

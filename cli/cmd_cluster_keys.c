@@ -108,7 +108,8 @@ int cluster_keys_run(const struct invocation *invocation, const void *opaque)
     struct tr_error error = TR_ERROR_INIT;
     struct named_hosts hosts = { 0 };
     if ((values->cluster == NULL) == (values->hosts == NULL)) {
-        tr_error_set(&error, TR_EINVAL, "the hosts: give one of --cluster FILE and --hosts A,B,C");
+        tr_error_set(&error, TR_EINVAL,
+                     "no host is named: give one of --cluster FILE and --hosts A,B,C");
         return fail_usage(invocation, &error);
     }
     int rv = values->cluster != NULL ? read_file(values->cluster, &hosts, &error)

@@ -28,8 +28,8 @@ int import_delimiter_parse(const char *text, char *delimiter, struct tr_error *e
     /* What stands in numbers, names and quotation marks separates none of them. */
     if (text[1] != '\0' || (strchr("!#$%&,:;|~^ \t", text[0]) == NULL))
         return tr_error_set(error, TR_EINVAL,
-                            "--delimiter %s: is none; give a word (any, comma, semicolon, tab, "
-                            "space, bar) or one of ! # $ %% & , : ; | ~ ^",
+                            "--delimiter %s: not a delimiter; give a word (any, comma, semicolon, "
+                            "tab, space, bar) or one of ! # $ %% & , : ; | ~ ^",
                             text);
     *delimiter = text[0];
     return 0;
@@ -71,7 +71,7 @@ static void hint_at_two_kinds(struct report *report, const struct tr_import_edge
         return;
     snprintf(hint, sizeof hint,
              "columns %" PRIu32 " and %" PRIu32
-             " are two kinds of things, of which those of one number became one node: write a "
+             " number two kinds of things, and things of the same number became one node: write a "
              "letter before the numbers of one column, and import with `troupe import table` (sed "
              "'%ss/^/u/' FILE does it for the first column)",
              found->source_column, found->target_column, found->header_line != 0 ? "2,$" : "/^%/!");

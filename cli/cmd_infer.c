@@ -372,8 +372,8 @@ static int check_replaced(const char *option, const char *path, struct tr_error 
         return 0;
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
-        return tr_error_set(error, TR_EIO, "%s %s: cannot open what is there: %s", option, path,
-                            strerror(errno));
+        return tr_error_set(error, TR_EIO, "%s %s: cannot open the file that is there: %s", option,
+                            path, strerror(errno));
     size_t got = fread(head, 1, sizeof head - 1, file);
     bool ours = got == 0;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)

@@ -144,7 +144,7 @@ static int open_launch(const struct invocation *invocation, const struct launch_
         return tr_launch_open(&options, launch, error);
     char *quoted = quote_word(options.arguments[0]);
     if (quoted == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory for a word");
+        return tr_error_set(error, TR_ENOMEM, "no memory for the arguments");
     options.exec = quoted;
     options.arguments++;
     options.num_arguments--;
@@ -220,7 +220,7 @@ static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
     struct tr_task *task;
     launch_show_init(&show, values->json, values->quiet);
     if (info->shared_key != NULL && !values->quiet && !values->json)
-        fprintf(stderr, "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
+        fprintf(stderr, "troupe launch: for troupe status and top set " JOB_KEY_VARIABLE "=%s\n",
                 info->shared_key);
     /* Signals are caught from before the first process starts until all have ended, which
      * closing the task waits for: one that was not caught would end this process and leave them

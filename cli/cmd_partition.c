@@ -289,7 +289,7 @@ static void report_result(struct report *report, const struct partition_values *
         report_bytes(report, "metis_peak_bytes", "METIS's peak memory", result->metis_peak_bytes);
     }
     if (result->metis_unasked != NULL)
-        report_text(report, "metis_unasked", "METIS was not asked", result->metis_unasked);
+        report_text(report, "metis_unasked", "METIS was not run", result->metis_unasked);
     report_seconds(report, "total_seconds", "whole time", result->total_seconds);
     report_bytes(report, "peak_bytes", "peak memory", result->peak_bytes);
     for (uint32_t c = 0; c < result->num_classes && c < TR_BALANCE_CLASSES_MAX; c++) {

@@ -244,7 +244,7 @@ static int cmd_status_draw(struct tr_observer *observer, struct rates *rates, bo
     if (terminal)
         printf("\033[J");
     if (rv == 0 && fflush(stdout) != 0)
-        rv = tr_error_set(error, TR_EIO, "the standard output takes nothing");
+        rv = tr_error_set(error, TR_EIO, "cannot write to the standard output");
     return rv;
 }
 

@@ -87,17 +87,18 @@ static int check_operands(const struct invocation *invocation, const struct veri
     const char *path = invocation->operands[0];
     bool alone = invocation->num_operands == 1;
     if (!alone && tr_checkpoints_named(path))
-        return tr_error_set(error, TR_EINVAL, "%s: checkpoints are verified alone", path);
+        return tr_error_set(
+            error, TR_EINVAL,
+            "%s: checkpoints are compared with nothing else; leave the second path out", path);
     if (alone && (values->undirected || values->num_nodes != 0))
         return tr_error_set(error, TR_EINVAL,
-                            "%s: --undirected and --num-nodes are of edge lists; "
-                            "give the one that it was made of",
+                            "%s: --undirected and --num-nodes say how an edge list is read; name "
+                            "the edge list that the graph was made of",
                             path);
     if (!alone && values->some)
-        return tr_error_set(error, TR_EINVAL,
-                            "%s: --some is of what is verified alone; a graph is "
-                            "compared as a whole",
-                            path);
+        return tr_error_set(
+            error, TR_EINVAL,
+            "%s: a graph is compared with its raw graph as a whole; leave --some out", path);
     return 0;
 }
 

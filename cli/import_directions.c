@@ -16,15 +16,15 @@ void import_hint_at_directions(struct report *report, const struct import_direct
     char hint[300] = "";
     if (!directions->undirected && !mostly)
         snprintf(hint, sizeof hint,
-                 "of %" PRIu64 " pairs of nodes %" PRIu64
-                 " have edges both ways: where the graph is undirected, import with --undirected%s",
-                 seen, mutual, mutual > 0 && directions->can_merge ? " --duplicates merge" : "");
+                 "%" PRIu64 " of %" PRIu64 " pairs of nodes have edges both ways: where the graph "
+                                           "is undirected, import with --undirected%s",
+                 mutual, seen, mutual > 0 && directions->can_merge ? " --duplicates merge" : "");
     if (directions->undirected && !directions->merged && mutual > 0)
         snprintf(hint, sizeof hint,
-                 "of %" PRIu64 " pairs of nodes %" PRIu64
-                 " had edges both ways before --undirected "
-                 "added reverses, and have each of them twice now%s%s%s",
-                 seen, mutual, mostly || directions->can_merge ? ": import " : "",
+                 "%" PRIu64 " of %" PRIu64
+                 " pairs of nodes had edges both ways before --undirected added reverses, so that "
+                 "each of these edges is there twice%s%s%s",
+                 mutual, seen, mostly || directions->can_merge ? ": import " : "",
                  mostly ? "without --undirected" : "",
                  !directions->can_merge ? ""
                  : mostly               ? ", or with --duplicates merge"

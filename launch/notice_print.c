@@ -79,10 +79,11 @@ static int print_line(const char *line, size_t bytes, int64_t timeout_ns, struct
         errno = number;
     }
     if (rv == TR_EIO)
-        return tr_error_set(error, rv, "the standard output takes nothing: %s", strerror(errno));
+        return tr_error_set(error, rv, "cannot write to the standard output: %s", strerror(errno));
     return rv == 0 ? 0
                    : tr_error_set(error, rv,
-                                  "the standard output takes nothing: its reader does not read");
+                                  "cannot write to the standard output: the program that reads it "
+                                  "has stopped reading");
 }
 
 int notice_print(int64_t timeout_ns, struct tr_error *error, const char *format, ...)

@@ -497,7 +497,7 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     if (!view.up)
         snprintf(known.why, sizeof known.why, "%s",
                  why[0] != '\0' ? why
-                 : answers == 0 ? "it was not asked yet"
+                 : answers == 0 ? "it has not been asked yet"
                                 : "it is connected, and does not answer within 3 seconds");
     return sized_write(status, &known, sizeof known, "tr_process_status", error);
 }

@@ -602,7 +602,7 @@ int tr_process_say_ready(const struct tr_process *process, int64_t timeout_ns,
 int tr_process_say_kernels(const char *kernels, int64_t timeout_ns, struct tr_error *error)
 {
     if (kernels == NULL || strchr(kernels, '\n') != NULL)
-        return tr_error_set(error, TR_EINVAL, "kernels: they are no line of text");
+        return tr_error_set(error, TR_EINVAL, "kernels: not one line of text");
     return tr_process_is_launched()
                ? notice_print(timeout_ns, error, "%s %s\n", NOTICE_KERNELS, kernels)
                : 0;

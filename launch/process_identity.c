@@ -46,7 +46,7 @@ static int say_number(const struct process_identity_wanted *wanted, const char *
 {
     const char *text = process_identity_say(wanted, name);
     if (!process_identity_read_number(text, number))
-        return error_set(error, TR_EINVAL, "%s=%s in the environment is no number", name, text);
+        return error_set(error, TR_EINVAL, "%s=%s in the environment is not a number", name, text);
     return 0;
 }
 

@@ -152,12 +152,12 @@ static int check_types(const struct model_config *config, struct error *error)
     if (!model_kind_has_relations(config->kind) &&
         (types->num_ntypes != 1 || types->num_etypes != 1))
         return error_set(error, TR_EUNSUPPORTED,
-                         "model: %s takes one node type and one edge type, of %u and %u; rgcn and "
-                         "gat take several",
+                         "model: %s takes one node type and one edge type; the graph has %u and "
+                         "%u, which rgcn and gat take",
                          model_kind_name(config->kind), types->num_ntypes, types->num_etypes);
     if (config->standardise && types->num_ntypes != 1)
         return error_set(error, TR_EUNSUPPORTED,
-                         "model: standardise is of the features of one node type, of %u",
+                         "model: standardise takes one node type; the graph has %u",
                          types->num_ntypes);
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
         uint64_t rows = learned_rows(config, t);
@@ -179,10 +179,11 @@ static int check_types(const struct model_config *config, struct error *error)
 static int check_relations(const struct model_config *config, struct error *error)
 {
     if (config->bases > 0 && config->kind != MODEL_RGCN)
-        return error_set(error, TR_EINVAL,
-                         "model: bases are shared by the relations of rgcn alone");
+        return error_set(
+            error, TR_EINVAL,
+            "model: bases are for rgcn, whose relations share them; give another model 0");
     if (config->heads > 1 && config->kind != MODEL_GAT)
-        return error_set(error, TR_EINVAL, "model: heads are those of gat alone");
+        return error_set(error, TR_EINVAL, "model: heads are for gat; give another model 1");
     if (config->kind == MODEL_GAT && config->layers > 1 && config->hidden % config->heads != 0)
         return error_set(error, TR_EINVAL,
                          "model: %u heads do not share out hidden rows of %u numbers evenly; give "
@@ -226,8 +227,8 @@ int model_config_check(const struct model_config *config, struct error *error)
     }
     if (config->residual && config->layers < MODEL_RESIDUAL_LAYERS)
         return error_set(error, TR_ERANGE,
-                         "model: residual is of %u layers; it needs at least %u, for it is of the "
-                         "hidden layers after the first",
+                         "model: residual with %u layers; it changes hidden layers after the "
+                         "first, so it needs %u at least",
                          config->layers, MODEL_RESIDUAL_LAYERS);
     int rc = check_relations(config, error);
     return rc == 0 ? check_class_weights(config, error) : rc;

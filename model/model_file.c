@@ -49,8 +49,8 @@ static int check_tensor(const char *path, const struct param_view *view,
                         const struct safetensor *tensor, struct error *error)
 {
     if (tensor == NULL)
-        return error_set(error, TR_EMISMATCH, "%s: no tensor '%s'; it is of another model", path,
-                         view->name);
+        return error_set(error, TR_EMISMATCH, "%s: no tensor '%s'; the file holds another model",
+                         path, view->name);
     if (tensor->dtype != TR_F32 || tensor->ndim != view->ndim)
         return error_set(error, TR_EMISMATCH,
                          "%s: tensor '%s' is no float32 of %u dimensions, as the model takes it",

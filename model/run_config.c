@@ -304,7 +304,7 @@ static int read_fanout(const struct json_field *run, struct run_config *config, 
         json_int_t value = json_integer_value(item.value);
         if (value < TR_FANOUT_ALL || value == 0 || value > INT32_MAX)
             return json_fail(&item, error, TR_EFORMAT,
-                             "%lld is no fanout: a count above 0 is needed, or %d, all neighbours",
+                             "%lld is not a fanout: give a count above 0, or %d for all neighbours",
                              (long long)value, TR_FANOUT_ALL);
         config->fanout[i] = (int32_t)value;
     }

@@ -71,12 +71,11 @@ static int refuse_foreign(const struct run_folder *folder, struct error *error)
                    json_object_get(root, "run") == NULL;
     json_decref(root);
     free(text);
-    return foreign
-               ? error_set(error, TR_EEXIST,
-                           "%s: is not of a run, and is not replaced; remove it, or give another "
-                           "folder as options.run",
-                           folder->config_path)
-               : 0;
+    return foreign ? error_set(error, TR_EEXIST,
+                               "%s: does not belong to a run, so it is not replaced; remove it, or "
+                               "give another folder as options.run",
+                               folder->config_path)
+                   : 0;
 }
 
 int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
@@ -257,9 +256,8 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
         run_folder_flush(folder, error) != 0) {
         free(text);
         return error_set(error, TR_EFULL,
-                         "%s: the disk took nothing for so long that %zu bytes of "
-                         "epochs' lines wait for it, more than are kept in memory; make room, and "
-                         "go on with the run",
+                         "%s: the disk has been full for so long that %zu bytes of lines wait in "
+                         "memory, which keeps no more; make room, and go on with the run",
                          folder->metrics_path, folder->pending_bytes);
     }
     size_t before = folder->pending_bytes;

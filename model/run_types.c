@@ -185,7 +185,7 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
     bool relations = model_kind_has_relations(config->model.kind);
     if (!relations && (config->etype_fanout != NULL || config->label_type != NULL))
         return error_set(error, TR_EINVAL,
-                         "options.label_type and options.etype_fanout are of models of relations: "
+                         "options.label_type and options.etype_fanout are for models of relations: "
                          "give options.model 'rgcn' or 'gat'");
     if (!relations && (ntypes != 1 || etypes != 1))
         return error_set(
@@ -196,8 +196,9 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
     if (relations && ntypes > 1 && config->model.standardise)
         option = "options.standardise";
     if (relations && option != NULL)
-        return error_set(error, TR_EUNSUPPORTED, "%s is of sage and gcn%s; %s does without", option,
-                         config->edge_weight != NULL ? "" : ", or of graphs of one node type",
+        return error_set(error, TR_EUNSUPPORTED, "%s is for sage and gcn%s; leave it out for %s",
+                         option,
+                         config->edge_weight != NULL ? "" : ", or for graphs of one node type",
                          model_kind_name(config->model.kind));
     return 0;
 }

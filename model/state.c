@@ -91,12 +91,14 @@ static int check(const struct state_head *head, const struct model *model, uint6
 {
     uint64_t params = model_params(model)->count;
     if (head->magic != STATE_MAGIC)
-        return error_set(error, TR_EFORMAT, "the checkpoint is not of a trainer of this version");
+        return error_set(error, TR_EFORMAT,
+                         "a trainer of another version wrote the checkpoint; go on with that "
+                         "version, or begin anew");
     if (head->job != job || head->params != params)
-        return error_set(error, TR_EMISMATCH,
-                         "the checkpoint is of a run with other options, "
-                         "trainers, deal or graph; give the same to go on, or begin anew with "
-                         "options.replace on every host or in another folder");
+        return error_set(
+            error, TR_EMISMATCH,
+            "a run with other options, trainers, deal or graph wrote the checkpoint; give the same "
+            "to go on, or begin anew with options.replace on every host or in another folder");
     if (head->has_best > 1 || head->epoch > UINT32_MAX || head->best_epoch > UINT32_MAX ||
         head->epochs_run > UINT32_MAX || head->evaluations_since_best > UINT32_MAX ||
         count - sizeof *head != count_arrays(head) * params * sizeof(float))

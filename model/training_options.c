@@ -133,8 +133,8 @@ static int read_layers(struct run_config *config, const struct tr_train_options 
                             layers, TR_LAYERS_MAX);
     if (from->residual && layers < MODEL_RESIDUAL_LAYERS)
         return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: residual is of the hidden layers after the first; "
-                            "give at least %u num_layers",
+                            "tr_train_options: residual changes hidden layers after the first, so "
+                            "it needs num_layers of %u at least",
                             MODEL_RESIDUAL_LAYERS);
     config->choose_layers = !named && memcmp(from->fanout, defaults.fanout,
                                              LAYERS_UNSAID * sizeof *from->fanout) == 0;

@@ -83,7 +83,8 @@ static int read_line(struct cluster *cluster, const char *path, uint32_t line, c
     if (words[0][0] == '[')
         return bad_line(path, line, error, "an IPv6 address stands here without brackets");
     if (strlen(words[0]) >= ENDPOINT_HOST_MAX || strpbrk(words[0], "[]/%") != NULL)
-        return bad_line(path, line, error, "the address is no host name, IPv4 or IPv6 address");
+        return bad_line(path, line, error,
+                        "the address is not a host name, an IPv4 or an IPv6 address");
     if (cluster->num_hosts == CLUSTER_HOSTS_MAX)
         return bad_line(path, line, error, "more than 65536 hosts");
     struct cluster_host host = cluster_default_host();

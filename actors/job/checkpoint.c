@@ -293,7 +293,9 @@ static int check_step(const char *inside, const char *path,
     uint64_t step;
     if (!checkpoint_name_step(slash != NULL ? slash + 1 : inside, &step) || step == manifest->step)
         return 0;
-    return error_set(error, TR_EFORMAT, "%s: it is of step %" PRIu64, path, manifest->step);
+    return error_set(error, TR_EFORMAT,
+                     "%s: the manifest says step %" PRIu64 ", and the folder's name another", path,
+                     manifest->step);
 }
 
 int checkpoint_read_manifest(struct files *files, const char *inside,

@@ -115,7 +115,7 @@ static int find_era(struct files *files, const char *folder, uint64_t step, uint
     int rv = checkpoint_find(files, folder, step, &here, error);
     if (rv == 0 && here.era != era)
         rv = error_set(error, TR_ENOENT,
-                       "%s: the checkpoint of step %" PRIu64 " is of era %" PRIu32
+                       "%s: the checkpoint of step %" PRIu64 " belongs to era %" PRIu32
                        " instead of %" PRIu32,
                        folder, step, here.era, era);
     checkpoint_manifest_fini(&here);

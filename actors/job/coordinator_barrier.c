@@ -253,9 +253,7 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     struct coordinator *state = actor_state(self);
     const struct msg_barrier *head = message_head(request);
     if (head->count == 0 || head->count > COORDINATOR_MEMBERS_MAX || head->rank >= head->count)
-        return error_set(error, TR_ERANGE,
-                         "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
-                         "barrier",
+        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " cannot enter a barrier",
                          head->rank, head->count);
     /* The era is asked for before the name: an old one would make a name again that its end has
      * removed. */

@@ -226,7 +226,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     coordinator_end_dones(self);
     coordinator_all_back(state);
     if (damaged->code != 0)
-        log_write(actor_node(self), LOG_LEVEL_ERROR, "job", "a checkpoint was passed over: %s",
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "job", "a checkpoint was skipped: %s",
                   damaged->text);
     /* The answers come behind the era, which they carry; the ranks ask in it in a later turn. */
     for (uint32_t rank = 0; rank < state->world; rank++) {

@@ -19,7 +19,7 @@ int metrics_address(const char *text, struct endpoint *endpoint, struct error *e
     int rv = endpoint_parse(full, endpoint, error);
     return rv == 0 ? 0
                    : error_set(error, TR_EINVAL,
-                               "%s is no address to serve metrics at: give PORT, HOST:PORT or "
+                               "%s: not an address to serve metrics at; give PORT, HOST:PORT or "
                                "[ADDRESS]:PORT",
                                text);
 }
@@ -145,7 +145,8 @@ static void put_refusals(FILE *out, struct node *node)
     put_counter(out, "troupe_connections_refused", NULL, "Connections refused, with a reason.",
                 c.refused);
     put_counter(out, "troupe_connections_unproved", NULL,
-                "Connections ended before they had proved who they are.", c.dropped_unproved);
+                "Connections that ended before the peer had proved its identity.",
+                c.dropped_unproved);
     put_counter(out, "troupe_records_corrupt", NULL, "Records that did not verify.", c.corrupt);
     put_family(out, "troupe_observers", "gauge", NULL, "Observers that are connected.");
     fprintf(out, "troupe_observers %" PRIu64 "\n", c.observers);

@@ -96,7 +96,7 @@ const struct option_spec train_options[] = {
       .metavar = "E",
       .optional = true,
       .max = 1000000,
-      .help = "passes over the training nodes; otherwise as many as suit their number" },
+      .help = "passes over the training nodes; otherwise chosen by the number of those nodes" },
     { .name = "seed",
       .kind = OPTION_COUNT,
       .offset = AT(seed),
@@ -359,7 +359,7 @@ const struct option_spec train_options[] = {
       .metavar = "SECONDS",
       .optional = true,
       .max = 86400,
-      .help = "how long a full disk is waited for at the end, or when the run goes back; "
+      .help = "how long to wait for room on a full disk at the end, or before the run goes back; "
               "otherwise as the cluster file says, or 600" },
     { .name = "resume",
       .kind = OPTION_FLAG,
@@ -368,8 +368,7 @@ const struct option_spec train_options[] = {
     { .name = "reproducible",
       .kind = OPTION_FLAG,
       .offset = AT(reproducible),
-      .help = "refuse to resume, or to train together, on CPUs whose kernels may give other last "
-              "digits" },
+      .help = "refuse to resume or to train on CPUs whose kernels may give other last digits" },
     PROCESS_OPTION_ROWS(struct train_values, process),
     { .name = "servers",
       .kind = OPTION_COUNT,
@@ -559,8 +558,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
     bool chosen = options->num_layers == TR_TRAIN_COUNT_CHOSEN;
     if (rv == 0 && values->residual && (chosen || options->num_layers < RESIDUAL_LAYERS))
         rv = tr_error_set(error, TR_EINVAL,
-                          "--residual is of the hidden layers after the first; give --fanout a "
-                          "number for each of at least %d layers",
+                          "--residual changes hidden layers after the first, so it needs %d layers "
+                          "at least; give --fanout a number for each",
                           RESIDUAL_LAYERS);
     if (rv == 0 && values->normalise && values->no_normalise)
         rv = tr_error_set(error, TR_EINVAL,

@@ -93,8 +93,8 @@ static int set_size(int memory, size_t size, struct error *error)
                          "question (%zu bytes); raise it, or use \"method\" random",
                          size);
     if (ftruncate(memory, (off_t)size) != 0)
-        return error_set_errno(error, errno, "making memory for METIS's question (%zu bytes)",
-                               size);
+        return error_set_errno(error, errno,
+                               "making memory for the graph that METIS gets (%zu bytes)", size);
     return 0;
 }
 
@@ -115,10 +115,10 @@ static int exchange_open(struct exchange *exchange, struct partition_job *job,
     };
     const char *wrong = metis_exchange_layout(&exchange->head, &exchange->layout);
     if (wrong != NULL)
-        return error_set(error, TR_EINVAL, "METIS cannot be asked: %s", wrong);
+        return error_set(error, TR_EINVAL, "METIS cannot take the graph: %s", wrong);
     exchange->memory = memfd_create("troupe-metis", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (exchange->memory < 0)
-        return error_set_errno(error, errno, "making memory for METIS's question");
+        return error_set_errno(error, errno, "making memory for the graph that METIS gets");
     /* The size is set before the question is written: METIS's answer has its place in it, where
      * nothing is written here. */
     int rv = set_size(exchange->memory, exchange->layout.size, error);
@@ -219,7 +219,7 @@ static int metis_child_explain(const char *program, struct ending ending,
         return explain_signal(WTERMSIG(ending.status), error);
     if (code == METIS_EXIT_REFUSED)
         return error_set(error, TR_ECHILD,
-                         "%s is of another release than this library; install both from one "
+                         "%s belongs to another release than this library; install both from one "
                          "release, or use \"method\" random",
                          program);
     if (head->answered == 1 && head->status == METIS_STATUS_MEMORY)

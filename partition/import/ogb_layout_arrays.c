@@ -23,7 +23,7 @@ static int read_array_count(struct ogb_finder *finder, const struct npz *npz, co
         return rv;
     if (array.header.num_items != 1)
         rv = error_set(finder->error, TR_EUNSUPPORTED,
-                       "%s: is of %" PRIu64 " graphs; sets of many graphs are not imported",
+                       "%s: holds %" PRIu64 " graphs; sets of many graphs are not imported",
                        array.place, array.header.num_items);
     if (rv == 0)
         rv = npz_id(&array, 0, count, finder->error);
@@ -104,9 +104,10 @@ static int split_relation(struct ogb_finder *finder, const char *array, char par
     const char *first = strstr(array, OGB_SEPARATOR);
     const char *second = first != NULL ? strstr(first + 3, OGB_SEPARATOR) : NULL;
     if (second == NULL || strlen(array) >= OGB_WORD_MAX)
-        return error_set(finder->error, TR_EFORMAT,
-                         "%s: '%.100s' is no edge type; SOURCE___RELATION___DESTINATION is",
-                         finder->folder, array);
+        return error_set(
+            finder->error, TR_EFORMAT,
+            "%s: '%.100s' is not an edge type of the form SOURCE___RELATION___DESTINATION",
+            finder->folder, array);
     snprintf(parts[0], OGB_WORD_MAX, "%.*s", (int)(first - array), array);
     snprintf(parts[1], OGB_WORD_MAX, "%.*s", (int)(second - first - 3), first + 3);
     snprintf(parts[2], OGB_WORD_MAX, "%s", second + 3);

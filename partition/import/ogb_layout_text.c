@@ -38,7 +38,7 @@ static int read_text_count(struct ogb_finder *finder, const char *in, const char
         text_skip_comments(&text, false);
         if (rv == 0 && text_peek(&text) != TEXT_END)
             rv = text_fail(&text, TR_EUNSUPPORTED,
-                           "is of a second graph; sets of many graphs are not imported");
+                           "belongs to a second graph; sets of many graphs are not imported");
         rv = text.rv != 0 ? text.rv : rv;
         text_close(&text);
     }
@@ -103,7 +103,7 @@ static int read_num_nodes(struct ogb_finder *finder, const char *raw)
         rv = text_end_line(&text);
     if (rv == 0 && !text_line_ends(&text))
         rv = text_fail(&text, TR_EUNSUPPORTED,
-                       "is of a second graph; sets of many graphs are not imported");
+                       "belongs to a second graph; sets of many graphs are not imported");
     text_close(&text);
     free(path);
     return rv;

@@ -49,12 +49,12 @@ static int check_format(const struct npz *npz, struct error *error)
     if (rv == 0 && text == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to read it", format.place);
     if (rv == 0 && format.header.num_items != 1)
-        rv = error_set(error, TR_EFORMAT, "%s: is no single text", format.place);
+        rv = error_set(error, TR_EFORMAT, "%s: is not one text", format.place);
     if (rv == 0)
         rv = npz_text(&format, 0, text, &length, error);
     if (rv == 0 && strcmp(text, "csr") != 0)
         rv = error_set(error, TR_EUNSUPPORTED,
-                       "%s: is no matrix of compressed sparse rows; save matrix.tocsr() by "
+                       "%s: is not a matrix of compressed sparse rows; save matrix.tocsr() by "
                        "scipy.sparse.save_npz",
                        format.place);
     free(text);

@@ -181,7 +181,7 @@ static int amend_check(const struct raw_amend *amend, uint32_t ntype, const char
     if (rv != 0 || (!is_added(amend, ntype, name) && (!there || replace)))
         return rv;
     return error_set(error, TR_EEXIST,
-                     "%s: node type '%s' has '%s' already; set \"replace\" to make it anew",
+                     "%s: node type '%s' has '%s' already; set \"replace\" to make it again",
                      amend->path, amend->graph->types.ntypes[ntype], name);
 }
 

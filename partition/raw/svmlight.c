@@ -98,7 +98,7 @@ static int take_element(struct svmlight_reading *reading, bool *has_qid)
     bool digits = word[0] != '\0' && strspn(word, "0123456789") == strlen(word);
     uint64_t index = digits ? strtoull(word, &end, 10) : 0;
     if (!digits)
-        return text_fail(text, TR_EFORMAT, "the index '%s' is no whole number", word);
+        return text_fail(text, TR_EFORMAT, "the index '%s' is not a whole number", word);
     if (index > CSR_WIDTH_MAX)
         return text_fail(text, TR_ERANGE, "the index %s is above %" PRIu64, word, CSR_WIDTH_MAX);
     if (!isfinite((float)number))

@@ -55,7 +55,7 @@ static int find_kind(struct text *text, const char *member)
     if (rv != 0)
         return rv;
     if (member != NULL && (kind == NULL || kind->packing != PACKING_ZIP))
-        return error_set(text->error, TR_EFORMAT, "%s: is no zip archive", text->file.path);
+        return error_set(text->error, TR_EFORMAT, "%s: is not a zip archive", text->file.path);
     if (kind == NULL)
         return 0;
     if (kind->packing == PACKING_NONE)
@@ -405,12 +405,12 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
     do {
         /* bound < 2^60, so that this does not overflow. */
         number = number * 10 + (uint64_t)(c - '0');
-        if (number >= bound)
-            return text_fail(text, TR_ERANGE,
-                             "%s begins with %" PRIu64 ", it must be below %" PRIu64, what, number,
-                             bound);
         text->at++;
         c = text_peek(text);
+        const bool more = c >= '0' && c <= '9';
+        if (number >= bound)
+            return text_fail(text, TR_ERANGE, "%s %s %" PRIu64 ", it must be below %" PRIu64, what,
+                             more ? "begins with" : "is", number, bound);
     } while (c >= '0' && c <= '9');
     if (!ends_number(text, c)) {
         char digits[24];

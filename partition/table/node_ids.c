@@ -40,10 +40,11 @@ int node_ids_take(struct node_ids *waiting, struct table_reader *reader,
                                  "(iconv -f LATIN1 -t UTF-8)",
                                  value_show(field, shown));
     if (!value_is_name(field))
-        return table_reader_fail(reader, TR_EFORMAT,
-                                 "the ID '%s' is no name: names are UTF-8 without control "
-                                 "characters, of at most %u bytes",
-                                 value_show(field, shown), ID_TEXT_MAX);
+        return table_reader_fail(
+            reader, TR_EFORMAT,
+            "the ID '%s' cannot be kept as a name: names are UTF-8 of at most %u bytes, without "
+            "line ends and other control characters; write it so",
+            value_show(field, shown), ID_TEXT_MAX);
     uint32_t at = waiting->count++;
     memcpy(waiting->texts[at], field->at, field->length);
     waiting->names[at] = (struct id_text){ waiting->texts[at], field->length };

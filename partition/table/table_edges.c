@@ -210,10 +210,11 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
                                  "(iconv -f LATIN1 -t UTF-8)",
                                  what, value_show(field, shown));
     if (plain ? field->length > ID_TEXT_MAX : !value_is_name(field))
-        return table_reader_fail(&reading->reader, TR_EFORMAT,
-                                 "the %s '%s' is no name: names are UTF-8 without control "
-                                 "characters, of at most %u bytes",
-                                 what, value_show(field, shown), ID_TEXT_MAX);
+        return table_reader_fail(
+            &reading->reader, TR_EFORMAT,
+            "the %s '%s' cannot be kept as a name: names are UTF-8 of at most %u bytes, without "
+            "line ends and other control characters; write it so",
+            what, value_show(field, shown), ID_TEXT_MAX);
     if (reading->edges->rows < FRACTION_ROWS)
         edges_note_number(reading, field, column == reading->roles.target);
     *name = (struct id_text){ field->at, field->length };
@@ -235,7 +236,7 @@ static int edges_take_values(struct edge_reading *reading, const struct table_fi
         const struct table_field *field = &fields[reading->roles.weight - 1];
         if (!value_is_number(&reading->values, field, &number) || !isfinite((float)number))
             return table_reader_fail(reader, TR_EFORMAT,
-                                     "the weight '%s' is no number; one is written as 1.5 or 2e-3",
+                                     "the weight '%s' is not a number such as 1.5 or 2e-3",
                                      value_show(field, shown));
         reading->weights[reading->count] = (float)number;
     }
@@ -243,9 +244,10 @@ static int edges_take_values(struct edge_reading *reading, const struct table_fi
         const struct table_field *field = &fields[reading->roles.time - 1];
         if (!value_is_number(&reading->values, field, &number) || number != trunc(number) ||
             fabs(number) > TIME_MAX)
-            return table_reader_fail(reader, TR_EFORMAT,
-                                     "the time '%s' is no whole number; write seconds, for example",
-                                     value_show(field, shown));
+            return table_reader_fail(
+                reader, TR_EFORMAT,
+                "the time '%s' is not a whole number; write seconds, for example",
+                value_show(field, shown));
         reading->row_times[reading->count] = (int64_t)number;
     }
     return 0;

@@ -190,8 +190,7 @@ static int take_masks(struct table_nodes *nodes, struct table_reader *reader, ui
         if (value_is_missing(field))
             return 0;
         if (!value_is_split(field, &mask))
-            return table_reader_fail(reader, TR_EFORMAT,
-                                     "the split '%s' is none of train, val and test",
+            return table_reader_fail(reader, TR_EFORMAT, "the split '%s' is not train, val or test",
                                      value_show(field, shown));
         nodes->masks[row_number] = (uint8_t)(1u << mask);
         nodes->has_masks[mask] = true;

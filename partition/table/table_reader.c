@@ -228,7 +228,7 @@ static int load_object(struct table_reader *reader, const char *line, size_t len
     if (object == NULL && json_error_code(&why) == json_error_out_of_memory)
         return table_reader_fail(reader, TR_ENOMEM, "no memory for it");
     if (!json_is_object(object))
-        return table_reader_fail(reader, TR_EFORMAT, "is no JSON object: %.100s",
+        return table_reader_fail(reader, TR_EFORMAT, "is not a JSON object: %.100s",
                                  object == NULL ? why.text : "each line has one");
     return 0;
 }

@@ -46,7 +46,7 @@ int json_take_text(const struct json_field *field, const char *key, char **out, 
         return rv;
     const char *text = json_string_value(found.value);
     if (text[0] == '\0' || strlen(text) != json_string_length(found.value))
-        return json_fail(&found, error, TR_EFORMAT, "the text is empty, or has a zero byte in it");
+        return json_fail(&found, error, TR_EFORMAT, "the text is empty, or contains a zero byte");
     /* The text is copied before the old one is freed: a failure leaves *out as it was. */
     char *copy = strdup(text);
     if (copy == NULL)

@@ -78,10 +78,10 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     /* The kind of file is checked before the attempt to connect: a plain file refuses that as a
      * stale socket does, and would then be removed. */
     if (!S_ISSOCK(status.st_mode))
-        return error_set(error, TR_EINVAL,
-                         "unix:%s: there is something that is no socket; remove it or choose "
-                         "another path",
-                         path);
+        return error_set(
+            error, TR_EINVAL,
+            "unix:%s: a file that is not a socket is there; remove it or choose another path",
+            path);
     if (is_answered(address))
         return error_set(error, TR_EEXIST,
                          "unix:%s: another process listens there; stop it or choose another path",

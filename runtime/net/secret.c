@@ -20,7 +20,7 @@ static int check_facts(const char *path, int fd, size_t *size, struct error *err
     if (fstat(fd, &facts) != 0)
         return error_set_errno(error, errno, "%s", path);
     if (!S_ISREG(facts.st_mode))
-        return error_set(error, TR_EINVAL, "%s: is no file", path);
+        return error_set(error, TR_EINVAL, "%s: is not a plain file", path);
     if ((facts.st_mode & 077) != 0)
         return error_set(error, TR_EPERM,
                          "%s: holds a secret, but others than its owner may use it (mode %04o); "
@@ -138,8 +138,8 @@ int secret_decode_key(const char *path, struct secret *key, struct error *error)
     bool valid = key->size <= 2 * SECRET_KEY_BYTES_MAX && (decode_hex(key) || decode_base64(key));
     if (!valid)
         rc = error_set(error, TR_EFORMAT,
-                       "%s: is no key in hexadecimal or base64; make one with: "
-                       "(umask 077; openssl rand -hex 32 >%s)",
+                       "%s: is not a key in hexadecimal or base64; make one with: (umask 077; "
+                       "openssl rand -hex 32 >%s)",
                        path, path);
     else if (key->size < SECRET_KEY_BYTES_MIN)
         rc = error_set(error, TR_EFORMAT,

@@ -61,7 +61,7 @@ static const char *alert(int reason)
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
         return "the peer does not accept our certificate";
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-        return "the peer wants a certificate, and we have a shared key or none";
+        return "the peer asks for a certificate, and we have a shared key or nothing";
     case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
         return "the peer does not speak TLS 1.3";
     case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:

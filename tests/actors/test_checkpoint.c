@@ -449,7 +449,7 @@ static void a_part_counts_beside_the_manifest_of_its_era(void **unused)
     assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, bytes, NULL), 0);
     assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 2, 1, &part, NULL, &error),
                      TR_ENOENT);
-    assert_non_null(strstr(error.text, "the checkpoint of step 6 is of era 1 instead of 2"));
+    assert_non_null(strstr(error.text, "the checkpoint of step 6 belongs to era 1 instead of 2"));
     snprintf(path, sizeof path, "%s/checkpoint-6/" CHECKPOINT_MANIFEST, folder);
     assert_int_equal(files_remove_tree(files_posix, path, NULL), 0);
     assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL),
@@ -1021,7 +1021,7 @@ static void what_does_not_fit_its_manifest_is_refused(void **unused)
     snprintf(to, sizeof to, "%s/checkpoint-5", folder);
     assert_int_equal(rename(from, to), 0);
     assert_int_equal(checkpoint_find(files_posix, folder, 5, &manifest, &error), TR_EFORMAT);
-    assert_non_null(strstr(error.text, "it is of step 4"));
+    assert_non_null(strstr(error.text, "the manifest says step 4"));
     assert_null(manifest.parts);
     /* A folder with a name of its own, as a person copied it, promises no step. */
     snprintf(from, sizeof from, "%s/mine", folder);

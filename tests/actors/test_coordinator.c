@@ -978,7 +978,7 @@ static void barriers_are_taken_up_to_their_bounds(void **unused)
     asker_spawn(&asker, &coordinator_ops, &options);
     asker.timeout_ns = 10 * MS;
     ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .count = 0 });
-    assert_refused_with(&asker, TR_ERANGE, "rank 0 of 0 cannot come to a barrier");
+    assert_refused_with(&asker, TR_ERANGE, "rank 0 of 0 cannot enter a barrier");
     ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .rank = 1, .count = 1 });
     assert_refused_with(&asker, TR_ERANGE, "rank 1 of 1 cannot");
     ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .count = 65537 });

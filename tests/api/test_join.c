@@ -264,7 +264,7 @@ static void check_refusals(struct tr_session *session, struct tr_graph *graph, c
     refused(tr_nodes_join((struct tr_nodes *[]){ first, again }, 2, &out, &failure), TR_EINVAL,
             "sets 0 and 1 are both of node type");
     refused(tr_nodes_join((struct tr_nodes *[]){ first, foreign }, 2, &out, &failure), TR_EMISMATCH,
-            "set 1 is of another graph");
+            "set 1 belongs to another graph");
     refused(tr_nodes_join(&joined, 1, &out, &failure), TR_EINVAL, "set 0 has several node types");
     struct tr_nodes *other_type, *dealt, *pairs;
     const uint64_t end = 0;

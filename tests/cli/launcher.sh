@@ -302,7 +302,7 @@ expect "so is one without its end" fails_with "input ended before the line of th
 keyless "printf '%03000d\\n' 7"
 expect "and one that is too long" fails_with "longer than a key"
 keyless "echo short"
-expect "and a line that is no key" fails_with "is no key in hexadecimal"
+expect "and a line that is no key" fails_with "is not a key in hexadecimal"
 
 # A launcher that is killed while it asks a host leaves the file that it asked for; the next one removes
 # those of the dead, and no others.

@@ -50,7 +50,7 @@ echo 480 | pack "$work/both/raw/num-edge-list"
 rm "$work/both/raw/edge-feat.csv.gz"
 troupe import ogb "$work/both" --out "$work/raw-both" --undirected --quiet
 expect "but not in silence to edges that have them" \
-    says 'of 240 pairs of nodes 240 had edges both ways .* twice now: import without --undirected$'
+    says '240 of 240 pairs of nodes had edges both ways .* twice: import without --undirected$'
 troupe partition "$work/raw" --parts 2 --method random --name rings --out "$work/rings" --quiet
 troupe train "$work/rings/rings.json" --epochs 30 --run "$work/trained" --quiet
 expect "what was imported trains" says '^test accuracy  *1'

@@ -153,7 +153,7 @@ done
 printf '0 1\n1 2\n2 0\n' >"$work/tiny.txt"
 troupe partition "$work/tiny.txt" --parts 3 --out "$work/few" --name tiny --quiet
 expect "more partitions than METIS could be asked for are made" exited 0
-expect "and that it was not asked is said" says '^METIS was not asked  *there are no more nodes than partitions'
+expect "and that it was not asked is said" says '^METIS was not run  *there are no more nodes than partitions'
 troupe partition "$work/tiny.txt" --parts 2 --out "$work/few-2" --name tiny --json --quiet
 expect "nothing is said where it was" sh -c "! grep -q metis_unasked '$work/out'"
 troupe partition "$work/tiny.txt" --parts 3 --method random --out "$work/few-3" --name tiny --json --quiet

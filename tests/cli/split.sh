@@ -6,7 +6,7 @@ raw=$work/raw
 troupe generate sbm --nodes 1000 --edges 5000 --features 4 --classes 4 --seed 3 --out "$raw" --quiet
 cp "$raw/metadata.json" "$work/before"
 troupe split "$raw"
-expect "masks that are there are not replaced" fails_with "'train_mask' already; set --replace to make it anew"
+expect "masks that are there are not replaced" fails_with "'train_mask' already; set --replace to make it again"
 expect "and the graph is as it was" cmp -s "$raw/metadata.json" "$work/before"
 troupe split "$raw" --replace --json
 expect "the default ratio is 60/20/20" says '"nodes":1000,"train":600,"validation":200,"test":200'

@@ -62,9 +62,9 @@ expect "which import edges takes too" says '"nodes":4,"edges":2'
 troupe import table --edges "$work/bars" --delimiter bar --out "$work/bars-raw" --replace --json --quiet
 expect "and a word for the bar" says '"nodes":3,"edges":2'
 troupe import table --edges "$work/bars" --delimiter '::' --out "$work/made/raw" --quiet
-expect "two characters are refused" refuses_with "--delimiter ::: is none; give a word (any, comma, .* or one of "
+expect "two characters are refused" refuses_with "--delimiter ::: not a delimiter; give a word (any, comma, .* or one of "
 troupe import table --edges "$work/bars" --delimiter e --out "$work/made/raw" --quiet
-expect "so is a letter" refuses_with "--delimiter e: is none"
+expect "so is a letter" refuses_with "--delimiter e: not a delimiter"
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --features= --out "$work/bare" --json --quiet
 expect "--features= with nothing behind it takes no column for a feature" says '"feature_width":0'
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --labels= --out "$work/made/raw" --quiet
@@ -79,10 +79,10 @@ expect "a file that says that it is bipartite has two kinds of numbers" \
     says "^hint  *1 number is in both columns 1 and 2, .*(sed '/^%/!s/^/u/' EDGES"
 troupe import edges "$work/out.bip" --out "$work/bip" --replace --quiet
 expect "of which import edges says so too" \
-    says "^hint  *columns 1 and 2 are two kinds of things, .* with .troupe import table. (sed '/^%/!s/^/u/' FILE"
+    says "^hint  *columns 1 and 2 number two kinds of things, .* with .troupe import table. (sed '/^%/!s/^/u/' FILE"
 printf 'userId,movieId\n1,1\n2,1\n' >"$work/pairs.csv"
 troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
-expect "and of columns by their names" says "^hint  *columns 1 and 2 are two kinds .* (sed '2,[$]s/^/u/' FILE"
+expect "and of columns by their names" says "^hint  *columns 1 and 2 number two kinds .* (sed '2,[$]s/^/u/' FILE"
 printf 'userId,movieId\n1,11\n2,12\n' >"$work/pairs.csv"
 troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
 expect "and not where no number is in both" sh -c "! grep -q 'two kinds' '$work/out'"

@@ -119,7 +119,7 @@ mkdir "$work/other"
 echo '{"architectures":["x"]}' >"$work/other/config.json"
 troupe train "$graph" --run "$work/other" --epochs 1 --quiet --replace
 expect "another program's config.json is not replaced" \
-    fails_with "other/config.json: is not of a run, and is not replaced; remove it, or give another folder as --run"
+    fails_with "other/config.json: does not belong to a run, so it is not replaced; remove it, or give another folder as --run"
 expect "it is there still" grep -q architectures "$work/other/config.json"
 touch "$work/run/.config.json.tmp-4194305-0" # as a kill at the start of a run leaves it
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet --replace --model gcn --hidden 8
@@ -212,7 +212,7 @@ sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "and inference has what they have" says "\"accuracy\":$(cat "$work/accuracy")"
 troupe train "$graph" --run "$work/none" --residual --quiet
-expect "two layers have none that is residual" refuses_with "--residual is of the hidden layers after the first; give --fanout a number for each of at least 3 layers"
+expect "two layers have none that is residual" refuses_with "--residual changes hidden layers after the first, so it needs 3 layers at least; give --fanout a number for each"
 learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch
 expect "models with batch normalisation learn" more "$(result test_accuracy)" 0.8
 sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"

@@ -259,7 +259,7 @@ static void a_file_of_an_archive(void **state)
     put_text(*state, "text.zip", "0 1\n");
     assert_int_equal(read_text(at(*state, "text.zip"), files_posix, "0 1\n", &error), 0);
     assert_int_equal(read_text(at(*state, "text.zip/a"), files_posix, "", &error), TR_EFORMAT);
-    assert_says(&error, TR_EFORMAT, "text.zip: is no zip archive");
+    assert_says(&error, TR_EFORMAT, "text.zip: is not a zip archive");
 }
 
 /* A checksum of the archive's own guards its files. */

@@ -249,7 +249,7 @@ static void optional_fields_are_taken(void **state)
 
     assert_int_equal(json_take_text(&root, "absent", &text, &error), 0);
     assert_int_equal(json_take_text(&root, "empty", &text, &error), TR_EFORMAT);
-    assert_string_equal(error.text, "x.json: empty: the text is empty, or has a zero byte in it");
+    assert_string_equal(error.text, "x.json: empty: the text is empty, or contains a zero byte");
     assert_int_equal(json_take_text(&root, "null", &text, &error), TR_EFORMAT);
     assert_string_equal(text, "before");
     assert_int_equal(json_take_text(&root, "text", &text, &error), 0);
