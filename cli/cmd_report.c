@@ -30,7 +30,7 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_TEXTS,
       .offset = AT(classes),
       .metavar = "FILE.json",
-      .help = "show the classes of this output of troupe infer --by-class --json too" },
+      .help = "also show the classes in this output of troupe infer --by-class --json" },
     OPTION_ROW_JSON(struct report_values),
     OPTION_ROW_END,
 };
