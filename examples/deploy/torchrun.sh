@@ -31,7 +31,8 @@ troupe sample &
 sampler=$!
 trap 'kill $server $sampler 2>/dev/null' EXIT INT TERM
 
-# The host alone would name several trainers; their ranks tell them apart.
-env -u TROUPE_HOST torchrun --nnodes="$HOSTS" --nproc-per-node="$TRAINERS" --max-restarts=5 \
-    --rdzv-backend=c10d --rdzv-endpoint="$rendezvous:29500" "$@"
+# The host alone would name several trainers; their ranks tell them apart. PyTorch before 2.0 takes options
+# with underscores alone.
+env -u TROUPE_HOST torchrun --nnodes="$HOSTS" --nproc_per_node="$TRAINERS" --max_restarts=5 \
+    --rdzv_backend=c10d --rdzv_endpoint="$rendezvous:29500" "$@"
 wait
