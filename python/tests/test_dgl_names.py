@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -208,8 +209,27 @@ def test_a_tensor_is_attached_by_name(g) -> None:
     g.ndata["mine"] = again
     assert g.ndata["mine"] is again and "mine" in g.nodes["_N"].data
     del g.ndata["mine"]
+    plain = torch.arange(count)
+    g.ndata["plain"] = plain
+    assert g.ndata["plain"] is plain and "plain" in g.ndata
+    with pytest.raises(ValueError, match=f"3 rows, but the type has {count}"):
+        g.ndata["short"] = plain[:3]
+    with pytest.raises(TypeError, match="give a DistTensor or a tensor, not list"):
+        g.ndata["list"] = [0] * count
     with pytest.raises(KeyError, match="belongs to the partitions"):
         del g.ndata["feat"]
+
+
+def test_the_book_of_an_open_graph_is_read_once(world, tmp_path: Path) -> None:
+    """Programs ask for it with each batch, some when the folder is gone."""
+    shutil.copytree(world.path.parent, tmp_path / "parts")
+    distributed.initialize(None)
+    with distributed.DistGraph("g", part_config=tmp_path / "parts" / world.path.name) as g:
+        before = g.get_partition_book().metadata()
+        (tmp_path / "parts").rename(tmp_path / "gone")
+        assert g.get_partition_book().metadata() == before
+        assert g.ndata["feat"].part_policy.get_size() == g.num_nodes()
+    distributed.exit_client()
 
 
 def test_a_tensor_of_several_trainers_lies_with_its_owners(g) -> None:

@@ -153,7 +153,9 @@ def test_edges_between_nodes_are_found_or_named(graph: troupe.DistGraph) -> None
     u, v = every[0][some], every[1][some]
     assert graph.has_edges_between(u, v).all()
     found = graph.edge_ids(u, v)
-    first = [np.flatnonzero((every[0] == a) & (every[1] == b))[0] for a, b in zip(u, v, strict=True)]
+    first = [
+        np.flatnonzero((every[0] == a) & (every[1] == b))[0] for a, b in zip(u, v, strict=True)
+    ]
     assert np.array_equal(found, first)
     assert graph.edge_ids(int(u[0]), int(v[0])) == first[0]
     joined = set(zip(*(ends.tolist() for ends in every), strict=True))

@@ -33,6 +33,7 @@ class PartitionBook:
         ``DIR/NAME.json``, as partitioning wrote it.
     partid : int
         The partition that `nid2localnid` counts from.
+    opened : the library's own book, of the same path, where it is open already.
     """
 
     def __init__(
@@ -41,10 +42,13 @@ class PartitionBook:
         partid: int = 0,
         tensors: str = "numpy",
         graph: DistGraph | None = None,
+        opened: Any = None,
     ) -> None:
-        box = ffi.new("struct tr_book **")
-        call(lib.tr_book_open, encoded(path), box)
-        self._book: Any = owned(box[0], lib.tr_book_close)
+        if opened is None:
+            box = ffi.new("struct tr_book **")
+            call(lib.tr_book_open, encoded(path), box)
+            opened = owned(box[0], lib.tr_book_close)
+        self._book: Any = opened
         self.path = os.fspath(path)
         self.partid = partid
         self.graph = graph

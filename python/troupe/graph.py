@@ -389,9 +389,7 @@ class DistGraph:
             return int(found[0])
         return id_tensor(found, self.tensors)
 
-    def in_degrees(
-        self, v: Any = None, ntype: str | None = None, etype: EtypeName = None
-    ) -> Any:
+    def in_degrees(self, v: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
         """In-degrees in the whole graph: int64; None: of all nodes.
 
         Over all edge types that go into `ntype`; or along `etype` alone, whose nodes they are then.

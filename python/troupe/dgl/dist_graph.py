@@ -87,7 +87,7 @@ class DistGraph(troupe_graph.DistGraph):
         # those that were put beside features, and the newest object of each name.
         self.written: dict[tuple[str, str | None], Any] = {}
         self.attached: WeakValueDictionary[tuple[str, str | None], Any] = WeakValueDictionary()
-        self.added: dict[tuple[bool, int], dict[str, DistTensor]] = {}
+        self.added: dict[tuple[bool, int], dict[str, Any]] = {}
         self.handles: WeakValueDictionary[tuple[str, str | None], DistTensor]
         self.handles = WeakValueDictionary()
         # Of a job of several processes: those that nobody here uses, but others may until the next
@@ -196,7 +196,8 @@ class DistGraph(troupe_graph.DistGraph):
 
     def get_partition_book(self) -> GraphPartitionBook:
         """Which partition owns which nodes and edges."""
-        return GraphPartitionBook(self._book.path, self.part_id, graph=self)
+        opened = self._book.pointer()  # programs ask for it with every batch
+        return GraphPartitionBook(self._book.path, self.part_id, graph=self, opened=opened)
 
     def get_node_partition_policy(self, ntype: str | None = None) -> PartitionPolicy:
         """How rows of a node type lie in partitions."""
@@ -259,9 +260,7 @@ class DistGraph(troupe_graph.DistGraph):
             not_yet("edge_subgraph(store_ids=False)", "leave it at True")
         return edge_subgraph(self, edges, relabel_nodes)
 
-    def in_degrees(
-        self, v: Any = None, ntype: str | None = None, etype: EtypeName = None
-    ) -> Any:
+    def in_degrees(self, v: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
         """In-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
         return super().in_degrees(_unless_all(v), ntype, etype)
 

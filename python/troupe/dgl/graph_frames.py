@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 HIDDEN = "_balance_"
 
 
-class GraphFrame(MutableMapping[str, DistTensor]):
-    """Tensors of one type by name. Those of the partitions can be neither changed nor removed."""
+class GraphFrame(MutableMapping[str, Any]):
+    """Tensors of one type by name. Those of the partitions can be neither changed nor removed.
+
+    What a program puts beside them is a DistTensor, or a tensor that this process alone knows.
+    """
 
     def __init__(self, graph: DistGraph, of_edges: bool, number: int) -> None:
         self._graph = graph
@@ -26,7 +29,7 @@ class GraphFrame(MutableMapping[str, DistTensor]):
         self._tables = {name: t for name, t in tables.items() if not name.startswith(HIDDEN)}
         self._added = graph.added.setdefault((of_edges, number), {})
 
-    def __getitem__(self, name: str) -> DistTensor:
+    def __getitem__(self, name: str) -> Any:
         if name in self._added:
             return self._added[name]
         info = self._tables.get(name)
@@ -35,9 +38,11 @@ class GraphFrame(MutableMapping[str, DistTensor]):
             raise KeyError(f"no feature {name!r}; the type has {known}")
         return GraphTensor(self._graph, self._of_edges, self._number, info)
 
-    def __setitem__(self, name: str, value: DistTensor) -> None:
-        if not isinstance(value, DistTensor):
-            raise TypeError(f"{name!r}: give a DistTensor, not {type(value).__name__}")
+    def __setitem__(self, name: str, value: Any) -> None:
+        import torch
+
+        if not isinstance(value, (DistTensor, torch.Tensor)):
+            raise TypeError(f"{name!r}: give a DistTensor or a tensor, not {type(value).__name__}")
         rows = self._graph.rows_of_type(self._of_edges, self._number)
         if len(value) != rows:
             raise ValueError(f"{name!r}: {len(value)} rows, but the type has {rows}")

@@ -30,8 +30,9 @@ class GraphPartitionBook(PartitionBook):
         partid: int = 0,
         tensors: str = "torch",
         graph: DistGraph | None = None,
+        opened: Any = None,
     ) -> None:
-        super().__init__(path, partid, tensors, graph)
+        super().__init__(path, partid, tensors, graph, opened)
         self.types = DGLTypes(self.types)
         if not 0 <= partid < self.num_partitions():
             raise ValueError(f"part_id={partid}: {path} has {self.num_partitions()} partitions")
