@@ -110,7 +110,8 @@ def reverse_edges(g: Any, etype: Canonical, eids: Any, reverse: Canonical) -> Id
     sources, targets = (np.asarray(ends) for ends in g.find_edges(eids, etype=etype))
     _, _, first = edges_between(g, sources, targets, etype)
     found = np.full(len(ids), NO_EDGE)
-    # The first of parallel edges, as nearly all are, is made of the same as the first of the others.
+    # The first of parallel edges, as nearly all are, is made of the same as the first of the
+    # others.
     one = first == ids
     _, _, found[one] = edges_between(g, targets[one], sources[one], reverse)
     if not one.all():

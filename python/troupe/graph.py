@@ -438,7 +438,7 @@ class DistGraph:
         return found[2] if form == "eid" else tuple(found[:2] if form == "uv" else found)
 
     def has_edges_between(self, u: Any, v: Any, etype: EtypeName = None) -> Any:
-        """Whether there is an edge from each source to its destination: bool, of one pair or of many.
+        """Whether there is an edge from each source to its destination: bool, of one pair or many.
 
         All in-edges of the destinations are looked through.
         """

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import edge_queries
 from ..sampler import NeighborSampler, SampledEdges
 from ..types import EID
@@ -114,8 +112,9 @@ def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
         for number, (_, target) in enumerate(graph.types.ends):
             if target == graph.types.ntype(name):
                 etype = graph.types.canonical_etypes[number]
-                edges = edge_queries.in_edges(graph, ids, etype)
-                found[number] = tuple(map(torch.from_numpy, edges))
+                sources, targets, numbers = edge_queries.in_edges(graph, ids, etype)
+                ends = torch.from_numpy(sources), torch.from_numpy(targets)
+                found[number] = (*ends, torch.from_numpy(numbers))
     return graph_of_edges(graph, found)
 
 
