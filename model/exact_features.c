@@ -70,9 +70,10 @@ static void convert_row(const struct pass *pass, size_t row, float *to)
     if (model_configuration(pass->model)->normalise)
         kernels->scale(to, features_norm(kernels, to, rows->width), rows->width);
     const struct params *params = model_params(pass->model);
-    if (params->columns > 0)
-        features_standardise(to, pass->weights + params->means, pass->weights + params->factors,
-                             rows->width);
+    if (params->columns > 0) {
+        const struct feature_columns columns = params_feature_columns(params, pass->weights);
+        features_standardise(to, &columns, rows->width);
+    }
 }
 
 static size_t block_end(const struct pass *pass, size_t begin)

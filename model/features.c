@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/features.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "graph/logarithm.h"
 
 static float from_bits(uint32_t bits)
 {
@@ -78,8 +81,20 @@ float features_norm(const struct kernels *kernels, const float *row, size_t widt
     return sum > 0 ? (float)(1 / sum) : 1.0f;
 }
 
-void features_standardise(float *row, const float *means, const float *factors, size_t width)
+float features_logarithm(float value, float centre, float unit)
 {
-    for (size_t i = 0; i < width; i++)
-        row[i] = (row[i] - means[i]) * factors[i];
+    double u = ((double)value - (double)centre) / (double)unit;
+    if (!isfinite(u))
+        return (float)u;
+    double size = logarithm(1 + fabs(u));
+    return (float)(u < 0 ? -size : size);
+}
+
+void features_standardise(float *row, const struct feature_columns *columns, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        if (columns->units != NULL && columns->units[i] != 0)
+            row[i] = features_logarithm(row[i], columns->centres[i], columns->units[i]);
+        row[i] = (row[i] - columns->means[i]) * columns->factors[i];
+    }
 }

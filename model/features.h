@@ -19,7 +19,18 @@ void features_convert(enum tr_dtype dtype, const void *from, size_t count, float
 /* The factor of a row by which its magnitudes add up to 1; 1 for a row of zeros. */
 float features_norm(const struct kernels *kernels, const float *row, size_t width);
 
-/* Takes from each element its column's mean, and multiplies the rest by its factor. */
-void features_standardise(float *row, const float *means, const float *factors, size_t width);
+/* By what columns are standardised, each array a number a column. Of a column whose unit is not 0
+ * the logarithm is taken before: sign(u) log(1 + |u|) of u = (x - centre) / unit, so that numbers
+ * within a unit of the centre stay nearly as they are, and only the others move closer. */
+struct feature_columns {
+    const float *means, *factors;
+    const float *centres, *units; /* NULL: no column's logarithm is taken */
+};
+
+float features_logarithm(float value, float centre, float unit);
+
+/* Takes from each element, or its logarithm, the column's mean, and multiplies the rest by its
+ * factor. */
+void features_standardise(float *row, const struct feature_columns *columns, size_t width);
 
 #endif

@@ -116,8 +116,8 @@ static void prepare_row(const struct input_job *job, size_t row, float *to)
         if (from != to)
             memcpy(to, from, width * sizeof *to);
         from = to;
-        features_standardise(to, job->weights + params->means, job->weights + params->factors,
-                             width);
+        const struct feature_columns columns = params_feature_columns(params, job->weights);
+        features_standardise(to, &columns, width);
     }
     if (job->dropout->threshold > 0) {
         struct dropout scaled = *job->dropout;

@@ -30,7 +30,7 @@ struct model {
     struct layer_tools tools;
     struct tensor weights;   /* [1][params.count] */
     struct tensor beginning; /* the same, where the first weights are not drawn */
-    struct tensor columns;   /* [1][2 * inputs], where they are standardised: means, then factors */
+    struct tensor columns;   /* [1][2 or 4 * inputs], by what they are standardised (model.h) */
     struct tensor gradients; /* [1][params.count] */
     struct tensor applied_weights, applied_gradients; /* [1][applied.count] */
     struct optimiser optimiser;
@@ -134,7 +134,7 @@ int model_begin_with(struct model *model, const float *weights)
 
 int model_standardise_with(struct model *model, const float *columns)
 {
-    size_t count = 2 * (size_t)model->params.columns;
+    size_t count = model->params.count - model->params.means;
     int rc = tensor_resize(&model->columns, 1, count);
     if (rc != 0)
         return rc;

@@ -69,8 +69,9 @@ void model_reset(struct model *model);
 /* Resets it, now and by model_reset(), to a copy of weights [parameters]. TR_ENOMEM. */
 int model_begin_with(struct model *model, const float *weights);
 
-/* Standardises the features by columns, means and then factors of all inputs, now and after a
- * model_reset() to drawn weights. For a configuration that standardises. TR_ENOMEM. */
+/* Standardises the features by columns, means and then factors of all inputs, and with logarithms
+ * centres and units too, now and after a model_reset() to drawn weights. For a configuration that
+ * standardises. TR_ENOMEM. */
 int model_standardise_with(struct model *model, const float *columns);
 
 /* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for types that the model

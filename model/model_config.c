@@ -230,6 +230,9 @@ int model_config_check(const struct model_config *config, struct error *error)
                          "model: residual with %u layers; it changes hidden layers after the "
                          "first, so it needs %u at least",
                          config->layers, MODEL_RESIDUAL_LAYERS);
+    if (config->logarithms && !config->standardise)
+        return error_set(error, TR_EINVAL,
+                         "model: logarithms of columns are taken where standardise is true");
     int rc = check_relations(config, error);
     return rc == 0 ? check_class_weights(config, error) : rc;
 }

@@ -43,6 +43,7 @@ struct model_config {
     float input_dropout; /* of the features, in [0, 1); the Planetoid recipes drop 0.5 of them */
     bool normalise;      /* divide each feature row by the sum of its magnitudes */
     bool standardise;    /* shift and scale each column of features as the parameters say */
+    bool logarithms;     /* of columns that they name, taken before: with standardise alone */
     uint64_t seed;
     bool residual;        /* hidden layers behind the first add their input to their products */
     enum model_norm norm; /* of hidden layers, before their relu */

@@ -265,7 +265,9 @@ int params_layout(struct params *params, const struct model_config *config, enum
     params->columns = config->standardise ? config->inputs : 0;
     params->means = next;
     params->factors = params->means + params->columns;
-    params->count = params->factors + params->columns;
+    params->centres = params->factors + params->columns;
+    params->units = params->centres + (config->logarithms ? params->columns : 0);
+    params->count = params->units + (config->logarithms ? params->columns : 0);
     return 0;
 }
 
@@ -579,6 +581,15 @@ static void view_relations(const struct params *params, struct view_list *list)
     }
 }
 
+struct feature_columns params_feature_columns(const struct params *params, const float *weights)
+{
+    bool logarithms = params->config->logarithms;
+    return (struct feature_columns){ .means = weights + params->means,
+                                     .factors = weights + params->factors,
+                                     .centres = logarithms ? weights + params->centres : NULL,
+                                     .units = logarithms ? weights + params->units : NULL };
+}
+
 int params_views(const struct params *params, struct param_view **views, size_t *count)
 {
     struct view_list list = { 0 };
@@ -590,6 +601,10 @@ int params_views(const struct params *params, struct param_view **views, size_t 
     if (params->columns > 0) {
         add_view(&list, params->means, 1, &columns, "features.mean");
         add_view(&list, params->factors, 1, &columns, "features.factor");
+    }
+    if (params->columns > 0 && params->config->logarithms) {
+        add_view(&list, params->centres, 1, &columns, "features.log_centre");
+        add_view(&list, params->units, 1, &columns, "features.log_unit");
     }
     *views = list.views;
     *count = list.count;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "graph/batch.h"
+#include "model/features.h"
 #include "model/model_config.h"
 
 /* What one relation adds: W * (what the edges gather of the source type's rows). */
@@ -96,6 +97,8 @@ struct params {
     uint32_t columns; /* of features that are standardised; 0: none are */
     size_t means;     /* [columns] */
     size_t factors;   /* [columns] */
+    size_t centres;   /* [columns], and */
+    size_t units;     /* [columns], where logarithms of columns may be taken */
     size_t count;
 };
 
@@ -106,6 +109,9 @@ void params_fini(struct params *params);
 
 /* The part of a layer for a node type, or NULL: nobody needs its rows. */
 const struct layer_params *params_part(const struct params *params, uint32_t layer, uint32_t ntype);
+
+/* Where the weights have by what features are standardised. For columns above 0. */
+struct feature_columns params_feature_columns(const struct params *params, const float *weights);
 
 /* Does every node attend to itself as to a neighbour? So it does in a gat of one relation, from a
  * type to itself; in others it has a matrix for that. */

@@ -160,6 +160,7 @@ lib_LTLIBRARIES += libtroupe-model.la
 pkgconfig_DATA += troupe-model.pc
 libtroupe_model_la_SOURCES = \
     graph/key.c \
+    graph/logarithm.c \
     graph/types.c \
     launch/argv_builder.c \
     partition/store/npy_write.c \

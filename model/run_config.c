@@ -94,6 +94,8 @@ static json_t *whole_model_to_json(const struct model_config *model)
         rv |= json_object_set_new(object, "residual", json_true());
     if (model->standardise)
         rv |= json_object_set_new(object, "standardise", json_true());
+    if (model->logarithms)
+        rv |= json_object_set_new(object, "logarithms", json_true());
     if (model->bases != 0)
         rv |= json_object_set_new(object, "bases", json_integer(model->bases));
     if (model->heads > 1)
@@ -281,6 +283,7 @@ static int read_model(const struct json_field *run, struct model_config *model,
         { "bases", VALUE_COUNT, &model->bases, true },
         { "heads", VALUE_COUNT, &model->heads, true },
         { "standardise", VALUE_BOOL, &model->standardise, true },
+        { "logarithms", VALUE_BOOL, &model->logarithms, true },
     };
     struct json_field object;
     int rv = json_get(run, "model", JSON_OBJECT, &object, error);
@@ -386,11 +389,17 @@ static void list_option(const char *field, char *text, size_t bytes)
     static const struct {
         const char *field, *option;
     } RENAMED[] = {
-        { "model.kind", "options.model" },         { "model.layers", "options.num_layers" },
-        { "replace", "options.with_replacement" }, { "deal_hash", "options.deal" },
-        { "from_hash", "options.from" },           { "model.inputs", "model.inputs" },
-        { "model.classes", "model.classes" },      { "model.beta1", "model.beta1" },
-        { "model.beta2", "model.beta2" },          { "model.eps", "model.eps" },
+        { "model.kind", "options.model" },
+        { "model.layers", "options.num_layers" },
+        { "replace", "options.with_replacement" },
+        { "deal_hash", "options.deal" },
+        { "from_hash", "options.from" },
+        { "model.inputs", "model.inputs" },
+        { "model.classes", "model.classes" },
+        { "model.beta1", "model.beta1" },
+        { "model.logarithms", "model.logarithms" },
+        { "model.beta2", "model.beta2" },
+        { "model.eps", "model.eps" },
     };
     size_t used = strlen(text);
     const char *before = used > 0 ? ", " : "", *dot = strrchr(field, '.');
@@ -458,6 +467,12 @@ void run_config_take_layers(struct run_config *config, const struct run_config *
     memcpy(config->fanout, of->fanout, sizeof config->fanout);
 }
 
+void run_config_take_logarithms(struct run_config *config, const struct run_config *of)
+{
+    config->model.logarithms = config->model.standardise && of->model.logarithms;
+    config->choose_logarithms = false;
+}
+
 void run_config_adopt(struct run_config *config, const struct run_config *begun)
 {
     if (config->choose_epochs)
@@ -474,6 +489,7 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
         config->model.normalise = begun->model.normalise;
     if (config->choose_standardise)
         config->model.standardise = begun->model.standardise;
+    run_config_take_logarithms(config, begun);
     if (config->choose_layers)
         run_config_take_layers(config, begun);
     if (config->choose_kind)

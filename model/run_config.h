@@ -53,6 +53,8 @@ struct run_config {
      * were named. */
     bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise,
         choose_standardise, choose_layers, choose_kind;
+    /* Where columns are standardised, whoever chose that. */
+    bool choose_logarithms;
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */
@@ -89,6 +91,9 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
 
 /* Takes the layers and what they draw. */
 void run_config_take_layers(struct run_config *config, const struct run_config *of);
+
+/* Takes whether logarithms of columns are taken, behind whether they are standardised. */
+void run_config_take_logarithms(struct run_config *config, const struct run_config *of);
 
 /* Takes what nobody named from the configuration of a run that is gone on with. */
 void run_config_adopt(struct run_config *config, const struct run_config *begun);

@@ -60,7 +60,7 @@ struct run_job {
     struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
     struct model *model;
     float *beginning; /* the weights that all replicas begin with, [parameters]; NULL: drawn */
-    float *columns;   /* features are standardised by, [2 * inputs]; NULL: by what a file says */
+    float *columns;   /* features are standardised by, [4 * inputs]; NULL: by what a file says */
     float *class_weights;
     uint32_t ntype;           /* that has the labels */
     bool has_features;        /* any node type */

@@ -59,11 +59,14 @@ int run_job_choose(struct run_job *job, struct error *error);
  * nodes whose labels training may know. The classes are known. */
 int run_job_homophily(struct run_job *job, struct tr_nodes *train, double *homophily,
                       struct error *error);
-/* Measures columns [2 * inputs] over at most so many nodes: the means, then the factors. */
-int run_job_measure_columns(struct run_job *job, uint32_t rows_most, float *columns,
-                            struct error *error);
-/* Measures the job's own, which its models standardise by. *needed: is there one to shift or
- * scale? */
+/* *differ: are the features of neighbours less alike than chance makes them, beyond doubt? */
+int run_job_neighbours_differ(struct run_job *job, bool *differ, struct error *error);
+/* Measures columns [4 * inputs] over at most so many nodes: the means, the factors, the centres and
+ * the units, which are 0 unless logarithms may be taken. */
+int run_job_measure_columns(struct run_job *job, uint32_t rows_most, bool logarithms,
+                            float *columns, struct error *error);
+/* Measures the job's own, which its models standardise by, and chooses whether there are logarithms.
+ * *needed: is there a column to shift or scale? */
 int run_job_standardise(struct run_job *job, bool *needed, struct error *error);
 /* Weighs the classes by their shares of the training nodes. */
 int run_job_balance_classes(struct run_job *job, struct error *error);

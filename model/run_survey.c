@@ -239,9 +239,10 @@ static int advise_scales(const struct survey *s)
     if (model->types != NULL || !config->choose_standardise || model->standardise ||
         model->normalise || width == 0)
         return 0;
-    float *columns = malloc(2 * (size_t)width * sizeof *columns);
-    int rv = columns == NULL ? error_set(s->error, TR_ENOMEM, "no memory to look at the features")
-                             : run_job_measure_columns(s->job, SCALES_ROWS, columns, s->error);
+    float *columns = malloc(4 * (size_t)width * sizeof *columns);
+    int rv = columns == NULL
+                 ? error_set(s->error, TR_ENOMEM, "no memory to look at the features")
+                 : run_job_measure_columns(s->job, SCALES_ROWS, false, columns, s->error);
     for (uint32_t i = 0; i < width && rv == 0; i++) {
         float mean = fabsf(columns[i]), deviation = 1 / columns[width + i];
         if (mean <= FAR_DEVIATIONS * deviation && deviation <= LARGE_DEVIATION)

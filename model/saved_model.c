@@ -89,6 +89,7 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .norm = model_norm_name(config->norm),
                                          .residual = config->residual,
                                          .standardise = config->standardise,
+                                         .logarithms = config->logarithms,
                                          .edge_weight = model->config.edge_weight,
                                          .label_type = model->config.label_type,
                                          .etype_fanout = model->config.etype_fanout,

@@ -208,6 +208,7 @@ static void adopt_beginning(struct training *t)
     if (path != NULL && run_config_read(files_posix, path, &from, NULL) == 0) {
         if (t->config.choose_standardise)
             t->config.model.standardise = from.model.standardise;
+        run_config_take_logarithms(&t->config, &from);
         if (t->config.choose_layers)
             run_config_take_layers(&t->config, &from);
         if (t->config.choose_kind)

@@ -169,6 +169,7 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->normalise = from->normalise;
     config->choose_standardise = !from->standardise && !from->no_standardise;
     model->standardise = from->standardise;
+    config->choose_logarithms = true;
     model->seed = from->seed;
     model->lr = from->lr;
     config->choose_l2 = from->l2 == TR_TRAIN_REAL_CHOSEN;

@@ -394,7 +394,8 @@ struct tr_model_info {
     const char *norm; /* "none", "layer" or "batch" */
     bool residual;
     bool standardise; /* features are, by the tensors features.mean and features.factor */
-    unsigned char reserved[6];
+    bool logarithms;  /* of columns are taken before, by features.log_centre and .log_unit */
+    unsigned char reserved[5];
     const char *edge_weight; /* the feature of edges that weighs them; NULL: they count alike */
     /* Of rgcn and gat, as the options of that name; NULL, 0: not said, or of another kind. */
     const char *label_type; /* the node type whose labels are learned; NULL: the only one */
@@ -406,7 +407,7 @@ struct tr_model_info {
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, false, "", NULL, NULL, NULL, 0, 0, 0                                         \
+            false, false, false, "", NULL, NULL, NULL, 0, 0, 0                                  \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

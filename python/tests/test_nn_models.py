@@ -94,6 +94,23 @@ def test_a_model_made_in_python_is_inferred_by_the_command(
         nn.load(tmp_path / "nowhere")
 
 
+def test_logarithms_of_columns_are_taken_by_the_command_too(
+    world: World, tensors: troupe.DistGraph, tmp_path: Path
+) -> None:
+    model = nn.Model("sage", 16, 8, 4, 2, standardise=True, logarithms=True)
+    model.log_unit[:5], model.log_centre[:5] = 0.01, 0.3
+    model.factor[3:9] = 2
+    nn.save(model, tmp_path / "run", fanout=[3, 3])
+    assert_close(
+        by_original(tensors, nn.infer(tensors, model)),
+        training.infer(world.path, tmp_path / "run").outputs,
+    )
+    again = nn.load(tmp_path / "run")
+    assert again.logarithms and torch.equal(again.log_unit, model.log_unit)
+    with pytest.raises(ValueError, match="standardise=True"):
+        nn.Model("sage", 16, 8, 4, 2, logarithms=True)
+
+
 def test_own_layers_are_exact_for_every_node(world: World, tensors: troupe.DistGraph) -> None:
     edges = world.edges
     degrees = np.bincount(edges[:, 1], minlength=NODES).clip(1)

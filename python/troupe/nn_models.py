@@ -121,6 +121,9 @@ class Model(nn.Module):
         Divide each row of features by the sum of its magnitudes.
     standardise : bool
         Shift and scale the columns of features as the buffers ``mean`` and ``factor`` say.
+    logarithms : bool
+        Before, with ``standardise``, take ``sign(u) log(1 + |u|)`` of ``u = (x - centre) / unit`` of
+        the columns whose ``unit`` is not 0, as the buffers ``log_centre`` and ``log_unit`` say.
 
     Attributes
     ----------
@@ -130,6 +133,8 @@ class Model(nn.Module):
 
     mean: torch.Tensor
     factor: torch.Tensor
+    log_centre: torch.Tensor
+    log_unit: torch.Tensor
 
     def __init__(
         self,
@@ -145,6 +150,7 @@ class Model(nn.Module):
         residual: bool = False,
         normalise: bool = False,
         standardise: bool = False,
+        logarithms: bool = False,
     ) -> None:
         super().__init__()
         if kind not in ("sage", "gcn") or norm not in NORMS or layers < 1:
@@ -155,7 +161,9 @@ class Model(nn.Module):
         self.kind, self.inputs, self.hidden, self.classes = kind, inputs, hidden, classes
         self.norm, self.residual = norm, residual
         self.dropout, self.input_dropout = dropout, input_dropout
-        self.normalise, self.standardise = normalise, standardise
+        if logarithms and not standardise:
+            raise ValueError("logarithms of columns are taken with standardise=True")
+        self.normalise, self.standardise, self.logarithms = normalise, standardise, logarithms
         self.config: dict[str, Any] = {}
         widths = [inputs, *[hidden] * (layers - 1), classes]
         self.layers = nn.ModuleList(
@@ -167,6 +175,9 @@ class Model(nn.Module):
         if standardise:
             self.register_buffer("mean", torch.zeros(inputs))
             self.register_buffer("factor", torch.ones(inputs))
+        if logarithms:
+            self.register_buffer("log_centre", torch.zeros(inputs))
+            self.register_buffer("log_unit", torch.zeros(inputs))
 
     def prepare(self, features: torch.Tensor) -> torch.Tensor:
         """Features as the first layer takes them: shape ``(num_nodes, inputs)``. Rows of several
@@ -176,6 +187,11 @@ class Model(nn.Module):
         if self.normalise:
             sums = rows.abs().sum(1, keepdim=True, dtype=torch.float64)
             scale = torch.where(sums > 0, 1 / sums, torch.ones_like(sums)).float()
+        if self.logarithms:
+            unit = torch.where(self.log_unit == 0, 1, self.log_unit).double()
+            away = (rows.double() - self.log_centre) / unit
+            logs = torch.copysign(torch.log1p(away.abs()), away).float()
+            rows = torch.where(self.log_unit == 0, rows, logs)
         if self.standardise:
             rows = (rows - self.mean) * self.factor
         if self.normalise:
@@ -215,6 +231,11 @@ def _places(model: Model) -> list[tuple[str, str, bool]]:
             found.append((f"layers.{i}.{theirs}", f"layers.{i}.{ours}", turned))
     if model.standardise:
         found += [("features.mean", "mean", False), ("features.factor", "factor", False)]
+    if model.logarithms:
+        found += [
+            ("features.log_centre", "log_centre", False),
+            ("features.log_unit", "log_unit", False),
+        ]
     return found
 
 
@@ -254,6 +275,7 @@ def load(run: Any) -> Model:
         residual=info.residual,
         normalise=info.normalise,
         standardise=info.standardise,
+        logarithms=info.logarithms,
     )
     model.config = config
     arrays, state = saved.state_dict(), model.state_dict()
@@ -323,7 +345,11 @@ def _config_of(model: Model, given: dict[str, Any]) -> dict[str, Any]:
         input_dropout=float(model.input_dropout),
         normalise=model.normalise,
     )
-    extra = {"residual": model.residual, "standardise": model.standardise}
+    extra = {
+        "residual": model.residual,
+        "standardise": model.standardise,
+        "logarithms": model.logarithms,
+    }
     inside = {k: v for k, v in inside.items() if k not in (*extra, "norm")}
     inside.update({name: True for name, on in extra.items() if on})
     if model.norm != "none":

@@ -26,6 +26,9 @@ cut 1 words
 features u1 '200 + 3 * $1 + NR % 2' 'NR * 37 % 256' 'NR % 5 == 0'
 cut 1 1
 cut 2 2
+# The class moves a number a little beside which a few are far away.
+features u1 'NR % 40 ? 4 + $1 : 255' 'NR * 37 % 256' 'NR % 5 == 0'
+cut 2 tails
 
 learn() { troupe train "$@" --hidden 16 --replace --json --quiet; }
 result() { sed -n "s/.*\"$1\":\([0-9.e-]*\).*/\1/p" "$work/out"; }
@@ -57,6 +60,18 @@ printf '{"name": "job", "graph": "2/g.json", "seed": 5, "hosts": [{"name": "a", 
     "samplers": 1, "trainers": 1, "processes": "role"}]}\n' >"$work/cluster.json"
 run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/apart" -- --hidden 16 --quiet
 expect "four processes measure it alike" cmp "$work/two/model.safetensors" "$work/apart/model.safetensors"
+learn "$work/tails" --run "$work/tails-run" --seed 5
+accuracy=$(result test_accuracy)
+expect "numbers beside which a few are far away tell the class too, ${accuracy:-nothing}" \
+    awk -v a="${accuracy:-0}" 'BEGIN { exit !(a >= 0.75) }'
+expect "by the logarithm, of which the run has a word" grep -q '"logarithms": true' "$work/tails-run/config.json"
+expect "and those before have none" sh -c "! grep -q logarithms '$work/two/config.json'"
+troupe infer "$work/tails" --run "$work/tails-run" --json --quiet
+expect "inference takes it too" says "\"accuracy\":$accuracy"
+troupe train "$work/tails" --run "$work/tails-run" --hidden 16 --seed 5 --resume --json --quiet
+expect "and so does a run that goes on" exited 0
+learn "$work/tails" --run "$work/tails-onward" --from "$work/tails-run" --epochs 1
+expect "or begins with that model" grep -q '"logarithms": true' "$work/tails-onward/config.json"
 learn "$work/2" --run "$work/onward" --from "$work/two" --epochs 1
 expect "what begins with that model reads features as it does" grep -q '"standardise": true' "$work/onward/config.json"
 learn "$work/2" --run "$work/plain" --from "$work/two" --epochs 1 --no-standardise

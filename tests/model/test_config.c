@@ -311,6 +311,7 @@ static void assert_same_model(const struct model_config *a, const struct model_c
     assert_true(a->dropout == b->dropout && a->input_dropout == b->input_dropout);
     assert_int_equal(a->normalise, b->normalise);
     assert_int_equal(a->standardise, b->standardise);
+    assert_int_equal(a->logarithms, b->logarithms);
     assert_int_equal(a->residual, b->residual);
     assert_int_equal(a->norm, b->norm);
     assert_int_equal(a->seed, b->seed);
@@ -345,7 +346,8 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
         config.balanced_weights = way == 3;
         config.model.normalise = way == 4;
         config.model.residual = way == 6;
-        config.model.standardise = way == 6;
+        config.model.standardise = way >= 6;
+        config.model.logarithms = way == 6;
         if (way == 6)
             config.edge_weight = strdup("w");
         config.model.norm = way == 7 ? MODEL_NORM_LAYER : MODEL_NORM_NONE;

@@ -24,7 +24,7 @@
 enum { WIDE = 19, NARROW = 4 };
 
 /* What is done to rows of features before the first layer. */
-enum prepared { AS_STORED, NORMALISED, STANDARDISED, EVERY_WAY };
+enum prepared { AS_STORED, NORMALISED, STANDARDISED, IN_LOGARITHMS, EVERY_WAY };
 
 static struct model *make_model(enum model_kind kind, uint32_t layers, uint32_t hidden,
                                 enum prepared prepared, struct parallel *parallel)
@@ -36,7 +36,8 @@ static struct model *make_model(enum model_kind kind, uint32_t layers, uint32_t 
     config.hidden = hidden;
     config.classes = CLASSES;
     config.normalise = prepared == NORMALISED;
-    config.standardise = prepared == STANDARDISED;
+    config.standardise = prepared == STANDARDISED || prepared == IN_LOGARITHMS;
+    config.logarithms = prepared == IN_LOGARITHMS;
     config.seed = 4;
     struct model *model;
     assert_int_equal(model_create(&model, &config, parallel, NULL), 0);

@@ -166,7 +166,9 @@ static void test_slopes_with_dropout_and_class_weights(void **state)
 static void test_columns_are_standardised_and_stay(void **state)
 {
     enum { WIDTH = 5 };
-    const float columns[2 * WIDTH] = { 1, -2, 0, 1e4f, 0.5f, 2, 0.25f, 1, 1e-4f, 100 };
+    /* Means, factors, and of three columns' logarithms the centres and units. */
+    const float columns[4 * WIDTH] = { 1, -2,   0, 1e4f, 0.5f, 2, 0.25f, 1, 1e-4f, 100,
+                                       0, 0.5f, 3, 0,    -1,   1, 1e-3f, 0, 50,    0 };
     struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 2);
     struct made_shape shape = small_shape;
     struct model *plain, *model;
@@ -177,13 +179,19 @@ static void test_columns_are_standardised_and_stay(void **state)
     config.weight_decay = 0.1f;
     struct mini_batch *raw = made_batch_create(&shape), *ready = made_batch_create(&shape);
     float *rows = ready->nodes->features.rows;
-    for (uint32_t i = 0; i < ready->nodes->num_nodes * WIDTH; i++)
-        rows[i] = (rows[i] - columns[i % WIDTH]) * columns[WIDTH + i % WIDTH];
+    for (uint32_t i = 0; i < ready->nodes->num_nodes * WIDTH; i++) {
+        uint32_t column = i % WIDTH;
+        double unit = (double)columns[3 * WIDTH + column];
+        double away = (double)rows[i] - (double)columns[2 * WIDTH + column];
+        if (unit != 0)
+            rows[i] = (float)copysign(log1p(fabs(away / unit)), away);
+        rows[i] = (rows[i] - columns[column]) * columns[WIDTH + column];
+    }
     assert_int_equal(model_create(&plain, &config, parallel_serial, NULL), 0);
-    config.standardise = true;
+    config.standardise = config.logarithms = true;
     assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
     size_t learned = model_params(plain)->count;
-    assert_int_equal(model_params(model)->count, learned + 2 * WIDTH);
+    assert_int_equal(model_params(model)->count, learned + 4 * WIDTH);
     assert_int_equal(model_standardise_with(model, columns), 0);
     for (int step = 0; step < 4; step++) {
         assert_true(loss_of(plain, ready) == loss_of(model, raw));
