@@ -331,7 +331,8 @@ bytes_npy gap '(600,)' '$1 == 2 ? "\\011" : $1 == 1 ? "\\001" : "\\000"'
 bytes_npy late '(600,)' 'NR % 2 ? "\\001" : "\\000"' u1
 bytes_npy early '(600,)' 'NR % 2 ? "\\000" : "\\001"' u1
 bytes_npy half '(600,)' 'NR % 2 ? "\\001" : "\\000"'
-bytes_npy words '(600, 8)' '($1 == 0 ? "\\001" : "\\000") ($1 == 1 ? "\\001" : "\\000") "\\000\\000\\000\\000\\000\\000"'
+bytes_npy category '(600, 8)' '($1 == 0 ? "\\001" : "\\000") ($1 == 1 ? "\\001" : "\\000") "\\000\\000\\000\\000\\000\\000"'
+bytes_npy words '(600, 16)' '($1 == 0 ? "\\001\\001" : "\\000\\000") ($1 == 1 ? "\\001\\001" : "\\000\\000") "\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000"'
 bytes_npy fewest '(600,)' 'NR <= 30 ? "\\001" : "\\000"' u1
 bytes_npy fewer '(600,)' 'NR <= 31 ? "\\001" : "\\000"' u1
 "$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/gaps" --quiet \
@@ -416,6 +417,8 @@ expect "which are normalised" chosen normalise true
 learn --batch-size 1024 --train-mask fewest --features words --no-normalise
 expect "or are not, where that was asked for" chosen normalise false
 expect "but are counts" chosen input_dropout '0\.80[0-9]*'
+learn --batch-size 1024 --train-mask fewest --features category
+expect "of rows with one number nothing is dropped" chosen input_dropout '0\.0*'
 learn --batch-size 1024 --train-mask fewer --features words
 expect "with more nodes half of them" chosen input_dropout 0.5
 for named in "--fanout 10,25" "--layers 2"; do
