@@ -17,7 +17,7 @@ void import_hint_at_directions(struct report *report, const struct import_direct
     if (!directions->undirected && !mostly)
         snprintf(hint, sizeof hint,
                  "%" PRIu64 " of %" PRIu64 " pairs of nodes have edges both ways: where the graph "
-                                           "is undirected, import with --undirected%s",
+                 "is undirected, import with --undirected%s",
                  mutual, seen, mutual > 0 && directions->can_merge ? " --duplicates merge" : "");
     if (directions->undirected && !directions->merged && mutual > 0)
         snprintf(hint, sizeof hint,

@@ -633,9 +633,9 @@ static void lines_of_ip_config_are_read_to_the_letter(void **unused)
         { "a 1 4097", "the number of servers", 0, 0 },
         { "a 1 1 1", "more than three words", 0, 0 },
         { "a 1 1 1 1", "more than three words", 0, 0 },
-        { "a/b", "no host name", 0, 0 },
-        { "a]", "no host name", 0, 0 },
-        { "fe80::1%eth0", "no host name", 0, 0 },
+        { "a/b", "not a host name", 0, 0 },
+        { "a]", "not a host name", 0, 0 },
+        { "fe80::1%eth0", "not a host name", 0, 0 },
         { "[0000:0000:0000:0000:0000:ffff:255.255.255.255] 7", "without brackets", 0, 0 },
     };
     (void)unused;

@@ -80,7 +80,8 @@ static void missing_files_are_named(void **state)
     options.shared_key = at(house, "shared");
     expect(&options, TR_EINVAL, "one of the two", "");
     expect(&(struct security_options){ 0 }, TR_EINVAL, "neither", "");
-    expect(&(struct security_options){ .shared_key = house->folder }, TR_EINVAL, "no file", "");
+    expect(&(struct security_options){ .shared_key = house->folder }, TR_EINVAL, "not a plain file",
+           "");
 }
 
 static void what_does_not_belong_together_is_refused(void **state)
@@ -181,8 +182,8 @@ static void shared_keys_are_long_enough(void **state)
         { "00112233445566778899aabbccddee\n", "15 bytes" },
         { "00112233445566778899aabbccddeeff00112233445566778899aabbccddee", "31 bytes" },
         { "MDEyMzQ1Njc4OQ==\n", "10 bytes" },
-        { "correct horse battery staple, and some more!", "no key in" },
-        { "001122334455667788990011223344556677889900112233445566778899001", "no key in" },
+        { "correct horse battery staple, and some more!", "not a key in" },
+        { "001122334455667788990011223344556677889900112233445566778899001", "not a key in" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         keys_file_write(options.shared_key, wrong[i].text, 0600);
