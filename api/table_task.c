@@ -20,7 +20,7 @@ _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
-#define TEXTS 12
+#define TEXTS 13
 
 struct table_making {
     struct tr_task *task;
@@ -89,6 +89,7 @@ static int copy_texts(struct table_making *making, const struct tr_import_table_
         { options->labels, &to->node_names.labels },
         { options->split, &to->node_names.split },
         { options->node_features, &to->node_features },
+        { options->no_value, &to->no_value },
     };
     for (int i = 0; i < TEXTS; i++) {
         making->texts[i] = texts[i].given != NULL ? strdup(texts[i].given) : NULL;
@@ -199,7 +200,11 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .pairs_seen = found->pairs_seen,
                                                   .pairs_mutual = found->pairs_mutual,
                                                   .shared_ids = found->shared_ids,
-                                                  .triples = found->triples };
+                                                  .triples = found->triples,
+                                                  .doubted_end = found->doubted_end[0] != '\0'
+                                                                     ? found->doubted_end
+                                                                     : NULL,
+                                                  .doubted_end_edges = found->doubted_end_edges };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_table_report", error);
 }
@@ -236,6 +241,9 @@ int tr_import_table_column(struct tr_task *task, uint32_t number,
         known.values = of->values;
         known.missing = of->missing;
         known.odd_line = of->odd_line;
+        known.doubted = of->doubted[0] != '\0' ? of->doubted : NULL;
+        known.doubted_line = of->doubted_line;
+        known.doubted_rows = of->doubted_rows;
     }
     tr_task_leave(task);
     if (number >= count)

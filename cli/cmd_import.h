@@ -65,6 +65,7 @@ struct import_table_values {
     int loops;
     int duplicates;
     int missing;
+    const char *no_value;
     int unknown;
     const char *node_features;
     int feature_base; /* of IMPORT_FEATURE_BASES */

@@ -76,6 +76,36 @@ static void hint_at_odd_numbers(struct report *report, const struct tr_import_ta
     report_text(report, "hint", "hint", hint);
 }
 
+/* "unknown" became a class, or a category like others. */
+static void hint_at_doubted_values(struct report *report,
+                                   const struct tr_import_table_column *column)
+{
+    char hint[600];
+    const bool labels = column->use == TR_TABLE_LABELS || column->use == TR_TABLE_LABEL_SETS;
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32 " of the nodes%s%.100s has '%s' in %" PRIu64
+             " row%s from line %" PRIu64
+             " on, which %s: where that stands for no value, import with --no-value '%s'",
+             column->column, column->name != NULL ? ", " : "",
+             column->name != NULL ? column->name : "", column->doubted, column->doubted_rows,
+             column->doubted_rows == 1 ? "" : "s", column->doubted_line,
+             labels ? "counts as a class" : "counts as a text like others", column->doubted);
+    report_text(report, "hint", "hint", hint);
+}
+
+/* All that have no end in that column are the neighbours of one node. */
+static void hint_at_doubted_end(struct report *report, const struct tr_import_table_report *found)
+{
+    char hint[300];
+    snprintf(hint, sizeof hint,
+             "'%s' is a node with %" PRIu64
+             " edge%s: where it stands for no node, leave these rows out (import with --no-value "
+             "'%s' names the first)",
+             found->doubted_end, found->doubted_end_edges, found->doubted_end_edges == 1 ? "" : "s",
+             found->doubted_end);
+    report_text(report, "hint", "hint", hint);
+}
+
 static const char *name_of(const struct tr_import_table_column *column)
 {
     return column->name != NULL ? column->name : "";
@@ -166,7 +196,11 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         rv = tr_import_table_column(task, i, &column, error);
         if (rv == 0 && column.odd_line != 0)
             hint_at_odd_numbers(report, &column);
+        if (rv == 0 && column.doubted != NULL)
+            hint_at_doubted_values(report, &column);
     }
+    if (rv == 0 && found.doubted_end != NULL)
+        hint_at_doubted_end(report, &found);
     if (rv == 0 && found.triples)
         report_text(report, "hint", "hint",
                     "column 3 of the edges has words too and is not read: where column 2 is a "
@@ -213,6 +247,7 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.loops = (uint32_t)values->loops;
     options.duplicates = (uint32_t)values->duplicates;
     options.missing = (uint32_t)values->missing;
+    options.no_value = values->no_value;
     options.unknown = (uint32_t)values->unknown;
     options.node_features = values->node_features;
     options.feature_base = (uint32_t)values->feature_base;

@@ -198,11 +198,15 @@ struct tr_import_table_options {
     const char *node_features;
     uint32_t feature_base; /* enum tr_feature_base */
     uint32_t rows;         /* enum tr_import_rows */
+    /* Words that stand for no value in the nodes table, with commas between them, beside those that
+     * programs write (NA, NaN, null, None, ? ...); "": none does, those included, so that only an
+     * empty field has no value; NULL: those of programs. As an end of an edge such a word is refused. */
+    const char *no_value;
 };
 #define TR_IMPORT_TABLE_OPTIONS_INIT                                                           \
     {                                                                                          \
         sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL, \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0                   \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL             \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
@@ -230,10 +234,15 @@ struct tr_import_table_report {
     /* Numbers that are sources and targets, each of them one node, where the two columns are called
      * as IDs of two kinds of things are, "userId" and "movieId", or the first line says so. */
     uint64_t shared_ids;
+    /* A node that edges alone have and whose name may stand for no node, such as NULL, until the task
+     * is closed; NULL: there is none. And its edges. */
+    const char *doubted_end;
+    uint64_t doubted_end_edges;
 };
-#define TR_IMPORT_TABLE_REPORT_INIT                                                             \
-    {                                                                                           \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", 0, 0, 0 \
+#define TR_IMPORT_TABLE_REPORT_INIT                                                              \
+    {                                                                                            \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", 0, 0, 0, \
+            NULL, 0                                                                              \
     }
 
 /* What became of a column. */
@@ -268,10 +277,16 @@ struct tr_import_table_column {
     /* Of texts that are nearly all numbers, also as 1,234 or $3: the first line whose value is none
      * that is read; 0: none. */
     uint64_t odd_line;
+    /* Words that often stand for no value, such as unknown, and were read as values: with commas
+     * between them, as "no_value" takes them; NULL: there are none. */
+    const char *doubted;
+    uint64_t doubted_line; /* of the first of them */
+    uint64_t doubted_rows;
 };
-#define TR_IMPORT_TABLE_COLUMN_INIT                                                      \
-    {                                                                                    \
-        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0, 0 \
+#define TR_IMPORT_TABLE_COLUMN_INIT                                                                \
+    {                                                                                              \
+        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0, 0, NULL, 0, \
+            0                                                                                      \
     }
 
 /* As tr_import_edges_result(). */

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "partition/table/id_map.h"
 
@@ -43,15 +45,50 @@ static void survey_number(struct node_column *column, double number, uint64_t li
         keep_first(&column->large_line, line);
 }
 
+/* Adds the word to a list with commas, where it is not there and finds room. */
+static void doubt_word(struct node_column *column, const struct table_field *field)
+{
+    const size_t used = strlen(column->doubted);
+    for (const char *at = column->doubted; *at != '\0';) {
+        const size_t length = strcspn(at, ",");
+        if (length == field->length && strncasecmp(at, field->at, length) == 0)
+            return;
+        at += length + (at[length] == ',');
+    }
+    if (used + 1 + field->length < sizeof column->doubted)
+        snprintf(column->doubted + used, sizeof column->doubted - used, "%s%.*s",
+                 used > 0 ? "," : "", (int)field->length, field->at);
+}
+
+/* A value that may stand for none. Where "no_value" is empty, somebody said that all are values. */
+static void doubt(struct node_column *column, const struct value_reader *values,
+                  const struct table_field *field, uint64_t line)
+{
+    if (!value_may_be_none(field) || (values->no_value != NULL && values->no_value[0] == '\0'))
+        return;
+    keep_first(&column->doubted_line, line);
+    column->doubted_rows++;
+    doubt_word(column, field);
+}
+
+void node_column_survey_labels(struct node_column *column, const struct value_reader *values,
+                               const struct table_field *field, uint64_t line)
+{
+    if (value_is_missing(values, field))
+        column->missing++;
+    else if (column->role == TABLE_LABEL_SETS)
+        doubt(column, values, field, line);
+}
+
 void node_column_survey(struct node_column *column, const struct value_reader *values,
                         const struct table_field *field, uint64_t line)
 {
     double number;
-    if (value_is_missing(field)) {
+    if (value_is_missing(values, field)) {
         if (column->missing++ == 0) {
             column->missing_line = line;
-            snprintf(column->missing_text, sizeof column->missing_text, "%.*s", (int)field->length,
-                     field->length > 0 ? field->at : "");
+            if (field->length > 0)
+                value_show(field, column->missing_text);
         }
         return;
     }
@@ -63,6 +100,12 @@ void node_column_survey(struct node_column *column, const struct value_reader *v
         column->numbers = false;
         keep_first(&column->text_line, line);
         column->numeric += value_looks_numeric(field);
+        doubt(column, values, field, line);
+    }
+    if (column->role == TABLE_LABELS && values->no_value == NULL && field->length == 2 &&
+        memcmp(field->at, "-1", 2) == 0) {
+        keep_first(&column->minus_line, line);
+        column->minus_rows++;
     }
     if (value_is_name(field) && field->length <= ID_TEXT_MAX - NODE_TEXT_PREFIX)
         return;
@@ -91,7 +134,7 @@ static int fail_foreign(struct table_reader *reader, uint32_t i)
                              i + 1);
 }
 
-static int decide_labels(const struct node_column *column, struct table_reader *reader)
+static int decide_labels(struct node_column *column, struct table_reader *reader)
 {
     if (column->numbers && column->fraction_line != 0) {
         reader->line = column->fraction_line;
@@ -106,6 +149,14 @@ static int decide_labels(const struct node_column *column, struct table_reader *
                                  "the label is a number beyond 2^53, which is not kept exactly; "
                                  "write a letter before each label, or name another column by "
                                  "\"labels\"");
+    }
+    /* Among texts it is a class. */
+    if (!column->numbers && column->minus_rows > 0) {
+        const struct table_field minus = { "-1", 2 };
+        doubt_word(column, &minus);
+        column->doubted_rows += column->minus_rows;
+        if (column->doubted_line == 0 || column->minus_line < column->doubted_line)
+            column->doubted_line = column->minus_line;
     }
     if (column->prose_line == 0 && column->foreign_line == 0)
         return 0;
@@ -153,7 +204,7 @@ bool node_column_number(const struct node_column *column, const struct value_rea
 {
     double value;
     *too_large = false;
-    if (value_is_missing(field)) {
+    if (value_is_missing(values, field)) {
         /* In a column that is scaled, 0 and the mean are one. */
         *number = (float)(missing == TABLE_MISSING_MEAN && !column->scaled ? column->mean : 0);
         return true;

@@ -31,11 +31,15 @@ struct node_column {
     uint64_t prose_line;
     uint64_t foreign_line; /* of bytes that are no UTF-8 */
     /* What the first row without a value has in its place. */
-    char missing_text[VALUE_MISSING_MAX + 1];
-    double mean, squares; /* of numbers; the sum of squared distances from the mean */
-    double most;          /* the largest absolute value */
-    double deviation;     /* what numbers are divided by where they are scaled */
-    float *values;        /* [rows] of features, scaled; of rows without one, what stands for it */
+    char missing_text[VALUE_SHOWN];
+    /* Values that may stand for none: those words, and their rows. */
+    char doubted[TABLE_DOUBTED_MAX];
+    uint64_t doubted_line, doubted_rows;
+    uint64_t minus_line, minus_rows; /* of -1 */
+    double mean, squares;            /* of numbers; the sum of squared distances from the mean */
+    double most;                     /* the largest absolute value */
+    double deviation;                /* what numbers are divided by where they are scaled */
+    float *values; /* [rows] of features, scaled; of rows without one, what stands for it */
     /* [rows] of texts: the value's place in names; of flags: 0 or 1; [set_ends[rows - 1]] of
      * sets, the places of each row's values. */
     int32_t *codes;
@@ -54,6 +58,9 @@ bool node_column_is_whole(double number);
 /* Counts what the column has in a row of the first pass. */
 void node_column_survey(struct node_column *column, const struct value_reader *values,
                         const struct table_field *field, uint64_t line);
+/* The same of labels of which a node may have several. */
+void node_column_survey_labels(struct node_column *column, const struct value_reader *values,
+                               const struct table_field *field, uint64_t line);
 /* Decides behind the last row what becomes of column number i, which was surveyed. Fails on the
  * reader, with the line that says why. */
 int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader);

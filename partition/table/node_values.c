@@ -102,7 +102,7 @@ static int take_one(struct node_values *values, uint32_t i, const struct table_f
 {
     const struct node_column *column = &values->nodes->columns[i];
     double number;
-    if (value_is_missing(field))
+    if (value_is_missing(&values->nodes->values, field))
         return 0;
     if (!is_kept_name(field))
         return TR_EMISMATCH;
@@ -125,7 +125,7 @@ static int take_set(struct node_values *values, struct table_reader *reader, uin
 {
     const char separator = values->nodes->options->label_separator;
     int rv = 0;
-    if (value_is_missing(field))
+    if (value_is_missing(&values->nodes->values, field))
         return 0;
     for (uint32_t at = 0, end; rv == 0 && at < field->length; at = end + 1) {
         const char *stop = memchr(field->at + at, separator, field->length - at);
@@ -150,13 +150,14 @@ static int take_set(struct node_values *values, struct table_reader *reader, uin
     return rv;
 }
 
-static int take_flag(struct table_reader *reader, struct node_column *column, uint32_t i,
-                     const struct table_field *field, int32_t *code)
+static int take_flag(const struct value_reader *values, struct table_reader *reader,
+                     struct node_column *column, uint32_t i, const struct table_field *field,
+                     int32_t *code)
 {
     char shown[VALUE_SHOWN];
     bool set;
     *code = NODE_NO_CODE;
-    if (value_is_missing(field) || (field->length == 2 && memcmp(field->at, "-1", 2) == 0))
+    if (value_is_missing(values, field) || (field->length == 2 && memcmp(field->at, "-1", 2) == 0))
         return 0;
     if (!value_is_flag(field, &set))
         return table_reader_fail(reader, TR_EFORMAT,
@@ -261,7 +262,7 @@ int node_values_take(struct node_values *values, struct table_reader *reader, ui
         if (!node_values_has_codes(column) || column->prose)
             continue;
         if (column->role == TABLE_LABEL_FLAG) {
-            rv = take_flag(reader, column, i, field, &column->codes[row]);
+            rv = take_flag(&nodes->values, reader, column, i, field, &column->codes[row]);
         } else if (column->role == TABLE_LABEL_SETS) {
             rv = take_set(values, reader, i, field);
         } else {
@@ -276,7 +277,7 @@ int node_values_take(struct node_values *values, struct table_reader *reader, ui
         if (column->role != TABLE_LABEL_SETS)
             continue;
         /* A node of which nothing is known has no set, not an empty one. */
-        if (value_is_missing(&reader->fields[i]))
+        if (value_is_missing(&nodes->values, &reader->fields[i]))
             rv = keep_set_code(column, NODE_NO_CODE);
         column->set_ends[row] = column->num_codes;
     }

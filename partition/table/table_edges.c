@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,11 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
             "the %s '%s' cannot be kept as a name: names are UTF-8 of at most %u bytes, without "
             "line ends and other control characters; write it so",
             what, value_show(field, shown), ID_TEXT_MAX);
+    if (reading->options->no_value != NULL && value_is_listed(&reading->values, field))
+        return table_reader_fail(
+            &reading->reader, TR_EFORMAT,
+            "the %s '%s' stands for no value (\"no_value\"); leave the row out", what,
+            value_show(field, shown));
     if (reading->edges->rows < FRACTION_ROWS)
         edges_note_number(reading, field, column == reading->roles.target);
     *name = (struct id_text){ field->at, field->length };
@@ -432,7 +438,7 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     if (rv == 0 &&
         table_found_add(reading->found, false, &reading->reader.names, &reading->roles) != 0)
         rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory for its columns");
-    if (rv == 0 && value_reader_init(&reading->values) != 0)
+    if (rv == 0 && value_reader_init(&reading->values, options->no_value) != 0)
         rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory to read numbers");
     if (rv == 0 && reading->roles.header)
         rv = table_reader_skip_header(&reading->reader);
@@ -449,6 +455,33 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     return rv;
 }
 
+/* Looks for a node that edges alone have, and whose name is what people and programs write for no
+ * value: a hub of all that have none. */
+static void edges_doubt_ends(struct edge_reading *reading, uint64_t known)
+{
+    static const char *const WORDS[] = {
+        "NULL",      "null",    "Null", "None", "none",    "NA",      "N/A",     "n/a",
+        "nan",       "NaN",     "\\N",  "?",    "-",       "--",      "<NA>",    "#N/A",
+        "undefined", "missing", "nil",  "NIL",  "UNKNOWN", "unknown", "Unknown",
+    };
+    const struct pairs *pairs = &reading->edges->pairs;
+    for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {
+        const struct id_text text = { WORDS[w], (uint32_t)strlen(WORDS[w]) };
+        uint64_t number, src, dst, count = 0;
+        id_map_find(reading->ids, &text, 1, &number);
+        if (number == ID_NONE || number < known)
+            continue;
+        for (uint64_t i = 0; i < pairs->count; i++) {
+            pairs_read(pairs, i, 1, &src, &dst);
+            count += src == number || dst == number;
+        }
+        if (count <= reading->found->doubted_end_edges)
+            continue;
+        reading->found->doubted_end_edges = count;
+        snprintf(reading->found->doubted_end, sizeof reading->found->doubted_end, "%s", WORDS[w]);
+    }
+}
+
 int table_edges_read(struct table_edges *edges, const struct table_options *options,
                      struct id_map *ids, struct table_found *found, struct error *error)
 {
@@ -460,6 +493,7 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
     reading->options = options;
     reading->ids = ids;
     reading->found = found;
+    const uint64_t known = ids->count;
     int rv = edges_begin(reading, error);
     if (rv == 0)
         rv = edges_read_rows(reading);
@@ -472,6 +506,8 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
                        options->edges);
     if (rv == 0)
         rv = edges_find_duplicates(reading, error);
+    if (rv == 0 && (options->no_value == NULL || options->no_value[0] != '\0'))
+        edges_doubt_ends(reading, known);
     end_kinds_fini(&reading->kinds);
     value_reader_fini(&reading->values);
     table_roles_fini(&reading->roles);

@@ -34,6 +34,8 @@
 #define TABLE_CATEGORIES_MAX 65536u
 /* Classes where a node may have several: a model has an output for each of them. */
 #define TABLE_LABEL_SETS_MAX 4096u
+/* Words of a column that a report names. */
+#define TABLE_DOUBTED_MAX 64u
 /* Numbers of this size make others vanish beside them. */
 #define TABLE_SCALED_FROM 10.0
 
@@ -63,6 +65,9 @@ struct table_options {
     enum raw_duplicates duplicates;
     enum table_missing missing;
     enum table_unknown unknown;
+    /* Words of nodes that stand for no value beside those that programs write, with commas between
+     * them; "": none does, those included; NULL: those of programs alone. */
+    const char *no_value;
     char label_separator; /* between the labels of a node; 0: a node has one */
     /* Of the rows of nodes, in a file of their own (node_features.h); NULL: in their columns. */
     const char *node_features;
@@ -79,8 +84,13 @@ struct table_column {
     bool scaled;
     uint32_t column; /* from 1 */
     enum table_role role;
-    uint64_t values;   /* of texts and labels: how many different ones */
-    uint64_t missing;  /* rows without one */
+    uint64_t values;  /* of texts and labels: how many different ones */
+    uint64_t missing; /* rows without one */
+    /* Words that may stand for no value and were read as values, with commas between them; "":
+     * none. */
+    char doubted[TABLE_DOUBTED_MAX];
+    uint64_t doubted_line; /* the first of them */
+    uint64_t doubted_rows;
     uint64_t odd_line; /* the first that makes texts of what is meant as numbers; 0: none */
 };
 
@@ -97,6 +107,9 @@ struct table_found {
     uint64_t num_classes; /* 0: no labels */
     uint64_t num_features;
     uint64_t pairs_seen, pairs_mutual; /* as in struct raw_edges_found */
+    /* A node of edges alone whose name may stand for none, such as NULL, and its edges. */
+    char doubted_end[TABLE_DOUBTED_MAX];
+    uint64_t doubted_end_edges;
     uint64_t shared_ids; /* numbers in both columns of ends, where these are of two kinds */
     bool triples;        /* the first row, without a header, has words in its first three columns */
     struct node_features_found features; /* of options->node_features */

@@ -71,7 +71,8 @@ static int nodes_begin(struct table_nodes *nodes, struct table_reader *reader,
         return rv;
     nodes->count = nodes->roles.count;
     nodes->columns = calloc(nodes->count + 1, sizeof *nodes->columns);
-    if (nodes->columns == NULL || value_reader_init(&nodes->values) != 0 ||
+    if (nodes->columns == NULL ||
+        value_reader_init(&nodes->values, nodes->options->no_value) != 0 ||
         table_found_add(found, true, &reader->names, &nodes->roles) != 0)
         return table_reader_fail(reader, TR_ENOMEM, "no memory for its columns");
     for (uint32_t i = 0; i < nodes->count; i++) {
@@ -108,7 +109,7 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
             if (is_surveyed(column))
                 node_column_survey(column, &nodes->values, &reader->fields[i], reader->line);
             else if (column->role == TABLE_LABEL_FLAG || column->role == TABLE_LABEL_SETS)
-                column->missing += value_is_missing(&reader->fields[i]);
+                node_column_survey_labels(column, &nodes->values, &reader->fields[i], reader->line);
         }
         nodes->rows++;
     }
@@ -187,7 +188,7 @@ static int take_masks(struct table_nodes *nodes, struct table_reader *reader, ui
     if (nodes->roles.split != 0) {
         const struct table_field *field = &reader->fields[nodes->roles.split - 1];
         enum value_mask mask;
-        if (value_is_missing(field))
+        if (value_is_missing(&nodes->values, field))
             return 0;
         if (!value_is_split(field, &mask))
             return table_reader_fail(reader, TR_EFORMAT, "the split '%s' is not train, val or test",
@@ -202,7 +203,7 @@ static int take_masks(struct table_nodes *nodes, struct table_reader *reader, ui
         const struct table_field *field = &reader->fields[nodes->roles.masks[i] - 1];
         bool set = false;
         nodes->has_masks[i] = true;
-        if (!value_is_missing(field) && !value_is_flag(field, &set))
+        if (!value_is_missing(&nodes->values, field) && !value_is_flag(field, &set))
             return table_reader_fail(
                 reader, TR_EFORMAT,
                 "'%s' does not say whether the node is in the mask; write 0 or 1",
@@ -294,6 +295,9 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         told[i].role = column->role;
         told[i].missing = column->missing;
         told[i].odd_line = node_column_odd_line(column);
+        told[i].doubted_line = column->doubted_line;
+        told[i].doubted_rows = column->doubted_rows;
+        memcpy(told[i].doubted, column->doubted, sizeof told[i].doubted);
         told[i].values = column->num_values;
         told[i].scaled = column->role == TABLE_NUMBERS && column->scaled;
         if (column->role == TABLE_LABELS || column->role == TABLE_LABEL_SETS)

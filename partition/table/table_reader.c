@@ -367,7 +367,7 @@ static bool is_word(const char *text)
 {
     const struct table_field field = { text, (uint32_t)strlen(text) };
     const char *at = text + strspn(text, ":~_ ");
-    return !value_is_missing(&field) &&
+    return !value_is_program_word(&field) &&
            ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (unsigned char)*at >= 0x80);
 }
 

@@ -13,8 +13,9 @@
 /* More digits than a double has are read and rounded; a longer field is a text. */
 #define NUMBER_MAX 64
 
-int value_reader_init(struct value_reader *reader)
+int value_reader_init(struct value_reader *reader, const char *no_value)
 {
+    reader->no_value = no_value;
     reader->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     return reader->plain == (locale_t)0 ? TR_ENOMEM : 0;
 }
@@ -40,10 +41,92 @@ static bool is_one_of(const struct table_field *field, const char *const *words)
     return false;
 }
 
-bool value_is_missing(const struct table_field *field)
+/* The longest word of the lists below: other fields are not compared. */
+#define PROGRAM_WORD_MAX 8u
+#define PEOPLE_WORD_MAX 14u
+
+bool value_is_program_word(const struct table_field *field)
 {
-    static const char *const WORDS[] = { "na", "n/a", "nan", "null", "none", NULL };
-    return field->length == 0 || (field->length <= VALUE_MISSING_MAX && is_one_of(field, WORDS));
+    /* R, pandas, databases' exports, spreadsheets, the UCI archive. */
+    static const char *const WORDS[] = { "na",     "n/a",    "nan",     "null",    "none",
+                                         "\\n",    "?",      "<na>",    "#n/a",    "#na",
+                                         "-nan",   "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan",
+                                         "(null)", "<null>", NULL };
+    return field->length > 0 && field->length <= PROGRAM_WORD_MAX && is_one_of(field, WORDS);
+}
+
+bool value_may_be_none(const struct table_field *field)
+{
+    static const char *const WORDS[] = { "unknown",
+                                         "(unknown)",
+                                         "<unknown>",
+                                         "unk",
+                                         "<unk>",
+                                         "-",
+                                         "--",
+                                         "---",
+                                         ".",
+                                         "..",
+                                         "...",
+                                         "*",
+                                         "missing",
+                                         "undefined",
+                                         "unspecified",
+                                         "not known",
+                                         "not set",
+                                         "not available",
+                                         "not specified",
+                                         "not applicable",
+                                         "no data",
+                                         "no value",
+                                         "n.a.",
+                                         "n.a",
+                                         "nil",
+                                         "nat",
+                                         "(none)",
+                                         "<none>",
+                                         "unlabeled",
+                                         "unlabelled",
+                                         "inf",
+                                         "-inf",
+                                         "infinity",
+                                         "tbd",
+                                         "#div/0!",
+                                         "#value!",
+                                         "#ref!",
+                                         "#null!",
+                                         "(missing)",
+                                         "nodata",
+                                         NULL };
+    return field->length <= PEOPLE_WORD_MAX && is_one_of(field, WORDS);
+}
+
+/* Blanks around a word of the list are not part of it. */
+bool value_is_listed(const struct value_reader *reader, const struct table_field *field)
+{
+    const char *at = reader->no_value != NULL ? reader->no_value : "";
+    while (*at != '\0') {
+        size_t length = strcspn(at, ","), begin = strspn(at, " ");
+        const char *next = at + length + (at[length] == ',');
+        begin = begin < length ? begin : length;
+        while (length > begin && at[length - 1] == ' ')
+            length--;
+        if (length - begin == field->length && length > begin &&
+            strncasecmp(at + begin, field->at, field->length) == 0)
+            return true;
+        at = next;
+    }
+    return false;
+}
+
+bool value_is_missing(const struct value_reader *reader, const struct table_field *field)
+{
+    if (field->length == 0)
+        return true;
+    if (reader->no_value == NULL)
+        return value_is_program_word(field);
+    return reader->no_value[0] != '\0' &&
+           (value_is_program_word(field) || value_is_listed(reader, field));
 }
 
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,

@@ -11,19 +11,26 @@
 
 #include "partition/table/table_reader.h"
 
-/* The user's locale may have a decimal comma: numbers of a table have a point. */
 struct value_reader {
+    /* The user's locale may have a decimal comma: numbers of a table have a point. */
     locale_t plain;
+    /* Words that stand for no value beside those that programs write, with commas between them;
+     * "": no word does; NULL: those of programs alone. Borrowed. */
+    const char *no_value;
 };
 
 /* TR_ENOMEM. */
-int value_reader_init(struct value_reader *reader);
+int value_reader_init(struct value_reader *reader, const char *no_value);
 void value_reader_fini(struct value_reader *reader);
 
-/* An empty field, or what programs write in place of one: NA, N/A, NaN, null, None. */
-bool value_is_missing(const struct table_field *field);
-/* The longest of these words. */
-#define VALUE_MISSING_MAX 4u
+/* An empty field, or a word that stands for no value, however its letters are written. */
+bool value_is_missing(const struct value_reader *reader, const struct table_field *field);
+/* Whether the reader's list has it, which somebody gave. */
+bool value_is_listed(const struct value_reader *reader, const struct table_field *field);
+/* What programs write in place of a value: NA, N/A, NaN, null, None, \N, ? and some more. */
+bool value_is_program_word(const struct table_field *field);
+/* What people write where they know no value, and what may be one all the same: unknown, -, ... */
+bool value_may_be_none(const struct table_field *field);
 /* A finite decimal number. */
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
                      double *number);

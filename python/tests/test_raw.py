@@ -57,6 +57,18 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
             replace=True,
         )
         assert report.num_classes == classes
+    (tmp_path / "kinds.csv").write_text("id,label\na,x\nb,unknown\nc,n/a\n")
+    for words, classes in (None, 2), (["unknown"], 1), ((), 3):
+        report = raw.import_table(
+            tmp_path / "links.csv",
+            tmp_path / "words",
+            tmp_path / "kinds.csv",
+            no_value=words,
+            replace=True,
+        )
+        assert report.num_classes == classes
+    with pytest.raises(ValueError, match="holds a comma"):
+        raw.import_table(tmp_path / "links.csv", tmp_path / "no", no_value=["a,b"])
     (tmp_path / "links.txt").write_text("0 1\n1 2\n2 2\n")
     report = raw.import_edges(tmp_path / "links.txt", tmp_path / "edges", loops="drop")
     assert report.self_loops == 1 and report.largest_id == 2

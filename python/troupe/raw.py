@@ -149,6 +149,15 @@ def _delimiter(delimiter: str | None) -> bytes | None:
     return None if delimiter is None else delimiter.encode()
 
 
+def _words(words: Sequence[str] | None) -> str | None:
+    """A list with commas, which no word may hold."""
+    if words is None or isinstance(words, str):
+        return words
+    if any("," in word for word in words):
+        raise ValueError(f"no_value={list(words)!r}: a word holds a comma")
+    return ",".join(words)
+
+
 def import_table(
     edges: Path,
     out: Path,
@@ -169,6 +178,7 @@ def import_table(
     loops: str = "keep",
     duplicates: str = "keep",
     missing: str = "error",
+    no_value: Sequence[str] | None = None,
     unknown: str = "error",
     node_features: Path | None = None,
     feature_base: int | None = None,
@@ -187,6 +197,8 @@ def import_table(
     labels : of several columns, each has 0 or 1.
     label_separator : between several labels of a node in their column; None: a node has one.
     missing : a node without a value: "error", "mean" or "zero".
+    no_value : words that stand for no value in the nodes table, beside those that programs write
+        (NA, NaN, null, None, ``?`` ...); empty: none does, those included; None: those alone.
     unknown : a node that only edges have: "error" or "add".
     node_features, feature_base, rows : as of `import_edges`, in the order of the nodes table, in
         place of features of columns.
@@ -212,6 +224,7 @@ def import_table(
         loops=_number("TR_LOOPS_", loops, "loops"),
         duplicates=_number("TR_DUPLICATES_", duplicates, "duplicates"),
         missing=_number("TR_TABLE_MISSING_", missing, "missing"),
+        no_value=_words(no_value),
         unknown=_number("TR_TABLE_UNKNOWN_", unknown, "unknown"),
         node_features=node_features,
         feature_base=_feature_base(feature_base),

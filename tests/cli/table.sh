@@ -106,7 +106,7 @@ cat >"$work/salaries.csv" <<'END'
 id,salary,price,share,born,street,size
 alice,"1,234.50",$3,3 %,01.02.1990,17b,1
 bob,"12,000",4.5,"4,5 %",03.02.1991,18,2
-"carol, jr",999,€ 5,5%,04.02.1992,19-20,?
+"carol, jr",999,€ 5,5%,04.02.1992,19-20,L
 dave,1000,6,6%,05.02.1993,2,4
 END
 troupe import table --edges "$work/links.csv" --nodes "$work/salaries.csv" --out "$work/salaries" --quiet
@@ -119,6 +119,22 @@ expect "dates and other texts are no numbers" sh -c "! grep -qE '^hint .*(born|s
 printf 'src,dst\nn1,n2\n' >"$work/one.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --out "$work/ages" --quiet
 expect "so is a column with one text among its numbers" says '^hint  *column 2 of the nodes, age .* because of line 14:'
+expect "and the word is named as what may stand for no value" \
+    says "^hint  *column 2 of the nodes, age has 'unknown' in 1 row from line 14 on, .* import with --no-value 'unknown'$"
+troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --no-value unknown --missing mean \
+    --out "$work/ages" --replace --quiet
+expect "which --no-value takes" says '^nodes  *2  age  *feature, to mean 0 and deviation 1  *0  *1$'
+expect "and is not hinted at" sh -c "! grep -qE '^hint .*(unknown|numbers)' '$work/out'"
+printf 'id,class\na,1\nb,unknown\nc,2\n' >"$work/classes.csv"
+printf 'src,dst\na,b\nb,c\n' >"$work/two.csv"
+troupe import table --edges "$work/two.csv" --nodes "$work/classes.csv" --out "$work/classes" --quiet
+expect "of classes too" says "has 'unknown' in 1 row from line 3 on, which counts as a class: .* --no-value 'unknown'$"
+printf 'child,parent\na,NULL\nb,a\nc,NULL\n' >"$work/tree.csv"
+troupe import table --edges "$work/tree.csv" --out "$work/tree" --quiet
+expect "a node that is called as no node is hinted at" \
+    says "^hint  *'NULL' is a node with 2 edges: where it stands for no node, leave these rows out"
+troupe import table --edges "$work/tree.csv" --no-value NULL --out "$work/made/raw" --quiet
+expect "and refused where that is said" fails_with "tree.csv: line 2: the target 'NULL' stands for no value (--no-value)"
 printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
 troupe import table --edges "$work/mesh.mtx" --header no --out "$work/made/raw" --quiet
 expect "a Matrix Market file is no table, whose sizes would be an edge" \

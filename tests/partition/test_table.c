@@ -301,6 +301,64 @@ static void missing_numbers_may_be_zero(void **state)
     table_found_fini(&found);
 }
 
+/* Programs' words for no value count as none; people's are values until somebody says that they are
+ * none, and are named until then. */
+static void words_stand_for_no_value(void **state)
+{
+    static const char NODES[] = "id,size,city,label\na,1.5,Rome,cat\nb,?,-,unknown\n"
+                                "c,Missing,\\N,Dog\nd,2.5,#N/A,UNKNOWN\n";
+    static const float mean[] = { 1.5f, 1, 2, 0, 2, 0, 2.5f, 0 };
+    struct table_found found;
+    struct error error = { 0 };
+    struct raw_graph *raw = import_well(*state, "src,dst\na,b\n", NODES,
+                                        (struct table_options){ .missing = TABLE_MISSING_MEAN },
+                                        &found);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/values~label", 4, "Dog\nUNKNOWN\ncat\nunknown\n");
+    assert_true(found.columns[3].missing == 1 && found.columns[4].missing == 2);
+    assert_string_equal(found.columns[3].doubted, "Missing");
+    assert_string_equal(found.columns[4].doubted, "-");
+    assert_string_equal(found.columns[5].doubted, "unknown");
+    assert_true(found.columns[5].doubted_line == 3 && found.columns[5].doubted_rows == 2);
+    table_found_fini(&found);
+    raw = import_well(
+        *state, "src,dst\na,b\n", NODES,
+        (struct table_options){ .missing = TABLE_MISSING_MEAN, .no_value = " unknown,-, missing" },
+        &found);
+    const int64_t label[] = { 1, -1, 0, -1 };
+    EXPECT_ROWS(raw, false, "feat", 4, mean);
+    EXPECT_ROWS(raw, false, "label", 4, label);
+    raw_close(raw);
+    for (uint32_t i = 0; i < found.num_columns; i++)
+        assert_string_equal(found.columns[i].doubted, "");
+    table_found_fini(&found);
+    /* All are values, those of programs too. */
+    raw = import_well(*state, "src,dst\na,b\n", NODES, (struct table_options){ .no_value = "" },
+                      &found);
+    raw_close(raw);
+    assert_true(found.columns[3].values == 4 && found.columns[3].missing == 0);
+    assert_string_equal(found.columns[5].doubted, "");
+    table_found_fini(&found);
+    /* -1 is no label among numbers, and a class among texts. */
+    raw = import_well(*state, "src,dst\na,b\n", "id,label\na,cat\nb,-1\nc,dog\n",
+                      (struct table_options){ 0 }, &found);
+    raw_close(raw);
+    assert_string_equal(found.columns[3].doubted, "-1");
+    assert_true(found.columns[3].doubted_line == 3 && found.columns[3].doubted_rows == 1);
+    table_found_fini(&found);
+    /* As an end of an edge, such a word is a node, of which there is a line; or it is refused. */
+    raw = import_well(*state, "child,parent\na,NULL\nb,NULL\nc,a\nd,-\n", NULL,
+                      (struct table_options){ 0 }, &found);
+    raw_close(raw);
+    assert_string_equal(found.doubted_end, "NULL");
+    assert_int_equal(found.doubted_end_edges, 2);
+    table_found_fini(&found);
+    assert_int_equal(import_texts(*state, "child,parent\na,b\nb,NULL\n", NULL,
+                                  (struct table_options){ .no_value = "null" }, &found, &error),
+                     TR_EFORMAT);
+    assert_non_null(strstr(error.text, "line 3: the target 'NULL' stands for no value"));
+}
+
 /* Times of this century differ by less than floats of them do. */
 static void large_numbers_keep_their_differences(void **state)
 {
@@ -953,6 +1011,7 @@ int main(void)
         TEST(many_names_are_numbered_as_one_by_one),
         TEST(columns_become_features_labels_and_masks),
         TEST(missing_numbers_may_be_zero),
+        TEST(words_stand_for_no_value),
         TEST(large_numbers_keep_their_differences),
         TEST(labels_that_count_stay),
         TEST(several_columns_of_labels_are_rows_of_flags),
