@@ -58,6 +58,20 @@ static inline void put_text(struct scratch *scratch, const char *name, const cha
     put(scratch, name, text, strlen(text));
 }
 
+/* A row in which the numbers stand for the first and the second @. */
+static inline void put_row(FILE *file, const char *pattern, unsigned first, unsigned second)
+{
+    unsigned number = first;
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c != '@') {
+            fputc(*c, file);
+            continue;
+        }
+        fprintf(file, "%u", number);
+        number = second;
+    }
+}
+
 /* Names in the scratch folder, hidden ones included. */
 static inline int count_name(void *arg, const char *name)
 {

@@ -77,20 +77,6 @@ static void assert_same_found(struct raw_edges_found *one, struct raw_edges_foun
     assert_int_equal(one->two_kinds, other->two_kinds);
 }
 
-/* A row in which the numbers stand for the first and the second @. */
-static void put_row(FILE *file, const char *pattern, unsigned first, unsigned second)
-{
-    unsigned number = first;
-    for (const char *c = pattern; *c != '\0'; c++) {
-        if (*c != '@') {
-            fputc(*c, file);
-            continue;
-        }
-        fprintf(file, "%u", number);
-        number = second;
-    }
-}
-
 /* Lines of many edges, with `row` behind them. */
 static void put_lines(struct scratch *scratch, const char *head, const char *pattern,
                       const char *row)

@@ -86,20 +86,6 @@ static void check_all_ways(struct scratch *scratch, const struct raw_options *gi
     }
 }
 
-/* A row in which the numbers stand for the first and the second @. */
-static void put_row(FILE *file, const char *pattern, unsigned first, unsigned second)
-{
-    unsigned number = first;
-    for (const char *c = pattern; *c != '\0'; c++) {
-        if (*c != '@') {
-            fputc(*c, file);
-            continue;
-        }
-        fprintf(file, "%u", number);
-        number = second;
-    }
-}
-
 /* Rows of the same kind; row `odd` is the given one. */
 static void put_rows(struct scratch *scratch, const char *head, const char *pattern, int count,
                      int odd, const char *row)
