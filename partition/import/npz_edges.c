@@ -106,6 +106,15 @@ int npz_edges_find(struct npz_job *job)
     job->facts->edges_name = npz_job_find(job, EDGES);
     if (job->facts->edges_name != NULL)
         return read_listed_edges(job, job->facts->edges_name);
+    if (npz_has(&job->npz, "format") && npz_has(&job->npz, "shape") && npz_has(&job->npz, "data"))
+        return error_set(
+            job->error, TR_EUNSUPPORTED,
+            "%s: is a SciPy matrix alone, of edges or of features. Of edges: python3 -c "
+            "'import numpy, scipy.sparse as s; m = s.load_npz(\"FILE.npz\").tocsr(); "
+            "numpy.savez(\"graph.npz\", adj_data=m.data, adj_indices=m.indices, "
+            "adj_indptr=m.indptr, adj_shape=m.shape)', and import graph.npz; features "
+            "come beside an edge list (`troupe import edges EDGES --node-features FILE.npz`)",
+            job->npz.path);
     for (uint32_t i = 0; i < job->npz.count; i++) {
         if (is_of_split(job->npz.names[i]))
             return error_set(job->error, TR_EFORMAT,

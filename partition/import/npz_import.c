@@ -14,11 +14,12 @@
 /* Arrays that mean one thing, by the names that publishers give them; the first that there is
  * counts. */
 static const char *const SPARSE_FEATURES[] = { "attr", "attr_matrix", NULL };
-static const char *const FEATURES[] = { "attr_matrix", "node_features", "features", "node_feat",
-                                        "feat",        "feats",         "x",        NULL };
+static const char *const FEATURES[] = { "attr_matrix",  "node_features", "features", "feature",
+                                        "node_feature", "node_feat",     "feat",     "feats",
+                                        "node_attr",    "attributes",    "x",        NULL };
 static const char *const SPARSE_LABELS[] = { "labels", NULL };
-static const char *const LABELS[] = { "labels", "node_labels", "label", "node_label",
-                                      "y",      "target",      NULL };
+static const char *const LABELS[] = { "labels", "node_labels", "label",   "node_label",
+                                      "y",      "target",      "targets", NULL };
 
 void npz_facts_fini(struct npz_facts *facts)
 {
@@ -74,7 +75,7 @@ static int write_tables(struct npz_job *job, const char *sparse_features, const 
                                      : npz_table_copy(job, "feat", facts->features_name);
     if (rv == 0 && facts->labels_name != NULL)
         rv = sparse_labels != NULL ? npz_table_sparse(job, "label", sparse_labels, false)
-                                   : npz_table_copy(job, "label", facts->labels_name);
+                                   : npz_labels_copy(job, facts->labels_name);
     if (rv == 0)
         rv = npz_names_write(job, job->feature_width, facts->labels_name != NULL);
     return rv == 0 ? npz_masks_write(job) : rv;

@@ -2,6 +2,7 @@
 #include "partition/import/npz_table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,62 @@ int npz_table_copy(struct npz_job *job, const char *name, const char *array_name
         rv = stream_table(job, name, &stream);
     npz_close(&stream);
     return rv == 0 && fortran ? turn_table(job, name, array_name) : rv;
+}
+
+/* Doubles hold whole numbers exactly below. */
+#define LABEL_MAX 9007199254740992.0
+
+/* Labels as many programs save them, though they are numbers of classes. */
+static int write_float_labels(struct npz_job *job, const struct npz_array *labels)
+{
+    int64_t rows[1024];
+    uint32_t table;
+    const uint64_t count = labels->header.num_items;
+    int rv = check_nodes(job, labels->place, labels->header.shape[0]);
+    if (rv == 0)
+        rv = raw_writer_add_table(job->writer, "label", false, 0, TR_I64, 0, NULL, &table,
+                                  job->error);
+    for (uint64_t done = 0; rv == 0 && done < count;) {
+        uint64_t some = count - done < 1024 ? count - done : 1024;
+        for (uint64_t i = 0; i < some; i++) {
+            double label = npz_number(labels, done + i);
+            if (!isnan(label) && (label != trunc(label) || fabs(label) > LABEL_MAX))
+                return error_set(job->error, TR_EUNSUPPORTED,
+                                 "%s: row %" PRIu64 " is %g, no number of a class; numbers are not "
+                                 "learned yet: save whole numbers, such as ranges of them",
+                                 labels->place, done + i, label);
+            rows[i] = isnan(label) ? -1 : (int64_t)label;
+        }
+        rv = raw_writer_rows(job->writer, table, some, rows, job->error);
+        done += some;
+    }
+    return rv;
+}
+
+int npz_labels_copy(struct npz_job *job, const char *array_name)
+{
+    struct npz_stream stream;
+    struct npz_array labels;
+    int rv = npz_open_texts(&stream, &job->npz, array_name, job->error);
+    if (rv != 0)
+        return rv;
+    const struct npy_header *header = &stream.header;
+    const bool one = header->ndim == 1 || (header->ndim == 2 && header->shape[1] == 1);
+    const bool floats = one && header->kind == 'f' && header->item_bytes > 2;
+    const bool texts = header->kind == 'U' || header->kind == 'S';
+    if (texts)
+        rv = error_set(job->error, TR_EUNSUPPORTED,
+                       "%s: holds texts; save their numbers, and the texts as class_names: "
+                       "class_names, labels = numpy.unique(labels, return_inverse=True)",
+                       stream.place);
+    npz_close(&stream);
+    if (rv != 0 || !floats)
+        return rv == 0 ? npz_table_copy(job, "label", array_name) : rv;
+    rv = npz_load(&labels, &job->npz, array_name, job->error);
+    if (rv == 0)
+        rv = write_float_labels(job, &labels);
+    npz_array_fini(&labels);
+    return rv;
 }
 
 int npz_table_sparse(struct npz_job *job, const char *name, const char *prefix, bool may_keep)

@@ -2,6 +2,7 @@
 #include "partition/import/ogb_import.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,11 +62,13 @@ static int open_ends(struct ogb_job *job, struct edge_source *edges)
     int rv = npz_open(&edges->ends[0], &edges->npz, edges->item->array, job->error);
     if (rv != 0)
         return rv;
-    if (header->ndim != 2 || header->shape[0] != 2 || header->fortran || header->kind == 'f')
-        return error_set(job->error, TR_EFORMAT,
-                         "%s: is needed as whole numbers of shape [2, E] in C's order",
+    if (header->ndim != 2 || header->shape[0] != 2 || header->kind == 'f')
+        return error_set(job->error, TR_EFORMAT, "%s: is needed as whole numbers of shape [2, E]",
                          edges->ends[0].place);
     edges->left = header->shape[1];
+    /* Then each source has its destination behind it. */
+    if (header->fortran)
+        return 0;
     rv = npz_open(&edges->ends[1], &edges->npz, edges->item->array, job->error);
     return rv == 0 ? npz_skip(&edges->ends[1], edges->left * header->item_bytes, job->error) : rv;
 }
@@ -118,6 +121,37 @@ static int next_lines(struct edge_source *edges, uint64_t *src, uint64_t *dst, u
     return rv;
 }
 
+static int check_end(struct ogb_job *job, const struct edge_source *edges, uint64_t edge, int end,
+                     uint64_t id)
+{
+    if (id < edges->bounds[end])
+        return 0;
+    return error_set(job->error, TR_ERANGE,
+                     "%s: edge %" PRIu64 ": the %s %" PRIu64 " is not a node: there are %" PRIu64
+                     ", numbered from 0",
+                     edges->ends[0].place, edge, end == 0 ? "source" : "destination", id,
+                     edges->bounds[end]);
+}
+
+/* Sources and destinations in turn, as NumPy saves the transposed array of pairs. */
+static int next_pairs(struct ogb_job *job, struct edge_source *edges, uint64_t done,
+                      uint64_t *to[2], uint64_t got)
+{
+    struct npz_stream *stream = &edges->ends[0];
+    /* It has room for two ends of twice as many edges. */
+    struct npz_array array = { .header = stream->header, .data = (uint8_t *)job->src };
+    memcpy(array.place, stream->place, sizeof array.place);
+    int rv = npz_read(stream, array.data, 2 * (size_t)got * stream->header.item_bytes, job->error);
+    for (uint64_t i = 0; rv == 0 && i < 2 * got; i++) {
+        uint64_t id = 0;
+        rv = npz_id(&array, i, &id, job->error);
+        to[i % 2][i / 2] = id;
+        if (rv == 0)
+            rv = check_end(job, edges, done + i / 2, (int)(i % 2), id);
+    }
+    return rv;
+}
+
 static int next_elements(struct ogb_job *job, struct edge_source *edges, uint64_t *src,
                          uint64_t *dst, uint64_t *got)
 {
@@ -126,7 +160,9 @@ static int next_elements(struct ogb_job *job, struct edge_source *edges, uint64_
     *got = edges->left < EDGES_AT_ONCE ? edges->left : EDGES_AT_ONCE;
     edges->left -= *got;
     if (*got == 0)
-        return npz_finish(&edges->ends[1], job->error);
+        return npz_finish(&edges->ends[!edges->ends[0].header.fortran], job->error);
+    if (edges->ends[0].header.fortran)
+        return next_pairs(job, edges, done, to, *got);
     for (int end = 0; end < 2; end++) {
         struct npz_stream *stream = &edges->ends[end];
         /* The elements lie behind where they are widened to, so none is overwritten unread. */
@@ -139,12 +175,8 @@ static int next_elements(struct ogb_job *job, struct edge_source *edges, uint64_
             uint64_t id = 0;
             rv = npz_id(&array, i, &id, job->error);
             to[end][i] = id;
-            if (rv == 0 && id >= edges->bounds[end])
-                rv = error_set(job->error, TR_ERANGE,
-                               "%s: edge %" PRIu64 ": the %s %" PRIu64 " is not a node: there are "
-                               "%" PRIu64 ", numbered from 0",
-                               stream->place, done + i, end == 0 ? "source" : "destination", id,
-                               edges->bounds[end]);
+            if (rv == 0)
+                rv = check_end(job, edges, done + i, end, id);
         }
         if (rv != 0)
             return rv;
@@ -252,6 +284,23 @@ static int write_edge_rows(struct ogb_job *job, uint32_t table, uint64_t first, 
     return rv;
 }
 
+/* Floats of one label a node are numbers of classes, or NaN. */
+static int check_labels(const struct ogb_job *job, const struct ogb_item *item,
+                        const struct row_stream *stream, const void *rows, uint64_t count)
+{
+    if (strcmp(item->name, "label") != 0 || stream->dtype != TR_F32 || stream->width != 1)
+        return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const float label = ((const float *)rows)[i];
+        if (!isnan(label) && label != truncf(label))
+            return error_set(job->error, TR_EUNSUPPORTED,
+                             "%s: row %" PRIu64 " is %g, no number of a class; numbers are not "
+                             "learned yet: save whole numbers, such as ranges of them",
+                             stream->place, stream->rows_done - count + i, (double)label);
+    }
+    return 0;
+}
+
 static int copy_rows(struct ogb_job *job, const struct ogb_item *item, struct row_stream *stream,
                      uint64_t expected)
 {
@@ -275,6 +324,8 @@ static int copy_rows(struct ogb_job *job, const struct ogb_item *item, struct ro
             break;
         if (rv == 0)
             rv = check_finite(job, item, stream, rows, got);
+        if (rv == 0)
+            rv = check_labels(job, item, stream, rows, got);
         if (rv == 0)
             rv = on_edges && job->options->undirected
                      ? write_edge_rows(job, table, first, rows, stream->row_bytes, got)

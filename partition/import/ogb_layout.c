@@ -126,6 +126,18 @@ int ogb_layout_init(struct ogb_layout *layout, struct files *files, const char *
     layout->name = raw_name_of(folder);
     char *raw = files_join(folder, "raw"), *mapping = files_join(folder, "mapping");
     int rv = layout->name == NULL || raw == NULL || mapping == NULL ? ogb_no_memory(&finder) : 0;
+    if (rv == 0 && !files_is_folder(files, folder))
+        rv = error_set(
+            error, TR_ENOENT,
+            "%s: there is no such folder; name the one that the download was unpacked to, "
+            "which holds raw/",
+            folder);
+    if (rv == 0 && !files_is_folder(files, raw))
+        rv = error_set(
+            error, TR_ENOENT,
+            "%s: holds no folder raw/; name the folder that the download was unpacked to, "
+            "such as dataset/ogbn_arxiv",
+            folder);
     if (rv == 0)
         rv = lay_out_raw(&finder, raw);
     if (rv == 0)

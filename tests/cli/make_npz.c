@@ -3,7 +3,11 @@
  * Writes an archive of NumPy arrays for npz.sh: `make_npz rings FILE` is four rings of 60 nodes, a
  * class each, whose edges stand once, with ten splits; `make_npz sparse FILE` the same as
  * compressed rows, and an array of Python objects beside them; `make_npz both FILE` the rings with
- * edges both ways; `make_npz rows FILE` the features alone, as SciPy's save_npz writes them.
+ * edges both ways; `make_npz rows FILE` the features alone, as SciPy's save_npz writes them;
+ * `make_npz kin FILE` the rings as others publish them: labels as floats, lists of nodes in place of
+ * masks, features in Fortran's order; `make_npz amounts FILE` with labels that are no classes, and
+ * `make_npz twice FILE` with a list that has a node twice; `make_npz words FILE` with labels that
+ * are texts.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -101,6 +105,37 @@ static void put_sparse(struct archive *npz)
     npz_add(npz, "node_names", "|O", "False", "(240,)", "pickle", 6);
 }
 
+static void put_kin(struct archive *npz, const char *kind)
+{
+    static double floats[NODES];
+    static float turned[RINGS][NODES];
+    static int64_t lists[3][NODES];
+    static const char *const names[] = { "train_idx", "val_idx", "idx_test" };
+    int counts[3] = { 0, 0, 0 };
+    for (int node = 0; node < NODES; node++) {
+        floats[node] = labels[node] + (strcmp(kind, "amounts") == 0 && node == 7 ? 0.5 : 0);
+        for (int ring = 0; ring < RINGS; ring++)
+            turned[ring][node] = features[node][ring];
+        for (int i = 0; i < 3; i++) {
+            if (masks[i][0][node])
+                lists[i][counts[i]++] = node;
+        }
+    }
+    if (strcmp(kind, "twice") == 0)
+        lists[1][1] = lists[1][0];
+    npz_add(npz, "feature", "<f4", "True", "(240, 4)", turned, sizeof turned);
+    if (strcmp(kind, "words") == 0)
+        npz_add(npz, "y", "<U2", "False", "(240,)", floats, sizeof floats);
+    else
+        npz_add(npz, "y", "<f8", "False", "(240, 1)", floats, sizeof floats);
+    npz_add(npz, "edge_index", "<i4", "True", "(2, 240)", edges, sizeof edges);
+    for (int i = 0; i < 3; i++) {
+        char shape[20];
+        snprintf(shape, sizeof shape, "(%d,)", counts[i]);
+        npz_add(npz, names[i], "<i8", "False", shape, lists[i], (size_t)counts[i] * 8);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
@@ -113,6 +148,8 @@ int main(int argc, char **argv)
         put_both(npz);
     else if (strcmp(argv[1], "rows") == 0)
         put_features(npz);
+    else if (strcmp(argv[1], "sparse") != 0)
+        put_kin(npz, argv[1]);
     else
         put_sparse(npz);
     npz_end(npz);

@@ -59,5 +59,31 @@ expect "a text is no archive" fails_with 'edges.csv: looks like no archive'
 head -c 1000 "$work/rings.npz" >"$work/cut.npz"
 troupe import npz "$work/cut.npz" --out "$work/made/raw" --quiet
 expect "an archive that was cut is refused" fails_with 'cut.npz: .*copy it again'
+tests/cli/make_npz kin "$work/kin.npz" || exit 99
+troupe import npz "$work/kin.npz" --out "$work/kin" --undirected --quiet
+expect "an archive with other names and orders is imported, and all of it" \
+    sh -c "grep -q '^features from  *feature$' '$work/out' && ! grep -q 'not read' '$work/out'"
+troupe import npz "$work/rings.npz" --out "$work/first" --undirected --quiet
+for array in edges node_data/_N/feat.npy node_data/_N/train_mask.npy node_data/_N/val_mask.npy node_data/_N/test_mask.npy; do
+    run diff -r "$work/first/$array" "$work/kin/$array"
+    expect "its $array is that of the same graph" exited 0
+done
+run sh -c "dd if='$work/kin/node_data/_N/label.npy' bs=1 count=80 2>/dev/null | grep -a -c \"'descr': '<i8'.*'shape': (240,)\""
+expect "labels as floats become whole numbers" exited 0
+tests/cli/make_npz words "$work/words.npz" || exit 99
+troupe import npz "$work/words.npz" --out "$work/made/raw" --quiet
+expect "texts as labels are refused with the Python that numbers them" \
+    fails_with '/y: holds texts; .* class_names, labels = numpy.unique(labels, return_inverse=True)'
+for kind in amounts twice; do
+    tests/cli/make_npz $kind "$work/$kind.npz" || exit 99
+    troupe import npz "$work/$kind.npz" --out "$work/made/raw" --quiet
+    [ $kind = amounts ] &&
+        expect "a label with a fraction is refused at once" fails_with '/y: row 7 is 3.5, no number of a class; numbers are not learned'
+done
+expect "a split that has a node twice is refused" fails_with '/val_idx: element 1 is .* again; a split has each node once'
+tests/cli/make_npz rows "$work/rows.npz" || exit 99
+troupe import npz "$work/rows.npz" --out "$work/made/raw" --quiet
+expect "a SciPy matrix alone is refused with the Python that makes an archive of a graph of it" \
+    fails_with 'is a SciPy matrix alone, .* python3 -c .*save.*adj_shape=m.shape.*; features come beside an edge list (.troupe import edges EDGES --node-features FILE.npz.)'
 expect "what was refused left nothing" empty_folder "$work/made"
 finish

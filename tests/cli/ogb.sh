@@ -141,4 +141,9 @@ expect "a text that lacks edges is refused" fails_with 'edge.csv.gz: holds 240 e
 troupe import ogb "$work" --out "$work/made/raw" --quiet
 expect "another folder is refused" fails_with 'raw: holds none of edge.csv.gz'
 expect "what was refused left nothing" empty_folder "$work/made"
+troupe import ogb "$work/nowhere" --out "$work/none" --quiet
+expect "a folder that is not there is named" fails_with '/nowhere: there is no such folder; name the one that the download'
+mkdir "$work/unpacked"
+troupe import ogb "$work/unpacked" --out "$work/none" --quiet
+expect "so is one without raw/" fails_with '/unpacked: holds no folder raw/; name the folder'
 finish

@@ -67,10 +67,14 @@ static void has_rows(struct raw_graph *graph, bool on_edges, uint32_t type, cons
     assert_memory_equal(rows, expected, size);
 }
 
-static void put_data(struct scratch *scratch, const int64_t *nodes)
+static void put_data(struct scratch *scratch, const int64_t *nodes, bool fortran)
 {
+    int64_t turned[4][2];
+    for (int i = 0; i < 8; i++)
+        turned[i % 4][i / 4] = EDGES[i / 4][i % 4];
     struct archive *npz = npz_begin(at(scratch, "set/raw/data.npz"));
-    npz_add(npz, "edge_index", "<i8", "False", "(2, 4)", EDGES, sizeof EDGES);
+    npz_add(npz, "edge_index", "<i8", fortran ? "True" : "False", "(2, 4)",
+            fortran ? (const void *)turned : EDGES, sizeof EDGES);
     npz_add(npz, "num_nodes_list", "<i8", "False", "(1,)", nodes, 8);
     npz_add(npz, "num_edges_list", "<i8", "False", "(1,)", FOUR, sizeof FOUR);
     npz_add(npz, "node_feat", "<f4", "False", "(3, 2)", FEATURES, sizeof FEATURES);
@@ -78,7 +82,7 @@ static void put_data(struct scratch *scratch, const int64_t *nodes)
     npz_end(npz);
 }
 
-static void a_graph_in_arrays(void **state)
+static void check_arrays(void **state, bool fortran)
 {
     static const int64_t weights[] = { 0, 0, 1, 1, 2, 2, 2 };
     static const uint64_t expected[] = { 0, 1, 1, 0, 1, 2, 2, 1, 2, 2, 2, 0, 0, 2 };
@@ -88,7 +92,7 @@ static void a_graph_in_arrays(void **state)
     uint64_t src[7], dst[7];
     make(*state, "set/raw");
     make(*state, "set/split/time");
-    put_data(*state, THREE);
+    put_data(*state, THREE, fortran);
     struct archive *npz = npz_begin(at(*state, "set/raw/node-label.npz"));
     npz_add(npz, "node_label", "<f4", "False", "(3, 1)", LABELS, sizeof LABELS);
     npz_end(npz);
@@ -110,6 +114,28 @@ static void a_graph_in_arrays(void **state)
     assert_int_equal(facts.pairs_mutual, 0);
     ogb_facts_fini(&facts);
     raw_close(graph);
+}
+
+static void a_graph_in_arrays(void **state)
+{
+    check_arrays(state, false);
+}
+
+/* As NumPy saves the transposed array of pairs. */
+static void edges_may_stand_in_the_order_of_fortran(void **state)
+{
+    check_arrays(state, true);
+}
+
+static void labels_with_fractions_are_refused(void **state)
+{
+    static const float labels[] = { 0, 1.5f, 1 };
+    make(*state, "set/raw");
+    put_data(*state, THREE, false);
+    struct archive *npz = npz_begin(at(*state, "set/raw/node-label.npz"));
+    npz_add(npz, "node_label", "<f4", "False", "(3, 1)", labels, sizeof labels);
+    npz_end(npz);
+    refused(*state, TR_EUNSUPPORTED, "row 1 is 1.5, no number of a class; numbers are not learned");
 }
 
 static void a_graph_of_types_in_arrays(void **state)
@@ -180,9 +206,9 @@ static void files_that_do_not_fit(void **state)
         assert_int_equal(files_remove_tree(files_posix, at(*state, "set"), NULL), 0);
     }
     make(*state, "set/raw");
-    put_data(*state, FOUR);
+    put_data(*state, FOUR, false);
     refused(*state, TR_EMISMATCH, "node_feat: has 3 rows for 4 nodes");
-    put_data(*state, EDGES[0] + 2);
+    put_data(*state, EDGES[0] + 2, false);
     refused(*state, TR_ERANGE, "edge 2: the source 2 is not a node: there are 2");
     assert_int_equal(files_remove_tree(files_posix, at(*state, "set"), NULL), 0);
     make(*state, "set/raw");
@@ -233,6 +259,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_graph_in_arrays, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(edges_may_stand_in_the_order_of_fortran, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(labels_with_fractions_are_refused, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(a_graph_of_types_in_arrays, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(files_that_do_not_fit, scratch_setup, scratch_teardown),
