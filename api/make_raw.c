@@ -314,11 +314,13 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.num_columns = found->num_columns;
     known.smallest_id = found->smallest_id;
     known.largest_id = found->largest_id;
+    known.num_lines = found->num_lines;
     known.self_loops = found->self_loops;
     known.duplicates = found->duplicates;
     known.pairs_seen = found->pairs_seen;
     known.pairs_mutual = found->pairs_mutual;
     known.two_kinds = found->two_kinds;
+    known.says_undirected = found->says_undirected;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }

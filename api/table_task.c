@@ -16,7 +16,7 @@
 _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                    (int)TR_TABLE_MISSING_ZERO == (int)TABLE_MISSING_ZERO &&
                    (int)TR_TABLE_UNKNOWN_ADD == (int)TABLE_UNKNOWN_ADD &&
-                   (int)TR_TABLE_LABEL_SETS == (int)TABLE_LABEL_SETS,
+                   (int)TR_TABLE_VECTORS == (int)TABLE_VECTORS,
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
@@ -201,6 +201,7 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .pairs_mutual = found->pairs_mutual,
                                                   .shared_ids = found->shared_ids,
                                                   .triples = found->triples,
+                                                  .says_undirected = found->says_undirected,
                                                   .doubted_end = found->doubted_end[0] != '\0'
                                                                      ? found->doubted_end
                                                                      : NULL,
@@ -236,12 +237,15 @@ int tr_import_table_column(struct tr_task *task, uint32_t number,
         known.name = of->name;
         known.of_nodes = of->of_nodes;
         known.scaled = of->scaled;
+        known.amounts = of->amounts;
+        known.text_lists = of->text_lists;
         known.column = of->column;
         known.use = (uint32_t)of->role;
         known.values = of->values;
         known.missing = of->missing;
         known.odd_line = of->odd_line;
         known.doubted = of->doubted[0] != '\0' ? of->doubted : NULL;
+        known.alike = of->alike[0] != '\0' ? of->alike : NULL;
         known.doubted_line = of->doubted_line;
         known.doubted_rows = of->doubted_rows;
     }

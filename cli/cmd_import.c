@@ -115,12 +115,21 @@ static const struct option_spec TABLE_OPTIONS[] = {
       .offset = offsetof(struct import_table_values, edges),
       .metavar = "FILE",
       .required = true,
+      .twice = "join the parts of a table first, with one header: python3 -c 'import pandas as p, "
+               "sys; p.concat(map(p.read_csv, sys.argv[1:])).to_csv(\"edges.csv\", index=False)' "
+               "FILES",
       .help = "the table of edges: CSV, TSV or JSON lines, also packed" },
     { .name = "nodes",
       .field = "\"nodes\"",
       .kind = OPTION_TEXT,
       .offset = offsetof(struct import_table_values, nodes),
       .metavar = "FILE",
+      .twice =
+          "join the tables first. Parts with the same columns: python3 -c 'import pandas as p, "
+          "sys; p.concat(map(p.read_csv, sys.argv[1:])).to_csv(\"nodes.csv\", index=False)' "
+          "FILES; other columns of the same nodes: python3 -c 'import pandas as p, sys; "
+          "p.merge(*map(p.read_csv, sys.argv[1:]), how=\"outer\").to_csv(\"nodes.csv\", "
+          "index=False)' ONE OTHER",
       .help = "the table of nodes, a row each" },
     { .name = "out",
       .kind = OPTION_TEXT,

@@ -122,6 +122,11 @@ void import_hint_at_directions(struct report *report, const struct import_direct
 struct tr_import_features_report;
 void import_report_features(struct report *report, const struct tr_import_features_report *found);
 
+/* Lines for edges that the file calls undirected, and for what may be a matrix: as many rows as
+ * columns, at least three, and no header. */
+void import_hint_at_undirected(struct report *report, bool said);
+void import_hint_at_matrix(struct report *report, bool header, uint64_t rows, uint64_t columns);
+
 int import_edges_run(const struct invocation *invocation, const void *values);
 int import_npz_run(const struct invocation *invocation, const void *values);
 int import_ogb_run(const struct invocation *invocation, const void *values);

@@ -63,6 +63,27 @@ static void report_columns(struct report *report, const struct tr_import_edges_r
         report_count(report, "self_loops", "self-loops in the text", found->self_loops);
 }
 
+void import_hint_at_undirected(struct report *report, bool said)
+{
+    if (said)
+        report_text(report, "hint", "hint",
+                    "the file says that its edges are undirected: where each stands once, import "
+                    "with --undirected");
+}
+
+void import_hint_at_matrix(struct report *report, bool header, uint64_t rows, uint64_t columns)
+{
+    char hint[300];
+    if (header || rows != columns || rows < 3)
+        return;
+    snprintf(hint, sizeof hint,
+             "%" PRIu64 " rows of %" PRIu64
+             " columns may be an adjacency matrix, of which two columns were read: write its edges "
+             "(numpy.argwhere(numpy.loadtxt(FILE, delimiter=\",\")) are two columns of them)",
+             rows, columns);
+    report_text(report, "hint", "hint", hint);
+}
+
 /* One user and one film of the same number became one node. */
 static void hint_at_two_kinds(struct report *report, const struct tr_import_edges_report *found)
 {
@@ -106,6 +127,8 @@ static int report_edges(const void *arg, struct tr_task *task, struct report *re
             report, &(struct import_directions){ found->pairs_seen, found->pairs_mutual, true, true,
                                                  options->duplicates == TR_DUPLICATES_MERGE });
     hint_at_two_kinds(report, found);
+    import_hint_at_undirected(report, found->says_undirected && !options->undirected);
+    import_hint_at_matrix(report, found->header_line != 0, found->num_lines, found->num_columns);
     if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)
         return 0;
     snprintf(hint, sizeof hint,

@@ -31,6 +31,7 @@ static const char *const USES[] = {
     [TR_TABLE_MASK] = "mask",
     [TR_TABLE_LABEL_FLAG] = "one of several labels",
     [TR_TABLE_LABEL_SETS] = "several labels a node",
+    [TR_TABLE_VECTORS] = "a feature for each place",
 };
 
 static void report_column(struct report *report, const struct tr_import_table_column *column)
@@ -39,8 +40,11 @@ static void report_column(struct report *report, const struct tr_import_table_co
     report_text(report, "table", "table", column->of_nodes ? "nodes" : "edges");
     report_count(report, "column", "column", column->column);
     report_text(report, "name", "name", column->name != NULL ? column->name : "");
+    const bool list = column->use == TR_TABLE_VECTORS;
     report_text(report, "use", "use",
-                column->scaled ? "feature, to mean 0 and deviation 1" : USES[column->use]);
+                !column->scaled ? USES[column->use]
+                : list          ? "a feature for each place, to mean 0 and deviation 1"
+                                : "feature, to mean 0 and deviation 1");
     report_count(report, "values", "values", column->values);
     report_count(report, "missing", "missing", column->missing);
 }
@@ -59,6 +63,51 @@ static void hint_at_many_labels(struct report *report, const struct tr_import_ta
              " nodes: are they classes? Write ranges of amounts, or name another column by "
              "--labels",
              found->num_classes, found->node_rows);
+    report_text(report, "hint", "hint", hint);
+}
+
+static void hint_at_text_lists(struct report *report, const struct tr_import_table_column *column)
+{
+    char hint[300];
+    if (!column->text_lists)
+        return;
+    snprintf(
+        hint, sizeof hint,
+        "column %" PRIu32 " of the nodes%s%.100s has lists of texts, each of which is one text "
+        "here: give each value a column of 0 and 1, or leave it out by --features",
+        column->column, column->name != NULL ? ", " : "", column->name != NULL ? column->name : "");
+    report_text(report, "hint", "hint", hint);
+}
+
+static void hint_at_alike(struct report *report, const struct tr_import_table_column *column)
+{
+    char hint[400];
+    if (column->alike == NULL)
+        return;
+    snprintf(
+        hint, sizeof hint,
+        "column %" PRIu32
+        " of the nodes%s%.100s has values that differ in small and capital letters alone (%s), "
+        "and each is a value of its own: write them alike",
+        column->column, column->name != NULL ? ", " : "", column->name != NULL ? column->name : "",
+        column->alike);
+    report_text(report, "hint", "hint", hint);
+}
+
+/* More of them are rarely classes where they do not count from 0. */
+#define AMOUNTS_MAX 10u
+
+static void hint_at_amounts(struct report *report, const struct tr_import_table_column *column)
+{
+    char hint[300];
+    if (!column->amounts || column->values <= AMOUNTS_MAX)
+        return;
+    snprintf(
+        hint, sizeof hint,
+        "the labels are %" PRIu64
+        " different whole numbers that do not count from 0, and each is a class: where they are "
+        "amounts, such as ages or years, write ranges of them",
+        column->values);
     report_text(report, "hint", "hint", hint);
 }
 
@@ -180,12 +229,14 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         import_hint_at_directions(
             report, &(struct import_directions){ found.pairs_seen, found.pairs_mutual, true, true,
                                                  options->duplicates == TR_DUPLICATES_MERGE });
+    uint32_t edge_columns = 0;
     bool labels = features.labels == TR_FILE_LABELS_WRITTEN;
     for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
         struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
         rv = tr_import_table_column(task, i, &column, error);
         if (rv == 0)
             report_column(report, &column);
+        edge_columns += !column.of_nodes;
         labels = labels ||
                  (rv == 0 && (column.use == TR_TABLE_LABELS || column.use == TR_TABLE_LABEL_FLAG ||
                               column.use == TR_TABLE_LABEL_SETS));
@@ -196,11 +247,18 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         rv = tr_import_table_column(task, i, &column, error);
         if (rv == 0 && column.odd_line != 0)
             hint_at_odd_numbers(report, &column);
+        if (rv == 0) {
+            hint_at_amounts(report, &column);
+            hint_at_text_lists(report, &column);
+            hint_at_alike(report, &column);
+        }
         if (rv == 0 && column.doubted != NULL)
             hint_at_doubted_values(report, &column);
     }
     if (rv == 0 && found.doubted_end != NULL)
         hint_at_doubted_end(report, &found);
+    import_hint_at_undirected(report, found.says_undirected && !options->undirected);
+    import_hint_at_matrix(report, found.edges_header_line != 0, found.edge_rows, edge_columns);
     if (rv == 0 && found.triples)
         report_text(report, "hint", "hint",
                     "column 3 of the edges has words too and is not read: where column 2 is a "

@@ -74,7 +74,9 @@ static int read_option(const struct option_spec *specs, void *values, int argc, 
     if (spec->kind == OPTION_FLAG && value != NULL)
         return tr_error_set(error, TR_EINVAL, "--%s=%s: takes no value", spec->name, value);
     if (spec->kind != OPTION_TEXTS && given[found])
-        return tr_error_set(error, TR_EINVAL, "--%s: given twice", spec->name);
+        return tr_error_set(error, TR_EINVAL, "--%s: given twice%s%s", spec->name,
+                            spec->twice != NULL ? "; " : "",
+                            spec->twice != NULL ? spec->twice : "");
     if (spec->kind != OPTION_FLAG && value == NULL) {
         if (*at + 1 >= argc)
             return tr_error_set(error, TR_EINVAL, "--%s: needs a value: --%s %s", spec->name,

@@ -60,9 +60,10 @@ struct option_spec {
     const char *choices;  /* "cut|volume" */
     const char *fallback; /* the default, NULL: none */
     bool required;
-    bool optional; /* COUNT, REAL: OPTION_NOT_GIVEN, not 0, where it is not given */
-    bool empty;    /* TEXT: "" is a value too */
-    double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
+    bool optional;     /* COUNT, REAL: OPTION_NOT_GIVEN, not 0, where it is not given */
+    bool empty;        /* TEXT: "" is a value too */
+    const char *twice; /* what to do where somebody gives it twice; NULL: give it once */
+    double min;        /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;
     /* Its name in the library's messages, "num_parts"; a plain word stands in quotes there and

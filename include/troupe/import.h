@@ -96,11 +96,14 @@ struct tr_import_edges_report {
      * things by the names of their columns ("userId" and "movieId") or by the first line of the file
      * ("% bip" of KONECT's). */
     bool two_kinds;
-    unsigned char reserved[7];
+    bool says_undirected; /* the first line does, as in KONECT's files and SNAP's */
+    unsigned char reserved[6];
+    uint64_t num_lines; /* of edges */
 };
-#define TR_IMPORT_EDGES_REPORT_INIT                                                                \
-    {                                                                                              \
-        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "" \
+#define TR_IMPORT_EDGES_REPORT_INIT                                                             \
+    {                                                                                           \
+        sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, \
+            false, "", 0                                                                        \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
@@ -228,7 +231,8 @@ struct tr_import_table_report {
     /* The first row of edges, without a header, has words in its first three columns: the second may
      * be a relation, and the third the target. */
     bool triples;
-    unsigned char reserved[3];
+    bool says_undirected; /* the first line does, or a column of the first row, as Gephi's */
+    unsigned char reserved[2];
     uint64_t pairs_seen; /* as in struct tr_import_edges_report */
     uint64_t pairs_mutual;
     /* Numbers that are sources and targets, each of them one node, where the two columns are called
@@ -239,10 +243,10 @@ struct tr_import_table_report {
     const char *doubted_end;
     uint64_t doubted_end_edges;
 };
-#define TR_IMPORT_TABLE_REPORT_INIT                                                              \
-    {                                                                                            \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, "", 0, 0, 0, \
-            NULL, 0                                                                              \
+#define TR_IMPORT_TABLE_REPORT_INIT                                                               \
+    {                                                                                             \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "", 0, \
+            0, 0, NULL, 0                                                                         \
     }
 
 /* What became of a column. */
@@ -261,32 +265,38 @@ enum tr_table_use {
     TR_TABLE_MASK = 11,
     TR_TABLE_LABEL_FLAG = 12, /* one of several columns of labels */
     TR_TABLE_LABEL_SETS = 13, /* several labels a node */
+    TR_TABLE_VECTORS = 14,    /* lists of numbers, a number of the features for each place */
 };
 
 struct tr_import_table_column {
     size_t size;
     const char *name; /* printable UTF-8, until the task is closed; NULL: there is no header */
     bool of_nodes;
-    bool scaled; /* numbers: to mean 0 and deviation 1 */
-    unsigned char reserved[2];
+    bool scaled;  /* numbers: to mean 0 and deviation 1 */
+    bool amounts; /* labels that are whole numbers and do not count from 0, as ages and years do */
+    bool text_lists; /* nearly all values are lists of texts, each of which was read as one text */
     uint32_t column; /* from 1 */
     uint32_t use;    /* enum tr_table_use */
     unsigned char padding[4];
-    uint64_t values;  /* of categories, codes and columns of labels: how many different ones */
+    /* Of categories, codes and columns of labels: how many different ones; of lists: their numbers. */
+    uint64_t values;
     uint64_t missing; /* rows without one */
     /* Of texts that are nearly all numbers, also as 1,234 or $3: the first line whose value is none
      * that is read; 0: none. */
     uint64_t odd_line;
+    /* Two values that differ in small and capital letters alone, with a comma between them; NULL:
+     * there are none. */
+    const char *alike;
     /* Words that often stand for no value, such as unknown, and were read as values: with commas
      * between them, as "no_value" takes them; NULL: there are none. */
     const char *doubted;
     uint64_t doubted_line; /* of the first of them */
     uint64_t doubted_rows;
 };
-#define TR_IMPORT_TABLE_COLUMN_INIT                                                                \
-    {                                                                                              \
-        sizeof(struct tr_import_table_column), NULL, false, false, "", 0, 0, "", 0, 0, 0, NULL, 0, \
-            0                                                                                      \
+#define TR_IMPORT_TABLE_COLUMN_INIT                                                              \
+    {                                                                                            \
+        sizeof(struct tr_import_table_column), NULL, false, false, false, false, 0, 0, "", 0, 0, \
+            0, NULL, NULL, 0, 0                                                                  \
     }
 
 /* As tr_import_edges_result(). */

@@ -452,12 +452,21 @@ bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_
     return true;
 }
 
+static bool begins_with(const char *line, size_t length, const char *banner)
+{
+    const size_t bytes = strlen(banner);
+    return length >= bytes && strncasecmp(line, banner, bytes) == 0 &&
+           (length == bytes || line[bytes] == ' ' || line[bytes] == '\r');
+}
+
 bool edge_banner_is_bipartite(const char *line, size_t length)
 {
-    static const char BANNER[] = "% bip";
-    const size_t banner = sizeof BANNER - 1;
-    return length >= banner && memcmp(line, BANNER, banner) == 0 &&
-           (length == banner || line[banner] == ' ' || line[banner] == '\r');
+    return begins_with(line, length, "% bip");
+}
+
+bool edge_banner_is_undirected(const char *line, size_t length)
+{
+    return begins_with(line, length, "% sym") || begins_with(line, length, "# undirected");
 }
 
 int edge_columns_choose(const struct column_names *columns, bool header, const char *source,

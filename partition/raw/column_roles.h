@@ -54,6 +54,8 @@ bool edge_columns_are_named(const struct column_names *columns);
 bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_columns ends);
 /* Whether a file's first line says that its ends are two kinds, as KONECT's do: "% bip weighted". */
 bool edge_banner_is_bipartite(const char *line, size_t length);
+/* That its edges are undirected: "% sym" of KONECT's files, "# Undirected graph" of SNAP's. */
+bool edge_banner_is_undirected(const char *line, size_t length);
 
 /* source and target: what the user gave, or NULL. TR_EINVAL, TR_EFORMAT: say what to name; remedy:
  * what to do where neither the user nor the header says it. */

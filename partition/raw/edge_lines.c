@@ -89,6 +89,16 @@ static int skip_field(struct text *text, char delimiter)
     return text->rv;
 }
 
+/* Whether the message has '1.0' or so in it. */
+static bool names_whole_fraction(const char *message)
+{
+    const char *at = strchr(message, '\'');
+    if (at == NULL)
+        return false;
+    at += 1 + strspn(at + 1, "0123456789");
+    return *at == '.' && at[1 + strspn(at + 1, "0")] == '\'';
+}
+
 /* The message stands already; where there is an ID at all, it may be a name. */
 static int fail_id(struct edge_lines *lines, int code, int begin)
 {
@@ -97,6 +107,12 @@ static int fail_id(struct edge_lines *lines, int code, int begin)
         begin == '\n' || begin == '"' || is_delimiter(begin, lines->delimiter))
         return code;
     const struct error inner = *error;
+    /* Tables take no such names either. */
+    if (names_whole_fraction(inner.text))
+        return error_set(error, code,
+                         "%s; write IDs without a fraction, as pandas does after "
+                         "astype(\"int64\")",
+                         inner.text);
     return error_set(error, code, "%s; %s", inner.text, REMEDIES[lines->options->remedy].names);
 }
 

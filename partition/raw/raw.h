@@ -54,6 +54,7 @@ struct raw_edges_found {
     uint32_t source_column, target_column;
     char *source_name, *target_name;  /* in the header, printable; NULL: there is none */
     uint64_t smallest_id, largest_id; /* as they stand in the file */
+    uint64_t num_lines;               /* of edges */
     uint64_t self_loops;              /* lines, dropped or not */
     uint64_t duplicates;              /* edges, where they were looked for */
     /* Of an import that gave edges their reverse (reverse_pairs.h): before that. */
@@ -61,6 +62,7 @@ struct raw_edges_found {
     /* The sources are one kind of things and the destinations another, as the columns' names or the
      * file's first line say, and numbers may be of both. */
     bool two_kinds;
+    bool says_undirected; /* the first line does */
 };
 
 /* A list of names in the files of a raw graph. */

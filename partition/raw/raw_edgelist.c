@@ -114,20 +114,22 @@ static int parse_first_line(struct edge_list *list)
 }
 
 /* A Matrix Market file begins with what is a comment here, and its sizes look like an edge. Others
- * say in it that they are bipartite. */
+ * say in it that they are bipartite or undirected. */
 static int look_at_banner(struct edge_list *list)
 {
     struct text *text = &list->text;
     static const char BANNER[] = "%%MatrixMarket";
     const char *line;
     size_t length;
-    if (text_peek(text) != '%')
+    const int first = text_peek(text);
+    if (first != '%' && first != '#')
         return text->rv;
     int rv = text_look_line(text, &line, &length);
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
         rv = text_fail(text, TR_EFORMAT,
                        "is that of a Matrix Market file; give its name the end .mtx");
     list->found->two_kinds = rv == 0 && edge_banner_is_bipartite(line, length);
+    list->found->says_undirected = rv == 0 && edge_banner_is_undirected(line, length);
     return rv;
 }
 
@@ -221,6 +223,7 @@ static int finish_edges(struct edge_list *list, struct error *error)
     found->source_column = list->lines.columns.source;
     found->target_column = list->lines.columns.target;
     found->num_columns = list->lines.num_columns;
+    found->num_lines = tally->lines;
     found->self_loops = tally->self_loops;
     if (tally->lines > 0) {
         found->smallest_id = (ends[0].least < ends[1].least ? ends[0].least : ends[1].least) +

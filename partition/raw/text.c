@@ -195,6 +195,18 @@ static int load_block(struct text *text, const uint8_t **block, size_t *got)
                                                               got, text->error);
 }
 
+/* Whether more lines end in CR alone than in LF: such a file would be one line. What ends the block
+ * may be before an LF. */
+static bool ends_lines_in_cr(const uint8_t *block, size_t size)
+{
+    size_t alone = 0, others = 0;
+    for (size_t i = 0; i + 1 < size; i++) {
+        alone += block[i] == '\r' && block[i + 1] != '\n' && block[i + 1] != '\r';
+        others += block[i] == '\n';
+    }
+    return alone > others;
+}
+
 /* A byte 0 is in no text, and in nearly every block of what is none. */
 static int check_block(struct text *text, const uint8_t *block, size_t size)
 {
@@ -205,6 +217,11 @@ static int check_block(struct text *text, const uint8_t *block, size_t size)
                          kind->name);
     if (kind != NULL)
         return refuse_kind(text, kind);
+    if (!text->begun && ends_lines_in_cr(block, size))
+        return error_set(text->error, TR_EFORMAT,
+                         "%s: its lines end in CR alone, as old Macintosh programs write them; "
+                         "convert it: tr '\\r' '\\n' <OLD >NEW",
+                         text->path);
     const uint8_t *zero = memchr(block, '\0', size);
     if (zero == NULL)
         return 0;

@@ -16,6 +16,8 @@
 void node_column_fini(struct node_column *column)
 {
     free(column->values);
+    free(column->vector);
+    free(column->row);
     free(column->codes);
     free(column->set_ends);
     free(column->names);
@@ -26,6 +28,20 @@ bool node_column_is_whole(double number)
     return number == trunc(number) && fabs(number) <= WHOLE_MAX;
 }
 
+bool node_column_is_text_lists(const struct node_column *column)
+{
+    return column->role != TABLE_VECTORS && column->bracketed > 0 &&
+           10 * column->bracketed >= 9 * column->present;
+}
+
+bool node_column_is_scaled(const struct node_column *column)
+{
+    bool scaled = column->role == TABLE_NUMBERS && column->stats.scaled;
+    for (uint32_t i = 0; column->role == TABLE_VECTORS && i < column->width; i++)
+        scaled = scaled || column->vector[i].scaled;
+    return scaled;
+}
+
 static void keep_first(uint64_t *first, uint64_t line)
 {
     *first = *first == 0 ? line : *first;
@@ -33,16 +49,81 @@ static void keep_first(uint64_t *first, uint64_t line)
 
 /* Welford's method, in the order of rows: "Note on a Method for Calculating Corrected Sums of
  * Squares and Products", Technometrics 4 (1962). */
+static void stats_add(struct number_stats *stats, double number)
+{
+    double before = number - stats->mean;
+    stats->mean += before / (double)++stats->count;
+    stats->squares += before * (number - stats->mean);
+    stats->most = fabs(number) > stats->most ? fabs(number) : stats->most;
+}
+
+static void stats_decide(struct number_stats *stats)
+{
+    stats->scaled = stats->most > TABLE_SCALED_FROM;
+    stats->deviation = sqrt(stats->squares / (double)stats->count);
+    /* A column of one value has nothing to divide. */
+    if (stats->deviation == 0)
+        stats->deviation = 1;
+}
+
 static void survey_number(struct node_column *column, double number, uint64_t line)
 {
-    double before = number - column->mean;
-    column->mean += before / (double)column->present;
-    column->squares += before * (number - column->mean);
-    column->most = fabs(number) > column->most ? fabs(number) : column->most;
+    stats_add(&column->stats, number);
+    column->lists++;
+    column->width = 1;
     if (number != trunc(number))
         keep_first(&column->fraction_line, line);
     else if (!node_column_is_whole(number))
         keep_first(&column->large_line, line);
+}
+
+/* How many numbers the list has, the first `room` of them in numbers; -1: it is no list. */
+static int64_t read_list(const struct value_reader *values, const struct table_field *field,
+                         double *numbers, uint32_t room)
+{
+    struct value_list list;
+    double number;
+    int64_t count = 0;
+    int more;
+    value_list_begin(&list, field);
+    while ((more = value_list_next(&list, values, &number)) > 0) {
+        if (count < room)
+            numbers[count] = number;
+        count++;
+    }
+    return more < 0 ? -1 : count;
+}
+
+static int survey_list(struct node_column *column, const struct value_reader *values,
+                       const struct table_field *field, uint64_t line)
+{
+    /* Where a value is no list, none is looked at any more. */
+    if (column->no_list_line != 0)
+        return 0;
+    int64_t count = read_list(values, field, column->row, column->row != NULL ? column->width : 0);
+    if (count < 0) {
+        column->no_list_line = line;
+        return 0;
+    }
+    column->sure = column->sure || !value_looks_numeric(field);
+    if (column->lists++ == 0) {
+        column->width = count <= TABLE_VECTOR_MAX ? (uint32_t)count : TABLE_VECTOR_MAX + 1;
+        column->row = calloc((size_t)column->width + 1, sizeof *column->row);
+        column->vector = calloc((size_t)column->width + 1, sizeof *column->vector);
+        if (column->row == NULL || column->vector == NULL)
+            return TR_ENOMEM;
+        read_list(values, field, column->row, column->width);
+    }
+    if (count != column->width) {
+        if (column->width_line == 0)
+            column->other_width = count <= TABLE_VECTOR_MAX ? (uint32_t)count
+                                                            : TABLE_VECTOR_MAX + 1;
+        keep_first(&column->width_line, line);
+    }
+    for (uint32_t i = 0; column->width_line == 0 && column->vector != NULL && i < column->width;
+         i++)
+        stats_add(&column->vector[i], column->row[i]);
+    return 0;
 }
 
 /* Adds the word to a list with commas, where it is not there and finds room. */
@@ -61,8 +142,8 @@ static void doubt_word(struct node_column *column, const struct table_field *fie
 }
 
 /* A value that may stand for none. Where "no_value" is empty, somebody said that all are values. */
-static void doubt(struct node_column *column, const struct value_reader *values,
-                  const struct table_field *field, uint64_t line)
+static void doubt_value(struct node_column *column, const struct value_reader *values,
+                        const struct table_field *field, uint64_t line)
 {
     if (!value_may_be_none(field) || (values->no_value != NULL && values->no_value[0] == '\0'))
         return;
@@ -77,20 +158,21 @@ void node_column_survey_labels(struct node_column *column, const struct value_re
     if (value_is_missing(values, field))
         column->missing++;
     else if (column->role == TABLE_LABEL_SETS)
-        doubt(column, values, field, line);
+        doubt_value(column, values, field, line);
 }
 
-void node_column_survey(struct node_column *column, const struct value_reader *values,
-                        const struct table_field *field, uint64_t line)
+int node_column_survey(struct node_column *column, const struct value_reader *values,
+                       const struct table_field *field, uint64_t line)
 {
     double number;
+    int rv = 0;
     if (value_is_missing(values, field)) {
         if (column->missing++ == 0) {
             column->missing_line = line;
             if (field->length > 0)
                 value_show(field, column->missing_text);
         }
-        return;
+        return 0;
     }
     column->present++;
     if (column->numbers && value_is_number(values, field, &number)) {
@@ -100,7 +182,10 @@ void node_column_survey(struct node_column *column, const struct value_reader *v
         column->numbers = false;
         keep_first(&column->text_line, line);
         column->numeric += value_looks_numeric(field);
-        doubt(column, values, field, line);
+        column->bracketed += field->length >= 2 && field->at[0] == '[' &&
+                             field->at[field->length - 1] == ']';
+        doubt_value(column, values, field, line);
+        rv = survey_list(column, values, field, line);
     }
     if (column->role == TABLE_LABELS && values->no_value == NULL && field->length == 2 &&
         memcmp(field->at, "-1", 2) == 0) {
@@ -108,22 +193,43 @@ void node_column_survey(struct node_column *column, const struct value_reader *v
         column->minus_rows++;
     }
     if (value_is_name(field) && field->length <= ID_TEXT_MAX - NODE_TEXT_PREFIX)
-        return;
+        return rv;
     if (value_is_utf8(field)) {
         column->prose = true;
         keep_first(&column->prose_line, line);
     } else {
         keep_first(&column->foreign_line, line);
     }
+    return rv;
 }
 
-static void decide_scale(struct node_column *column)
+/* Lists that are all features, or labels that are none. */
+static bool is_lists(const struct node_column *column)
 {
-    column->scaled = column->most > TABLE_SCALED_FROM;
-    column->deviation = sqrt(column->squares / (double)column->present);
-    /* A column of one value has nothing to divide. */
-    if (column->deviation == 0)
-        column->deviation = 1;
+    return !column->numbers && column->present > 0 && column->lists == column->present &&
+           (column->sure || column->role == TABLE_LABELS);
+}
+
+static int decide_vectors(struct node_column *column, uint32_t i, struct table_reader *reader)
+{
+    if (column->width_line != 0) {
+        reader->line = column->width_line;
+        return table_reader_fail(
+            reader, TR_EFORMAT,
+            "column %u has a list of %u number%s, and one of %u before; lists of "
+            "one length become features: correct it, leave the column out by "
+            "\"features\", or give numbers of features that a node has by "
+            "\"node_features\"",
+            i + 1, column->other_width, column->other_width == 1 ? "" : "s", column->width);
+    }
+    if (column->width == 0 || column->width > TABLE_VECTOR_MAX)
+        return table_reader_fail(reader, TR_EUNSUPPORTED,
+                                 "column %u has lists of %s; leave it out by \"features\"", i + 1,
+                                 column->width == 0 ? "no number" : "more than 65536 numbers");
+    column->role = TABLE_VECTORS;
+    for (uint32_t place = 0; place < column->width; place++)
+        stats_decide(&column->vector[place]);
+    return 0;
 }
 
 static int fail_foreign(struct table_reader *reader, uint32_t i)
@@ -149,6 +255,14 @@ static int decide_labels(struct node_column *column, struct table_reader *reader
                                  "the label is a number beyond 2^53, which is not kept exactly; "
                                  "write a letter before each label, or name another column by "
                                  "\"labels\"");
+    }
+    if (is_lists(column)) {
+        reader->line = column->text_line;
+        return table_reader_fail(
+            reader, TR_EFORMAT,
+            "the label is a list of numbers, or a number with a comma; where a "
+            "node has several labels, give what stands between them by "
+            "label_separator");
     }
     /* Among texts it is a class. */
     if (!column->numbers && column->minus_rows > 0) {
@@ -176,7 +290,9 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
     if (column->present == 0) {
         column->role = TABLE_DROPPED;
     } else if (column->numbers) {
-        decide_scale(column);
+        stats_decide(&column->stats);
+    } else if (is_lists(column)) {
+        return decide_vectors(column, i, reader);
     } else if (column->prose) {
         column->role = TABLE_DROPPED;
     } else if (column->foreign_line != 0) {
@@ -192,30 +308,46 @@ uint64_t node_column_odd_line(const struct node_column *column)
 {
     bool texts = column->role == TABLE_CATEGORIES || column->role == TABLE_CODES ||
                  column->role == TABLE_DROPPED;
+    if (texts && column->sure && column->lists > 0 && 10 * column->lists >= 9 * column->present)
+        return column->no_list_line;
     return texts && column->numeric > 0 && 10 * column->numeric >= 9 * column->present
                ? column->text_line
                : 0;
 }
 
 /* Numbers are scaled as doubles: floats of large numbers have lost their differences. */
-bool node_column_number(const struct node_column *column, const struct value_reader *values,
-                        const struct table_field *field, enum table_missing missing, float *number,
-                        bool *too_large)
+static float scale_number(const struct number_stats *stats, double value, bool *too_large)
 {
-    double value;
+    /* Where squares are too large for doubles, the largest number is the one to name. */
+    bool large = stats->scaled && !isfinite(stats->deviation) && fabs(value) == stats->most;
+    if (stats->scaled)
+        value = (value - stats->mean) / stats->deviation;
+    *too_large = *too_large || large || (isfinite(stats->deviation) && !isfinite((float)value));
+    return (float)value;
+}
+
+bool node_column_numbers(const struct node_column *column, const struct value_reader *values,
+                         const struct table_field *field, enum table_missing missing,
+                         float *numbers, bool *too_large)
+{
+    const bool lists = column->role == TABLE_VECTORS;
+    const struct number_stats *stats = lists ? column->vector : &column->stats;
+    const uint32_t width = lists ? column->width : 1;
+    double *row = column->row, one;
     *too_large = false;
     if (value_is_missing(values, field)) {
         /* In a column that is scaled, 0 and the mean are one. */
-        *number = (float)(missing == TABLE_MISSING_MEAN && !column->scaled ? column->mean : 0);
+        for (uint32_t i = 0; i < width; i++)
+            numbers[i] = (float)(missing == TABLE_MISSING_MEAN && !stats[i].scaled ? stats[i].mean
+                                                                                   : 0);
         return true;
     }
-    if (!value_is_number(values, field, &value))
+    if (!lists)
+        row = &one;
+    if (lists ? read_list(values, field, row, width) != width
+              : !value_is_number(values, field, row))
         return false;
-    /* Where squares are too large for doubles, the largest number is the one to name. */
-    *too_large = column->scaled && !isfinite(column->deviation) && fabs(value) == column->most;
-    if (column->scaled)
-        value = (value - column->mean) / column->deviation;
-    *too_large = *too_large || (isfinite(column->deviation) && !isfinite((float)value));
-    *number = (float)value;
+    for (uint32_t i = 0; i < width; i++)
+        numbers[i] = scale_number(&stats[i], row[i], too_large);
     return true;
 }

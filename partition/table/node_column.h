@@ -16,13 +16,22 @@
 /* A text of a column that is kept has so many bytes in front, which name the column. */
 #define NODE_TEXT_PREFIX 3u
 
+/* Numbers of a column, or of one place of its lists. */
+struct number_stats {
+    uint64_t count;
+    double mean, squares; /* the sum of squared distances from the mean */
+    double most;          /* the largest absolute value */
+    double deviation;     /* what numbers are divided by where they are scaled */
+    bool scaled;          /* to mean 0 and deviation 1 */
+};
+
 struct node_column {
     enum table_role role;
     bool numbers; /* every value is one */
-    bool scaled;  /* numbers, brought to mean 0 and deviation 1 */
     bool prose;   /* values are too long or too many for categories */
     uint64_t present, missing;
-    uint64_t numeric; /* values in which people read a number */
+    uint64_t numeric;   /* values in which people read a number */
+    uint64_t bracketed; /* texts in brackets, as lists of texts are written */
     /* The first line of such a value; 0: none. */
     uint64_t missing_line;
     uint64_t text_line; /* of a value that is no number */
@@ -32,14 +41,24 @@ struct node_column {
     uint64_t foreign_line; /* of bytes that are no UTF-8 */
     /* What the first row without a value has in its place. */
     char missing_text[VALUE_SHOWN];
+    /* Two values that differ in small and capital letters alone, with a comma between them. */
+    char alike[TABLE_DOUBTED_MAX];
     /* Values that may stand for none: those words, and their rows. */
     char doubted[TABLE_DOUBTED_MAX];
     uint64_t doubted_line, doubted_rows;
     uint64_t minus_line, minus_rows; /* of -1 */
-    double mean, squares;            /* of numbers; the sum of squared distances from the mean */
-    double most;                     /* the largest absolute value */
-    double deviation;                /* what numbers are divided by where they are scaled */
-    float *values; /* [rows] of features, scaled; of rows without one, what stands for it */
+    struct number_stats stats;       /* of numbers */
+    /* Of lists of numbers, of which plain numbers are some of one: */
+    uint64_t lists;
+    bool sure;                   /* one cannot be a number that is written with a comma */
+    uint32_t width;              /* of the first row's list */
+    uint64_t width_line;         /* the first of another width */
+    uint32_t other_width;        /* that one's */
+    uint64_t no_list_line;       /* the first value that is no list */
+    struct number_stats *vector; /* [width] */
+    double *row;                 /* [width], of a row that is looked at */
+    /* [rows][width] of features, scaled; of rows without one, what stands for it */
+    float *values;
     /* [rows] of texts: the value's place in names; of flags: 0 or 1; [set_ends[rows - 1]] of
      * sets, the places of each row's values. */
     int32_t *codes;
@@ -48,6 +67,7 @@ struct node_column {
     uint32_t num_values;
     uint64_t *names;  /* [num_values]: numbers in table_nodes.texts, in the order of the values */
     bool is_counting; /* labels that are the numbers 0, 1, 2 ... */
+    bool amounts;     /* labels that are whole numbers and do not count from 0 */
 };
 
 void node_column_fini(struct node_column *column);
@@ -55,9 +75,9 @@ void node_column_fini(struct node_column *column);
 /* A whole number that doubles hold exactly. */
 bool node_column_is_whole(double number);
 
-/* Counts what the column has in a row of the first pass. */
-void node_column_survey(struct node_column *column, const struct value_reader *values,
-                        const struct table_field *field, uint64_t line);
+/* Counts what the column has in a row of the first pass. TR_ENOMEM. */
+int node_column_survey(struct node_column *column, const struct value_reader *values,
+                       const struct table_field *field, uint64_t line);
 /* The same of labels of which a node may have several. */
 void node_column_survey_labels(struct node_column *column, const struct value_reader *values,
                                const struct table_field *field, uint64_t line);
@@ -65,14 +85,25 @@ void node_column_survey_labels(struct node_column *column, const struct value_re
  * reader, with the line that says why. */
 int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader);
 
+static inline bool node_column_has_numbers(const struct node_column *column)
+{
+    return column->role == TABLE_NUMBERS || column->role == TABLE_VECTORS;
+}
+
+/* Whether nearly all values are lists of texts, "['a', 'b']", each of which is one text here. */
+bool node_column_is_text_lists(const struct node_column *column);
+
+/* Whether numbers of the column are brought to mean 0 and deviation 1. */
+bool node_column_is_scaled(const struct node_column *column);
+
 /* The first line whose value is no number, where nearly all values are meant as numbers and the
  * column is one of texts for a few of them; 0: it is what it seems. */
 uint64_t node_column_odd_line(const struct node_column *column);
 
-/* The column's number of a row. false: the field is none, which the first pass would have seen; or
- * *too_large: it is, for a float. */
-bool node_column_number(const struct node_column *column, const struct value_reader *values,
-                        const struct table_field *field, enum table_missing missing, float *number,
-                        bool *too_large);
+/* The column's numbers of a row: [width]. false: the field has others than the first pass saw; or
+ * *too_large: one is, for a float. */
+bool node_column_numbers(const struct node_column *column, const struct value_reader *values,
+                         const struct table_field *field, enum table_missing missing,
+                         float *numbers, bool *too_large);
 
 #endif

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "runtime/base/printable.h"
 
 /* The text of a whole number that doubles hold: a sign and 16 digits. */
 #define WHOLE_TEXT 24u
@@ -307,6 +310,71 @@ static int compare_values(const void *a, const void *b, void *arg)
     return rv != 0 ? rv : (one.length > other.length) - (one.length < other.length);
 }
 
+/* R writes TRUE, Python True and JSON true: in a column they are one value, called as the first of
+ * them in the order of values. */
+static void merge_flags(const struct table_nodes *nodes, struct node_column *column,
+                        int32_t *code_of)
+{
+    static const char *const WORDS[] = { "true", "false" };
+    uint32_t kept = 0;
+    int32_t first[2] = { NODE_NO_CODE, NODE_NO_CODE };
+    for (uint32_t v = 0; v < column->num_values; v++) {
+        struct id_text text = node_values_text(nodes, column, v);
+        const struct table_field field = { text.at, text.length };
+        int word = value_is_word(&field, WORDS[0]) ? 0 : value_is_word(&field, WORDS[1]) ? 1 : -1;
+        if (word >= 0 && first[word] != NODE_NO_CODE) {
+            code_of[column->names[v]] = first[word];
+            continue;
+        }
+        if (word >= 0)
+            first[word] = (int32_t)kept;
+        code_of[column->names[v]] = (int32_t)kept;
+        column->names[kept++] = column->names[v];
+    }
+    column->num_values = kept;
+}
+
+static int compare_letters(struct id_text one, struct id_text other)
+{
+    uint32_t shorter = one.length < other.length ? one.length : other.length;
+    int rv = strncasecmp(one.at, other.at, shorter);
+    return rv != 0 ? rv : (one.length > other.length) - (one.length < other.length);
+}
+
+static int compare_any_case(const void *a, const void *b, void *arg)
+{
+    const struct table_nodes *nodes = arg;
+    return compare_letters(id_map_text(&nodes->texts, *(const uint64_t *)a),
+                           id_map_text(&nodes->texts, *(const uint64_t *)b));
+}
+
+/* Keeps the first two values that differ in small and capital letters alone: "Paris, paris". */
+static int find_alike(const struct table_nodes *nodes, struct node_column *column)
+{
+    uint64_t *names = malloc((column->num_values + (size_t)1) * sizeof *names);
+    if (names == NULL)
+        return TR_ENOMEM;
+    if (column->num_values > 0)
+        memcpy(names, column->names, column->num_values * sizeof *names);
+    if (column->num_values > 1)
+        qsort_r(names, column->num_values, sizeof *names, compare_any_case,
+                (void *)(uintptr_t)nodes);
+    for (uint32_t v = 1; v < column->num_values && column->alike[0] == '\0'; v++) {
+        struct id_text one = id_map_text(&nodes->texts, names[v - 1]);
+        struct id_text other = id_map_text(&nodes->texts, names[v]);
+        if (compare_letters(one, other) != 0)
+            continue;
+        snprintf(column->alike, sizeof column->alike, "%.*s, %.*s",
+                 (int)(one.length - NODE_TEXT_PREFIX < 28 ? one.length - NODE_TEXT_PREFIX : 28),
+                 one.at + NODE_TEXT_PREFIX,
+                 (int)(other.length - NODE_TEXT_PREFIX < 28 ? other.length - NODE_TEXT_PREFIX : 28),
+                 other.at + NODE_TEXT_PREFIX);
+        make_printable(column->alike);
+    }
+    free(names);
+    return 0;
+}
+
 static void sort_values(struct table_nodes *nodes, struct node_column *column, int32_t *code_of)
 {
     struct value_order order = { nodes, column->role == TABLE_LABELS && column->numbers };
@@ -314,15 +382,17 @@ static void sort_values(struct table_nodes *nodes, struct node_column *column, i
     if (column->num_values > 0)
         qsort_r(column->names, column->num_values, sizeof *column->names, compare_values, &order);
     column->is_counting = order.numbers;
+    merge_flags(nodes, column, code_of);
     for (uint32_t v = 0; v < column->num_values; v++) {
         struct id_text text = node_values_text(nodes, column, v);
         column->is_counting = column->is_counting && strtoll(text.at, NULL, 10) == v;
-        code_of[column->names[v]] = (int32_t)v;
     }
     for (uint64_t i = 0; i < count; i++) {
         if (column->codes[i] != NODE_NO_CODE)
             column->codes[i] = code_of[column->codes[i]];
     }
+    /* Amounts such as ages begin anywhere. */
+    column->amounts = order.numbers && !column->is_counting;
 }
 
 int node_values_sort(struct table_nodes *nodes)
@@ -336,6 +406,11 @@ int node_values_sort(struct table_nodes *nodes)
             column->role = TABLE_DROPPED;
         else if (node_values_has_codes(column) && column->role != TABLE_LABEL_FLAG)
             sort_values(nodes, column, code_of);
+        if (node_values_has_codes(column) && column->role != TABLE_LABEL_FLAG &&
+            column->num_values <= TABLE_ONE_HOT_MAX && find_alike(nodes, column) != 0) {
+            free(code_of);
+            return TR_ENOMEM;
+        }
         if (column->role == TABLE_CATEGORIES && column->num_values > TABLE_ONE_HOT_MAX)
             column->role = TABLE_CODES;
     }

@@ -276,9 +276,19 @@ static int edges_check_names(struct edge_reading *reading)
     reading->reader.line = reading->fraction_lines[!first];
     return table_reader_fail(&reading->reader, TR_EFORMAT,
                              "column %u holds numbers with a fraction, no names of nodes; name "
-                             "another by \"%s\", or write IDs as whole numbers",
+                             "another by \"%s\", or write IDs as whole numbers, as pandas does "
+                             "after astype('int64')",
                              first ? reading->roles.source : reading->roles.target,
                              first ? "source" : "target");
+}
+
+/* Gephi writes the kind of each edge: "Undirected". */
+static void edges_look_at_first(struct edge_reading *reading, const struct table_field *fields)
+{
+    for (uint32_t i = 0; i < reading->reader.names.count; i++)
+        reading->found->says_undirected = reading->found->says_undirected ||
+                                          (reading->roles.roles[i] == TABLE_DROPPED &&
+                                           value_is_word(&fields[i], "undirected"));
 }
 
 /* Takes the row of reader->line. */
@@ -293,6 +303,8 @@ static int edges_take_row(struct edge_reading *reading, const struct table_field
         rv = edges_take_name(reading, fields, reading->roles.target, "target", plain, &names[1]);
     if (rv == 0 && (reading->roles.weight != 0 || reading->roles.time != 0))
         rv = edges_take_values(reading, fields);
+    if (rv == 0 && reading->edges->rows + reading->count == 0)
+        edges_look_at_first(reading, fields);
     if (rv == 0)
         reading->lines[reading->count++] = reading->reader.line;
     return rv;
@@ -450,6 +462,7 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     reading->two_kinds = rv == 0 && (reading->reader.bipartite ||
                                      (reading->roles.header &&
                                       edge_columns_are_two_kinds(&reading->reader.names, ends)));
+    reading->found->says_undirected = rv == 0 && reading->reader.undirected;
     reading->found->triples = rv == 0 && !reading->roles.header && reading->guessed &&
                               edges_look_like_triples(&reading->reader.names);
     return rv;
@@ -460,9 +473,9 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
 static void edges_doubt_ends(struct edge_reading *reading, uint64_t known)
 {
     static const char *const WORDS[] = {
-        "NULL",      "null",    "Null", "None", "none",    "NA",      "N/A",     "n/a",
-        "nan",       "NaN",     "\\N",  "?",    "-",       "--",      "<NA>",    "#N/A",
-        "undefined", "missing", "nil",  "NIL",  "UNKNOWN", "unknown", "Unknown",
+        "NULL", "null",      "Null",    "None", "none", "NA",      "N/A",     "n/a",
+        "nan",  "NaN",       "\\N",     "?",    "---",  "-",       "--",      "<NA>",
+        "#N/A", "undefined", "missing", "nil",  "NIL",  "UNKNOWN", "unknown", "Unknown",
     };
     const struct pairs *pairs = &reading->edges->pairs;
     for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {

@@ -5,7 +5,7 @@
  *  - Nodes are numbered in the order in which their names come first: those of the nodes table, by
  *    its rows, then those that edges alone have. The names are written beside the graph.
  *  - "feat": the columns of numbers as they are, but those with a value beyond TABLE_SCALED_FROM,
- *    which get mean 0 and deviation 1; and a column of 0 and 1 for each value of a column of
+ *    which get mean 0 and deviation 1, those of lists of numbers place by place; and a column of 0 and 1 for each value of a column of
  *    texts that has at most TABLE_ONE_HOT_MAX, which a model can learn from, as it cannot from the
  *    number of a value. A column with more values becomes an int32 table of its own, with the
  *    values' numbers; one with more than TABLE_CATEGORIES_MAX is not read.
@@ -34,6 +34,8 @@
 #define TABLE_CATEGORIES_MAX 65536u
 /* Classes where a node may have several: a model has an output for each of them. */
 #define TABLE_LABEL_SETS_MAX 4096u
+/* Numbers in a list. */
+#define TABLE_VECTOR_MAX 65536u
 /* Words of a column that a report names. */
 #define TABLE_DOUBTED_MAX 64u
 /* Numbers of this size make others vanish beside them. */
@@ -82,6 +84,8 @@ struct table_column {
     char *name; /* printable; NULL: there is no header */
     bool of_nodes;
     bool scaled;
+    bool text_lists; /* nearly all values are lists of texts, each of which is one text */
+    bool amounts;    /* labels that are whole numbers and do not count from 0 */
     uint32_t column; /* from 1 */
     enum table_role role;
     uint64_t values;  /* of texts and labels: how many different ones */
@@ -89,7 +93,9 @@ struct table_column {
     /* Words that may stand for no value and were read as values, with commas between them; "":
      * none. */
     char doubted[TABLE_DOUBTED_MAX];
-    uint64_t doubted_line; /* the first of them */
+    char alike
+        [TABLE_DOUBTED_MAX]; /* two values that differ in small and capital letters; "": none */
+    uint64_t doubted_line;   /* the first of them */
     uint64_t doubted_rows;
     uint64_t odd_line; /* the first that makes texts of what is meant as numbers; 0: none */
 };
@@ -110,8 +116,9 @@ struct table_found {
     /* A node of edges alone whose name may stand for none, such as NULL, and its edges. */
     char doubted_end[TABLE_DOUBTED_MAX];
     uint64_t doubted_end_edges;
-    uint64_t shared_ids; /* numbers in both columns of ends, where these are of two kinds */
-    bool triples;        /* the first row, without a header, has words in its first three columns */
+    uint64_t shared_ids;  /* numbers in both columns of ends, where these are of two kinds */
+    bool says_undirected; /* the edges are, by the first line or the first row */
+    bool triples; /* the first row, without a header, has words in its first three columns */
     struct node_features_found features; /* of options->node_features */
 };
 

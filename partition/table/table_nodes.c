@@ -54,6 +54,7 @@ static int nodes_open(struct table_nodes *nodes, struct table_reader *reader, st
     const struct table_options *options = nodes->options;
     int rv = table_reader_open(reader, options->files, options->nodes, options->delimiter,
                                options->cancel, error);
+    reader->lists = rv == 0;
     if (rv == 0 && reader->names.count == 0) {
         rv = error_set(error, TR_EFORMAT, "%s: holds no node", options->nodes);
         table_reader_close(reader);
@@ -106,9 +107,10 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
             return rv;
         for (uint32_t i = 0; i < nodes->count; i++) {
             struct node_column *column = &nodes->columns[i];
-            if (is_surveyed(column))
-                node_column_survey(column, &nodes->values, &reader->fields[i], reader->line);
-            else if (column->role == TABLE_LABEL_FLAG || column->role == TABLE_LABEL_SETS)
+            if (is_surveyed(column) &&
+                node_column_survey(column, &nodes->values, &reader->fields[i], reader->line) != 0)
+                return table_reader_fail(reader, TR_ENOMEM, "no memory for its lists of numbers");
+            if (column->role == TABLE_LABEL_FLAG || column->role == TABLE_LABEL_SETS)
                 node_column_survey_labels(column, &nodes->values, &reader->fields[i], reader->line);
         }
         nodes->rows++;
@@ -150,8 +152,10 @@ static int alloc_values(struct table_nodes *nodes, struct error *error)
     bool failed = false;
     for (uint32_t i = 0; i < nodes->count; i++) {
         struct node_column *column = &nodes->columns[i];
-        if (column->role == TABLE_NUMBERS) {
-            column->values = malloc(nodes->rows * sizeof *column->values);
+        if (node_column_has_numbers(column)) {
+            column->values = nodes->rows > SIZE_MAX / sizeof *column->values / column->width
+                                 ? NULL
+                                 : malloc(nodes->rows * column->width * sizeof *column->values);
             failed = failed || column->values == NULL;
         } else if (column->role == TABLE_LABEL_SETS) {
             column->set_ends = malloc(nodes->rows * sizeof *column->set_ends);
@@ -168,13 +172,13 @@ static int alloc_values(struct table_nodes *nodes, struct error *error)
                      nodes->options->nodes, nodes->rows);
 }
 
-static int take_number(const struct table_nodes *nodes, struct table_reader *reader, uint32_t i,
-                       uint64_t row_number)
+static int take_numbers(const struct table_nodes *nodes, struct table_reader *reader, uint32_t i,
+                        uint64_t row_number)
 {
     struct node_column *column = &nodes->columns[i];
     bool too_large;
-    if (!node_column_number(column, &nodes->values, &reader->fields[i], nodes->options->missing,
-                            &column->values[row_number], &too_large))
+    if (!node_column_numbers(column, &nodes->values, &reader->fields[i], nodes->options->missing,
+                             &column->values[row_number * column->width], &too_large))
         return nodes_changed(reader);
     return !too_large ? 0
                       : table_reader_fail(reader, TR_ERANGE,
@@ -224,8 +228,8 @@ static int take_rows(struct table_nodes *nodes, struct table_reader *reader,
             return nodes_changed(reader);
         checksum = checksum_row(checksum, reader);
         for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
-            if (nodes->columns[i].role == TABLE_NUMBERS)
-                rv = take_number(nodes, reader, i, at);
+            if (node_column_has_numbers(&nodes->columns[i]))
+                rv = take_numbers(nodes, reader, i, at);
         }
         if (rv == 0)
             rv = node_values_take(values, reader, at);
@@ -272,7 +276,7 @@ static int check_missing(const struct table_nodes *nodes, struct error *error)
     for (uint32_t i = 0; i < nodes->count; i++) {
         const struct node_column *column = &nodes->columns[i];
         if (column->missing == 0 || nodes->options->missing != TABLE_MISSING_ERROR ||
-            (column->role != TABLE_NUMBERS && column->role != TABLE_CATEGORIES &&
+            (!node_column_has_numbers(column) && column->role != TABLE_CATEGORIES &&
              column->role != TABLE_CODES))
             continue;
         const char *text = column->missing_text;
@@ -294,12 +298,15 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         const struct node_column *column = &nodes->columns[i];
         told[i].role = column->role;
         told[i].missing = column->missing;
+        told[i].text_lists = node_column_is_text_lists(column);
+        told[i].amounts = column->amounts;
         told[i].odd_line = node_column_odd_line(column);
         told[i].doubted_line = column->doubted_line;
         told[i].doubted_rows = column->doubted_rows;
+        memcpy(told[i].alike, column->alike, sizeof told[i].alike);
         memcpy(told[i].doubted, column->doubted, sizeof told[i].doubted);
-        told[i].values = column->num_values;
-        told[i].scaled = column->role == TABLE_NUMBERS && column->scaled;
+        told[i].values = column->role == TABLE_VECTORS ? column->width : column->num_values;
+        told[i].scaled = node_column_is_scaled(column);
         if (column->role == TABLE_LABELS || column->role == TABLE_LABEL_SETS)
             found->num_classes = column->num_values;
     }

@@ -15,6 +15,15 @@
 /* A number of JSON as text: a sign, 20 digits, a point and an exponent fit. */
 #define JSON_NUMBER_MAX 40u
 
+/* What to do with an object that is no row. */
+#define JSON_OF_NODES                                                                              \
+    "a table has an object a line. Where its keys are nodes and its values lists of features "     \
+    "that "                                                                                        \
+    "they have: python3 -c 'import json, sys; rows = json.load(sys.stdin); [print(0, "             \
+    "*(f\"{i}:1\" "                                                                                \
+    "for i in sorted(set(rows[n])))) for n in sorted(rows, key=int)]' <OBJECT >features.svm, for " \
+    "\"node_features\" with \"feature_base\" 0"
+
 static bool is_blank(char c, char delimiter)
 {
     return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
@@ -196,6 +205,27 @@ static int split_row(struct table_reader *reader, const char *line, size_t lengt
     return count == columns ? 0 : fail_count(reader, count);
 }
 
+/* Whether it is an array of numbers alone. */
+static bool is_number_list(const json_t *value)
+{
+    bool numbers = json_is_array(value);
+    for (size_t i = 0; numbers && i < json_array_size(value); i++)
+        numbers = json_is_number(json_array_get(value, i));
+    return numbers;
+}
+
+/* Bytes that the values of an object take as texts, at most. */
+static size_t json_room(const struct table_reader *reader)
+{
+    size_t room = (size_t)reader->names.count * JSON_NUMBER_MAX;
+    for (uint32_t i = 0; i < reader->names.count; i++) {
+        const json_t *value = json_object_get(reader->object, reader->names.names[i]);
+        if (is_number_list(value))
+            room += json_array_size(value) * JSON_NUMBER_MAX;
+    }
+    return room;
+}
+
 /* A value of JSON as a field. Numbers are written to `out`. */
 static int json_field_of(struct table_reader *reader, uint32_t column, json_t *value, char **out)
 {
@@ -208,15 +238,18 @@ static int json_field_of(struct table_reader *reader, uint32_t column, json_t *v
                                        (uint32_t)json_string_length(value) };
         return 0;
     }
-    if (!json_is_number(value) && !json_is_boolean(value))
-        return table_reader_fail(reader, TR_EFORMAT,
-                                 "'%.40s' is a list or an object; give each of its values a key of "
-                                 "its own",
-                                 reader->names.names[column]);
+    const bool list = reader->lists && is_number_list(value);
+    if (!json_is_number(value) && !json_is_boolean(value) && !list)
+        return table_reader_fail(
+            reader, TR_EFORMAT,
+            "'%.40s' is a list or an object, and no list of numbers; give each "
+            "of its values a key of its own",
+            reader->names.names[column]);
+    size_t room = JSON_NUMBER_MAX + (list ? json_array_size(value) * JSON_NUMBER_MAX : 0);
     /* jansson writes a point whatever the locale. */
-    size_t length = json_dumpb(value, *out, JSON_NUMBER_MAX, JSON_ENCODE_ANY);
+    size_t length = json_dumpb(value, *out, room, JSON_ENCODE_ANY | JSON_COMPACT);
     *field = (struct table_field){ *out, (uint32_t)length };
-    *out += JSON_NUMBER_MAX;
+    *out += room;
     return 0;
 }
 
@@ -228,8 +261,9 @@ static int load_object(struct table_reader *reader, const char *line, size_t len
     if (object == NULL && json_error_code(&why) == json_error_out_of_memory)
         return table_reader_fail(reader, TR_ENOMEM, "no memory for it");
     if (!json_is_object(object))
-        return table_reader_fail(reader, TR_EFORMAT, "is not a JSON object: %.100s",
-                                 object == NULL ? why.text : "each line has one");
+        return table_reader_fail(reader, TR_EFORMAT,
+                                 "is not a JSON object: %.100s; each line has a whole one",
+                                 object == NULL ? why.text : "it is another value");
     return 0;
 }
 
@@ -237,8 +271,7 @@ static int split_object(struct table_reader *reader, const char *line, size_t le
 {
     int rv = load_object(reader, line, length);
     if (rv == 0)
-        rv = reader_make_room(reader, &reader->copy, &reader->copy_room,
-                              (size_t)reader->names.count * JSON_NUMBER_MAX);
+        rv = reader_make_room(reader, &reader->copy, &reader->copy_room, json_room(reader));
     char *out = reader->copy;
     size_t known = 0;
     for (uint32_t i = 0; rv == 0 && i < reader->names.count; i++) {
@@ -251,11 +284,39 @@ static int split_object(struct table_reader *reader, const char *line, size_t le
     return rv;
 }
 
+/* What other programs write as one object: nodes and links of NetworkX and D3; for each node a list
+ * of the features that it has. */
+static int refuse_whole_graph(struct table_reader *reader)
+{
+    static const char *const LISTS[] = { "links", "edges", "nodes" };
+    json_t *object = reader->object;
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        const json_t *list = json_object_get(object, LISTS[i]);
+        if (json_is_array(list) && !json_is_number(json_array_get(list, 0)))
+            return table_reader_fail(
+                reader, TR_EUNSUPPORTED,
+                "is one JSON object with the list '%s'; write an object of that "
+                "list a line instead: python3 -c \"import json, sys; "
+                "[print(json.dumps(row)) for row in json.load(sys.stdin)"
+                "['%s']]\" <GRAPH >LINES",
+                LISTS[i], LISTS[i]);
+    }
+    void *first = json_object_iter(object);
+    const char *key = first != NULL ? json_object_iter_key(first) : "";
+    if (first == NULL || !json_is_array(json_object_iter_value(first)) || key[0] == '\0' ||
+        strspn(key, "0123456789") != strlen(key))
+        return 0;
+    return table_reader_fail(reader, TR_EUNSUPPORTED, "is one JSON object; %s", JSON_OF_NODES);
+}
+
 /* The keys of the first object, as names that column_names_fini frees. */
 static int take_keys(struct table_reader *reader, const char *line, size_t length)
 {
     struct column_names *names = &reader->names;
     int rv = load_object(reader, line, length);
+    if (rv != 0)
+        return rv;
+    rv = refuse_whole_graph(reader);
     if (rv != 0)
         return rv;
     size_t count = json_object_size(reader->object);
@@ -343,7 +404,8 @@ static int look_at_banner(struct table_reader *reader)
     static const char BANNER[] = "%%MatrixMarket";
     const char *line;
     size_t length;
-    if (text_peek(&reader->text) != '%')
+    int first = text_peek(&reader->text);
+    if (first != '%' && first != '#')
         return reader->text.rv;
     int rv = text_look_line(&reader->text, &line, &length);
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
@@ -351,6 +413,7 @@ static int look_at_banner(struct table_reader *reader)
                                "is that of a Matrix Market file; `troupe import edges` reads it "
                                "where its name ends in .mtx");
     reader->bipartite = rv == 0 && edge_banner_is_bipartite(line, length);
+    reader->undirected = rv == 0 && edge_banner_is_undirected(line, length);
     return rv;
 }
 
@@ -444,9 +507,15 @@ static int read_first_line(struct table_reader *reader, char delimiter)
         return text->rv;
     if (c == '[')
         return table_reader_fail(reader, TR_EUNSUPPORTED,
-                                 "is a JSON array; write an object a line instead (JSON lines)");
+                                 "is a JSON array; write an object a line instead: python3 -c "
+                                 "'import json, sys; [print(json.dumps(row)) for row in "
+                                 "json.load(sys.stdin)]' <ARRAY >LINES");
     reader->json = c == '{';
     rv = text_look_line(text, &line, &length);
+    if (rv == TR_EFORMAT && reader->json)
+        return error_set(text->error, rv,
+                         "%s: begins with a JSON object of more than %zu bytes; %s", text->path,
+                         TEXT_LINE_MAX, JSON_OF_NODES);
     if (rv != 0)
         return rv;
     if (reader->json) {

@@ -7,7 +7,7 @@
  *    quotation marks written twice. Blanks around a field are not part of it. Every row has as many
  *    fields as the first line.
  *  - JSON lines have an object each, with the keys of the first one; its columns are those keys. A
- *    key that is not there is an empty field.
+ *    key that is not there is an empty field, and a list of numbers is its text.
  *  - Empty lines are skipped, and lines before the first row that begin with '#' or '%'. The last
  *    of them may be the header, as some programs write one: '#' and as many names as the first line
  *    has.
@@ -36,7 +36,9 @@ struct table_reader {
     bool looks_like_header;    /* its first name begins as a word does */
     /* Its names are no numbers, and a column has numbers alone in the lines after it. */
     bool names_over_numbers;
-    bool bipartite; /* its first line says so, as KONECT's files do: "% bip" */
+    /* Its first line says so, as in KONECT's files and SNAP's: "% bip", "# Undirected graph". */
+    bool bipartite;
+    bool undirected;
     /* Of the comment before the first line, where it may be a header. */
     struct column_names comment;
     uint64_t comment_line;
@@ -48,6 +50,7 @@ struct table_reader {
     char *joined; /* a row of several lines */
     size_t joined_room;
     void *object; /* of a JSON line */
+    bool lists;   /* lists of numbers in it are texts; else they are refused. The caller sets it. */
 };
 
 /* delimiter 0: found. path and error are kept. An empty table has no columns. TR_EFORMAT and others

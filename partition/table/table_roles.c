@@ -219,13 +219,21 @@ static int roles_give_listed(struct table_roles *roles, struct table_reader *rea
     return rv;
 }
 
+/* The column of row numbers that pandas writes in front, whose name is empty, or as pandas reads it:
+ * "Unnamed: 0". */
+static bool is_row_number(const char *name)
+{
+    return name[0] == '\0' || strncmp(name, "Unnamed: ", 9) == 0;
+}
+
 static int roles_give_features(struct table_roles *roles, struct table_reader *reader,
                                const char *list)
 {
     if (list != NULL)
         return roles_give_listed(roles, reader, list, TABLE_NUMBERS);
     for (uint32_t i = 0; i < roles->count; i++) {
-        if (roles->roles[i] == TABLE_DROPPED)
+        if (roles->roles[i] == TABLE_DROPPED &&
+            !(roles->header && is_row_number(reader->names.names[i])))
             roles->roles[i] = TABLE_NUMBERS;
     }
     return 0;

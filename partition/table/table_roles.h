@@ -29,6 +29,7 @@ enum table_role {
     TABLE_MASK,
     TABLE_LABEL_FLAG, /* one of several columns of labels: 0 or 1 */
     TABLE_LABEL_SETS, /* several labels a node, with separators between them */
+    TABLE_VECTORS,    /* lists of numbers, a number of the features for each place */
 };
 
 enum table_header { TABLE_HEADER_FIND, TABLE_HEADER_YES, TABLE_HEADER_NO };

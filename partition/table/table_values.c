@@ -146,6 +146,48 @@ bool value_is_number(const struct value_reader *reader, const struct table_field
     return *end == '\0' && isfinite(*number);
 }
 
+static bool is_list_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static void list_skip_blanks(struct value_list *list)
+{
+    while (list->at < list->end && is_list_blank(*list->at))
+        list->at++;
+}
+
+void value_list_begin(struct value_list *list, const struct table_field *field)
+{
+    *list = (struct value_list){ .at = field->at, .end = field->at + field->length };
+    if (field->length < 2)
+        return;
+    const char last = list->end[-1];
+    list->bracketed = (*list->at == '[' && last == ']') || (*list->at == '(' && last == ')');
+    list->at += list->bracketed;
+    list->end -= list->bracketed;
+}
+
+int value_list_next(struct value_list *list, const struct value_reader *reader, double *number)
+{
+    list_skip_blanks(list);
+    /* NumPy writes blanks alone between numbers in brackets. */
+    bool comma = list->begun && list->at < list->end && *list->at == ',';
+    if (comma)
+        list->at++;
+    list_skip_blanks(list);
+    if (list->at == list->end)
+        return comma || !(list->bracketed || list->begun) ? -1 : 0;
+    if (list->begun && !comma && !list->bracketed)
+        return -1;
+    const char *begin = list->at;
+    while (list->at < list->end && *list->at != ',' && !is_list_blank(*list->at))
+        list->at++;
+    const struct table_field field = { begin, (uint32_t)(list->at - begin) };
+    list->begun = true;
+    return value_is_number(reader, &field, number) ? 1 : -1;
+}
+
 /* What stands before or behind an amount, beside signs and blanks: $, %, and the bytes of a euro, a
  * pound, a yen and blanks that do not break a line. */
 static bool is_around_number(unsigned char c)

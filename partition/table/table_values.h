@@ -34,6 +34,16 @@ bool value_may_be_none(const struct table_field *field);
 /* A finite decimal number. */
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
                      double *number);
+/* The numbers of a field that holds a list of them: "0.5, 1", "[0.5, 1]" or "[0.5 1]". */
+struct value_list {
+    const char *at, *end;
+    bool bracketed;
+    bool begun;
+};
+void value_list_begin(struct value_list *list, const struct table_field *field);
+/* 1: *number is the next one; 0: there is no more; -1: it is no list of numbers. */
+int value_list_next(struct value_list *list, const struct value_reader *reader, double *number);
+
 /* Whether people read a number in it, also as spreadsheets write some: 1,234.50, 1.234,50, $3 or 3 %.
  * No date or version is one. */
 bool value_looks_numeric(const struct table_field *field);

@@ -91,7 +91,7 @@ static int write_node_names(struct table_writing *writing)
 
 static uint64_t width_of(const struct node_column *column)
 {
-    return column->role == TABLE_NUMBERS      ? 1
+    return node_column_has_numbers(column)    ? column->width
            : column->role == TABLE_CATEGORIES ? column->num_values
                                               : 0;
 }
@@ -100,7 +100,8 @@ static void fill_numbers(const struct table_writing *writing, const struct node_
                          uint64_t first, uint64_t count, float *to)
 {
     for (uint64_t i = 0; i < count && first + i < writing->nodes->rows; i++)
-        to[i * writing->width] = column->values[first + i];
+        memcpy(to + i * writing->width, column->values + (first + i) * column->width,
+               column->width * sizeof *to);
 }
 
 static void fill_categories(const struct table_writing *writing, const struct node_column *column,
@@ -123,7 +124,7 @@ static int write_features(struct table_writing *writing)
         memset(writing->rows, 0, some * writing->width * sizeof *writing->rows);
         for (uint32_t i = 0; i < nodes->count; i++) {
             const struct node_column *column = &nodes->columns[i];
-            if (column->role == TABLE_NUMBERS)
+            if (node_column_has_numbers(column))
                 fill_numbers(writing, column, done, some, writing->rows + at);
             else if (column->role == TABLE_CATEGORIES)
                 fill_categories(writing, column, done, some, writing->rows + at);
@@ -159,6 +160,10 @@ static int write_feature_names(struct table_writing *writing)
         if (column->role == TABLE_NUMBERS)
             rv = raw_writer_name(writing->writer, list, column_name, strlen(column_name),
                                  writing->error);
+        for (uint32_t v = 0; rv == 0 && column->role == TABLE_VECTORS && v < column->width; v++) {
+            snprintf(text, sizeof text, "%s[%" PRIu32 "]", column_name, v);
+            rv = raw_writer_name(writing->writer, list, text, strlen(text), writing->error);
+        }
         for (uint32_t v = 0; rv == 0 && column->role == TABLE_CATEGORIES && v < column->num_values;
              v++) {
             struct id_text value = node_values_text(nodes, column, v);

@@ -129,12 +129,80 @@ printf 'id,class\na,1\nb,unknown\nc,2\n' >"$work/classes.csv"
 printf 'src,dst\na,b\nb,c\n' >"$work/two.csv"
 troupe import table --edges "$work/two.csv" --nodes "$work/classes.csv" --out "$work/classes" --quiet
 expect "of classes too" says "has 'unknown' in 1 row from line 3 on, which counts as a class: .* --no-value 'unknown'$"
+printf 'src_id,dst_id,weight\n0,1,0.5\n1,2,2\n' >"$work/edges_0.csv"
+printf 'node_id,label,train_mask,feat\n0,1,1,"0.07, 0.05, 0.3"\n1,0,0,"0.8, 0.2, 0.1"\n2,1,1,"0.5, 0.5, 0.5"\n' >"$work/nodes_0.csv"
+troupe import table --edges "$work/edges_0.csv" --nodes "$work/nodes_0.csv" --weight weight --out "$work/lists" --quiet
+expect "lists of numbers, as DGL's CSVDataset has them, are features" says '^nodes  *4  feat  *a feature for each place  *3  *0$'
+expect "so many a node" says "^numbers in a node's features  *3$"
+sed -i 's/0.8, 0.2, 0.1/0.8, 0.2/' "$work/nodes_0.csv"
+troupe import table --edges "$work/edges_0.csv" --nodes "$work/nodes_0.csv" --out "$work/made/raw" --quiet
+expect "one of another length is named by its row" \
+    fails_with 'nodes_0.csv: line 3: column 4 has a list of 2 numbers, and one of 3 before; .* leave the column out by --features'
+{ echo id,label; seq 18 76 | awk '{ print "n" $1 - 17 "," $1; print "m" $1 "," $1 }'; } >"$work/years.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/years.csv" --out "$work/years" --quiet
+expect "ages in place of classes are hinted at" says '^hint  *the labels are 59 different whole numbers that do not count from 0'
+printf 'src,dst\ra,b\rb,c\r' >"$work/mac.csv"
+for kind in "table --edges" edges; do
+    # shellcheck disable=SC2086 # two words
+    troupe import $kind "$work/mac.csv" --out "$work/made/raw" --quiet
+    expect "lines that end in CR alone are refused: $kind" fails_with "mac.csv: its lines end in CR alone, .* tr '.r' '.n' <OLD >NEW"
+done
+printf 'src,dst\r\na,b\r\n' >"$work/dos.csv"
+troupe import table --edges "$work/dos.csv" --out "$work/dos" --quiet
+expect "those of Windows are read" exited 0
+printf '[{"source":"a","target":"b"},\n{"source":"b","target":"c"}]\n' >"$work/array.json"
+printf '{"directed":false,"nodes":[{"id":"a"}],"links":[{"source":"a","target":"b"},{"source":"b","target":"c"}]}\n' \
+    >"$work/graph.json"
+printf '{"0":[1,5],"1":[2]}\n' >"$work/features.json"
+for file in array.json graph.json; do
+    troupe import table --edges "$work/$file" --out "$work/made/raw" --quiet
+    expect "$file is refused with the Python that converts it" fails_with "$file: line 1: is .*python3 -c .*json.load"
+    convert=$(sed -n 's/.*instead: \(python3.*\) <\(ARRAY\|GRAPH\) >LINES.*/\1/p' "$work/err")
+    run sh -c "$convert <'$work/$file' >'$work/lines.json' && '$TROUPE' import table --edges '$work/lines.json' --out '$work/$file-raw' --quiet"
+    expect "which does so" says '^edges  *2$'
+done
+troupe import table --edges "$work/one.csv" --nodes "$work/features.json" --out "$work/made/raw" --quiet
+expect "features of each node in one object too" fails_with 'features.json: line 1: is one JSON object; .* >features.svm, for --node-features with --feature-base 0'
+troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --nodes "$work/years.csv" --out "$work/made/raw" --quiet
+expect "two tables of nodes are refused with how they are joined" \
+    refuses_with '--nodes: given twice; join the tables first. .*p.concat.*p.merge'
+printf 'source,target\n1.0,2.0\n2.0,3.0\n' >"$work/whole.csv"
+troupe import edges "$work/whole.csv" --out "$work/made/raw" --quiet
+expect "IDs with a fraction of 0 are refused with what writes them so" \
+    fails_with "'1.0' is not a whole number; write IDs without a fraction, as pandas does after astype"
+expect "and without import table, which refuses them too" sh -c "! grep -q 'import table.. reads' '$work/err'"
+troupe import table --edges "$work/whole.csv" --out "$work/made/raw" --quiet
+expect "there with the same remedy" fails_with "or write IDs as whole numbers, as pandas does after astype"
+printf '0,1,1\n1,0,0\n1,0,0\n' >"$work/matrix.csv"
+printf '# Undirected graph: web.txt\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n' >"$work/snap.txt"
+printf '%% sym unweighted\n0 1\n1 2\n' >"$work/out.konect"
+for kind in "table --edges" edges; do
+    # shellcheck disable=SC2086 # two words
+    troupe import $kind "$work/matrix.csv" --out "$work/matrix" --replace --quiet
+    expect "as many rows as columns may be a matrix: $kind" says '^hint  *3 rows of 3 columns may be an adjacency matrix'
+    for file in snap.txt out.konect; do
+        # shellcheck disable=SC2086 # two words
+        troupe import $kind "$work/$file" --out "$work/matrix" --replace --quiet
+        expect "$file says that it is undirected: $kind" says '^hint  *the file says that its edges are undirected: .* --undirected$'
+        # shellcheck disable=SC2086 # two words
+        troupe import $kind "$work/$file" --undirected --out "$work/matrix" --replace --quiet
+        expect "which is told once" sh -c "! grep -q 'says that' '$work/out'"
+    done
+done
+printf 'Source,Target,Type,Id\n1,2,Undirected,0\n2,3,Undirected,1\n' >"$work/gephi.csv"
+troupe import table --edges "$work/gephi.csv" --out "$work/matrix" --replace --quiet
+expect "as Gephi's column does" says '^hint  *the file says that its edges are undirected'
+printf '%s\n' id,city,tags "n1,Paris,['x']" "n2,PARIS,\"['y', 'z']\"" >"$work/tags.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/tags.csv" --out "$work/tags" --quiet
+expect "lists of texts are one text each, and hinted at" says '^hint  *column 3 of the nodes, tags has lists of texts'
+expect "so are values that differ in their letters' case" \
+    says '^hint  *column 2 of the nodes, city has values that differ in small and capital letters alone (PARIS, Paris)'
 printf 'child,parent\na,NULL\nb,a\nc,NULL\n' >"$work/tree.csv"
 troupe import table --edges "$work/tree.csv" --out "$work/tree" --quiet
 expect "a node that is called as no node is hinted at" \
     says "^hint  *'NULL' is a node with 2 edges: where it stands for no node, leave these rows out"
 troupe import table --edges "$work/tree.csv" --no-value NULL --out "$work/made/raw" --quiet
-expect "and refused where that is said" fails_with "tree.csv: line 2: the target 'NULL' stands for no value (--no-value)"
+expect "and refused where that is said" fails_with "tree.csv: line 2: the source 'NULL' stands for no value (--no-value)"
 printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
 troupe import table --edges "$work/mesh.mtx" --header no --out "$work/made/raw" --quiet
 expect "a Matrix Market file is no table, whose sizes would be an edge" \

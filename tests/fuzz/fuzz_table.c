@@ -13,7 +13,7 @@ static void use_nodes(const struct table_nodes *nodes)
     for (uint32_t i = 0; i < nodes->count; i++) {
         const struct node_column *column = &nodes->columns[i];
         if (column->values != NULL)
-            fuzz_touch(column->values, nodes->rows * sizeof *column->values);
+            fuzz_touch(column->values, nodes->rows * column->width * sizeof *column->values);
         uint64_t codes = column->role == TABLE_LABEL_SETS ? column->num_codes : nodes->rows;
         int32_t values = column->role == TABLE_LABEL_FLAG ? 2 : (int32_t)column->num_values;
         for (uint64_t c = 0; column->codes != NULL && c < codes; c++)
@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     };
     if (more & 128)
         options.node_names.labels = "2,3";
+    options.no_value = choice & 8 ? "-, unknown" : NULL;
     struct table_found found = { 0 };
     struct table_edges edges = { 0 };
     struct table_nodes nodes = { 0 };

@@ -356,7 +356,127 @@ static void words_stand_for_no_value(void **state)
     assert_int_equal(import_texts(*state, "child,parent\na,b\nb,NULL\n", NULL,
                                   (struct table_options){ .no_value = "null" }, &found, &error),
                      TR_EFORMAT);
-    assert_non_null(strstr(error.text, "line 3: the target 'NULL' stands for no value"));
+    assert_non_null(strstr(error.text, "line 3: the source 'NULL' stands for no value"));
+}
+
+/* Row numbers, which pandas writes in front, say nothing about nodes. */
+static void row_numbers_are_no_features(void **state)
+{
+    static const char *const NODES[] = { ",id,x\n0,a,7\n1,b,8\n",
+                                         "Unnamed: 0,id,x\n0,a,7\n1,b,8\n" };
+    static const float feat[] = { 7, 8 };
+    for (int i = 0; i < 2; i++) {
+        struct table_found found;
+        struct raw_graph *raw = import_well(*state, ",src,dst\n0,a,b\n", NODES[i],
+                                            (struct table_options){ 0 }, &found);
+        EXPECT_ROWS(raw, false, "feat", 2, feat);
+        assert_true(found.columns[3].role == TABLE_DROPPED && found.num_features == 1);
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+}
+
+/* R, Python and JSON write them in other letters. */
+static void true_is_one_value(void **state)
+{
+    static const int64_t label[] = { 1, 0, 0, 1 };
+    struct table_found found;
+    struct raw_graph *raw = import_well(*state, "src,dst\na,b\n",
+                                        "id,on,label\na,true,yes\nb,FALSE,FALSE\nc,True,false\n"
+                                        "d,TRUE,yes\n",
+                                        (struct table_options){ 0 }, &found);
+    const float feat[] = { 0, 1, 1, 0, 0, 1, 0, 1 };
+    EXPECT_ROWS(raw, false, "feat", 4, feat);
+    EXPECT_ROWS(raw, false, "label", 4, label);
+    raw_close(raw);
+    expect_names(*state, "raw/names/_N/columns~feat", 2, "on=FALSE\non=TRUE\n");
+    expect_names(*state, "raw/names/_N/values~label", 2, "FALSE\nyes\n");
+    assert_true(found.columns[3].values == 2 && found.columns[4].values == 2);
+    table_found_fini(&found);
+}
+
+static void labels_that_may_be_amounts_are_told(void **state)
+{
+    static const struct {
+        const char *nodes;
+        bool amounts;
+    } CASES[] = { { "id,label\na,31\nb,32\n", true },
+                  { "id,label\na,1\nb,0\n", false },
+                  { "id,label\na,x\nb,y\n", false } };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct table_found found;
+        raw_close(import_well(*state, "src,dst\na,b\n", CASES[i].nodes, (struct table_options){ 0 },
+                              &found));
+        assert_int_equal(found.columns[3].amounts, CASES[i].amounts);
+        table_found_fini(&found);
+    }
+}
+
+/* Whatever brackets and blanks are around them, and in JSON lines. */
+static void lists_of_numbers_are_features(void **state)
+{
+    static const char *const FORMS[] = {
+        "id,feat,y\na,\"0.5, 1,-2\",7\nb,,8\nc,\"1.5,3,1\",9\n",
+        "id;feat;y\na;\"[0.5 1\n -2]\";7\nb;nan;8\nc;[1.5, 3, 1];9\n",
+        "id\tfeat\ty\na\t(0.5, 1, -2)\t7\nb\tNone\t8\nc\t 1.5 , 3 , 1 \t9\n",
+        "{\"id\":\"a\",\"feat\":[0.5,1,-2],\"y\":7}\n{\"id\":\"b\",\"feat\":null,\"y\":8}\n"
+        "{\"id\":\"c\",\"feat\":[1.5,3,1],\"y\":9}\n",
+    };
+    static const float feat[] = { 0.5f, 1, -2, 7, 1, 2, -0.5f, 8, 1.5f, 3, 1, 9 };
+    struct table_found found;
+    struct raw_graph *raw;
+    for (int i = 0; i < 4; i++) {
+        raw = import_well(*state, "src,dst\na,b\n", FORMS[i],
+                          (struct table_options){ .missing = TABLE_MISSING_MEAN }, &found);
+        EXPECT_ROWS(raw, false, "feat", 3, feat);
+        raw_close(raw);
+        expect_names(*state, "raw/names/_N/columns~feat", 4, "feat[0]\nfeat[1]\nfeat[2]\ny\n");
+        assert_true(found.columns[3].role == TABLE_VECTORS && found.columns[3].values == 3);
+        assert_true(found.columns[3].missing == 1 && found.num_features == 4);
+        table_found_fini(&found);
+    }
+    /* Each place is scaled by itself, and sets what it has no value to 0. */
+    static const float scaled[] = { -1, 2, 0, 0, 1, 4 };
+    raw = import_well(*state, "src,dst\na,b\n", "id,feat\na,\"100, 2\"\nb,\nc,\"300, 4\"\n",
+                      (struct table_options){ .missing = TABLE_MISSING_ZERO }, &found);
+    EXPECT_ROWS(raw, false, "feat", 3, scaled);
+    assert_true(found.columns[3].scaled);
+    raw_close(raw);
+    table_found_fini(&found);
+    /* What may be numbers with decimal commas are no lists, and no list is one of texts. */
+    static const char *const OTHERS[] = { "id,x\na,\"1,5\"\nb,\"2,75\"\n",
+                                          "id,x\na,\"1,234\"\nb,\"5,678\"\n",
+                                          "id,x\na,\"Rome, 5\"\nb,\"Bern, 6\"\n" };
+    for (int i = 0; i < 3; i++) {
+        raw = import_well(*state, "src,dst\na,b\n", OTHERS[i], (struct table_options){ 0 }, &found);
+        assert_int_equal(found.columns[3].role, TABLE_CATEGORIES);
+        assert_true(found.columns[3].odd_line == (i < 2 ? 2 : 0));
+        raw_close(raw);
+        table_found_fini(&found);
+    }
+}
+
+static void lists_of_other_lengths_are_refused(void **state)
+{
+    static const struct {
+        const char *nodes, *message;
+    } CASES[] = {
+        { "id,x\na,\"0.5, 1\"\nb,\"1, 2, 3\"\n",
+          "line 3: column 2 has a list of 3 numbers, and one of 2" },
+        { "id,x\na,7\nb,\"1, 2, 3\"\n", "line 3: column 2 has a list of 3 numbers, and one of 1" },
+        { "id,x\na,\"1, 2\"\nb,7\n", "line 3: column 2 has a list of 1 number, and one of 2" },
+        { "id,x\na,[1]\nb,[]\n", "line 3: column 2 has a list of 0 numbers, and one of 1" },
+        { "id,x\na,[]\nb,[]\n", "column 2 has lists of no number" },
+        { "id,x,label\na,1,\"0, 2\"\nb,1,1\n", "line 2: the label is a list of numbers" },
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct table_found found;
+        struct error error = { 0 };
+        assert_true(import_texts(*state, "src,dst\na,b\n", CASES[i].nodes,
+                                 (struct table_options){ 0 }, &found, &error) < 0);
+        if (strstr(error.text, CASES[i].message) == NULL)
+            fail_msg("case %zu: '%s'", i, error.text);
+    }
 }
 
 /* Times of this century differ by less than floats of them do. */
@@ -1012,6 +1132,11 @@ int main(void)
         TEST(columns_become_features_labels_and_masks),
         TEST(missing_numbers_may_be_zero),
         TEST(words_stand_for_no_value),
+        TEST(row_numbers_are_no_features),
+        TEST(true_is_one_value),
+        TEST(labels_that_may_be_amounts_are_told),
+        TEST(lists_of_numbers_are_features),
+        TEST(lists_of_other_lengths_are_refused),
         TEST(large_numbers_keep_their_differences),
         TEST(labels_that_count_stay),
         TEST(several_columns_of_labels_are_rows_of_flags),
