@@ -291,7 +291,8 @@ static void arrays_that_do_not_fit(void **state)
     static const struct wrong WRONG[] = {
         { "features", "|O", "False", "(5,)", 40, TR_EUNSUPPORTED,
           "features: holds Python objects" },
-        { "labels", "<U9", "False", "(5,)", 40, TR_EUNSUPPORTED, "labels: holds texts; save their numbers" },
+        { "labels", "<U9", "False", "(5,)", 40, TR_EUNSUPPORTED,
+          "labels: holds texts; save their numbers" },
         { "labels", ">i8", "False", "(5,)", 40, TR_EUNSUPPORTED, "labels: descr '>i8'" },
         { "labels", "<i8", "False", "(5,)", 32, TR_EFORMAT, "labels: ends inside" },
         { "labels", "<i8", "False", "(4,)", 40, TR_EMISMATCH, "labels: shape: 4 rows for 5 nodes" },
