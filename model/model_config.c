@@ -167,7 +167,7 @@ static int check_types(const struct model_config *config, struct error *error)
                 error, TR_ETOOBIG,
                 "model: %llu rows of %u numbers are learned for the %llu nodes of type "
                 "'%s', which has no features: more than %llu numbers in all; give its "
-                "nodes features, or make options.hidden smaller",
+                "nodes features, or make options.hidden smaller, such as 16",
                 (unsigned long long)rows, config->hidden,
                 (unsigned long long)types->ntypes[t].embedded, types->ntypes[t].name,
                 (unsigned long long)MODEL_EMBEDDED_MAX);

@@ -101,10 +101,11 @@ static int advise_overlaps(struct survey *s)
         rv = survey_mark(s, mask, both);
         for (int other = 0; other < mask && rv == 0; other++)
             if (both[other] > 0)
-                advise(s,
-                       "%llu nodes are in both '%s' and '%s': a score of nodes that the model has "
-                       "seen says little of others; make masks that share no node",
-                       (unsigned long long)both[other], s->masks[other], s->masks[mask]);
+                advise(
+                    s,
+                    "%llu nodes are in both '%s' and '%s': a score of nodes that the model has "
+                    "seen says little of others; make masks that share no node, by `troupe split`",
+                    (unsigned long long)both[other], s->masks[other], s->masks[mask]);
     }
     return rv;
 }
@@ -192,9 +193,10 @@ static void advise_classes(const struct survey *s)
     }
     if (missed > 0)
         advise(s,
-               "%u of the %u classes of '%s' have no training node, such as class %u: no model "
-               "learns them; let '%s' mark nodes of each",
-               missed, classes, config->labels, miss, config->train_mask);
+               "%u of the %u classes of '%s' %s no training node, such as class %u: no model "
+               "learns %s; let '%s' mark nodes of each, as `troupe split --by-class` does",
+               missed, classes, config->labels, missed == 1 ? "has" : "have", miss,
+               missed == 1 ? "it" : "them", config->train_mask);
     /* Outputs of yes or no have no numbers to close up, and nodes that are not scored were not
      * counted. */
     bool counted = s->nodes[1] != NULL || s->nodes[2] != NULL;
@@ -203,6 +205,23 @@ static void advise_classes(const struct survey *s)
                "no node of the masks has %u of the %u classes of '%s', such as class %u; number "
                "classes from 0 without gaps, and give -1 where a label is not known",
                gaps, classes, config->labels, gap);
+}
+
+/* Such nodes are left out: that there are fewer than the mask says is no secret. */
+static void advise_unlabelled(const struct survey *s)
+{
+    const struct run_config *config = s->job->config;
+    uint64_t nodes = count_of(s, 0), labelled = 0;
+    if (config->model.loss != MODEL_SOFTMAX)
+        return;
+    for (uint32_t c = 0; c < config->model.classes; c++)
+        labelled += s->trained[c];
+    if (labelled < nodes)
+        advise(s,
+               "%llu of the %llu nodes of '%s' have no label in '%s' (it is -1 or NaN), and are "
+               "not learned from; let the mask leave them out, as `troupe split` does",
+               (unsigned long long)(nodes - labelled), (unsigned long long)nodes,
+               config->train_mask, config->labels);
 }
 
 static void advise_steps(const struct survey *s)
@@ -285,6 +304,7 @@ static int survey_all(struct survey *s)
         return rv;
     advise_classes(s);
     advise_scores(s);
+    advise_unlabelled(s);
     advise_steps(s);
     advise_fewest(s);
     advise_weights(s);

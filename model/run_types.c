@@ -190,9 +190,10 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
     if (!relations && (ntypes != 1 || etypes != 1))
         return error_set(
             error, TR_EUNSUPPORTED,
-            "%s has %u node types and %u edge types; %s takes graphs with one of each: "
+            "%s has %u node type%s and %u edge type%s; %s takes graphs with one of each: "
             "give options.model 'rgcn' or 'gat', which take any number",
-            path, ntypes, etypes, model_kind_name(config->model.kind));
+            path, ntypes, ntypes == 1 ? "" : "s", etypes, etypes == 1 ? "" : "s",
+            model_kind_name(config->model.kind));
     if (relations && ntypes > 1 && config->model.standardise)
         option = "options.standardise";
     if (relations && option != NULL)
@@ -203,10 +204,23 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
     return 0;
 }
 
+/* Of several types, where nobody named a model, and none that is gone on with is of relations. */
+static void choose_relations(struct run_job *job)
+{
+    struct run_config *config = job->config;
+    bool typed = tr_graph_num_ntypes(job->graph) > 1 || tr_graph_num_etypes(job->graph) > 1;
+    if (!config->choose_kind || !typed)
+        return;
+    if (!model_kind_has_relations(config->model.kind))
+        config->model.kind = MODEL_RGCN;
+    config->choose_kind = false;
+}
+
 int run_job_take_types(struct run_job *job, const char *path, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct tr_book *book = NULL;
+    choose_relations(job);
     int rv = refuse_types(job, path, error);
     job->has_features = true;
     if (rv != 0 || !model_kind_has_relations(job->config->model.kind))

@@ -12,9 +12,6 @@
 /* Layers that nobody named, where the graph chooses no others. */
 #define LAYERS_UNSAID 2u
 
-/* As in the paper. */
-#define HEADS_UNSAID 8u
-
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
 struct tr_train_options training_defaults(void)
@@ -161,7 +158,9 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->residual = from->residual;
     model->hidden = from->hidden;
     model->bases = from->bases;
-    model->heads = from->heads != 0 ? from->heads : model->kind == MODEL_GAT ? HEADS_UNSAID : 1;
+    model->heads = from->heads != 0           ? from->heads
+                   : model->kind == MODEL_GAT ? TR_TRAIN_HEADS_OF_GAT
+                                              : 1;
     model->dropout = from->dropout;
     config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
     model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;

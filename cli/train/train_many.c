@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <troupe/model.h>
 #include <troupe/run.h>
 
 #include "cli/lib/fail.h"
@@ -347,8 +348,9 @@ static bool is_equal(const struct option_spec *spec, const void *field, const ch
 static bool has_options(const struct tr_run *run, const struct train_values *given)
 {
     struct train_values meant = *given;
-    if (meant.heads == 0) /* as troupe/model.h says; a run has the number */
-        meant.heads = is_choice(find_spec("model"), meant.model, "gat") ? 8 : 1;
+    const char *kind = tr_run_value(run, "kind");
+    if (meant.heads == 0) /* a run has the number */
+        meant.heads = kind != NULL && strcmp(kind, "gat") == 0 ? TR_TRAIN_HEADS_OF_GAT : 1;
     const struct train_values *values = &meant;
     for (size_t i = 0; i < DECISIVE_COUNT; i++) {
         const struct option_spec *spec = find_spec(DECISIVE[i].option);

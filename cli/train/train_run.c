@@ -179,6 +179,15 @@ static bool has_checkpoints(const struct command_training *t)
     return length > 0 && (size_t)length < sizeof folder && tr_checkpoints_exist(folder);
 }
 
+/* Those of a job are in the folder that its cluster file names. */
+static bool keeps_checkpoints(const struct command_training *t)
+{
+    struct tr_process_info info = TR_PROCESS_INFO_INIT;
+    return t->options.checkpoint_every != 0 ||
+           tr_process_info(t->options.process, &info, NULL) != 0 || info.checkpoints != NULL ||
+           info.checkpoint_every != 0;
+}
+
 /* What a signal ended says how the run goes on, whatever the training waited for. */
 static int explain_stop(const struct command_training *t, struct tr_error *error)
 {
@@ -187,6 +196,11 @@ static int explain_stop(const struct command_training *t, struct tr_error *error
     /* The training itself says more where it has left a checkpoint. */
     if (!ended || strstr(error->message, "options.resume") != NULL)
         return code;
+    if (t->in_cluster && !keeps_checkpoints(t))
+        return tr_error_set(error, code,
+                            "stopped by a signal; the job keeps no checkpoint: name a folder in "
+                            "its cluster file, as \"checkpoints\": {\"folder\": \"DIR\"}, and a "
+                            "job that is stopped can go on");
     if (t->in_cluster)
         return tr_error_set(error, code,
                             "stopped by a signal; where the job has a checkpoint, launch it with "

@@ -65,6 +65,9 @@ struct tr_scores {
 #define TR_TRAIN_REAL_CHOSEN (-1.0f)
 
 /* The names and defaults are those of troupe-train(1), which says more of each. */
+/* Heads of gat that nobody named, as in the paper (Velickovic et al., ICLR 2018). */
+#define TR_TRAIN_HEADS_OF_GAT 8
+
 struct tr_train_options {
     size_t size;
     const char *graph; /* DIR/NAME.json */
@@ -166,7 +169,7 @@ struct tr_train_options {
      * a layer as in fanout, 0 for none. NULL: all draw as fanout says. */
     const char *etype_fanout;
     uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
-    uint32_t heads; /* gat: of attention, in each layer; 0: 8 */
+    uint32_t heads; /* gat: of attention, in each layer; 0: TR_TRAIN_HEADS_OF_GAT */
 };
 
 /* The largest weight of an edge: a node's edges have a finite sum. */

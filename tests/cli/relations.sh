@@ -116,7 +116,11 @@ fi
 troupe train "$work/parts-1" --model rgcn $options --etype-fanout "writes=0,0;paper:rev_writes:author=0,0" --run "$work/cut"
 expect "edge types have fanouts of their own" exited 0
 expect "which change what is learned" sh -c "! cmp -s '$work/cut/model.safetensors' '$work/rgcn-1/model.safetensors'"
-troupe train "$work/parts-1" --run "$work/none"
+troupe train "$work/parts-1" --epochs 2 --run "$work/auto" --quiet
+expect "without a model rgcn is taken" grep -q '"kind": "rgcn"' "$work/auto/config.json"
+troupe train "$work/parts-1" --epochs 3 --run "$work/auto" --resume --quiet
+expect "which goes on" exited 0
+troupe train "$work/parts-1" --model sage --run "$work/none"
 expect "sage is refused on several types, with what to give" complains "sage takes graphs with one of each: give --model 'rgcn' or 'gat'"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --label-type journal
 expect "a type that is none is named" complains "--label-type: the graph has no node type 'journal'; it has 'paper', 'author'"

@@ -341,7 +341,7 @@ graph=$work/gaps/toy.json
 loud --epochs 1 --batch-size 64 --labels gap
 expect "labels with gaps are advised of" advised "no node of the masks has 7 of the 10 classes of 'gap', such as class 2"
 loud --epochs 1 --batch-size 64 --labels half --train-mask early --val-mask late --test-mask late
-expect "so is a class without a training node" advised "1 of the 2 classes of 'half' have no training node, such as class 1"
+expect "so is a class without a training node" advised "1 of the 2 classes of 'half' has no training node, such as class 1: .*troupe split --by-class"
 
 bytes_npy empty '(600,)' '"\\000"' u1
 bytes_npy unknown '(600,)' '"\\377"'
