@@ -122,8 +122,8 @@ class Model(nn.Module):
     standardise : bool
         Shift and scale the columns of features as the buffers ``mean`` and ``factor`` say.
     logarithms : bool
-        Before, with ``standardise``, take ``sign(u) log(1 + |u|)`` of ``u = (x - centre) / unit`` of
-        the columns whose ``unit`` is not 0, as the buffers ``log_centre`` and ``log_unit`` say.
+        Before, with ``standardise``, take ``sign(u) log(1 + |u|)`` of ``u = (x - centre) / unit``
+        of the columns whose ``unit`` is not 0, as the buffers ``log_centre`` and ``log_unit`` say.
 
     Attributes
     ----------
