@@ -188,10 +188,11 @@ class Model(nn.Module):
             sums = rows.abs().sum(1, keepdim=True, dtype=torch.float64)
             scale = torch.where(sums > 0, 1 / sums, torch.ones_like(sums)).float()
         if self.logarithms:
-            unit = torch.where(self.log_unit == 0, 1, self.log_unit).double()
+            plain = self.log_unit.eq(0)
+            unit = self.log_unit.masked_fill(plain, 1).double()
             away = (rows.double() - self.log_centre) / unit
             logs = torch.copysign(torch.log1p(away.abs()), away).float()
-            rows = torch.where(self.log_unit == 0, rows, logs)
+            rows = torch.where(plain, rows, logs)
         if self.standardise:
             rows = (rows - self.mean) * self.factor
         if self.normalise:
