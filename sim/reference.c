@@ -422,11 +422,56 @@ static const struct alias_tables *make_alias(const struct reference *r, uint32_t
     return on_demand_alias(r->on_demand, &key);
 }
 
+uint32_t wanted_loader_excluded(const struct wanted_loader *loader,
+                                const struct sim_partitions *partitions,
+                                struct msg_excluded_edge *excluded)
+{
+    const struct sim_graph *raw = partitions->raw;
+    uint32_t count = 0;
+    for (uint32_t e = 0; loader->excludes && e < raw->types.num_etypes; e++)
+        for (uint64_t i = 0; i < raw->edges[e].count; i++) {
+            if (key_mix(loader->open.seed + e + i * KEY_STEP) % 3 != 0)
+                continue;
+            if (excluded != NULL)
+                excluded[count] = (struct msg_excluded_edge){ e, sim_partitions_edge_id(partitions,
+                                                                                        e, i) };
+            count++;
+        }
+    return count;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The edges of a type that the loader leaves out, increasing; to be freed. */
+static uint64_t *find_excluded(const struct reference *r, const struct wanted_loader *loader,
+                               uint32_t etype, uint64_t *count)
+{
+    uint32_t all = wanted_loader_excluded(loader, &r->partitions, NULL);
+    struct msg_excluded_edge *excluded = calloc(all + (size_t)1, sizeof *excluded);
+    uint64_t *ids = calloc(all + (size_t)1, sizeof *ids);
+    assert(excluded != NULL && ids != NULL);
+    wanted_loader_excluded(loader, &r->partitions, excluded);
+    *count = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (excluded[i].etype == etype)
+            ids[(*count)++] = excluded[i].edge;
+    qsort(ids, *count, sizeof *ids, compare_ids);
+    free(excluded);
+    return ids;
+}
+
 /* Draws for the first n nodes met of the destination type. */
-static void reference_draw(struct reference *r, const struct sample_spec *spec,
+static void reference_draw(struct reference *r, const struct wanted_loader *loader,
                            const struct draw_key *key, uint32_t n, struct edge_space *space,
                            struct block_edges *edges)
 {
+    const struct sample_spec *spec = &loader->spec;
+    uint64_t num_excluded;
+    uint64_t *excluded = find_excluded(r, loader, key->type, &num_excluded);
     const struct graph_part *part = &r->partitions.parts[0];
     const struct sample_term *term = sample_spec_term(spec, spec->num_layers - 1 - key->hop,
                                                       key->type);
@@ -453,6 +498,8 @@ static void reference_draw(struct reference *r, const struct sample_spec *spec,
         .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
         .with = { .salts = salts },
+        .excluded = excluded,
+        .num_excluded = num_excluded,
         .num_rows = n,
         .term = *term,
         .key_base = key_base(key),
@@ -476,10 +523,12 @@ static void reference_draw(struct reference *r, const struct sample_spec *spec,
     };
     free(rows);
     free(salts);
+    free(excluded);
 }
 
-static void build_hop(struct reference *r, const struct sample_spec *spec, struct draw_key *key)
+static void build_hop(struct reference *r, const struct wanted_loader *loader, struct draw_key *key)
 {
+    const struct sample_spec *spec = &loader->spec;
     const struct graph_types *types = &r->partitions.book.types;
     uint32_t layer = spec->num_layers - 1 - key->hop;
     struct block *block = &r->batch.blocks[layer];
@@ -491,7 +540,7 @@ static void build_hop(struct reference *r, const struct sample_spec *spec, struc
         struct edge_space *space = batch_space_edge_space(&r->batch, layer, key->type);
         struct block_edges *edges = batch_space_edges(&r->batch, layer, key->type);
         uint32_t *sources;
-        reference_draw(r, spec, key, block->num_dst[types->etypes[key->type].dst], space, edges);
+        reference_draw(r, loader, key, block->num_dst[types->etypes[key->type].dst], space, edges);
         sources = space->sources.data;
         for (uint32_t i = 0; i < edges->num_edges; i++)
             sources[i] = reference_meet(&r->nodes[types->etypes[key->type].src], sources[i]);
@@ -564,7 +613,7 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
                             .epoch = epoch,
                             .rank = open->rank };
     for (key.hop = 0; key.hop < loader->spec.num_layers; key.hop++)
-        build_hop(r, &loader->spec, &key);
+        build_hop(r, loader, &key);
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
         struct batch_nodes *nodes = &r->batch.nodes[t];
         nodes->num_nodes = r->nodes[t].count;

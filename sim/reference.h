@@ -30,6 +30,9 @@
 /* And those from here on draw by masks, by weights and by LABOR. */
 #define WANTED_SAMPLERS_FROM UINT64_C(1795732800000000)
 
+/* And in those from here on half of the single draws leave edges out. */
+#define WANTED_EXCLUSIONS_FROM UINT64_C(1795743600000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -56,7 +59,15 @@ struct wanted_loader {
     uint64_t *pairs;
     uint32_t pair_types[2]; /* node types of sources and destinations */
     uint64_t *edges; /* [open.num_seeds], original IDs, where these pairs are the ends of edges */
+    bool excludes;   /* a third of all edges, by the loader's seed */
+    bool excludes_in_draw; /* half of the single draws that are made of it do */
 };
+
+/* The edges that it leaves out, by their IDs of a placement; returns how many. excluded NULL: they
+ * are counted alone. */
+uint32_t wanted_loader_excluded(const struct wanted_loader *loader,
+                                const struct sim_partitions *partitions,
+                                struct msg_excluded_edge *excluded);
 
 /* Bytes of the body of the message that opens it, and that body: its segments, its spec. Sets
  * head->spec_bytes. */

@@ -73,6 +73,7 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
     wanted_loader_vary(loader, replace);
     if (s->seed >= WANTED_SAMPLERS_FROM)
         wanted_loader_sample(loader);
+    loader->excludes_in_draw = s->seed >= WANTED_EXCLUSIONS_FROM;
     bool features = raw_is_featured(raw) && draws_chance(draws, 75);
     open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
     open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;

@@ -292,6 +292,7 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .etype = one.open.etype,
     };
     one.open = draw_as_loader(&head);
+    one.excludes = one.excludes_in_draw && key_mix(one.open.seed) % 2 == 0;
     return one;
 }
 
@@ -299,15 +300,19 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
 {
     struct message *request = message_create(c->self, MSG_DRAW_REQUEST);
     size_t ids_bytes = one->open.num_seeds * seed_kind_ids(one->open.seeds) * sizeof(uint64_t);
+    uint32_t excluded = wanted_loader_excluded(one, &c->world->partitions, NULL);
+    size_t bytes = ids_bytes + excluded * sizeof(struct msg_excluded_edge);
     uint64_t *ids = request == NULL
                         ? NULL
-                        : message_body_alloc(c->self, request, ids_bytes + one->open.spec_bytes);
+                        : message_body_alloc(c->self, request, bytes + one->open.spec_bytes);
     if (ids == NULL) {
         message_release(c->self, request);
         return NULL;
     }
     wanted_loader_write_seeds(one, &c->world->partitions, ids);
-    sample_spec_write(&one->spec, (unsigned char *)ids + ids_bytes);
+    wanted_loader_excluded(one, &c->world->partitions,
+                           (struct msg_excluded_edge *)((unsigned char *)ids + ids_bytes));
+    sample_spec_write(&one->spec, (unsigned char *)ids + bytes);
     *(struct msg_draw_request *)message_head(request) = (struct msg_draw_request){
         .draw = one->open.loader,
         .seed = one->open.seed,
@@ -319,6 +324,7 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .spec_bytes = one->open.spec_bytes,
         .seeds = listed_kind(&c->plan->loader),
         .etype = one->open.etype,
+        .num_excluded = excluded,
     };
     return request;
 }
@@ -338,6 +344,7 @@ static void sim_client_check_draw(struct client_actor *c, const struct wanted_lo
     sampled_batch_release(batch);
     close_loader(c);
     c->world->tally.batches++;
+    c->world->tally.excluding += wanted_loader_excluded(one, &c->world->partitions, NULL) > 0;
     c->loader = c->world->next_loader++;
     c->drawn++;
     go_later(c, 0);

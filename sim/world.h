@@ -28,6 +28,7 @@ struct tally {
     uint64_t faults;
     uint64_t failures_told; /* batches that found the account full, and were asked for again */
     uint64_t disturbances;
+    uint64_t excluding; /* single draws that left edges out */
 };
 
 struct world {

@@ -25,7 +25,7 @@ struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
     uint64_t writes, reads, queries, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
-    uint64_t interrupts, shuts, leaves;
+    uint64_t interrupts, shuts, leaves, excluding;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -43,6 +43,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->spent += result->spent;
     sum->stopped += result->stopped;
     sum->killed += result->killed;
+    sum->excluding += result->excluding;
     sum->copies += result->copies;
     sum->fetches += result->fetches;
     sum->drops += result->drops;
@@ -249,6 +250,7 @@ static void jobs_whose_connections_break_go_on(void **state)
 struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
     uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
+    uint32_t excluding;                   /* single draws of theirs may leave edges out */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -257,6 +259,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->pairs += loader->pairs != NULL && loader->edges == NULL;
     kinds->edges += loader->edges != NULL;
     kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
+    kinds->excluding += loader->excludes_in_draw;
     if (loader->spec.kind != SAMPLE_UNIFORM)
         kinds->samplers |= 1u << loader->spec.kind;
     for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++)
@@ -320,6 +323,20 @@ static void samplers_are_drawn(void **state)
     assert_int_equal(kinds.samplers, 1u << SAMPLE_WEIGHTED | 1u << SAMPLE_LABOR |
                                          1u << SAMPLE_LABOR_POISSON | 1u << 31);
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
+/* Half of the single draws. */
+static void draws_leave_edges_out(void **state)
+{
+    uint64_t seeds[SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < SEEDS; i++)
+        seeds[i] = WANTED_EXCLUSIONS_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - SEEDS, SEEDS).excluding, 0);
+    assert_true(count_kinds(seeds[0], SEEDS).excluding > SEEDS / 4);
+    const struct sum sum = run_all(seeds, SEEDS, 4);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.excluding > SEEDS / 10);
 }
 
 /* Questions about edges by ID, of the programs that read. */
@@ -404,6 +421,7 @@ int main(void)
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(samplers_are_drawn),
+        cmocka_unit_test(draws_leave_edges_out),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
