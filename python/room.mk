@@ -28,6 +28,7 @@ EXTRA_DIST += \
     python/tests/test_dgl_names.py \
     python/tests/test_display.py \
     python/tests/test_docs.py \
+    python/tests/test_edge_loader.py \
     python/tests/test_graph.py \
     python/tests/test_import.py \
     python/tests/test_interrupt.py \
@@ -87,6 +88,7 @@ EXTRA_DIST += \
     python/troupe/display.py \
     python/troupe/draw_seed.py \
     python/troupe/edge_exclusion.py \
+    python/troupe/edge_loader.py \
     python/troupe/edge_queries.py \
     python/troupe/errors.py \
     python/troupe/graph.py \

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .book import load_partition_book as load_partition_book
     from .checkpointing import checkpoint as checkpoint
     from .checkpointing import resume as resume
+    from .edge_loader import DistEdgeDataLoader as DistEdgeDataLoader
+    from .edge_loader import EdgePredictionSampler as EdgePredictionSampler
+    from .edge_loader import PairGraph as PairGraph
+    from .edge_loader import edge_set as edge_set
     from .errors import Error as Error
     from .graph import DistGraph as DistGraph
     from .group import Group as Group
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from .sampler import MultiLayerNeighborSampler as MultiLayerNeighborSampler
     from .sampler import NeighborSampler as NeighborSampler
     from .sampler import sample_neighbors as sample_neighbors
+    from .seeds import EdgeSet as EdgeSet
     from .seeds import NodeSet as NodeSet
     from .seeds import node_split as node_split
     from .session import Session as Session
@@ -63,6 +68,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "book": ("PartitionBook", "load_partition_book"),
     "checkpointing": ("checkpoint", "resume"),
     "dgl": (),
+    "edge_loader": ("DistEdgeDataLoader", "EdgePredictionSampler", "PairGraph", "edge_set"),
     "errors": ("Error",),
     "graph": ("DistGraph",),
     "group": ("Group",),
@@ -86,7 +92,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "NeighborSampler",
         "sample_neighbors",
     ),
-    "seeds": ("NodeSet", "node_split"),
+    "seeds": ("EdgeSet", "NodeSet", "node_split"),
     "session": ("Session",),
     "tensors": ("DistTensor",),
     "train_many": (),

@@ -661,6 +661,17 @@ class Batch:
         )
 
     @property
+    def seed_edges(self) -> Any:
+        """Global IDs of the edges that are the seeds: int64; None: the seeds are nodes."""
+        pairs = made("tr_pairs")
+        if lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) != 0:
+            return None
+        ids = np.empty(int(pairs.count), np.int64)
+        if len(ids):
+            ffi.memmove(ids, pairs.edge_ids, ids.nbytes)
+        return id_tensor(ids, self.content.layout.tensors)
+
+    @property
     def orig_nodes(self) -> Any:
         """The user's own IDs of `input_nodes`, in the same order."""
         return self._per_ntype(

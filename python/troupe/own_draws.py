@@ -63,7 +63,10 @@ def _made_in_process(seeds: Any, key: Key) -> Any:
 
 
 def _seeds_of(batch: Batch) -> Any:
-    """The seeds of a batch; of several node types those that it has any of."""
+    """The seeds of a batch: edges, or nodes; of several node types those that it has any of."""
+    edges = batch.seed_edges
+    if edges is not None:
+        return edges
     seeds = batch.output_nodes
     if not isinstance(seeds, Mapping):
         return seeds

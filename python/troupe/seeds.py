@@ -15,7 +15,7 @@ import numpy as np
 
 from . import errors
 from .arrays import Ids, id_pointer, id_tensor, ids_of
-from .binding import FOREVER, encoded, ffi, lib, owned
+from .binding import FOREVER, call, encoded, ffi, lib, owned
 from .tables import Table
 
 if TYPE_CHECKING:
@@ -109,6 +109,48 @@ class NodeSet:
 
     def __repr__(self) -> str:
         return f"NodeSet({len(self)} nodes of type {self.ntype!r})"
+
+
+class EdgeSet(NodeSet):
+    """Edges of one type, as the seeds of a loader; read as an array, it is their global IDs.
+
+    All edges of a type are a range, in the order of the original IDs of destinations, then of
+    edges; a list of a user's own is copied once.
+    """
+
+    def __init__(self, graph: DistGraph, etype: int, kind: str, given: Any = None) -> None:
+        self.graph = graph
+        self.number = etype
+        self._made_of = (kind, given)
+        box = ffi.new("struct tr_nodes **")
+        if kind == "all":
+            call(lib.tr_edges_all, graph.pointer(), etype, box)
+        else:
+            ids = id_pointer(given)
+            call(lib.tr_edges_listed, graph.pointer(), etype, ids, len(given), box)
+        self._pointer = owned(box[0], lib.tr_nodes_close)
+
+    @property
+    def ntype(self) -> str:
+        """The type of the destinations, with which edges lie."""
+        return self.graph.types.canonical_etypes[self.number][2]
+
+    def read(self, first: int, count: int, original: bool = False) -> Ids:
+        """Global IDs of a piece of the set."""
+        if original:
+            raise errors.Unsupported("edges are known by their global IDs")
+        ids = np.empty(count, dtype=np.int64)
+        if count:
+            self.graph.session.waiter.call(
+                lib.tr_edges_ids, self.pointer(), first, count, FOREVER, id_pointer(ids)
+            )
+        return ids
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EdgeSet, (self.graph, self.number, *self._made_of)
+
+    def __repr__(self) -> str:
+        return f"EdgeSet({len(self)} edges of type {self.graph.canonical_etypes[self.number]})"
 
 
 def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:
