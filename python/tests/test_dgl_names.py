@@ -220,6 +220,32 @@ def test_a_tensor_is_attached_by_name(g) -> None:
         del g.ndata["feat"]
 
 
+class ByTurns(DistDataLoader):
+    """A program's own, with its own positions, as GraphStorm's."""
+
+    def __iter__(self):
+        self.current_pos = {"a": 0}
+        self.recv_idxs = self.num_pending = 0
+        return self
+
+    def _next_data(self):
+        place = self.current_pos["a"]
+        if place == len(self.dataset):
+            return None
+        self.current_pos["a"] = place + 1
+        return [self.dataset[place]]
+
+
+@pytest.mark.parametrize("queue", [0, 3])
+def test_a_loader_of_a_program_keeps_its_own_positions(g, queue: int) -> None:
+    loader = ByTurns([5, 7, 9, 11], 1, collate_fn=lambda items: items[0], queue_size=queue)
+    assert list(loader) == [5, 7, 9, 11]
+    assert next(iter(loader)) == 5
+    # What was drawn ahead of an epoch that was left does not come in the next one.
+    assert list(loader) == [5, 7, 9, 11] and loader._epoch == 2
+    loader.close()
+
+
 def test_the_book_of_an_open_graph_is_read_once(world, tmp_path: Path) -> None:
     """Programs ask for it with each batch, some when the folder is gone."""
     shutil.copytree(world.path.parent, tmp_path / "parts")

@@ -53,13 +53,17 @@ class NegativeSampler:
 
 def random(g: DistGraph) -> np.random.Generator:
     """A generator whose numbers are those of the batch under way, or of the graph's next draw."""
+    if not hasattr(g, "next_seed"):  # a graph of DGL's own
+        import torch
+
+        return np.random.default_rng(int(torch.randint(2**63 - 1, ())))
     return np.random.default_rng(g.next_seed())
 
 
 def random_nodes(g: DistGraph, rng: np.random.Generator, ntype: str, count: int) -> Ids:
     """Global IDs of nodes of a type, each as likely as the others: the same on any placement."""
     drawn = rng.integers(0, g.num_nodes(ntype), count)
-    return np.asarray(g.from_orig(drawn, ntype))
+    return np.asarray(g.from_orig(drawn, ntype)) if hasattr(g, "from_orig") else drawn
 
 
 def _check_k(k: int) -> int:
@@ -81,8 +85,10 @@ class PerSourceUniform(NegativeSampler):
         sources, _ = g.find_edges(eids, etype=canonical_etype)
         count = len(sources) * self.k
         drawn = random_nodes(g, random(g), canonical_etype[2], count)
-        return id_tensor(np.repeat(np.asarray(sources), self.k), g.tensors), id_tensor(
-            drawn, g.tensors
+        tensors = getattr(g, "tensors", "torch")
+        return (
+            id_tensor(np.repeat(np.asarray(sources), self.k), tensors),
+            id_tensor(drawn, tensors),
         )
 
     def __repr__(self) -> str:

@@ -70,6 +70,7 @@ class DistDataLoader:
         self.number = next(_numbers)
         self.name = f"dataloader-{self.number}"
         self._epoch = -1
+        self._begun = False
         self._queue: deque[Future[Any]] = deque()
         self._threads: ThreadPoolExecutor | None = None
 
@@ -90,6 +91,7 @@ class DistDataLoader:
     def __iter__(self) -> Any:
         self._drop()
         self._epoch += 1
+        self._begun = True
         self.recv_idxs = self.current_pos = 0
         if self.shuffle:
             rng = np.random.default_rng(self._key())
@@ -121,9 +123,22 @@ class DistDataLoader:
         with draw_seed.of_batch(self._key(batch)):
             return self.collate_fn(items)
 
+    def _next_number(self) -> int:
+        """The number in the epoch of the batch that is drawn next.
+
+        A program's own class may have its own ``__iter__`` and positions, and sets the two counts to
+        0 there: with its first batch an epoch begins.
+        """
+        number = self.recv_idxs + self.num_pending
+        if number == 0:
+            self._drop()
+            self._epoch += 0 if self._begun else 1
+            self._begun = False
+        return number
+
     def _request_next_batch(self) -> bool:
         """Has the next batch drawn; False: there is none."""
-        batch = self.current_pos // self.batch_size
+        batch = self._next_number()
         items = self._next_data()
         if items is None:
             return False
@@ -137,7 +152,7 @@ class DistDataLoader:
         if self._epoch < 0:
             iter(self)
         if self.queue_size == 0:
-            batch = self.current_pos // self.batch_size
+            batch = self._next_number()
             items = self._next_data()
             if items is None:
                 raise StopIteration
