@@ -130,6 +130,7 @@ static int load_parts(struct tr_graph *graph, const struct cancel *cancel, struc
                                    .features = true,
                                    .degrees = true,
                                    .ranks = true,
+                                   .out_edges = true,
                                    .parallel = parallel,
                                    .cancel = cancel };
     int rv = 0;
@@ -238,6 +239,7 @@ int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
                                          .features = true,
                                          .degrees = true,
                                          .ranks = true,
+                                         .out_edges = true,
                                          .cancel = &cancel };
     struct error why = { 0 };
     struct graph_port *port;

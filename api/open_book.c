@@ -100,7 +100,8 @@ int tr_book_info(const struct tr_book *book, struct tr_book_info *info, struct t
                                         .edge_balance = measure_balance(&book->edges),
                                         .seed = file->seed,
                                         .checksums = store_has_checksums(book->store),
-                                        .original_edge_ids = file->original_edge_ids };
+                                        .original_edge_ids = file->original_edge_ids,
+                                        .out_edges = file->book.out_extents != NULL };
     return sized_write(info, &known, sizeof known, "tr_book_info", error);
 }
 

@@ -115,6 +115,7 @@ static bool partition_task_fill(struct partition_request *p,
         .num_balance_tables = options->num_balance_tables,
         .balance_edges = options->balance_edges,
         .drop_edge_ids = options->drop_edge_ids,
+        .out_edges = options->out_edges,
         .replace = options->replace,
     };
     return whole;

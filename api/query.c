@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/internal.h"
 
@@ -57,25 +58,108 @@ static int list_ranges(const uint64_t *firsts, size_t count, size_t room, uint64
     return 0;
 }
 
+/* The ranges of in-edges or out-edges of nodes, as a list of their numbers: IDs of in-edges, places of
+ * out-edges. */
+static int list_edges(struct tr_graph *graph, uint32_t etype, uint32_t table, const uint64_t *ids,
+                      size_t count, const struct deadline *until, size_t room, uint64_t *index,
+                      uint64_t *numbers, struct tr_error *error)
+{
+    uint64_t *firsts = calloc(count + 1, sizeof *firsts);
+    if (firsts == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory to ask for the edges of %zu nodes", count);
+    int rv = graph_fetch_pairs(graph, etype, table, ids, count, deadline_left_ns(until), firsts,
+                               index + 1, error);
+    if (rv == 0)
+        rv = list_ranges(firsts, count, room, index, numbers, error);
+    free(firsts);
+    return rv;
+}
+
 int tr_graph_in_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *ids, size_t count,
                       int64_t timeout_ns, size_t room, uint64_t *index, uint64_t *sources,
                       uint64_t *edge_ids, struct tr_error *error)
 {
     const struct deadline until = graph_until(graph, timeout_ns);
     int rv = graph_check_etype(graph, etype, error);
-    if (rv != 0)
-        return rv;
-    uint64_t *firsts = calloc(count + 1, sizeof *firsts);
-    if (firsts == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory to ask for the edges of %zu nodes", count);
-    rv = graph_fetch_pairs(graph, etype, MSG_TABLE_IN_EDGES, ids, count, deadline_left_ns(&until),
-                           firsts, index + 1, error);
     if (rv == 0)
-        rv = list_ranges(firsts, count, room, index, edge_ids, error);
-    free(firsts);
+        rv = list_edges(graph, etype, MSG_TABLE_IN_EDGES, ids, count, &until, room, index, edge_ids,
+                        error);
     if (rv == 0 && index[count] > 0)
         rv = graph_fetch_table(graph, etype, MSG_TABLE_EDGE_SOURCES, sizeof *sources, edge_ids,
                                (size_t)index[count], deadline_left_ns(&until), sources, error);
+    return rv;
+}
+
+/* What only out-edges can answer. */
+static int check_out_edges(const struct tr_graph *graph, uint32_t etype, struct tr_error *error)
+{
+    int rv = graph_check_etype(graph, etype, error);
+    if (rv != 0 || graph->book->out_extents != NULL)
+        return rv;
+    return tr_error_set(error, TR_EUNSUPPORTED,
+                        "%s: the partitions were written without out-edges; partition again with "
+                        "--out-edges",
+                        graph->path);
+}
+
+/* Whether all out-edges of the source type of an edge type are of this one. */
+static bool is_only_out_type(const struct graph_types *types, uint32_t etype)
+{
+    for (uint32_t e = 0; e < types->num_etypes; e++)
+        if (e != etype && types->etypes[e].src == types->etypes[etype].src)
+            return false;
+    return true;
+}
+
+/* The degrees over all edge types, which partitions have without out-edges. */
+static int fetch_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
+                         int64_t timeout_ns, uint64_t *degrees, struct tr_error *error)
+{
+    if (count == 0)
+        return 0;
+    /* They come into the end of the array, and are widened from its beginning on. */
+    uint32_t *narrow = (uint32_t *)degrees + count;
+    int rv = graph_fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof *narrow, ids, count,
+                               timeout_ns, narrow, error);
+    for (size_t i = 0; i < count && rv == 0; i++) {
+        uint32_t degree;
+        memcpy(&degree, &narrow[i], sizeof degree);
+        degrees[i] = degree;
+    }
+    return rv;
+}
+
+int tr_graph_out_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *ids, size_t count,
+                         int64_t timeout_ns, uint64_t *degrees, struct tr_error *error)
+{
+    int rv = graph_check_etype(graph, etype, error);
+    if (rv != 0)
+        return rv;
+    const struct graph_types *types = &graph->book->types;
+    if (is_only_out_type(types, etype))
+        return fetch_degrees(graph, types->etypes[etype].src, ids, count, timeout_ns, degrees,
+                             error);
+    rv = check_out_edges(graph, etype, error);
+    if (rv != 0)
+        return rv;
+    return graph_fetch_pairs(graph, etype, MSG_TABLE_OUT_EDGES, ids, count, timeout_ns, NULL,
+                             degrees, error);
+}
+
+int tr_graph_out_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *ids, size_t count,
+                       int64_t timeout_ns, size_t room, uint64_t *index, uint64_t *destinations,
+                       uint64_t *edge_ids, struct tr_error *error)
+{
+    const struct deadline until = graph_until(graph, timeout_ns);
+    int rv = check_out_edges(graph, etype, error);
+    if (rv == 0)
+        rv = list_edges(graph, etype, MSG_TABLE_OUT_EDGES, ids, count, &until, room, index,
+                        edge_ids, error);
+    /* Places give way to the edges that stand there: those of a piece are sent before it is
+     * answered, and sent again before any of it is. */
+    if (rv == 0 && index[count] > 0)
+        rv = graph_fetch_pairs(graph, etype, MSG_TABLE_OUT_PLACES, edge_ids, (size_t)index[count],
+                               deadline_left_ns(&until), edge_ids, destinations, error);
     return rv;
 }
 

@@ -340,6 +340,7 @@ static int report_book(struct report *report, const struct tr_book *book,
     report_real(report, "edge_balance", "edge balance (largest / mean)", info->edge_balance);
     report_bytes(report, "bytes", "files", bytes);
     report_flag(report, "checksums", "checksums", info->checksums);
+    report_flag(report, "out_edges", "out-edges", info->out_edges);
     int rv = report_types(report, &from, error);
     if (rv == 0)
         rv = report_tables(report, &from, error);

@@ -31,6 +31,7 @@ struct partition_values {
     const char *train_mask;
     uint64_t seed;
     bool drop_edge_ids;
+    bool out_edges;
     bool undirected;
     uint64_t num_nodes;
     uint64_t threads;
@@ -113,6 +114,10 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_FLAG,
       .offset = AT(drop_edge_ids),
       .help = "do not keep original edge IDs: 8 bytes an edge less" },
+    { .name = "out-edges",
+      .kind = OPTION_FLAG,
+      .offset = AT(out_edges),
+      .help = "store out-edges too, for questions and draws along them: 12 bytes an edge more" },
     { .name = "undirected",
       .field = "\"undirected\"",
       .kind = OPTION_FLAG,
@@ -161,6 +166,7 @@ static struct tr_partition_options options_of(const char *raw,
     options.train_mask = values->train_mask;
     options.seed = values->seed;
     options.drop_edge_ids = values->drop_edge_ids;
+    options.out_edges = values->out_edges;
     options.threads = (uint32_t)values->threads;
     options.undirected = values->undirected;
     options.num_nodes = values->num_nodes;

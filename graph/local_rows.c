@@ -98,6 +98,26 @@ static int find_in_edges(const struct graph_part *part, uint32_t etype, struct l
     return 0;
 }
 
+static int find_out(const struct graph_part *part, uint32_t etype, bool places,
+                    struct local_table *out, struct error *error)
+{
+    int rv = check_etype(part, etype, error);
+    if (rv != 0)
+        return rv;
+    const struct out_edges *edges = &part->edges[etype].out;
+    if (edges->index == NULL)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "partition %" PRIu32 ": out-edges of type %s were not written; partition "
+                         "again with --out-edges",
+                         part->part_id, part->types->etypes[etype].name);
+    *out = table_of(NULL, places ? edges->num_edges : edges->num_rows, 2, sizeof(uint64_t));
+    if (places)
+        out->out = edges;
+    else
+        out->ranges = (struct edge_ranges){ edges->index, edges->first_place };
+    return 0;
+}
+
 static int find_runs(const struct graph_part *part, uint32_t etype, struct local_table *out,
                      struct error *error)
 {
@@ -132,6 +152,8 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
         return find_ends(part, ntype, table == TABLE_EDGE_SOURCES, out, error);
     if (table == TABLE_IN_EDGES)
         return find_in_edges(part, ntype, out, error);
+    if (table == TABLE_OUT_EDGES || table == TABLE_OUT_PLACES)
+        return find_out(part, ntype, table == TABLE_OUT_PLACES, out, error);
     if (table == TABLE_EDGE_RANKS)
         return find_runs(part, ntype, out, error);
     if (table >= TABLE_EDGES && table < TABLE_RANKS)
@@ -149,12 +171,25 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
                         part->nodes[ntype].num_features, table, out, error);
 }
 
+static int check_out(const struct graph_part *part, const struct out_edges *out,
+                     const uint32_t *positions, uint64_t count, struct error *error)
+{
+    uint64_t bad = out_edges_check(out, positions, count);
+    if (bad == count)
+        return 0;
+    return error_set(error, TR_EFORMAT,
+                     "partition %" PRIu32 ": out-edge %" PRIu32 " is edge %" PRIu64
+                     " to node %" PRIu32 ", which are not in the graph; partition again",
+                     part->part_id, positions[bad], out->edge_ids[positions[bad]],
+                     out->destinations[positions[bad]]);
+}
+
 int local_rows_check(const struct graph_part *part, const struct local_table *table,
                      const uint32_t *rows, uint64_t num_rows, struct error *error)
 {
     int rv = gather_check(rows, num_rows, table->num_rows);
     if (rv == 0)
-        return 0;
+        return table->out == NULL ? 0 : check_out(part, table->out, rows, num_rows, error);
     uint64_t bad = 0;
     while (bad + 1 < num_rows && rows[bad] < table->num_rows)
         bad++;
@@ -173,6 +208,8 @@ void local_rows_read(const struct local_table *table, const uint32_t *rows, uint
         edge_ends_read(&table->ends, rows, num_rows, NULL, out);
     else if (table->ranges.index != NULL)
         edge_ranges_read(&table->ranges, rows, num_rows, NULL, out);
+    else if (table->out != NULL)
+        out_edges_read(table->out, rows, num_rows, NULL, out);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, NULL, out);
     else if (table->csr != NULL)
@@ -190,6 +227,8 @@ void local_rows_scatter(const struct local_table *table, const uint32_t *rows,
         edge_ends_read(&table->ends, rows, num_rows, places, to);
     else if (table->ranges.index != NULL)
         edge_ranges_read(&table->ranges, rows, num_rows, places, to);
+    else if (table->out != NULL)
+        out_edges_read(table->out, rows, num_rows, places, to);
     else if (table->runs != NULL)
         edge_runs_read(table->runs, rows, num_rows, places, to);
     else if (table->csr != NULL)

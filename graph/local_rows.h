@@ -42,6 +42,14 @@
 /* The sources of an edge type's edges, a u64 a row; row i is the edge at position i. */
 #define TABLE_EDGE_SOURCES 0x90000000u
 
+/* The out-edges of nodes, of an edge type: two u64 a row, the place of the first one and their
+ * number; row i is the node at row i of the source type. */
+#define TABLE_OUT_EDGES 0x80000000u
+
+/* Out-edges by place (graph/out_edges.h): two u64 a row, the global IDs of edge and destination;
+ * row i is that at position i. */
+#define TABLE_OUT_PLACES 0x70000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
     const void *rows; /* NULL where they are computed, or sparse */
@@ -50,7 +58,8 @@ struct local_table {
     uint64_t width; /* elements a row */
     size_t element_bytes;
     struct edge_ends ends;        /* of TABLE_EDGE_ENDS and TABLE_EDGE_SOURCES */
-    struct edge_ranges ranges;    /* of TABLE_IN_EDGES */
+    struct edge_ranges ranges;    /* of TABLE_IN_EDGES and TABLE_OUT_EDGES */
+    const struct out_edges *out;  /* of TABLE_OUT_PLACES; NULL: of none */
     const struct edge_runs *runs; /* of TABLE_EDGE_RANKS; NULL: of none */
     const struct csr_rows *csr;   /* sparse rows, which are widened; NULL: of none */
 };
@@ -60,7 +69,8 @@ struct local_table {
 int local_table_find(const struct graph_part *part, uint32_t type, uint32_t table,
                      struct local_table *out, struct error *error);
 
-/* Checks rows that came from outside: TR_ERANGE names partition, row and bound. */
+/* Checks rows that came from outside: TR_ERANGE names partition, row and bound. TR_EFORMAT: what lies
+ * there, in a file that is read only now, is none of the graph. */
 int local_rows_check(const struct graph_part *part, const struct local_table *table,
                      const uint32_t *rows, uint64_t num_rows, struct error *error);
 

@@ -21,6 +21,7 @@
 
 #include "graph/csr.h"
 #include "graph/edge_runs.h"
+#include "graph/out_edges.h"
 #include "graph/types.h"
 
 /* In-edges of the owned nodes of one edge type's destination type (compressed sparse columns
@@ -74,6 +75,7 @@ struct edge_part {
      * rank of an edge = edge_rank[row] + its position in the row. */
     const uint64_t *edge_rank;
     const uint64_t *original_edge_ids; /* [csc.num_edges] or NULL when not loaded */
+    struct out_edges out;
     struct edge_runs runs; /* this partition's slice of all edges by rank, which are anybody's */
     uint32_t num_features;
     const struct feature_table *features;

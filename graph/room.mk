@@ -42,6 +42,8 @@ libtr_graph_la_SOURCES = \
     graph/logarithm.h \
     graph/on_demand.c \
     graph/on_demand.h \
+    graph/out_edges.c \
+    graph/out_edges.h \
     graph/part.h \
     graph/permute.c \
     graph/permute.h \

@@ -37,6 +37,7 @@ libtr_partition_la_SOURCES = \
     partition/build/verify.h \
     partition/build/verify_edges.c \
     partition/build/verify_halos.c partition/build/verify_names.c \
+    partition/build/verify_out_edges.c \
     partition/build/verify_private.h \
     partition/build/verify_ranks.c \
     partition/build/verify_rows.c \
@@ -48,6 +49,7 @@ libtr_partition_la_SOURCES = \
     partition/build/write_edges.c \
     partition/build/write_halos.c \
     partition/build/write_names.c \
+    partition/build/write_out_edges.c \
     partition/build/write_nodes.c \
     partition/build/write_ranks.c \
     partition/build/write_rows.c \

@@ -177,6 +177,12 @@ struct msg_sample_reply {
 #define MSG_TABLE_IN_EDGES 0xa0000000u
 /* The sources of edges, by their positions: a u64 a row. The section's type is of edges. */
 #define MSG_TABLE_EDGE_SOURCES 0x90000000u
+/* The out-edges of nodes: two u64 a row, the place of the first one (graph/out_edges.h) and their
+ * number. The section's type is of edges; rows, and the IDs of a fetch, are of its source type. */
+#define MSG_TABLE_OUT_EDGES 0x80000000u
+/* Out-edges, by their positions in the partition: two u64 a row, the global IDs of edge and
+ * destination. The section's type is of edges; a fetch of them has places for IDs. */
+#define MSG_TABLE_OUT_PLACES 0x70000000u
 /* Rows of a tensor (struct msg_tensor_request) by nodes' IDs. Of a fetch alone, which says which. */
 #define MSG_TABLE_TENSOR 0xb0000000u
 

@@ -274,6 +274,53 @@ static void make_part(struct sim_partitions *p, uint32_t part, const bool *wide)
 
 /* A run for each edge: what may be one run may be several too. Returns the slice of ranks from
  * first to end - 1. */
+/* Out-edges of a partition's nodes, in the order of (node, original edge ID). */
+static struct out_edges make_out(const struct sim_partitions *p, uint32_t e, uint32_t part,
+                                 const uint64_t *edge_ids, uint64_t first_place)
+{
+    const struct graph_etype *type = &p->raw->types.etypes[e];
+    const struct sim_edges *edges = &p->raw->edges[e];
+    const struct node_part *nodes = &p->parts[part].nodes[type->src];
+    uint64_t *index = partitions_make(nodes->num_nodes + 1, sizeof *index), at = 0;
+    uint32_t *destinations = partitions_make(edges->count, sizeof *destinations);
+    uint64_t *ids = partitions_make(edges->count, sizeof *ids);
+    for (uint64_t row = 0; row < nodes->num_nodes; row++) {
+        uint64_t original = p->original[type->src][nodes->global_begin + row];
+        for (uint32_t i = 0; i < edges->count; i++)
+            if (edges->src[i] == original) {
+                destinations[at] = (uint32_t)p->global[type->dst][edges->dst[i]];
+                ids[at++] = edge_ids[i];
+            }
+        index[row + 1] = at;
+    }
+    return (struct out_edges){
+        nodes->num_nodes, at, index, destinations, ids, first_place, p->raw->num_nodes[type->dst],
+        edges->count
+    };
+}
+
+static void make_out_edges(struct sim_partitions *p)
+{
+    uint32_t parts = p->book.num_parts, num_etypes = p->raw->types.num_etypes;
+    uint64_t *counts = partitions_make((size_t)num_etypes * parts, sizeof *counts);
+    for (uint32_t e = 0; e < num_etypes; e++) {
+        uint64_t count = p->raw->edges[e].count, place = 0;
+        uint64_t *edge_ids = partitions_make(count, sizeof *edge_ids);
+        for (uint64_t id = 0; id < count; id++)
+            edge_ids[sim_partitions_edge(p, e, id)] = id;
+        for (uint32_t part = 0; part < parts; part++) {
+            struct out_edges *out = &p->parts[part].edges[e].out;
+            *out = make_out(p, e, part, edge_ids, place);
+            counts[(size_t)e * parts + part] = out->num_edges;
+            place += out->num_edges;
+        }
+        free(edge_ids);
+    }
+    int rv = book_add_out_edges(&p->book, counts);
+    assert(rv == 0);
+    free(counts);
+}
+
 static struct edge_runs make_slice(const uint64_t *by_rank, uint64_t first, uint64_t end)
 {
     struct edge_run *runs = partitions_make(end - first, sizeof *runs);
@@ -325,6 +372,7 @@ void sim_partitions_init(struct sim_partitions *partitions, const struct sim_gra
     for (uint32_t e = 0; e < raw->types.num_etypes; e++)
         make_runs(partitions, e);
     partitions->book.edge_runs = true;
+    make_out_edges(partitions);
     int rv = graph_meta_init(&partitions->meta, &partitions->parts[0]);
     assert(rv == 0);
     int feature = graph_meta_name(&partitions->meta, "feat");
@@ -382,6 +430,9 @@ static void free_part(struct graph_part *part)
         partitions_drop(part->edges[e].csc.column_global);
         partitions_drop(part->edges[e].original_edge_ids);
         partitions_drop(part->edges[e].runs.runs);
+        partitions_drop(part->edges[e].out.index);
+        partitions_drop(part->edges[e].out.destinations);
+        partitions_drop(part->edges[e].out.edge_ids);
         partitions_drop(part->edges[e].features[PLACED_EDGE_WEIGHTS].rows);
         partitions_drop(part->edges[e].features[PLACED_EDGE_MASK].rows);
         partitions_drop(part->edges[e].features);

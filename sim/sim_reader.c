@@ -38,11 +38,13 @@ enum sim_reading {
     READ_EDGES,
     READ_ENDS,
     READ_SOURCES,
-    READ_IN_EDGES
+    READ_IN_EDGES,
+    READ_OUT_EDGES,
+    READ_OUT_PLACES
 };
 
 #define READINGS_FIRST (READ_EDGES + 1) /* those that the oldest seeds draw */
-#define READINGS (READ_IN_EDGES + 1)
+#define READINGS (READ_OUT_PLACES + 1)
 
 struct sim_reader {
     struct actor *self;
@@ -144,6 +146,29 @@ static bool are_in_edges(const struct sim_reader *r, const unsigned char *row, u
            (count == 0 || sim_partitions_edge(placed, r->type, range[0]) == first);
 }
 
+/* Where the out-edges of a node are, or what stands at a place of them. */
+static bool is_out(const struct sim_reader *r, const unsigned char *row, uint64_t id)
+{
+    const struct sim_partitions *placed = &r->fleet->partitions;
+    const struct graph_etype *etype = &placed->raw->types.etypes[r->type];
+    const struct sim_edges *edges = &placed->raw->edges[r->type];
+    uint64_t pair[2], count = 0, before = 0;
+    bool range = r->reading == READ_OUT_EDGES;
+    memcpy(pair, row, sizeof pair);
+    /* Places go by the global IDs of sources, then by original edges. */
+    uint64_t edge = range ? 0 : sim_partitions_edge(placed, r->type, pair[0]);
+    if (edge >= edges->count && !range)
+        return false;
+    uint64_t source = range ? id : placed->global[etype->src][edges->src[edge]];
+    for (uint32_t i = 0; i < edges->count; i++) {
+        uint64_t other = placed->global[etype->src][edges->src[i]];
+        count += other == source;
+        before += other < source || (!range && other == source && i < edge);
+    }
+    return range ? pair[1] == count && pair[0] == before
+                 : before == id && pair[1] == placed->global[etype->dst][edges->dst[edge]];
+}
+
 static bool is_source(const struct sim_reader *r, const unsigned char *row, uint64_t id)
 {
     const struct sim_partitions *placed = &r->fleet->partitions;
@@ -171,6 +196,8 @@ static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_
         return is_source(r, row, id);
     if (r->reading == READ_IN_EDGES)
         return are_in_edges(r, row, id);
+    if (r->reading >= READ_OUT_EDGES)
+        return is_out(r, row, id);
     uint64_t original = placed->original[r->type][id];
     switch (r->reading) {
     case READ_LABELS:
@@ -359,6 +386,8 @@ static uint64_t draw_type(struct sim_reader *r)
     const struct sim_graph *raw = r->fleet->partitions.raw;
     if (r->reading == READ_IN_EDGES)
         return raw->num_nodes[types->etypes[r->type].dst];
+    if (r->reading == READ_OUT_EDGES)
+        return raw->num_nodes[types->etypes[r->type].src];
     return edges ? raw->edges[r->type].count : raw->num_nodes[r->type];
 }
 
@@ -383,7 +412,12 @@ static void choose_table(struct sim_reader *r)
         break;
     case READ_ENDS:
     case READ_IN_EDGES:
-        r->table = r->reading == READ_ENDS ? MSG_TABLE_EDGE_ENDS : MSG_TABLE_IN_EDGES;
+    case READ_OUT_EDGES:
+    case READ_OUT_PLACES:
+        r->table = r->reading == READ_ENDS        ? MSG_TABLE_EDGE_ENDS
+                   : r->reading == READ_IN_EDGES  ? MSG_TABLE_IN_EDGES
+                   : r->reading == READ_OUT_EDGES ? MSG_TABLE_OUT_EDGES
+                                                  : MSG_TABLE_OUT_PLACES;
         r->row_bytes = 2 * sizeof(uint64_t);
         break;
     case READ_SOURCES:

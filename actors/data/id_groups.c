@@ -16,19 +16,24 @@ static bool is_by_edge(uint32_t table)
 
 bool table_is_of_edges(uint32_t table)
 {
-    return table == MSG_TABLE_EDGE_RANKS || table == MSG_TABLE_IN_EDGES || is_by_edge(table);
+    return table == MSG_TABLE_EDGE_RANKS || table == MSG_TABLE_IN_EDGES ||
+           table == MSG_TABLE_OUT_EDGES || table == MSG_TABLE_OUT_PLACES || is_by_edge(table);
 }
 
 /* The type of nodes whose IDs a table takes that takes no others. */
 static uint32_t ntype_of(const struct book *book, uint32_t type, uint32_t table)
 {
-    return table == MSG_TABLE_IN_EDGES ? book->types.etypes[type].dst : type;
+    return table == MSG_TABLE_IN_EDGES    ? book->types.etypes[type].dst
+           : table == MSG_TABLE_OUT_EDGES ? book->types.etypes[type].src
+                                          : type;
 }
 
 struct table_ids table_ids_of(const struct book *book, uint32_t type, uint32_t table)
 {
-    if (table == MSG_TABLE_EDGE_RANKS || is_by_edge(table))
-        return (struct table_ids){ is_by_edge(table) ? "edge" : "rank of edges",
+    if (table == MSG_TABLE_EDGE_RANKS || table == MSG_TABLE_OUT_PLACES || is_by_edge(table))
+        return (struct table_ids){ is_by_edge(table)               ? "edge"
+                                   : table == MSG_TABLE_OUT_PLACES ? "place of out-edges"
+                                                                   : "rank of edges",
                                    book->types.etypes[type].name, book->num_edges[type] };
     uint32_t ntype = ntype_of(book, type, table);
     return (struct table_ids){ "node", book->types.ntypes[ntype], book->num_nodes[ntype] };
@@ -83,10 +88,12 @@ static bool has_ranks(const struct book *book, const struct id_list *list, uint6
 static int row_of(const struct book *book, const struct id_list *list, uint64_t id, uint64_t *row)
 {
     uint64_t num_ranks;
-    if (is_by_edge(list->table)) {
-        int part = book_edge_owner(book, list->type, id);
+    bool out = list->table == MSG_TABLE_OUT_PLACES;
+    if (out || is_by_edge(list->table)) {
+        int part = out ? book_place_owner(book, list->type, id)
+                       : book_edge_owner(book, list->type, id);
         if (part >= 0)
-            *row = id - book->edge_extents[list->type][part].begin;
+            *row = id - (out ? book->out_extents : book->edge_extents)[list->type][part].begin;
         return part >= 0 && *row > UINT32_MAX ? TR_ETOOBIG : part;
     }
     if (has_ranks(book, list, &num_ranks)) {

@@ -18,14 +18,13 @@
 #define SLICE_ROWS 32768u
 #define SECTION_ALIGN 64u
 
-_Static_assert(MSG_TABLE_ORIGINAL_ID == TABLE_ORIGINAL_ID &&
-                   MSG_TABLE_IN_DEGREE == TABLE_IN_DEGREE &&
-                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE && MSG_TABLE_EDGES == TABLE_EDGES &&
-                   MSG_TABLE_EDGE_ENDS == TABLE_EDGE_ENDS &&
-                   MSG_TABLE_EDGE_RANKS == TABLE_EDGE_RANKS &&
-                   MSG_TABLE_IN_EDGES == TABLE_IN_EDGES &&
-                   MSG_TABLE_EDGE_SOURCES == TABLE_EDGE_SOURCES,
-               "messages number tables as partitions do");
+_Static_assert(
+    MSG_TABLE_ORIGINAL_ID == TABLE_ORIGINAL_ID && MSG_TABLE_IN_DEGREE == TABLE_IN_DEGREE &&
+        MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE && MSG_TABLE_EDGES == TABLE_EDGES &&
+        MSG_TABLE_EDGE_ENDS == TABLE_EDGE_ENDS && MSG_TABLE_EDGE_RANKS == TABLE_EDGE_RANKS &&
+        MSG_TABLE_IN_EDGES == TABLE_IN_EDGES && MSG_TABLE_EDGE_SOURCES == TABLE_EDGE_SOURCES &&
+        MSG_TABLE_OUT_EDGES == TABLE_OUT_EDGES && MSG_TABLE_OUT_PLACES == TABLE_OUT_PLACES,
+    "messages number tables as partitions do");
 
 struct rows_part {
     struct local_table table;

@@ -48,11 +48,13 @@ struct tr_book_info {
     uint64_t seed;          /* of partitioning */
     bool checksums;         /* the files have them; those of older versions are read unchecked */
     bool original_edge_ids; /* are stored, for tr_book_original_edge_ids() */
-    unsigned char reserved[6];
+    bool out_edges;         /* are stored, for questions and draws along them */
+    unsigned char reserved[5];
 };
-#define TR_BOOK_INFO_INIT                                                                          \
-    {                                                                                              \
-        sizeof(struct tr_book_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
+#define TR_BOOK_INFO_INIT                                                                       \
+    {                                                                                           \
+        sizeof(struct tr_book_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, \
+            false, ""                                                                           \
     }
 
 /* The content of one partition, and the memory that a server of it takes. */

@@ -47,6 +47,7 @@ struct tr_partition_options {
     const char *train_mask; /* the nodes to deal; NULL: "train_mask" */
     uint64_t seed;          /* what random choices follow from */
     bool drop_edge_ids;     /* do not store original edge IDs: 8 bytes an edge less */
+    bool out_edges;         /* store out-edges with their sources too: 12 bytes an edge more */
     uint32_t threads;       /* 0: one a processor */
     /* How an edge list is read, as in struct tr_raw_options. */
     bool undirected;

@@ -42,10 +42,20 @@ TR_API int tr_graph_in_degrees(struct tr_graph *graph, uint32_t etype, const uin
  * they bring: node i has [index[i], index[i + 1]) of sources [room] and edge_ids [room], in the
  * order of original edge IDs; a node that is given twice has its edges twice. index [count + 1].
  * TR_ETOOBIG where there are more than room: then index is filled, and index[count] is how many
- * there are. The edges of a node have IDs that follow one another. */
+ * there are. The in-edges of a node have IDs that follow one another. */
 TR_API int tr_graph_in_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,
                              size_t count, int64_t timeout_ns, size_t room, uint64_t *index,
                              uint64_t *sources, uint64_t *edge_ids, struct tr_error *error);
+
+/* The same along out-edges, of nodes of the edge type's source type. TR_EUNSUPPORTED: the partitions
+ * were written without out-edges; partition again with out_edges (`--out-edges`). Out-degrees along
+ * an edge type that is the only one out of its source type need none. */
+TR_API int tr_graph_out_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,
+                                size_t count, int64_t timeout_ns, uint64_t *degrees,
+                                struct tr_error *error);
+TR_API int tr_graph_out_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,
+                              size_t count, int64_t timeout_ns, size_t room, uint64_t *index,
+                              uint64_t *destinations, uint64_t *edge_ids, struct tr_error *error);
 
 /* Edges between nodes: edge_ids [count], of the edge from sources[i] to destinations[i]; of several
  * the one of the least original ID, TR_EDGE_NONE where there is none. All in-edges of each

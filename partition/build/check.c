@@ -17,6 +17,9 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
 {
     uint64_t ranges = (uint64_t)options->num_parts *
                       (raw->types.num_ntypes + raw->types.num_etypes);
+    /* The counts of out-edges take as much of the book as ranges do. */
+    if (options->out_edges)
+        ranges += (uint64_t)options->num_parts * raw->types.num_etypes;
     if (options->num_parts == 0 || options->num_parts > BOOK_PARTS_MAX)
         return error_set(error, TR_EINVAL, "%u partitions were asked for: 1 to %d are possible",
                          options->num_parts, BOOK_PARTS_MAX);
@@ -27,7 +30,8 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
                          options->num_parts, raw->types.num_ntypes + raw->types.num_etypes, ranges,
                          BOOK_RANGES_MAX);
     uint64_t arrays = raw->types.num_ntypes * (4 + (uint64_t)options->halo_hops) +
-                      raw->types.num_etypes * UINT64_C(5) + raw->num_tables;
+                      raw->types.num_etypes * (options->out_edges ? UINT64_C(8) : UINT64_C(5)) +
+                      raw->num_tables;
     uint64_t sparse = 0;
     for (uint32_t i = 0; i < raw->num_tables; i++)
         sparse += raw->tables[i].csr != NULL;
@@ -45,6 +49,21 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
     if (options->halo_hops > BOOK_HALO_HOPS_MAX)
         return error_set(error, TR_EINVAL, "%u halo hops were asked for: 0 to %d are possible",
                          options->halo_hops, BOOK_HALO_HOPS_MAX);
+    return 0;
+}
+
+/* Destinations of out-edges are 4 bytes, without a table of columns. */
+static int check_out_edges(const struct raw_graph *raw, const struct partition_options *options,
+                           struct error *error)
+{
+    for (uint32_t e = 0; options->out_edges && e < raw->types.num_etypes; e++) {
+        uint32_t dst = raw->types.etypes[e].dst;
+        if (raw->num_nodes[dst] > job_columns_max(options))
+            return error_set(error, TR_EUNSUPPORTED,
+                             "out-edges to node type %s, of %" PRIu64 " nodes: types of more than "
+                             "%" PRIu64 " have none; partition without out-edges",
+                             raw->types.ntypes[dst], raw->num_nodes[dst], job_columns_max(options));
+    }
     return 0;
 }
 
@@ -117,6 +136,8 @@ int partition_check(const struct raw_graph *raw, const struct partition_options 
                     struct error *error)
 {
     int rv = check_numbers(raw, options, error);
+    if (rv == 0)
+        rv = check_out_edges(raw, options, error);
     if (rv == 0)
         rv = check_tables(raw, options, error);
     if (rv == 0 && options->name != NULL)

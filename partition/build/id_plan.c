@@ -60,11 +60,13 @@ int id_plan_init(struct id_plan *plan, const struct assignment *assignment,
     plan->node_counts = calloc(ntypes * num_parts + 1, sizeof *plan->node_counts);
     plan->node_begins = calloc(ntypes * num_parts + 1, sizeof *plan->node_begins);
     plan->edge_counts = calloc(etypes * num_parts + 1, sizeof *plan->edge_counts);
+    plan->out_counts = calloc(etypes * num_parts + 1, sizeof *plan->out_counts);
     plan->global32 = calloc(ntypes + 1, sizeof *plan->global32);
     plan->global64 = calloc(ntypes + 1, sizeof *plan->global64);
     int rv = 0;
     if (plan->num_nodes == NULL || plan->node_counts == NULL || plan->node_begins == NULL ||
-        plan->edge_counts == NULL || plan->global32 == NULL || plan->global64 == NULL)
+        plan->edge_counts == NULL || plan->out_counts == NULL || plan->global32 == NULL ||
+        plan->global64 == NULL)
         rv = job_no_memory(error, "the plan of IDs", (ntypes + etypes) * num_parts * 8);
     for (uint32_t type = 0; type < ntypes && rv == 0; type++) {
         plan->num_nodes[type] = raw->num_nodes[type];
@@ -87,6 +89,7 @@ void id_plan_fini(struct id_plan *plan)
     free(plan->node_counts);
     free(plan->node_begins);
     free(plan->edge_counts);
+    free(plan->out_counts);
     free(plan->global32);
     free(plan->global64);
     *plan = (struct id_plan){ 0 };

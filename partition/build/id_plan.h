@@ -23,6 +23,7 @@ struct id_plan {
     uint64_t *node_counts;  /* [ntype * num_parts + part] */
     uint64_t *node_begins;  /* [ntype * num_parts + part], per-type global IDs */
     uint64_t *edge_counts;  /* [etype * num_parts + part], filled as edges are counted */
+    uint64_t *out_counts;   /* [etype * num_parts + part], of out-edges, where these are written */
     uint32_t **global32;    /* [ntype][original ID]; NULL for a type above columns_max */
     uint64_t **global64;    /* for those */
 };

@@ -174,6 +174,8 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     char *path = NULL;
     int rv = book_init(&file.book, name, &job->raw->types, options->num_parts,
                        job->plan->node_counts, job->plan->edge_counts);
+    if (rv == 0 && options->out_edges)
+        rv = book_add_out_edges(&file.book, job->plan->out_counts);
     file.column_tables = column_tables;
     file.checksums = job->checksums;
     job->checksums = (struct checksums){ 0 };

@@ -43,6 +43,7 @@ struct partition_options {
     const char *const *balance_tables;
     uint32_t num_balance_tables;
     bool balance_edges;
+    bool out_edges;       /* store out-edges too, with their sources: 12 bytes an edge on disk */
     bool drop_edge_ids;   /* do not store original edge IDs: 8 bytes an edge on disk */
     bool replace;         /* a partition directory that is there, or an empty one */
     uint64_t columns_max; /* node types this large get column tables; 0: 2^32 */

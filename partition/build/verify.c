@@ -110,6 +110,7 @@ static int load_parts(struct verification *verification)
         .degrees = true,
         .edge_rank = true,
         .ranks = true,
+        .out_edges = true,
         .original_edge_ids = store_book_file(verification->store)->original_edge_ids,
     };
     uint32_t num_parts = verification->book->num_parts;

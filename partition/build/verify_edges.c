@@ -19,7 +19,7 @@ struct edge_check {
     uint32_t etype;
     const struct graph_etype *type;
     uint64_t *next;      /* [num_dst] by original ID: per-type global edge ID */
-    uint64_t *positions; /* [num_edges] by original edge ID; NULL: no rows need them */
+    uint64_t *positions; /* [num_edges] by original edge ID; NULL: nothing needs them */
     int rv;
 };
 
@@ -183,7 +183,8 @@ int verify_edges(struct verification *verification, uint32_t etype)
                                 .type = &verification->book->types.etypes[etype] };
     size_t next_bytes = (size_t)verification->book->num_nodes[check.type->dst] * sizeof(uint64_t);
     size_t position_bytes = (size_t)verification->book->num_edges[etype] * sizeof(uint64_t);
-    bool rows = raw_has_edge_rows(verification->raw, etype);
+    bool out = verification->book->out_extents != NULL;
+    bool rows = out || raw_has_edge_rows(verification->raw, etype);
     check.next = hotmem_alloc(next_bytes);
     check.positions = rows ? hotmem_alloc(position_bytes) : NULL;
     int rv = check.next == NULL || (rows && check.positions == NULL)
@@ -204,6 +205,8 @@ int verify_edges(struct verification *verification, uint32_t etype)
         rv = check_runs(&check);
     if (rv == 0)
         rv = check_all_rows(&check);
+    if (rv == 0 && out)
+        rv = verify_out_edges(verification, etype, check.positions);
     hotmem_free(check.next, next_bytes);
     hotmem_free(check.positions, position_bytes);
     return rv;

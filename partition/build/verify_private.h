@@ -33,4 +33,7 @@ int verify_names(struct verification *verification);
 int verify_ranks(struct verification *verification, uint32_t ntype);
 int verify_trainers(struct verification *verification, uint32_t ntype);
 
+/* Those that were written; positions: of edges by original ID, as verify_edges() found them. */
+int verify_out_edges(struct verification *verification, uint32_t etype, const uint64_t *positions);
+
 #endif

@@ -28,6 +28,10 @@ int write_node_rows(struct partition_job *job, uint32_t table, struct error *err
 int write_edge_runs(struct partition_job *job, uint32_t etype, const uint32_t *in_degrees,
                     struct error *error);
 
+/* Out-edges, with their sources' owners; positions: as below. */
+int write_out_edges(struct partition_job *job, uint32_t etype, const uint64_t *positions,
+                    struct error *error);
+
 /* The rows of a table of edges; positions: the per-type global ID of each, by original edge ID. */
 int write_edge_rows(struct partition_job *job, uint32_t table, const uint64_t *positions,
                     struct error *error);

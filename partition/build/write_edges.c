@@ -232,12 +232,15 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, s
     if (rv == 0 && edge_runs_may_be(scatter.num_edges, job->plan->num_parts))
         rv = write_edge_runs(job, etype, scatter.in_degrees, error);
     if (rv == 0)
-        rv = scatter_fill(&scatter, raw_has_edge_rows(job->raw, etype), error);
+        rv = scatter_fill(&scatter, job->options->out_edges || raw_has_edge_rows(job->raw, etype),
+                          error);
     if (rv == 0)
         rv = write_all_cells(&scatter, *column_table, error);
     /* The cells are freed before the rows, which take memory of their own and need the positions
      * alone. */
     scatter_free_cells(&scatter);
+    if (rv == 0 && job->options->out_edges)
+        rv = write_out_edges(job, etype, scatter.positions, error);
     if (rv == 0)
         rv = write_all_rows(&scatter, error);
     scatter_fini(&scatter);

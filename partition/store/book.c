@@ -76,6 +76,7 @@ void book_fini(struct book *book)
 {
     free_types(book->node_extents, book->types.num_ntypes);
     free_types(book->edge_extents, book->types.num_etypes);
+    free_types(book->out_extents, book->types.num_etypes);
     free(book->num_nodes);
     free(book->num_edges);
     free(book->graph_name);
@@ -85,6 +86,26 @@ void book_fini(struct book *book)
         free(book->ranks[i].mask);
     free(book->ranks);
     *book = (struct book){ 0 };
+}
+
+int book_add_out_edges(struct book *book, const uint64_t *out_counts)
+{
+    uint32_t num_etypes = book->types.num_etypes;
+    uint64_t *totals = calloc(num_etypes + 1, sizeof *totals);
+    int rv = totals == NULL ? TR_ENOMEM : 0;
+    for (uint32_t e = 0; e < num_etypes && rv == 0; e++) {
+        uint64_t left = book->num_edges[e];
+        for (uint32_t p = 0; p < book->num_parts && rv == 0; p++) {
+            uint64_t count = out_counts[(size_t)e * book->num_parts + p];
+            rv = count > left ? TR_EFORMAT : 0;
+            left -= rv == 0 ? count : 0;
+        }
+        rv = rv == 0 && left > 0 ? TR_EFORMAT : rv;
+    }
+    if (rv == 0)
+        book->out_extents = make_types(out_counts, num_etypes, book->num_parts, totals);
+    free(totals);
+    return rv == 0 && book->out_extents == NULL ? TR_ENOMEM : rv;
 }
 
 uint32_t book_part_version(const struct book *book, uint32_t part)
@@ -104,6 +125,14 @@ int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id)
 {
     assert(etype < book->types.num_etypes);
     return extents_owner(book->edge_extents[etype], book->num_parts, id);
+}
+
+int book_place_owner(const struct book *book, uint32_t etype, uint64_t place)
+{
+    assert(etype < book->types.num_etypes);
+    return book->out_extents == NULL
+               ? TR_ERANGE
+               : extents_owner(book->out_extents[etype], book->num_parts, place);
 }
 
 int book_add_ranks(struct book *book, const struct rank_table *table)

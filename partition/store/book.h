@@ -55,8 +55,10 @@ struct book {
     /* [type][part], increasing; an empty partition has begin == end. */
     struct extent **node_extents; /* [types.num_ntypes][num_parts] */
     struct extent **edge_extents; /* [types.num_etypes][num_parts] */
-    uint32_t num_ranks;           /* 0: none, as in folders of older versions */
-    struct rank_table *ranks;     /* their numbers are those of graph_part's slices */
+    /* Out-edges by place (graph/out_edges.h); NULL: they were not written. */
+    struct extent **out_extents; /* [types.num_etypes][num_parts] */
+    uint32_t num_ranks;          /* 0: none, as in folders of older versions */
+    struct rank_table *ranks;    /* their numbers are those of graph_part's slices */
     bool edge_runs; /* edges are found by rank (graph/edge_runs.h); not in older folders */
 };
 
@@ -64,6 +66,10 @@ struct book {
 int book_init(struct book *book, const char *graph_name, const struct graph_types *types,
               uint32_t num_parts, const uint64_t *node_counts, const uint64_t *edge_counts);
 void book_fini(struct book *book);
+
+/* Out-edges were written: out_counts[etype * num_parts + part], which for each type sum up to its
+ * edges. TR_ENOMEM; TR_EFORMAT: they do not. */
+int book_add_out_edges(struct book *book, const uint64_t *out_counts);
 
 /* The version of a partition that the book is of. */
 uint32_t book_part_version(const struct book *book, uint32_t part);
@@ -83,5 +89,7 @@ uint64_t book_hash(const struct book *book);
 /* The partition that owns a per-type global ID, or TR_ERANGE. */
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);
 int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id);
+/* The same of a place of an out-edge; TR_ERANGE where none were written. */
+int book_place_owner(const struct book *book, uint32_t etype, uint64_t place);
 
 #endif

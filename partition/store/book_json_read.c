@@ -614,6 +614,52 @@ static int read_edge_runs(const struct json_field *own, struct book *book, struc
     return rv;
 }
 
+/* How many out-edges of a type each partition has. */
+static int read_out_counts(const struct json_field *types, const char *name, uint32_t num_parts,
+                           uint64_t *counts, struct error *error)
+{
+    struct json_field list, field;
+    int rv = json_get(types, name, JSON_ARRAY, &list, error);
+    if (rv == 0 && json_array_size(list.value) != num_parts)
+        rv = json_fail(&list, error, TR_EFORMAT, "%zu counts for %" PRIu32 " partitions",
+                       json_array_size(list.value), num_parts);
+    for (uint32_t p = 0; p < num_parts && rv == 0; p++) {
+        rv = json_at(&list, p, JSON_INTEGER, &field, error);
+        if (rv == 0)
+            rv = json_count(&field, &counts[p], error);
+    }
+    return rv;
+}
+
+/* Only where they were asked for. */
+static int read_out_edges(const struct json_field *own, struct book *book, struct error *error)
+{
+    struct json_field types;
+    int rv = json_get_optional(own, "out_edges", JSON_OBJECT, &types, error);
+    if (rv != 0 || types.value == NULL)
+        return rv;
+    uint32_t num_etypes = book->types.num_etypes;
+    uint64_t *counts = calloc((size_t)num_etypes * book->num_parts + 1, sizeof *counts);
+    if (counts == NULL)
+        return json_fail(&types, error, TR_ENOMEM, "no memory for the counts of out-edges");
+    for (uint32_t e = 0; e < num_etypes && rv == 0; e++) {
+        char name[JSON_PATH_MAX];
+        graph_types_canonical(&book->types, e, name, sizeof name);
+        rv = read_out_counts(&types, name, book->num_parts, counts + (size_t)e * book->num_parts,
+                             error);
+    }
+    if (rv == 0) {
+        rv = book_add_out_edges(book, counts);
+        if (rv != 0)
+            rv = json_fail(&types, error, rv, "%s",
+                           rv == TR_ENOMEM
+                               ? "no memory for the extents of out-edges"
+                               : "the out-edges of a type are not as many as its edges");
+    }
+    free(counts);
+    return rv;
+}
+
 /* A flag is a value of one of two kinds. */
 static int read_edge_ids(const struct json_field *own, struct book_file *file, struct error *error)
 {
@@ -672,6 +718,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_ranks(&own, &file->book, error);
     if (rv == 0)
         rv = read_edge_runs(&own, &file->book, error);
+    if (rv == 0)
+        rv = read_out_edges(&own, &file->book, error);
     if (rv == 0)
         rv = read_names(&own, file, error);
     if (rv == 0)

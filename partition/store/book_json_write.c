@@ -164,6 +164,24 @@ static json_t *make_names(struct making *making)
     return list;
 }
 
+/* {TYPE: [out-edges of each partition, ...]} */
+static json_t *make_out_edges(struct making *making)
+{
+    const struct book *book = &making->file->book;
+    json_t *types = json_object();
+    for (uint32_t e = 0; e < book->types.num_etypes; e++) {
+        json_t *counts = json_array();
+        for (uint32_t p = 0; p < book->num_parts; p++) {
+            const struct extent *extent = &book->out_extents[e][p];
+            book_append(making, counts, json_integer((json_int_t)(extent->end - extent->begin)));
+        }
+        char *name = type_name(&book->types, true, e);
+        book_put(making, types, name, counts);
+        free(name);
+    }
+    return types;
+}
+
 static json_t *make_own(struct making *making)
 {
     const struct book_file *file = making->file;
@@ -195,6 +213,8 @@ static json_t *make_own(struct making *making)
         book_put(making, own, "ranks", make_ranks(making));
     if (file->book.edge_runs)
         book_put(making, own, "edge_runs", json_true());
+    if (file->book.out_extents != NULL)
+        book_put(making, own, "out_edges", make_out_edges(making));
     if (checksums_known(&file->checksums))
         making->incomplete |= checksums_put(&file->checksums, own) != 0;
     return own;

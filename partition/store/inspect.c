@@ -96,6 +96,24 @@ static int look_at_nodes(struct part_inspection *looking, uint32_t ntype, uint64
     return rv;
 }
 
+static int look_at_out_edges(struct part_inspection *looking, uint32_t etype)
+{
+    const struct book *book = store_book(looking->store);
+    const struct graph_types *types = &book->types;
+    const struct extent *nodes = &book->node_extents[types->etypes[etype].src][looking->part];
+    const struct extent *out = &book->out_extents[etype][looking->part];
+    uint64_t rows = nodes->end - nodes->begin, count = out->end - out->begin;
+    int rv = look(looking, part_file_edge(types, etype, PART_OUT_INDEX), numbers(8, rows + 1),
+                  NULL);
+    if (rv == 0)
+        rv = look(looking, part_file_edge(types, etype, PART_OUT_DESTINATIONS), numbers(4, count),
+                  NULL);
+    if (rv == 0)
+        rv = look(looking, part_file_edge(types, etype, PART_OUT_EDGE_IDS), numbers(8, count),
+                  NULL);
+    return rv;
+}
+
 static int look_at_edges(struct part_inspection *looking, uint32_t etype)
 {
     const struct book_file *file = store_book_file(looking->store);
@@ -120,6 +138,8 @@ static int look_at_edges(struct part_inspection *looking, uint32_t etype)
     runs.row_shape = &columns;
     if (rv == 0 && book_has_edge_runs(&file->book, etype))
         rv = look(looking, part_file_edge(types, etype, PART_EDGE_RUNS), runs, NULL);
+    if (rv == 0 && file->book.out_extents != NULL)
+        rv = look_at_out_edges(looking, etype);
     return rv;
 }
 

@@ -27,6 +27,9 @@
 #define PART_COLUMN_GLOBAL "column_global"
 #define PART_EDGE_RANK "edge_rank"
 #define PART_EDGE_RUNS "edge_runs"
+#define PART_OUT_INDEX "out_index"
+#define PART_OUT_DESTINATIONS "out_destinations"
+#define PART_OUT_EDGE_IDS "out_edge_ids"
 
 /* "node~TYPE~ARRAY.npy", or NULL when there is no memory. */
 char *part_file_node(const struct graph_types *types, uint32_t ntype, const char *array);

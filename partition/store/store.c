@@ -284,20 +284,22 @@ static int load_nodes(struct part_loading *loading, uint32_t ntype)
     return rv;
 }
 
-static int check_index(struct part_loading *loading, uint32_t etype, const struct csc *csc)
+/* Of in-edges or out-edges, in the array of that name. */
+static int check_index(struct part_loading *loading, uint32_t etype, const char *array,
+                       const uint64_t *index, uint64_t num_rows, uint64_t num_edges)
 {
     const struct graph_types *types = &loading->store->file.book.types;
-    if (csc->index[0] != 0)
-        return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), 0, csc->index[0],
+    if (index[0] != 0)
+        return store_refuse(loading, part_file_edge(types, etype, array), 0, index[0],
                             "an index begins with 0");
-    for (uint64_t row = 0; row < csc->num_rows; row++) {
-        if (csc->index[row + 1] < csc->index[row])
-            return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), row + 1,
-                                csc->index[row + 1], "an index never decreases");
+    for (uint64_t row = 0; row < num_rows; row++) {
+        if (index[row + 1] < index[row])
+            return store_refuse(loading, part_file_edge(types, etype, array), row + 1,
+                                index[row + 1], "an index never decreases");
     }
-    if (csc->index[csc->num_rows] != csc->num_edges)
-        return store_refuse(loading, part_file_edge(types, etype, PART_INDEX), csc->num_rows,
-                            csc->index[csc->num_rows], "an index ends with the number of edges");
+    if (index[num_rows] != num_edges)
+        return store_refuse(loading, part_file_edge(types, etype, array), num_rows, index[num_rows],
+                            "an index ends with the number of edges");
     return 0;
 }
 
@@ -369,7 +371,7 @@ static int load_topology(struct part_loading *loading, uint32_t etype, struct cs
         return rv;
     csc->index = data;
     /* The index is checked at once: nothing may follow one that leads outside of the columns. */
-    rv = check_index(loading, etype, csc);
+    rv = check_index(loading, etype, PART_INDEX, csc->index, csc->num_rows, csc->num_edges);
     if (rv == 0 && file->column_tables[etype])
         rv = load_columns(loading, etype, csc, &num_columns);
     if (rv == 0)
@@ -437,6 +439,46 @@ static int load_runs(struct part_loading *loading, uint32_t etype, struct edge_r
     return check_runs(loading, etype, slice);
 }
 
+static int map_out_array(const struct part_loading *loading, uint32_t etype, const char *array,
+                         uint8_t item_bytes, uint64_t rows, const void **data)
+{
+    struct partition_load load = *loading->load;
+    struct part_loading mapping = *loading;
+    load.mode = PARTITION_MAP;
+    mapping.load = &load;
+    return load_numbers(&mapping, part_file_edge(&loading->store->file.book.types, etype, array),
+                        item_bytes, rows, data);
+}
+
+/* Out-edges are mapped also where all else is copied: three times as many bytes as the in-edges
+ * take memory only as far as somebody asks for them. So only their index is looked at now; the rest
+ * is checked where it is read. */
+static int load_out_edges(struct part_loading *loading, uint32_t etype, struct out_edges *out)
+{
+    const struct book *book = &loading->store->file.book;
+    const struct graph_etype *type = &book->types.etypes[etype];
+    const struct extent *extent = &book->out_extents[etype][loading->part];
+    const void *index, *destinations, *edge_ids;
+    *out = (struct out_edges){ .num_rows = loading->loaded->part.nodes[type->src].num_nodes,
+                               .num_edges = extent->end - extent->begin,
+                               .first_place = extent->begin,
+                               .nodes_end = book->num_nodes[type->dst],
+                               .edges_end = book->num_edges[etype] };
+    int rv = map_out_array(loading, etype, PART_OUT_INDEX, 8, out->num_rows + 1, &index);
+    if (rv == 0)
+        rv = check_index(loading, etype, PART_OUT_INDEX, index, out->num_rows, out->num_edges);
+    if (rv == 0)
+        rv = map_out_array(loading, etype, PART_OUT_DESTINATIONS, 4, out->num_edges, &destinations);
+    if (rv == 0)
+        rv = map_out_array(loading, etype, PART_OUT_EDGE_IDS, 8, out->num_edges, &edge_ids);
+    if (rv != 0)
+        return rv;
+    out->index = index;
+    out->destinations = destinations;
+    out->edge_ids = edge_ids;
+    return 0;
+}
+
 static int load_edges(struct part_loading *loading, uint32_t etype)
 {
     const struct book_file *file = &loading->store->file;
@@ -464,6 +506,8 @@ static int load_edges(struct part_loading *loading, uint32_t etype)
     }
     if (rv == 0 && loading->load->ranks && book_has_edge_runs(&file->book, etype))
         rv = load_runs(loading, etype, &edges->runs);
+    if (rv == 0 && loading->load->out_edges && file->book.out_extents != NULL)
+        rv = load_out_edges(loading, etype, &edges->out);
     if (rv == 0 && loading->load->features)
         rv = load_features(loading, true, etype, edges->csc.num_edges, &edges->num_features,
                            &edges->features);

@@ -13,6 +13,7 @@ import pytest
 from conftest import EDGES, NODES, PARTS, World
 
 import troupe
+from troupe.partitioning import partition
 
 
 def test_counts_and_types(graph: troupe.DistGraph) -> None:
@@ -145,6 +146,30 @@ def test_edges_of_nodes_are_those_of_the_raw_graph(graph: troupe.DistGraph, worl
         graph.in_edges(nodes, "vu")
     with pytest.raises(troupe.errors.OutOfRange, match="2000"):
         graph.in_edges([0, NODES])
+
+
+def test_out_edges_are_answered_where_they_were_written(
+    graph: troupe.DistGraph, world: World, tmp_path: Any
+) -> None:
+    with pytest.raises(troupe.errors.Unsupported, match="partition again with --out-edges"):
+        graph.out_edges([0])
+    # The only edge type out of its source type: degrees over all are those along it.
+    assert np.array_equal(graph.out_degrees(etype="_E"), graph.out_degrees())
+    made = partition(world.raw, tmp_path / "out", 3, method="random", out_edges=True)
+    with troupe.open(made.book) as opened:
+        every = opened.find_edges(slice(None))
+        nodes = [5, 1999, 5, 0]
+        sources, destinations, ids = opened.out_edges(nodes, form="all")
+        assert sources.tolist() == [n for n in nodes for _ in range(opened.out_degrees(n))]
+        assert np.array_equal(every[0][ids], sources)
+        assert np.array_equal(every[1][ids], destinations)
+        # In the order of the raw graph's edges.
+        original = opened.orig_ids()
+        for node in nodes:
+            _, to, _ = opened.out_edges([node], "all")
+            raw = world.edges[world.edges[:, 0] == original[node]]
+            assert original[to].tolist() == raw[:, 1].tolist()
+        assert [len(part) for part in opened.out_edges([], "all")] == [0, 0, 0]
 
 
 def test_edges_between_nodes_are_found_or_named(graph: troupe.DistGraph) -> None:

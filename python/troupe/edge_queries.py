@@ -48,26 +48,31 @@ def find_edges(graph: DistGraph, edges: Any, etype: EtypeName) -> tuple[Any, Any
     return id_tensor(ends[0], graph.tensors), id_tensor(ends[1], graph.tensors)
 
 
-def in_degrees(graph: DistGraph, nodes: Any, etype: EtypeName) -> Ids:
-    """In-degrees along one edge type."""
-    number, wanted = nodes_at(graph, etype, nodes, 1)
-    degrees = np.empty_like(wanted)
+def degrees(graph: DistGraph, nodes: Any, etype: EtypeName, out: bool) -> Ids:
+    """In-degrees or out-degrees along one edge type."""
+    number, wanted = nodes_at(graph, etype, nodes, 0 if out else 1)
+    found = np.empty_like(wanted)
     if len(wanted):
-        _ask(graph, lib.tr_graph_in_degrees, number, wanted, id_pointer(degrees))
-    return degrees
+        call = lib.tr_graph_out_degrees if out else lib.tr_graph_in_degrees
+        _ask(graph, call, number, wanted, id_pointer(found))
+    return found
 
 
-def in_edges(graph: DistGraph, nodes: Any, etype: EtypeName) -> tuple[Ids, Ids, Ids]:
-    """Sources, destinations and IDs of the in-edges of nodes, node by node."""
-    number, wanted = nodes_at(graph, etype, nodes, 1)
-    degrees = in_degrees(graph, wanted, etype)
+def edges_at(
+    graph: DistGraph, nodes: Any, etype: EtypeName, out: bool
+) -> tuple[Ids, Ids, Ids]:
+    """Sources, destinations and IDs of the in-edges or out-edges of nodes, node by node."""
+    number, wanted = nodes_at(graph, etype, nodes, 0 if out else 1)
+    counts = degrees(graph, wanted, etype, out)
     index = np.empty(len(wanted) + 1, dtype=np.int64)
-    sources = np.empty(int(degrees.sum()), dtype=np.int64)
-    ids = np.empty_like(sources)
-    if len(sources):
-        into = id_pointer(index), id_pointer(sources), id_pointer(ids)
-        _ask(graph, lib.tr_graph_in_edges, number, wanted, len(sources), *into)
-    return sources, np.repeat(wanted, degrees), ids
+    others = np.empty(int(counts.sum()), dtype=np.int64)
+    ids = np.empty_like(others)
+    if len(others) or out:  # which may be refused
+        call = lib.tr_graph_out_edges if out else lib.tr_graph_in_edges
+        into = id_pointer(index), id_pointer(others), id_pointer(ids)
+        _ask(graph, call, number, wanted, len(others), *into)
+    own = np.repeat(wanted, counts)
+    return (own, others, ids) if out else (others, own, ids)
 
 
 def edges_between(graph: DistGraph, u: Any, v: Any, etype: EtypeName) -> tuple[Ids, Ids, Ids]:

@@ -396,12 +396,21 @@ class DistGraph:
         """
         if etype is None:
             return self._degrees(v, ntype, True)
-        found = edge_queries.in_degrees(self, slice(None) if v is None else v, etype)
-        return int(found[0]) if isinstance(v, int) else id_tensor(found, self.tensors)
+        return self._degrees_along(v, etype, False)
 
-    def out_degrees(self, u: Any = None, ntype: str | None = None) -> Any:
-        """Out-degrees in the whole graph, over all edge types: int64; None: of all nodes."""
-        return self._degrees(u, ntype, False)
+    def _degrees_along(self, ids: Any, etype: EtypeName, out: bool) -> Any:
+        found = edge_queries.degrees(self, slice(None) if ids is None else ids, etype, out)
+        return int(found[0]) if isinstance(ids, int) else id_tensor(found, self.tensors)
+
+    def out_degrees(
+        self, u: Any = None, ntype: str | None = None, etype: EtypeName = None
+    ) -> Any:
+        """Out-degrees in the whole graph, as `in_degrees`.
+
+        Along `etype` they need a graph that was partitioned with ``out_edges``, unless it is the
+        only edge type out of its source type.
+        """
+        return self._degrees(u, ntype, False) if etype is None else self._degrees_along(u, etype, True)
 
     # Edges by ID.
 
@@ -432,9 +441,20 @@ class DistGraph:
         -------
         int64 each; edges into one node stand in the order of their original IDs.
         """
+        return self._edges_at(v, form, etype, False)
+
+    def out_edges(self, u: Any, form: str = "uv", etype: EtypeName = None) -> Any:
+        """All edges that go out of nodes, as `in_edges`, of nodes of the source type.
+
+        `errors.Unsupported`: the graph was partitioned without ``out_edges``.
+        """
+        return self._edges_at(u, form, etype, True)
+
+    def _edges_at(self, nodes: Any, form: str, etype: EtypeName, out: bool) -> Any:
         if form not in ("uv", "eid", "all"):
             raise errors.InvalidArgument(f'form={form!r}: give "uv", "eid" or "all"')
-        found = [id_tensor(ids, self.tensors) for ids in edge_queries.in_edges(self, v, etype)]
+        edges = edge_queries.edges_at(self, nodes, etype, out)
+        found = [id_tensor(ids, self.tensors) for ids in edges]
         return found[2] if form == "eid" else tuple(found[:2] if form == "uv" else found)
 
     def has_edges_between(self, u: Any, v: Any, etype: EtypeName = None) -> Any:

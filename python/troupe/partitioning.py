@@ -35,6 +35,7 @@ def partition(
     train_mask: str | None = None,
     seed: int = 0,
     drop_edge_ids: bool = False,
+    out_edges: bool = False,
     threads: int = 0,
     undirected: bool = False,
     num_nodes: int = 0,
@@ -54,6 +55,7 @@ def partition(
     balance_tables : features whose values part nodes into classes to balance.
     trainers : to whom training nodes are dealt; 0: nobody.
     drop_edge_ids : original IDs of edges are not stored.
+    out_edges : out-edges are stored too, for questions and draws along them.
 
     Returns
     -------
@@ -79,6 +81,7 @@ def partition(
         train_mask=train_mask,
         seed=seed,
         drop_edge_ids=drop_edge_ids,
+        out_edges=out_edges,
         threads=threads,
         undirected=undirected,
         num_nodes=num_nodes,

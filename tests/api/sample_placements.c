@@ -21,7 +21,8 @@ void placements_agree(struct sample *sample, int count, uint32_t trainers,
                                                    .num_parts = PARTS[i],
                                                    .seed = 7 + (uint64_t)i,
                                                    .halo_hops = 1,
-                                                   .trainers = trainers };
+                                                   .trainers = trainers,
+                                                   .out_edges = sample->out_edges };
         struct partition_report report;
         struct error error = { 0 };
         snprintf(path, sizeof path, "%s/p%d", dir, i);

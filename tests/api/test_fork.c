@@ -147,6 +147,8 @@ static int call_all(struct job *job)
         tr_graph_find_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, NULL, &error),
         tr_graph_in_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_in_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, 0, &out, NULL, NULL, &error),
+        tr_graph_out_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
+        tr_graph_out_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, 0, &out, NULL, NULL, &error),
         tr_graph_edges_between(job->graph, 0, &id, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error),

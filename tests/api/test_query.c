@@ -22,6 +22,7 @@ struct expected {
     uint64_t *global[2];       /* and back */
     uint64_t *sources[ETYPES]; /* of edges of a type, */
     uint64_t *destinations[ETYPES];
+    uint64_t *edge_ids[ETYPES]; /* by original edge ID */
 };
 
 static uint64_t *make_ids(uint64_t count)
@@ -43,6 +44,7 @@ static void number_edges(struct expected *e, uint32_t etype)
     for (uint64_t i = 0; i < sample.num_edges[etype]; i++) {
         uint64_t destination = e->global[type->dst][sample.dst[etype][i]];
         uint64_t id = next[destination]++;
+        e->edge_ids[etype][i] = id;
         e->sources[etype][id] = e->global[type->src][sample.src[etype][i]];
         e->destinations[etype][id] = destination;
     }
@@ -66,6 +68,7 @@ static void expected_init(struct expected *e, struct tr_graph *graph)
     for (uint32_t t = 0; t < sample.types.num_etypes; t++) {
         e->sources[t] = make_ids(sample.num_edges[t]);
         e->destinations[t] = make_ids(sample.num_edges[t]);
+        e->edge_ids[t] = make_ids(sample.num_edges[t]);
         number_edges(e, t);
     }
 }
@@ -79,6 +82,7 @@ static void expected_fini(struct expected *e)
     for (uint32_t t = 0; t < sample.types.num_etypes; t++) {
         free(e->sources[t]);
         free(e->destinations[t]);
+        free(e->edge_ids[t]);
     }
 }
 
@@ -166,6 +170,40 @@ static void ask_for_in_edges(const struct expected *e, struct tr_graph *graph, u
     assert_int_equal(none, 0);
 }
 
+static void ask_for_out_edges(const struct expected *e, struct tr_graph *graph, uint32_t etype,
+                              uint64_t *state)
+{
+    uint64_t num_nodes = sample.num_nodes[sample.types.etypes[etype].src];
+    uint64_t ids[ASKED / 5], degrees[ASKED / 5], index[ASKED / 5 + 1];
+    size_t count = ASKED / 5;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = random_below(state, num_nodes);
+    ok(tr_graph_out_degrees(graph, etype, ids, count, 30 * SECOND, degrees, &failure));
+    assert_int_equal(
+        tr_graph_out_edges(graph, etype, ids, count, 30 * SECOND, 0, index, NULL, NULL, &failure),
+        TR_ETOOBIG);
+    size_t room = (size_t)index[count];
+    uint64_t *destinations = make_ids(room), *edge_ids = make_ids(room);
+    ok(tr_graph_out_edges(graph, etype, ids, count, 30 * SECOND, room, index, destinations,
+                          edge_ids, &failure));
+    for (size_t i = 0; i < count; i++) {
+        /* In the order of the graph's own edges. */
+        uint64_t original = e->original[sample.types.etypes[etype].src][ids[i]], at = index[i];
+        for (uint64_t k = 0; k < sample.num_edges[etype]; k++) {
+            if (sample.src[etype][k] != original)
+                continue;
+            assert_true(at < index[i + 1]);
+            assert_int_equal(edge_ids[at], e->edge_ids[etype][k]);
+            assert_int_equal(destinations[at], e->destinations[etype][edge_ids[at]]);
+            at++;
+        }
+        assert_int_equal(at, index[i + 1]);
+        assert_int_equal(degrees[i], at - index[i]);
+    }
+    free(destinations);
+    free(edge_ids);
+}
+
 /* Pairs that edges join, some of them by several, and pairs that may be joined by none. */
 static void ask_between(const struct expected *e, struct tr_graph *graph, uint32_t etype,
                         uint64_t *state)
@@ -204,6 +242,8 @@ static void ask(struct tr_graph *graph, uint64_t seed)
         ask_for_all_ends(&e, graph, etype);
         ask_for_in_edges(&e, graph, etype, &state);
         ask_between(&e, graph, etype, &state);
+        if (sample.out_edges)
+            ask_for_out_edges(&e, graph, etype, &state);
     }
     expected_fini(&e);
 }
@@ -222,6 +262,7 @@ static void answers_are_those_of_the_graph(void **state)
 {
     (void)state;
     sample_init(&sample, true, 300, 2000, 5);
+    sample.out_edges = true;
     placements_agree(&sample, PLACEMENTS, 0, run_placement);
     sample_fini(&sample);
     sample_init(&sample, false, 100, 700, 6);
@@ -244,6 +285,7 @@ static void processes_answer_each_other(void **state)
 {
     (void)state;
     sample_init(&sample, true, 200, 1500, 8);
+    sample.out_edges = true;
     placements_agree(&sample, 1, 0, run_cluster);
     sample_fini(&sample);
 }
@@ -278,6 +320,16 @@ static uint64_t refuse(const char *path, int placement)
     refused(tr_graph_edges_between(graph, 1, nodes, papers, 2, 30 * SECOND, out, &failure),
             TR_ERANGE, "destinations[1] = 40 is no node of type paper");
     ok(tr_graph_edges_between(graph, 1, NULL, NULL, 0, 30 * SECOND, NULL, &failure));
+    /* Papers have edges of two types, authors of one. */
+    ok(tr_graph_out_degrees(graph, 0, nodes, 1, 30 * SECOND, out, &failure));
+    refused(tr_graph_out_degrees(graph, 1, papers, 1, 30 * SECOND, out, &failure), TR_EUNSUPPORTED,
+            "partition again with --out-edges");
+    refused(tr_graph_out_edges(graph, 0, nodes, 1, 30 * SECOND, 0, out, NULL, NULL, &failure),
+            TR_EUNSUPPORTED, "partition again with --out-edges");
+    refused(tr_graph_out_edges(graph, 3, nodes, 1, 30 * SECOND, 0, out, NULL, NULL, &failure),
+            TR_ERANGE, "edge type 3");
+    refused(tr_graph_out_degrees(graph, 0, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
+            "ids[1] = 20 is no node of type author");
     tr_graph_close(graph);
     tr_session_close(session);
     return 0;

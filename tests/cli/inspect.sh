@@ -35,7 +35,7 @@ sizes='"nodes":N,"edges":N,"halo_nodes":N,"topology_bytes":N,"feature_bytes":N,"
 sizes='"partitions":\[{"part":0,'"$sizes"',{"part":1,'"$sizes]}"
 facts='"parts":2,"method":"random","halo_hops":1,"trainers":0,"node_balance":N,"edge_balance":N,"bytes":N'
 expect "with nothing left out either" says "^$(printf '{"kind":"partitioned graph","graph":"g",%s' \
-    "$facts,\"checksums\":true,$types,$tables],$sizes" | sed "s/:N/:$number/g")\$"
+    "$facts,\"checksums\":true,\"out_edges\":false,$types,$tables],$sizes" | sed "s/:N/:$number/g")\$"
 cp "$work/out" "$work/named"
 troupe inspect "$work/parts" --json
 expect "its folder is enough" cmp -s "$work/out" "$work/named"

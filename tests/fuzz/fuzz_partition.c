@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "graph/local_rows.h"
 #include "partition/store/store_private.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
@@ -75,6 +76,22 @@ static void touch_edges(const struct edge_part *edges, uint64_t columns)
     touch_tables(edges->features, edges->num_features);
 }
 
+/* What answers and draws read: each place is checked first. */
+static void touch_out_edges(const struct graph_part *part, uint32_t etype)
+{
+    static const uint32_t tables[] = { TABLE_OUT_EDGES, TABLE_OUT_PLACES };
+    for (int t = 0; t < 2; t++) {
+        struct local_table table;
+        if (local_table_find(part, etype, tables[t], &table, NULL) != 0)
+            continue;
+        for (uint32_t row = 0; row < table.num_rows; row++) {
+            uint64_t pair[2];
+            if (local_rows_check(part, &table, &row, 1, NULL) == 0)
+                local_rows_read(&table, &row, 1, pair);
+        }
+    }
+}
+
 static void use_part(struct store *store, uint32_t number)
 {
     const struct book *book = &store->file.book;
@@ -83,6 +100,7 @@ static void use_part(struct store *store, uint32_t number)
                                    .degrees = true,
                                    .edge_rank = true,
                                    .ranks = true,
+                                   .out_edges = true,
                                    .original_edge_ids = store->file.original_edge_ids };
     struct error error = { 0 };
     struct graph_part *part;
@@ -99,6 +117,8 @@ static void use_part(struct store *store, uint32_t number)
     }
     for (uint32_t e = 0; e < book->types.num_etypes; e++)
         touch_edges(&part->edges[e], book->num_nodes[book->types.etypes[e].src]);
+    for (uint32_t e = 0; e < book->types.num_etypes; e++)
+        touch_out_edges(part, e);
     for (uint32_t e = 0; e < book->types.num_etypes; e++)
         if (book_has_edge_runs(book, e))
             touch_runs(&part->edges[e].runs, book->num_edges[e]);

@@ -170,6 +170,7 @@ static void make_graph(const char *scratch, bool hetero, uint32_t parts, const c
                                          .method = PARTITION_RANDOM,
                                          .name = "g",
                                          .columns_max = hetero ? 3 : 0,
+                                         .out_edges = !hetero,
                                          .halo_hops = 1 };
     struct sample sample;
     struct error error = { 0 };

@@ -170,6 +170,10 @@ static void tables_that_are_not_there_are_refused(void **state)
         { 2, TABLE_IN_DEGREE, TR_ERANGE, "node type 2 asked for" },
         { 0, TABLE_EDGES + 1, TR_ERANGE, "table 1 of type to asked for, it has 1" },
         { 1, TABLE_EDGES, TR_ERANGE, "table 0 of type of asked for, it has 0" },
+        { 0, TABLE_OUT_EDGES, TR_EUNSUPPORTED,
+          "of type to were not written; partition again with" },
+        { 1, TABLE_OUT_PLACES, TR_EUNSUPPORTED, "partition 4: out-edges of type of were not" },
+        { 2, TABLE_OUT_EDGES, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { 2, TABLE_IN_EDGES, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { 2, TABLE_EDGE_SOURCES, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
         { 2, TABLE_EDGE_ENDS, TR_ERANGE, "partition 4: edge type 2 asked for, the graph has 2" },
@@ -204,6 +208,33 @@ static void tables_that_are_not_there_are_refused(void **state)
                      TR_ENOENT);
     assert_int_equal(local_table_find(&world->part, 0, TABLE_RANKS, &table, &error), TR_ENOENT);
     assert_int_equal(local_table_find(&world->part, 1, TABLE_ORIGINAL_ID, &table, &error), 0);
+}
+
+/* Files of out-edges are mapped unread, so what stands in them is looked at before it is given. */
+static void out_edges_are_checked_where_they_are_read(void **state)
+{
+    static const uint64_t index[] = { 0, 2, 3 };
+    static const uint32_t destinations[] = { 1, 4, 5 }, good[] = { 1, 0 }, bad[] = { 0, 2, 1 };
+    static const uint64_t edge_ids[] = { 14, 3, 2 }, wrong_ids[] = { 14, 15, 2 };
+    struct world *world = *state;
+    struct local_table table;
+    struct error error = { 0 };
+    uint64_t out[4];
+    world->edges[0].out = (struct out_edges){ 2, 3, index, destinations, edge_ids, 20, 5, 15 };
+    assert_int_equal(local_table_find(&world->part, 0, TABLE_OUT_PLACES, &table, &error), 0);
+    assert_int_equal(table.num_rows, 3);
+    assert_int_equal(table.row_bytes, 16);
+    assert_int_equal(local_rows_check(&world->part, &table, good, 2, &error), 0);
+    local_rows_read(&table, good, 2, out);
+    assert_true(out[0] == 3 && out[1] == 4 && out[2] == 14 && out[3] == 1);
+    assert_int_equal(local_rows_check(&world->part, &table, bad, 3, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "partition 4: out-edge 2 is edge 2 to node 5, which are not");
+    world->edges[0].out.edge_ids = wrong_ids;
+    assert_int_equal(local_rows_check(&world->part, &table, good, 2, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "out-edge 1 is edge 15 to node 4");
+    assert_int_equal(local_table_find(&world->part, 0, TABLE_OUT_EDGES, &table, &error), 0);
+    local_rows_scatter(&table, good, good, 2, out);
+    assert_true(out[2] == 22 && out[3] == 1 && out[0] == 20 && out[1] == 2);
 }
 
 /* The first row that is not there is named; the last one that is there is read. */
@@ -522,6 +553,7 @@ int main(void)
         WORLD(tables_are_found_by_number),
         WORLD(tables_that_are_not_there_are_refused),
         WORLD(rows_are_checked_and_read),
+        WORLD(out_edges_are_checked_where_they_are_read),
         WORLD(ends_are_those_of_the_edges),
         WORLD(edges_are_those_of_their_ranks),
         WORLD(runs_that_are_none_are_found),

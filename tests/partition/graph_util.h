@@ -19,7 +19,8 @@ struct sample {
     uint64_t *src[SAMPLE_TYPES];
     uint64_t *dst[SAMPLE_TYPES];
     uint64_t random;
-    bool drawn_by; /* edges have a mask "keep" and weights "prob" too, one element each */
+    bool out_edges; /* what partitions it stores them too */
+    bool drawn_by;  /* edges have a mask "keep" and weights "prob" too, one element each */
 };
 
 static inline uint64_t sample_random(struct sample *sample)

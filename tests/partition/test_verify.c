@@ -49,6 +49,7 @@ static void what_was_written_passes(void **state)
                                              .halo_hops = 3,
                                              .trainers = parts - 1,
                                              .drop_edge_ids = parts == 3,
+                                             .out_edges = parts < 5,
                                              .columns_max = parts == 5 ? 20 : 0 };
         make(&made, *state, parts != 3, options);
         if (verify_directory(made.json, made.raw, NULL, NULL, &report, &error) != 0)
@@ -67,9 +68,11 @@ static void many_partitions_pass_and_are_counted(void **state)
     struct verify_report report;
     struct store *store;
     uint64_t rows = 0, edges = 0, halos = 0;
-    const struct partition_options options = {
-        .method = PARTITION_RANDOM, .num_parts = 40, .halo_hops = 2, .trainers = 7
-    };
+    const struct partition_options options = { .method = PARTITION_RANDOM,
+                                               .num_parts = 40,
+                                               .halo_hops = 2,
+                                               .trainers = 7,
+                                               .out_edges = true };
     make(&made, *state, true, options);
     if (verify_directory(made.json, made.raw, NULL, NULL, &report, &error) != 0)
         fail_msg("%s", error.text);
@@ -128,6 +131,8 @@ static void what_differs_is_named_with_both_values(void **state)
         { "edge~_N:_E:_N~original_ids", "element", 8, 1, 7, 100, 1 },
         { "edge~_N:_E:_N~edge_rank", "element", 8, 1, 2, 3, 1 },
         { "edge~_N:_E:_N~edge_runs", "element", 8, 2, 5, 1, 1 },
+        { "edge~_N:_E:_N~out_destinations", "element", 4, 1, 3, 1, 1 },
+        { "edge~_N:_E:_N~out_edge_ids", "element", 8, 1, 6, 1, 1 },
         { "node~_N~halo1", "element", 8, 1, 1, 1, 1 },
         { "node~_N~ranks", "element", 8, 1, 0, 1, 1 },
         { "node~_N~ranks~train_mask", "element", 8, 1, 2, 1, 1 },
@@ -135,9 +140,9 @@ static void what_differs_is_named_with_both_values(void **state)
         { "edge~_N:_E:_N~feature~weight", "a byte of row", 1, 8, 41, 1, 8 },
     };
     struct made made;
-    const struct partition_options options = { .method = PARTITION_RANDOM,
-                                               .num_parts = 2,
-                                               .halo_hops = 1 };
+    const struct partition_options options = {
+        .method = PARTITION_RANDOM, .num_parts = 2, .halo_hops = 1, .out_edges = true
+    };
     make(&made, *state, false, options);
     drop_checksums(&made);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {

@@ -112,7 +112,8 @@ def in_subgraph(graph: DistGraph, nodes: Any) -> Any:
         for number, (_, target) in enumerate(graph.types.ends):
             if target == graph.types.ntype(name):
                 etype = graph.types.canonical_etypes[number]
-                sources, targets, numbers = edge_queries.in_edges(graph, ids, etype)
+                edges = edge_queries.edges_at(graph, ids, etype, out=False)
+                sources, targets, numbers = edges
                 ends = torch.from_numpy(sources), torch.from_numpy(targets)
                 found[number] = (*ends, torch.from_numpy(numbers))
     return graph_of_edges(graph, found)
