@@ -15,6 +15,6 @@ typedef int bench_run(const struct bench_options *options, bench_emit *emit, voi
 bench_run sampling_bench, loader_bench, gather_bench, kernels_bench, topology_bench, load_bench;
 bench_run import_bench, partition_bench, step_bench, fanin_bench, roundtrip_bench;
 bench_run bulk_bench, calls_bench, link_cost_bench, remote_gather_bench, cluster_bench;
-bench_run samplers_bench;
+bench_run samplers_bench, queries_bench;
 
 #endif

@@ -11,6 +11,7 @@ const struct bench bench_list[] = {
     { "kernels", "sampling and relabelling without actors, beside a bare loop", kernels_bench },
     { "samplers", "draws by masks, by weights and of LABOR, beside uniform ones and a bare scan",
       samplers_bench },
+    { "queries", "ends of edges by ID, beside bare searches", queries_bench },
     { "topology", "memory of a partition and of a server", topology_bench },
     { "load", "a partition read with its checksums, beside reading it without", load_bench },
     { "import", "texts of numbers and of names made into a raw graph, beside bare loops",

@@ -20,6 +20,7 @@ libtr_bench_la_SOURCES = \
     bench/bench_messages.c \
     bench/bench_messages.h \
     bench/bench_partition.c \
+    bench/bench_queries.c \
     bench/bench_remote_gather.c \
     bench/bench_roundtrip.c \
     bench/bench_samplers.c \
