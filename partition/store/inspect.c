@@ -51,7 +51,8 @@ struct part_inspection {
 };
 
 /* Takes name. rows UINT64_MAX: only the file knows, and tells. */
-static int look(struct part_inspection *looking, char *name, struct array_form form, uint64_t *rows)
+static int look_at_array(struct part_inspection *looking, char *name, struct array_form form,
+                         uint64_t *rows)
 {
     struct npy npy;
     char *path = store_path(looking->store, looking->part, name);
@@ -72,7 +73,7 @@ static int look(struct part_inspection *looking, char *name, struct array_form f
     return rv;
 }
 
-static struct array_form numbers(uint8_t item_bytes, uint64_t rows)
+static struct array_form array_of_numbers(uint8_t item_bytes, uint64_t rows)
 {
     return (struct array_form){ .kind = 'u', .item_bytes = item_bytes, .ndim = 1, .rows = rows };
 }
@@ -83,14 +84,18 @@ static int look_at_nodes(struct part_inspection *looking, uint32_t ntype, uint64
     const struct graph_types *types = &book->types;
     const struct extent *extent = &book->node_extents[ntype][looking->part];
     uint64_t rows = extent->end - extent->begin;
-    int rv = look(looking, part_file_node(types, ntype, PART_ORIGINAL_IDS), numbers(8, rows), NULL);
+    int rv = look_at_array(looking, part_file_node(types, ntype, PART_ORIGINAL_IDS),
+                           array_of_numbers(8, rows), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_node(types, ntype, PART_IN_DEGREES), numbers(4, rows), NULL);
+        rv = look_at_array(looking, part_file_node(types, ntype, PART_IN_DEGREES),
+                           array_of_numbers(4, rows), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_node(types, ntype, PART_OUT_DEGREES), numbers(4, rows), NULL);
+        rv = look_at_array(looking, part_file_node(types, ntype, PART_OUT_DEGREES),
+                           array_of_numbers(4, rows), NULL);
     for (uint32_t hop = 1; hop <= book->halo_hops && rv == 0; hop++) {
         uint64_t count = 0;
-        rv = look(looking, part_file_halo(types, ntype, hop), numbers(8, UINT64_MAX), &count);
+        rv = look_at_array(looking, part_file_halo(types, ntype, hop),
+                           array_of_numbers(8, UINT64_MAX), &count);
         *halo_nodes += count;
     }
     return rv;
@@ -103,14 +108,14 @@ static int look_at_out_edges(struct part_inspection *looking, uint32_t etype)
     const struct extent *nodes = &book->node_extents[types->etypes[etype].src][looking->part];
     const struct extent *out = &book->out_extents[etype][looking->part];
     uint64_t rows = nodes->end - nodes->begin, count = out->end - out->begin;
-    int rv = look(looking, part_file_edge(types, etype, PART_OUT_INDEX), numbers(8, rows + 1),
-                  NULL);
+    int rv = look_at_array(looking, part_file_edge(types, etype, PART_OUT_INDEX),
+                           array_of_numbers(8, rows + 1), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_edge(types, etype, PART_OUT_DESTINATIONS), numbers(4, count),
-                  NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_OUT_DESTINATIONS),
+                           array_of_numbers(4, count), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_edge(types, etype, PART_OUT_EDGE_IDS), numbers(8, count),
-                  NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_OUT_EDGE_IDS),
+                           array_of_numbers(8, count), NULL);
     return rv;
 }
 
@@ -121,23 +126,26 @@ static int look_at_edges(struct part_inspection *looking, uint32_t etype)
     const struct extent *nodes = &file->book.node_extents[types->etypes[etype].dst][looking->part];
     const struct extent *edges = &file->book.edge_extents[etype][looking->part];
     uint64_t rows = nodes->end - nodes->begin, count = edges->end - edges->begin;
-    int rv = look(looking, part_file_edge(types, etype, PART_INDEX), numbers(8, rows + 1), NULL);
+    int rv = look_at_array(looking, part_file_edge(types, etype, PART_INDEX),
+                           array_of_numbers(8, rows + 1), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_edge(types, etype, PART_INDICES), numbers(4, count), NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_INDICES),
+                           array_of_numbers(4, count), NULL);
     if (rv == 0)
-        rv = look(looking, part_file_edge(types, etype, PART_EDGE_RANK), numbers(8, rows), NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_EDGE_RANK),
+                           array_of_numbers(8, rows), NULL);
     if (rv == 0 && file->original_edge_ids)
-        rv = look(looking, part_file_edge(types, etype, PART_ORIGINAL_IDS), numbers(8, count),
-                  NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_ORIGINAL_IDS),
+                           array_of_numbers(8, count), NULL);
     if (rv == 0 && file->column_tables[etype])
-        rv = look(looking, part_file_edge(types, etype, PART_COLUMN_GLOBAL), numbers(8, UINT64_MAX),
-                  NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_COLUMN_GLOBAL),
+                           array_of_numbers(8, UINT64_MAX), NULL);
     const uint64_t columns = 2; /* of runs: rank and edge */
-    struct array_form runs = numbers(8, UINT64_MAX);
+    struct array_form runs = array_of_numbers(8, UINT64_MAX);
     runs.ndim = 2;
     runs.row_shape = &columns;
     if (rv == 0 && book_has_edge_runs(&file->book, etype))
-        rv = look(looking, part_file_edge(types, etype, PART_EDGE_RUNS), runs, NULL);
+        rv = look_at_array(looking, part_file_edge(types, etype, PART_EDGE_RUNS), runs, NULL);
     if (rv == 0 && file->book.out_extents != NULL)
         rv = look_at_out_edges(looking, etype);
     return rv;
@@ -152,14 +160,15 @@ static int look_at_csr(struct part_inspection *looking, const struct book_table 
     struct array_form columns = { .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = nnz }, values;
     store_table_form(table, nnz, &values);
     values.ndim = 1;
-    int rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_INDEX), index,
-                  NULL);
+    int rv = look_at_array(looking, part_file_csr(types, table->type, table->name, PART_CSR_INDEX),
+                           index, NULL);
     if (rv == 0)
-        rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_COLUMNS),
-                  columns, NULL);
+        rv = look_at_array(looking,
+                           part_file_csr(types, table->type, table->name, PART_CSR_COLUMNS),
+                           columns, NULL);
     if (rv == 0 && table->has_values)
-        rv = look(looking, part_file_csr(types, table->type, table->name, PART_CSR_VALUES), values,
-                  NULL);
+        rv = look_at_array(looking, part_file_csr(types, table->type, table->name, PART_CSR_VALUES),
+                           values, NULL);
     return rv;
 }
 
@@ -178,9 +187,10 @@ static int look_at_tables(struct part_inspection *looking)
             continue;
         }
         store_table_form(table, extent->end - extent->begin, &form);
-        rv = look(looking,
-                  part_file_feature(&file->book.types, table->on_edges, table->type, table->name),
-                  form, NULL);
+        rv = look_at_array(
+            looking,
+            part_file_feature(&file->book.types, table->on_edges, table->type, table->name), form,
+            NULL);
     }
     return rv;
 }
