@@ -122,7 +122,11 @@ static int look_at_banner(struct edge_list *list)
     const char *line;
     size_t length;
     const int first = text_peek(text);
-    if (first != '%' && first != '#')
+    /* A comment may be of any length: its begin says enough. */
+    if (first == '#')
+        list->found->says_undirected = edge_banner_is_undirected((const char *)text->at,
+                                                                 (size_t)(text->end - text->at));
+    if (first != '%')
         return text->rv;
     int rv = text_look_line(text, &line, &length);
     if (rv == 0 && length >= sizeof BANNER - 1 && memcmp(line, BANNER, sizeof BANNER - 1) == 0)
