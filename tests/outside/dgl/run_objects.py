@@ -11,7 +11,9 @@ test_dist_graph             in one process; it makes tensors of edges, which a j
 test_dist_graph_services    degrees, find_edges, edge_subgraph, sample_neighbors
 test_dist_tensor            shared, made again with another shape, persistent
 test_dist_dataloader        loaders of nodes, of edges, with and without negative pairs, and with a
-                            sampler of the program's own; drop_last, shuffle and num_workers
+                            sampler of the program's own; drop_last, shuffle and num_workers. It
+                            looks at each node of many epochs: in a job of several processes, those of
+                            nodes once, and of edges with and without negative pairs
 multi_distdataloader_test   four loaders in turn, of nodes and of edges
 
 These are not: test_dist_embedding and test_dist_optimizer are of embeddings that are trained;
@@ -55,6 +57,7 @@ def main(source: Path, folder: str, parts: str) -> None:
     prepare(folder, int(parts))
     functions = runpy.run_path(str(source / "tests/dist/python/run_dist_objects.py"))
     import dgl
+    import numpy as np
 
     g = functions["g"]
     alone = g.world == 1
@@ -63,7 +66,7 @@ def main(source: Path, folder: str, parts: str) -> None:
         functions[name](g, *arguments)
         g.barrier()
         if g.rank() == 0:
-            print("passed", name, *(getattr(a, "__name__", a) for a in arguments))
+            print("passed", name, *(a for a in arguments if isinstance(a, (bool, int, str))))
 
     if alone:
         run("test_dist_graph")
@@ -71,7 +74,19 @@ def main(source: Path, folder: str, parts: str) -> None:
         run("node_split_test", even, ntype)
     run("test_dist_graph_services")
     run("test_dist_tensor")
-    run("test_dist_dataloader")
+    if alone:
+        run("test_dist_dataloader")
+    else:
+        ids = {
+            name: dgl.backend.tensor(np.load(f"{folder}/orig_nid_array_{name}.npy"))
+            for name in g.ntypes
+        }
+        ends = {
+            name: (g.edges[name].data["edge_u"], g.edges[name].data["edge_v"]) for name in g.etypes
+        }
+        run("distnodedataloader_test", 64, True, True, 4, ids, ends)
+        for negatives in (0, 15):
+            run("distedgedataloader_test", 64, False, True, 4, ids, ends, negatives)
     run("multi_distdataloader_test", dgl.dataloading.DistNodeDataLoader)
     run("multi_distdataloader_test", dgl.dataloading.DistEdgeDataLoader)
     dgl.distributed.exit_client()
