@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Ids
-from .edge_queries import NO_EDGE, edges_between, in_edges
+from .edge_queries import NO_EDGE, edges_at, edges_between
 from .errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _keys(g: Any, etype: Canonical, sources: Ids, targets: Ids) -> Ids:
 
 def _by_pair(g: Any, etype: Canonical, targets: Ids) -> tuple[Ids, Ids]:
     """The in-edges of nodes, pair by pair, and their keys: those of a pair in their order."""
-    sources, into, ids = in_edges(g, np.unique(targets), etype)
+    sources, into, ids = edges_at(g, np.unique(targets), etype, False)
     pairs = _keys(g, etype, sources, into)
     order = np.lexsort((ids, pairs))
     return ids[order], pairs[order]

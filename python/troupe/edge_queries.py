@@ -58,9 +58,7 @@ def degrees(graph: DistGraph, nodes: Any, etype: EtypeName, out: bool) -> Ids:
     return found
 
 
-def edges_at(
-    graph: DistGraph, nodes: Any, etype: EtypeName, out: bool
-) -> tuple[Ids, Ids, Ids]:
+def edges_at(graph: DistGraph, nodes: Any, etype: EtypeName, out: bool) -> tuple[Ids, Ids, Ids]:
     """Sources, destinations and IDs of the in-edges or out-edges of nodes, node by node."""
     number, wanted = nodes_at(graph, etype, nodes, 0 if out else 1)
     counts = degrees(graph, wanted, etype, out)

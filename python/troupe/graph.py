@@ -402,15 +402,15 @@ class DistGraph:
         found = edge_queries.degrees(self, slice(None) if ids is None else ids, etype, out)
         return int(found[0]) if isinstance(ids, int) else id_tensor(found, self.tensors)
 
-    def out_degrees(
-        self, u: Any = None, ntype: str | None = None, etype: EtypeName = None
-    ) -> Any:
+    def out_degrees(self, u: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
         """Out-degrees in the whole graph, as `in_degrees`.
 
         Along `etype` they need a graph that was partitioned with ``out_edges``, unless it is the
         only edge type out of its source type.
         """
-        return self._degrees(u, ntype, False) if etype is None else self._degrees_along(u, etype, True)
+        return (
+            self._degrees(u, ntype, False) if etype is None else self._degrees_along(u, etype, True)
+        )
 
     # Edges by ID.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import Ids, id_tensor
+from .arrays import Ids, Tensors, id_tensor
 from .edge_queries import NO_EDGE, edges_between
 from .errors import InvalidArgument
 
@@ -85,7 +85,7 @@ class PerSourceUniform(NegativeSampler):
         sources, _ = g.find_edges(eids, etype=canonical_etype)
         count = len(sources) * self.k
         drawn = random_nodes(g, random(g), canonical_etype[2], count)
-        tensors = getattr(g, "tensors", "torch")
+        tensors: Tensors = getattr(g, "tensors", "torch")
         return (
             id_tensor(np.repeat(np.asarray(sources), self.k), tensors),
             id_tensor(drawn, tensors),

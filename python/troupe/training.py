@@ -399,8 +399,8 @@ class SavedModel:
         return dict(self.items())
 
     def relations(self) -> dict[str, int]:
-        """Of rgcn and gat: the edge types along which layers gather rows, "source:edge:destination",
-        and how many parameters each has for itself."""
+        """Of rgcn and gat: the edge types along which layers gather rows, as words
+        "source:edge:destination", and how many parameters each has for itself."""
         name, parameters = ffi.new("const char **"), ffi.new("uint64_t *")
         found: dict[str, int] = {}
         for index in range(int(self.info.num_relations)):

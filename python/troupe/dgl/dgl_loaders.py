@@ -126,8 +126,8 @@ class DistDataLoader:
     def _next_number(self) -> int:
         """The number in the epoch of the batch that is drawn next.
 
-        A program's own class may have its own ``__iter__`` and positions, and sets the two counts to
-        0 there: with its first batch an epoch begins.
+        A program's own class may have its own ``__iter__`` and positions, and sets the two counts
+        to 0 there: with its first batch an epoch begins.
         """
         number = self.recv_idxs + self.num_pending
         if number == 0:

@@ -264,9 +264,7 @@ class DistGraph(troupe_graph.DistGraph):
         """In-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
         return super().in_degrees(_unless_all(v), ntype, etype)
 
-    def out_degrees(
-        self, u: Any = None, ntype: str | None = None, etype: EtypeName = None
-    ) -> Any:
+    def out_degrees(self, u: Any = None, ntype: str | None = None, etype: EtypeName = None) -> Any:
         """Out-degrees in the whole graph, over all edge types or along one; None: of all nodes."""
         return super().out_degrees(_unless_all(u), ntype, etype)
 
