@@ -288,7 +288,7 @@ static void what_a_run_needs_is_asked_for(void **state)
     }
     options = options_of(NULL);
     options.residual = true;
-    refuse(&options, TR_EINVAL, "give at least 3 num_layers");
+    refuse(&options, TR_EINVAL, "it needs num_layers of 3 at least");
     options.num_layers = 3;
     options.norm = "layer";
     read_options(&options, &t);
