@@ -131,15 +131,30 @@ def dgl(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     def noted(name: str):
         return lambda *args, **named: calls.append((name, *args)) or (name, named)
 
+    class Frame:
+        def __init__(self, columns: dict | None, num_rows: int) -> None:
+            self._columns = dict(columns or {})
+            self.num_rows = num_rows
+            calls.append(("frame", self._columns))
+
+    class Column:
+        index = device = None
+
+        def _init(self, scheme: object) -> None:
+            self.scheme = scheme
+
     package = types.ModuleType("dgl")
     parts = {
-        "frame": {"Frame": noted("frame")},
+        "_ffi": {},
+        "_ffi.object_generic": {"convert_to_object": list},
+        "frame": {"Frame": Frame, "Column": Column, "Scheme": lambda *form: form},
         "graph_index": {"from_coo": noted("meta")},
         "heterograph": {"DGLBlock": noted("block")},
         "heterograph_index": {
-            "create_unitgraph_from_csr": noted("unit"),
+            "_CAPI_DGLHeteroCreateUnitGraphFromCSR": noted("unit"),
             "create_heterograph_from_relations": noted("relations"),
         },
+        "ndarray": {"from_dlpack": torch.utils.dlpack.from_dlpack},
         "utils": {"toindex": noted("toindex")},
     }
     monkeypatch.setitem(sys.modules, "dgl", package)
@@ -153,6 +168,12 @@ def dgl(monkeypatch: pytest.MonkeyPatch) -> list[tuple]:
     dgl_block._dgl.cache_clear()
 
 
+def rows_of(columns: dict) -> dict:
+    """The tensors of a frame, as those who look at them get them."""
+    made = {name: column for name, column in columns.items() if not torch.is_tensor(column)}
+    return columns | {name: column.storage for name, column in made.items()}
+
+
 def test_dgl_takes_the_arrays_as_they_are(tensors: troupe.DistGraph, dgl: list[tuple]) -> None:
     block = batch_of(tensors).blocks[0]
     block.to_dgl()
@@ -163,7 +184,7 @@ def test_dgl_takes_the_arrays_as_they_are(tensors: troupe.DistGraph, dgl: list[t
     assert unit[5].data_ptr() == csr.indices.data_ptr()
     assert torch.equal(unit[6], torch.arange(block.num_edges(), dtype=torch.int32))
     assert unit[7:] == (["coo", "csr", "csc"], True)
-    sources, destinations, edges = (call[1] for call in dgl if call[0] == "frame")
+    sources, destinations, edges = (rows_of(call[1]) for call in dgl if call[0] == "frame")
     assert torch.equal(sources["_ID"], block.srcdata["_ID"]) and "feat" in sources
     assert torch.equal(destinations["_ID"], block.dstdata["_ID"])
     assert torch.equal(edges["_ID"], csr.edge_ids)
