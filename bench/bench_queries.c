@@ -77,7 +77,7 @@ int queries_bench(const struct bench_options *options, bench_emit *emit, void *a
     uint64_t draw = 0;
     for (uint32_t i = 0; i < EDGES && bench.csc->num_edges > 0; i++)
         bench.positions[i] = (uint32_t)key_below(options->seed, &draw, bench.csc->num_edges);
-    struct figure figure = { .name = "find_edges",
+    struct figure figure = { .name = "queries_find_edges",
                              .unit = "edges/s",
                              .goal = 2,
                              .reference = "bare binary searches, one after the other" };
