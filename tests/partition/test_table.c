@@ -419,8 +419,8 @@ static void lists_of_numbers_are_features(void **state)
         "id,feat,y\na,\"0.5, 1,-2\",7\nb,,8\nc,\"1.5,3,1\",9\n",
         "id;feat;y\na;\"[0.5 1\n -2]\";7\nb;nan;8\nc;[1.5, 3, 1];9\n",
         "id\tfeat\ty\na\t(0.5, 1, -2)\t7\nb\tNone\t8\nc\t 1.5 , 3 , 1 \t9\n",
-        "{\"id\":\"a\",\"feat\":[0.5,1,-2],\"y\":7}\n{\"id\":\"b\",\"feat\":null,\"y\":8}\n"
-        "{\"id\":\"c\",\"feat\":[1.5,3,1],\"y\":9}\n",
+        ("{\"id\":\"a\",\"feat\":[0.5,1,-2],\"y\":7}\n{\"id\":\"b\",\"feat\":null,\"y\":8}\n"
+         "{\"id\":\"c\",\"feat\":[1.5,3,1],\"y\":9}\n"),
     };
     static const float feat[] = { 0.5f, 1, -2, 7, 1, 2, -0.5f, 8, 1.5f, 3, 1, 9 };
     struct table_found found;
