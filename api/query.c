@@ -39,8 +39,8 @@ int tr_graph_in_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *
                              degrees, error);
 }
 
-/* Of the ranges firsts[i], index[i + 1] edges long, where each begins in a list of them all, and
- * that list, if it has room. */
+/* Range i begins at firsts[i] and has index[i + 1] edges. This writes the list of all their edges,
+ * if it has room, and into the index where each range begins in that list. */
 static int list_ranges(const uint64_t *firsts, size_t count, size_t room, uint64_t *index,
                        uint64_t *edge_ids, struct tr_error *error)
 {

@@ -41,7 +41,7 @@ static int report_node(const struct looking *l, uint32_t ntype, uint64_t id, str
     return 0;
 }
 
-/* Of each edge type that goes into the node. */
+/* Reports the in-degree of the node along each edge type that goes into it. */
 static int report_in_edges(const struct looking *l, uint32_t ntype, uint64_t id,
                            struct tr_error *error)
 {

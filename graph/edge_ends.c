@@ -5,8 +5,8 @@
  * the others are under way meanwhile. More of them than a core has misses in flight gain nothing. */
 #define SEARCHES 16u
 
-/* Of each position the last row that begins there or before: rows without edges before it begin
- * there too. All searches halve the same number of rows, so they are at the same step. */
+/* Finds for each position the last row that begins there or before: rows without edges before it
+ * begin there too. All searches halve the same number of rows, so they are at the same step. */
 static void find_rows(const struct csc *csc, const uint32_t *positions, uint32_t n, uint64_t *rows)
 {
     for (uint32_t i = 0; i < n; i++)

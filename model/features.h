@@ -19,8 +19,8 @@ void features_convert(enum tr_dtype dtype, const void *from, size_t count, float
 /* The factor of a row by which its magnitudes add up to 1; 1 for a row of zeros. */
 float features_norm(const struct kernels *kernels, const float *row, size_t width);
 
-/* By what columns are standardised, each array a number a column. Of a column whose unit is not 0
- * the logarithm is taken before: sign(u) log(1 + |u|) of u = (x - centre) / unit, so that numbers
+/* What standardises columns; each array has a number a column. A column whose unit is not 0 is
+ * replaced by its logarithm before: sign(u) log(1 + |u|) of u = (x - centre) / unit, so that numbers
  * within a unit of the centre stay nearly as they are, and only the others move closer. */
 struct feature_columns {
     const float *means, *factors;
