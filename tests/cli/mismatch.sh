@@ -161,7 +161,8 @@ until grep -q "refused a connection" "$work/0" && grep -q "TLS handshake failed"
 done
 expect "who listens says that it refused a wrong key" \
     grep -q "refused a connection from an unknown peer: TLS handshake failed: " "$work/0"
-expect "who connects says that its key was refused" grep -q "process 0: no connection: TLS" "$work/1"
+expect "who connects says that its key was refused" \
+    grep -q "waiting for process 0 (a, .*): no connection.*: TLS handshake failed: the peer's shared key" "$work/1"
 # Each second another attempt is refused; the lines are one, and then one a minute.
 sleep 4
 lines=$(grep -c "refused a connection" "$work/0")
