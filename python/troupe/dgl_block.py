@@ -16,7 +16,7 @@ import numpy as np
 
 from . import errors
 from .binding import ffi
-from .types import EID, NID
+from .types import EID, NID, CanonicalEtype
 
 if TYPE_CHECKING:
     from .batch import Block, Frame
@@ -106,6 +106,30 @@ def _array(rows: Any) -> Any:
     return _dgl().array(dlpack.to_dlpack(rows.contiguous()))
 
 
+@cache
+def _fields(etype: CanonicalEtype) -> dict[str, Any]:
+    """What all blocks of one edge type alone have in common, as DGL's constructor makes it."""
+    parts = _dgl()
+    nothing = _array_of_numbers("int32", 0)
+    start = parts.array(np.zeros(1, np.int32).__dlpack__())
+    unit = _unit_of((0, 0), start, nothing, nothing)
+    return dict(vars(parts.DGLBlock(unit, ([etype[0]], [etype[2]]), [etype[1]])))
+
+
+def _block_of(etype: CanonicalEtype, unit: Any, nodes: list[Any], edges: list[Any]) -> Any:
+    """A block of a single edge type.
+
+    The constructor would ask the index what the types say already. Blocks of the same types share
+    that, as a graph of DGL and its `local_var` do; they differ by their edges and rows alone.
+    """
+    block_class = _dgl().DGLBlock
+    made = block_class.__new__(block_class)
+    fields = vars(made)
+    fields.update(_fields(etype))
+    fields["_graph"], fields["_node_frames"], fields["_edge_frames"] = unit, nodes, edges
+    return made
+
+
 def _tensor(rows: Any) -> Any:
     """An array as a tensor over the same memory."""
     import torch
@@ -125,9 +149,9 @@ def _unit(block: Block, etype: Any, ends: tuple[str, str], idtype: Any) -> Any:
     index, sources = _tensor(csr.indptr), _tensor(csr.indices)
     if idtype is not None and idtype != torch.int32:
         index, sources = index.to(idtype), sources.to(idtype)
-    every = _in_order(index, len(sources))
     counts = (block.num_src_nodes(ends[0]), block.num_dst_nodes(ends[1]))
-    return _unit_of(counts, *map(_array, (index, sources, every)))
+    every = _in_order(index, len(sources))
+    return _unit_of(counts, _array(index), _array(sources), every)
 
 
 def _unit_of(counts: tuple[int, int], index: Any, sources: Any, every: Any) -> Any:
@@ -136,7 +160,7 @@ def _unit_of(counts: tuple[int, int], index: Any, sources: Any, every: Any) -> A
 
 
 # Numbers from 0 by their type, of which blocks have the first ones: nobody writes into them.
-_numbers: dict[Any, Any] = {}
+_numbers: dict[str, np.ndarray[Any, Any]] = {}
 
 
 def _in_order(index: Any, count: int) -> Any:
@@ -144,24 +168,21 @@ def _in_order(index: Any, count: int) -> Any:
     import torch
 
     if index.device.type != "cpu":
-        return torch.arange(count, dtype=index.dtype, device=index.device)
-    return _first_numbers(index.dtype, count)
+        return _array(torch.arange(count, dtype=index.dtype, device=index.device))
+    return _array_of_numbers(str(index.dtype).removeprefix("torch."), count)
 
 
-def _first_numbers(dtype: Any, count: int) -> Any:
-    import torch
-
+def _array_of_numbers(dtype: str, count: int) -> Any:
+    """The numbers from 0 on as DGL's array."""
     found = _numbers.get(dtype)
     if found is None or len(found) < count:
         # Some more than are asked for, as the next block may have.
-        found = _numbers[dtype] = torch.arange(count + count // 2, dtype=dtype)
-    return found[:count]
+        found = _numbers[dtype] = np.arange(count + count // 2, dtype=dtype)
+    return _dgl().array(found[:count].__dlpack__())
 
 
 def _untouched(block: Block) -> Any:
     """A block of a single edge type as it was sampled, of which nobody has seen rows yet."""
-    import torch
-
     parts, content, layer = _dgl(), block.content, block.layer
     types, found = content.layout.types, content.block(layer, 0)
     counts = content.num_nodes(layer, 0), content.num_nodes(layer + 1, 0)
@@ -172,14 +193,14 @@ def _untouched(block: Block) -> Any:
     if num_edges:
         sources = parts.array(content.view(found.sources, "int32", (num_edges,)).__dlpack__())
     else:
-        sources = _array(torch.empty(0, dtype=torch.int32))
-    unit = _unit_of(counts, index, sources, _array(_first_numbers(torch.int32, num_edges)))
+        sources = _array_of_numbers("int32", 0)
+    unit = _unit_of(counts, index, sources, _array_of_numbers("int32", num_edges))
     nodes = [_late_frame(n, NID, partial(content.node_ids, 0, n)) for n in counts]
     edges = parts.Frame(block.drawn_weights(0), num_edges)
     if found.edge_ids != ffi.NULL:
         ids = partial(content.array, found.edge_ids, "int64", (num_edges,))
         edges._columns[EID] = parts.LateIds(ids, num_edges)
-    return parts.DGLBlock(unit, (types.ntypes, types.ntypes), types.etypes, nodes, [edges])
+    return _block_of(types.canonical_etypes[0], unit, nodes, [edges])
 
 
 def to_dgl(block: Block, idtype: Any = None) -> Any:

@@ -159,9 +159,9 @@ def test_a_block_costs_less_than_half_of_create_block(g) -> None:
     places = torch.empty(0, dtype=torch.int32)
 
     def took(make) -> float:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         make()
-        return time.perf_counter() - begin
+        return time.thread_time() - begin
 
     def ours_once() -> None:
         batch._blocks = None
@@ -174,6 +174,29 @@ def test_a_block_costs_less_than_half_of_create_block(g) -> None:
     theirs_best = min(took(theirs_once) for _ in range(300))
     print(f"a block: {ours_best * 1e6:.0f} us, create_block {theirs_best * 1e6:.0f} us")
     assert ours_best < 0.5 * theirs_best
+
+
+def test_blocks_share_nothing_but_their_types(g) -> None:
+    draw = TroupeSampler([5, 7]).draw
+    batches = [draw(g, torch.arange(count)) for count in (30, 90)]
+    blocks = [block.to_dgl() for batch in batches for block in batch.blocks]
+    for number, block in enumerate(blocks):
+        block.srcdata["h"] = torch.full((block.num_src_nodes(), 1), float(number))
+        block.edata["w"] = torch.full((block.num_edges(), 1), 2.0)
+    for number, block in enumerate(blocks):
+        as_dgl_makes_it = real.create_block(
+            block.edges(), block.num_src_nodes(), block.num_dst_nodes()
+        )
+        assert vars(block).keys() == vars(as_dgl_makes_it).keys()
+        assert (block.ntypes, block.canonical_etypes) == (
+            as_dgl_makes_it.ntypes,
+            as_dgl_makes_it.canonical_etypes,
+        )
+        assert (block.srcdata["h"] == number).all() and "h" not in block.dstdata
+        block.update_all(real.function.u_mul_e("h", "w", "m"), real.function.sum("m", "s"))
+        total = 2.0 * number * block.in_degrees().unsqueeze(1)
+        assert torch.equal(block.dstdata["s"], total)
+        assert torch.equal(block.edges(form="eid").long(), torch.arange(block.num_edges()))
 
 
 def test_ids_of_a_block_that_nobody_looked_at_are_columns_as_others(g) -> None:
