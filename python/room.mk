@@ -45,6 +45,7 @@ EXTRA_DIST += \
     python/tests/test_readme.py \
     python/tests/test_reporting.py \
     python/tests/test_tensors.py \
+    python/tests/test_rows_ahead.py \
     python/tests/test_safetensors.py \
     python/tests/test_torch.py \
     python/tests/test_training.py \
@@ -81,6 +82,7 @@ EXTRA_DIST += \
     python/troupe/dgl/later.py \
     python/troupe/dgl/partition_book.py \
     python/troupe/dgl/policy.py \
+    python/troupe/dgl/rows_ahead.py \
     python/troupe/dgl/services.py \
     python/troupe/dgl/type_names.py \
     python/troupe/dgl/workload.py \

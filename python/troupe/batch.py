@@ -122,6 +122,12 @@ class Content:
             row = () if rows.width == 1 else (int(rows.width),)
         return self.array(rows.rows, DTYPES[rows.dtype], (have, *row))
 
+    def table_rows(self, number: int, layer: int, dtype: str, row: tuple[int, ...]) -> Any:
+        """The rows of a table that the spec of the draw lists; of edges, those of a layer."""
+        rows = made("tr_rows")
+        call(lib.tr_batch_table, self.pointer, number, layer, rows)
+        return self.array(rows.rows, dtype, (int(rows.num_rows), *row))
+
 
 # The rows of edges that were drawn by weights, as DGL's samplers name them.
 EDGE_WEIGHTS = "edge_weights"

@@ -178,7 +178,11 @@ class DistNodeDataLoader:
         self._local_share: LocalShare | None = None
         if self._world > 1 and g.session.options["cluster"] is not None:
             self._report_share()
-        self._brings = {"edge_ids": edge_ids, "orig_ids": orig_ids, "degrees": degrees}
+        self._brings: dict[str, Any] = {
+            "edge_ids": edge_ids,
+            "orig_ids": orig_ids,
+            "degrees": degrees,
+        }
         self._epoch = 0
         # Batches of the epoch that were taken; None: it has not begun.
         self._taken: int | None = None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 
 LAYERS_MAX: int = lib.TR_LAYERS_MAX
 EVERY: int = lib.TR_EVERY
+FOR_ALL: int = lib.TR_FOR_ALL
+FOR_SEEDS: int = lib.TR_FOR_SEEDS
 
 Fanout = int | Mapping[Any, int]
+
+
+class TableWanted(NamedTuple):
+    """A feature that comes along with a draw."""
+
+    of_edges: bool
+    type_number: int
+    name: str
+    # A layer: for the source nodes of its block, or its edges; FOR_ALL nodes, or FOR_SEEDS.
+    where: int
 
 
 class BlockSampler:
@@ -131,6 +143,7 @@ class NeighborSampler(BlockSampler):
         edge_ids: bool = True,
         orig_ids: bool = True,
         degrees: bool = False,
+        tables: Sequence[TableWanted] = (),
         timeout: float | None = None,
     ) -> Batch:
         """Draws one batch; its seeds are in the order given, repeats included.
@@ -142,6 +155,7 @@ class NeighborSampler(BlockSampler):
         seed : of the random choices; None: the graph's next (of its session's seed and its calls).
         exclude_eids : edges that no layer draws: global IDs, or a mapping of edge types to them.
             They are left out before the draw, which is as full as the other edges allow.
+        tables : features that come along beside `features` and `labels`; `batch_table` gives them.
 
         Returns
         -------
@@ -157,9 +171,13 @@ class NeighborSampler(BlockSampler):
         ntype = g.types.ntype(name)
         ids = ids_of(seeds, g.num_nodes(g.types.ntypes[ntype]), g.types.node_name(ntype))
         excluded, etypes = excluded_edges(g, exclude_eids)
+        spec = self.spec(g)
+        for of_edges, number, feature, where in tables:
+            name_of_table = encoded(feature)
+            call(lib.tr_sample_spec_add_table, spec, of_edges, number, name_of_table, where)
         options = made(
             "tr_sample_options",
-            spec=self.spec(g),
+            spec=spec,
             ntype=ntype,
             excluded=id_pointer(excluded),
             excluded_etypes=ffi.cast("uint32_t *", etypes.ctypes.data),
@@ -270,6 +288,17 @@ def take_batch(waiter: Any, layout: Layout, function: Any, *args: Any) -> Batch:
     except BaseException:
         lib.tr_batch_release(box[0])
         raise
+
+
+def batch_table(g: DistGraph, batch: Batch, number: int, table: TableWanted) -> tuple[Any, Any]:
+    """IDs and rows of the table of that number among those that came along with a draw."""
+    content, of_edges, kind = batch.content, table.of_edges, table.type_number
+    info = g.tables_of(of_edges, kind)[table.name]
+    rows = content.table_rows(number, table.where if of_edges else 0, info.dtype, info.row)
+    if of_edges:
+        block = content.block(table.where, kind)
+        return content.array(block.edge_ids, "int64", (int(block.num_edges),)), rows
+    return content.node_ids(kind, len(rows)), rows
 
 
 class SampledEdges:

@@ -9,6 +9,7 @@ epoch, and their random choices are keyed by epoch and batch, so that threads ch
 from __future__ import annotations
 
 import itertools
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +20,7 @@ import numpy as np
 from .. import draw_seed
 from . import context
 from .dgl_samplers import as_ids
+from .rows_ahead import ReadAhead, Waiting, drawn_with
 
 # Batches that are drawn at once; each waits for the library, whose samplers are as many as suit.
 THREADS = 2
@@ -73,6 +75,7 @@ class DistDataLoader:
         self._begun = False
         self._queue: deque[Future[Any]] = deque()
         self._threads: ThreadPoolExecutor | None = None
+        self._ahead = ReadAhead()
 
     def __len__(self) -> int:
         return self.expected_idxs
@@ -87,6 +90,7 @@ class DistDataLoader:
             future.cancel()
         self._queue.clear()
         self.num_pending = 0
+        self._ahead.deliver(None, {})
 
     def __iter__(self) -> Any:
         self._drop()
@@ -123,6 +127,12 @@ class DistDataLoader:
         with draw_seed.of_batch(self._key(batch)):
             return self.collate_fn(items)
 
+    def _collate_ahead(self, items: Any, batch: int) -> tuple[Any, Waiting]:
+        """A batch, and the rows that the loop is expected to read."""
+        with drawn_with(self._ahead) as waiting:
+            result = self._collate(items, batch)
+        return result, self._ahead.rows_of(result, waiting)
+
     def _next_number(self) -> int:
         """The number in the epoch of the batch that is drawn next.
 
@@ -144,7 +154,7 @@ class DistDataLoader:
             return False
         if self._threads is None:
             self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix=self.name)
-        self._queue.append(self._threads.submit(self._collate, items, batch))
+        self._queue.append(self._threads.submit(self._collate_ahead, items, batch))
         self.num_pending += 1
         return True
 
@@ -161,8 +171,10 @@ class DistDataLoader:
         while self.num_pending < self.queue_size and self._request_next_batch():
             pass
         if not self._queue:
+            self._ahead.deliver(None, {})
             raise StopIteration
-        result = self._queue.popleft().result()
+        result, waiting = self._queue.popleft().result()
+        self._ahead.deliver(result, waiting)
         self.num_pending -= 1
         self.recv_idxs += 1
         return result
@@ -174,8 +186,9 @@ class DistDataLoader:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
 
-    def __del__(self) -> None:
-        if getattr(self, "_threads", None) is not None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # An interpreter that ends has ended the threads itself, and its modules are gone.
+        if getattr(self, "_threads", None) is not None and not is_finalizing():
             self.close()
 
     def __repr__(self) -> str:
@@ -224,6 +237,16 @@ class SeedList:
         return {name: of_type for name, of_type in found.items() if len(of_type)}
 
 
+def ids_of_items(items: Any) -> Any:
+    """Items of a data set as tensors: IDs, or (type, ID) each, or IDs by type."""
+    if isinstance(items, list) and items and isinstance(items[0], tuple):
+        by_type: dict[Any, list[int]] = {}
+        for name, number in items:
+            by_type.setdefault(name, []).append(int(number))
+        items = by_type
+    return as_ids(items)
+
+
 class NodeCollator:
     """Makes a batch of seeds: input nodes, output nodes and blocks."""
 
@@ -240,12 +263,7 @@ class NodeCollator:
 
     def collate(self, items: Any) -> Any:
         """A batch of these seeds: IDs, or (type, ID) each, or IDs by type."""
-        if isinstance(items, list) and items and isinstance(items[0], tuple):
-            by_type: dict[Any, list[int]] = {}
-            for name, number in items:
-                by_type.setdefault(name, []).append(int(number))
-            items = by_type
-        return self.graph_sampler.sample(self.g, as_ids(items))
+        return self.graph_sampler.sample(self.g, ids_of_items(items))
 
 
 class DistNodeDataLoader(DistDataLoader):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import sampler as troupe_sampler
 from ..types import EID, NID
+from . import rows_ahead
 from .dist_graph import DistGraph
 from .drawn_graph import seeds_by_type
 from .installed import need
@@ -101,8 +102,11 @@ class NeighborSampler(BlockSampler):
         self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any, exclude_eids: Any
     ) -> Any:
         need("blocks")
-        sampler = self.own()
-        batch = sampler.draw(g, seeds, exclude_eids=exclude_eids, orig_ids=False)
+        tables = rows_ahead.tables_to_draw(g, next(iter(seeds)))
+        batch = self.own().draw(
+            g, seeds, exclude_eids=exclude_eids, orig_ids=False, tables=list(tables.values())
+        )
+        rows_ahead.keep_rows(g, batch, tables)
         return batch.input_nodes, output_nodes, [block.to_dgl() for block in batch.blocks]
 
     def _sample_by_layer(self, g: Any, seed_nodes: Any, exclude_eids: Any) -> Any:

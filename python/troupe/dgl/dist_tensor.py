@@ -17,7 +17,7 @@ import numpy as np
 from .. import errors, tensors
 from ..arrays import ids_of
 from ..tables import Table, TableInfo
-from . import context
+from . import context, rows_ahead
 from .later import not_yet
 from .policy import PartitionPolicy
 
@@ -298,7 +298,10 @@ class GraphTensor(DistTensor, Table):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
             index = [index]  # DGL gives one row as [1, width]
-        rows = Table.__getitem__(self, index)
+        feature = rows_ahead.Feature(self._graph, self._of_edges, self._type, self._info.name)
+        rows = rows_ahead.take(feature, index)
+        if rows is None:
+            rows = Table.__getitem__(self, index)
         return rows.view(self.dtype) if self._info.dtype == "bool" else rows
 
     def __repr__(self) -> str:

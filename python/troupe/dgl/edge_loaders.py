@@ -8,7 +8,7 @@ from typing import Any
 
 from ..edge_exclusion import Exclusion, by_type
 from ..types import EID, NID
-from .dgl_loaders import IGNORED, DistDataLoader, SeedList
+from .dgl_loaders import IGNORED, DistDataLoader, SeedList, ids_of_items
 from .dgl_samplers import as_ids
 from .dist_graph import DistGraph
 from .drawn_graph import edge_subgraph, graph_of_edges
@@ -165,12 +165,7 @@ class EdgeCollator:
 
     def collate(self, items: Any) -> Any:
         """A batch of these edges: IDs, or (type, ID) each, or IDs by type."""
-        if isinstance(items, list) and items and isinstance(items[0], tuple):
-            named: dict[Any, list[int]] = {}
-            for name, number in items:
-                named.setdefault(name, []).append(int(number))
-            items = named
-        return self._sampler.sample(self.g, as_ids(items))
+        return self._sampler.sample(self.g, ids_of_items(items))
 
 
 class DistEdgeDataLoader(DistDataLoader):

@@ -574,3 +574,45 @@ assert blocks[-1].num_dst_nodes() == 5 and dgl.EID in blocks[0].edata
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_an_interpreter_ends_in_silence_with_a_loader_alive(ours) -> None:
+    code = f"""
+import torch
+from troupe import dgl
+dgl.distributed.initialize(None)
+g = dgl.distributed.DistGraph("g", part_config={ours[0]!r})
+sampler = dgl.dataloading.NeighborSampler([5, 5])
+loader = dgl.dataloading.DistNodeDataLoader(g, torch.arange(1000), sampler, batch_size=50)
+next(iter(loader))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0 and "Exception ignored" not in ended.stderr, ended.stderr
+
+
+def test_features_of_blocks_of_dgl_are_there_before_the_loop_asks(g, whole, ours) -> None:
+    """Also in loaders of edges, whose loop reads of pairs; those of batches are fresh tensors."""
+    original = ours[1]
+    sampler = dgl.dataloading.NeighborSampler([4, 6])
+    loaders = [
+        dgl.dataloading.DistNodeDataLoader(g, torch.arange(1000), sampler, batch_size=100),
+        dgl.dataloading.DistEdgeDataLoader(
+            g,
+            torch.arange(2000),
+            sampler,
+            batch_size=200,
+            negative_sampler=dgl.dataloading.negative_sampler.Uniform(2),
+        ),
+    ]
+    for loader in loaders:
+        for inputs, second, *_, blocks in loader:
+            rows = g.ndata["feat"][inputs]
+            assert torch.equal(rows, whole.ndata["feat"][original[inputs]])
+            nodes = blocks[0].srcdata[dgl.NID]
+            assert torch.equal(g.ndata["feat"][nodes], rows) and len(nodes) == len(inputs)
+            edges = blocks[1].edata[dgl.EID] if loader is loaders[0] else second.edata[dgl.EID]
+            ends = whole.find_edges(g.edata["w"][edges].long())
+            for found, expected in zip(g.find_edges(edges), ends, strict=True):
+                assert torch.equal(original[found], expected)
+        kinds = {(feature.name, place.kind) for feature, place in loader._ahead.wanted()}
+        assert kinds == {("feat", "input"), ("w", "edges" if loader is loaders[0] else "pairs")}
