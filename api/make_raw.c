@@ -321,6 +321,7 @@ int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *
     known.pairs_mutual = found->pairs_mutual;
     known.two_kinds = found->two_kinds;
     known.says_undirected = found->says_undirected;
+    known.maybe_two_kinds = found->maybe_two_kinds;
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }

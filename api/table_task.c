@@ -16,11 +16,13 @@
 _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                    (int)TR_TABLE_MISSING_ZERO == (int)TABLE_MISSING_ZERO &&
                    (int)TR_TABLE_UNKNOWN_ADD == (int)TABLE_UNKNOWN_ADD &&
-                   (int)TR_TABLE_VECTORS == (int)TABLE_VECTORS,
+                   (int)TR_TABLE_GRAPH == (int)TABLE_GRAPH,
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
-#define TEXTS 13
+#define TEXTS 16
+/* Names have 4096 bytes at most. */
+#define PREFIX_MAX 64u
 
 struct table_making {
     struct tr_task *task;
@@ -90,6 +92,9 @@ static int copy_texts(struct table_making *making, const struct tr_import_table_
         { options->split, &to->node_names.split },
         { options->node_features, &to->node_features },
         { options->no_value, &to->no_value },
+        { options->source_prefix, &to->source_prefix },
+        { options->target_prefix, &to->target_prefix },
+        { options->graph, &to->graph },
     };
     for (int i = 0; i < TEXTS; i++) {
         making->texts[i] = texts[i].given != NULL ? strdup(texts[i].given) : NULL;
@@ -98,6 +103,14 @@ static int copy_texts(struct table_making *making, const struct tr_import_table_
         *texts[i].place = making->texts[i];
     }
     return 0;
+}
+
+/* 0, or TR_EINVAL. */
+static int check_prefix(const char *option, const char *prefix, struct tr_error *error)
+{
+    if (prefix == NULL || strlen(prefix) <= PREFIX_MAX)
+        return 0;
+    return tr_error_set(error, TR_EINVAL, "\"%s\": it has more than %u bytes", option, PREFIX_MAX);
 }
 
 static int check_table_options(const struct tr_import_table_options *options,
@@ -121,6 +134,9 @@ static int check_table_options(const struct tr_import_table_options *options,
     if (options->delimiter != '\0' && strchr("0123456789\"\n\r", options->delimiter) != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "delimiter: it may not be a digit, a quotation mark or a line end");
+    if (check_prefix("source_prefix", options->source_prefix, error) != 0 ||
+        check_prefix("target_prefix", options->target_prefix, error) != 0)
+        return TR_EINVAL;
     if (options->label_separator != '\0' && strchr(",;|/+: \t", options->label_separator) == NULL)
         return tr_error_set(error, TR_EINVAL,
                             "label_separator: it is one of , ; | / + : blank and tab");
@@ -202,6 +218,7 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
                                                   .shared_ids = found->shared_ids,
                                                   .triples = found->triples,
                                                   .says_undirected = found->says_undirected,
+                                                  .maybe_two_kinds = found->maybe_two_kinds,
                                                   .doubted_end = found->doubted_end[0] != '\0'
                                                                      ? found->doubted_end
                                                                      : NULL,
@@ -246,6 +263,8 @@ int tr_import_table_column(struct tr_task *task, uint32_t number,
         known.odd_line = of->odd_line;
         known.doubted = of->doubted[0] != '\0' ? of->doubted : NULL;
         known.alike = of->alike[0] != '\0' ? of->alike : NULL;
+        known.separator = of->separator;
+        known.several = of->separator != '\0' ? of->several : NULL;
         known.doubted_line = of->doubted_line;
         known.doubted_rows = of->doubted_rows;
     }

@@ -66,6 +66,9 @@ struct import_table_values {
     int duplicates;
     int missing;
     const char *no_value;
+    const char *source_prefix;
+    const char *target_prefix;
+    const char *graph;
     int unknown;
     const char *node_features;
     int feature_base; /* of IMPORT_FEATURE_BASES */
@@ -125,6 +128,8 @@ void import_report_features(struct report *report, const struct tr_import_featur
 /* Lines for edges that the file calls undirected, and for what may be a matrix: as many rows as
  * columns, at least three, and no header. */
 void import_hint_at_undirected(struct report *report, bool said);
+/* For two columns without names whose numbers look like those of two kinds of things. */
+void import_hint_at_maybe_two_kinds(struct report *report, bool maybe, const char *remedy);
 void import_hint_at_matrix(struct report *report, bool header, uint64_t rows, uint64_t columns);
 
 int import_edges_run(const struct invocation *invocation, const void *values);

@@ -84,6 +84,19 @@ void import_hint_at_matrix(struct report *report, bool header, uint64_t rows, ui
     report_text(report, "hint", "hint", hint);
 }
 
+void import_hint_at_maybe_two_kinds(struct report *report, bool maybe, const char *remedy)
+{
+    char hint[300];
+    if (!maybe)
+        return;
+    snprintf(hint, sizeof hint,
+             "the numbers of columns 1 and 2 look like those of two kinds of things, as users and "
+             "films, and things of the same number became one node: where they are two kinds, "
+             "import with %s",
+             remedy);
+    report_text(report, "hint", "hint", hint);
+}
+
 /* One user and one film of the same number became one node. */
 static void hint_at_two_kinds(struct report *report, const struct tr_import_edges_report *found)
 {
@@ -92,10 +105,9 @@ static void hint_at_two_kinds(struct report *report, const struct tr_import_edge
         return;
     snprintf(hint, sizeof hint,
              "columns %" PRIu32 " and %" PRIu32
-             " number two kinds of things, and things of the same number became one node: write a "
-             "letter before the numbers of one column, and import with `troupe import table` (sed "
-             "'%ss/^/u/' FILE does it for the first column)",
-             found->source_column, found->target_column, found->header_line != 0 ? "2,$" : "/^%/!");
+             " number two kinds of things, and things of the same number became one node: import "
+             "with `troupe import table --edges FILE --source-prefix u`",
+             found->source_column, found->target_column);
     report_text(report, "hint", "hint", hint);
 }
 
@@ -127,6 +139,8 @@ static int report_edges(const void *arg, struct tr_task *task, struct report *re
             report, &(struct import_directions){ found->pairs_seen, found->pairs_mutual, true, true,
                                                  options->duplicates == TR_DUPLICATES_MERGE });
     hint_at_two_kinds(report, found);
+    import_hint_at_maybe_two_kinds(report, found->maybe_two_kinds && !found->two_kinds,
+                                   "`troupe import table --edges FILE --source-prefix u`");
     import_hint_at_undirected(report, found->says_undirected && !options->undirected);
     import_hint_at_matrix(report, found->header_line != 0, found->num_lines, found->num_columns);
     if (found->source_column == 0 || options->first_id != 0 || found->smallest_id != 1)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <troupe/import.h>
 
@@ -32,6 +33,7 @@ static const char *const USES[] = {
     [TR_TABLE_LABEL_FLAG] = "one of several labels",
     [TR_TABLE_LABEL_SETS] = "several labels a node",
     [TR_TABLE_VECTORS] = "a feature for each place",
+    [TR_TABLE_GRAPH] = "the graph of a row",
 };
 
 static void report_column(struct report *report, const struct tr_import_table_column *column)
@@ -77,6 +79,46 @@ static void hint_at_text_lists(struct report *report, const struct tr_import_tab
         "here: give each value a column of 0 and 1, or leave it out by --features",
         column->column, column->name != NULL ? ", " : "", column->name != NULL ? column->name : "");
     report_text(report, "hint", "hint", hint);
+}
+
+/* "Movie;Sci" beside "Sci" is a class, or a category, of its own. */
+static void hint_at_several(struct report *report, const struct tr_import_table_column *column)
+{
+    char hint[500], remedy[80];
+    if (column->separator == '\0')
+        return;
+    snprintf(remedy, sizeof remedy, "for several labels a node import with --label-separator '%c'",
+             column->separator);
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32 " of the nodes%s%.100s has texts that seem to be several with '%c' "
+             "between them (%s), and each is one %s: %s",
+             column->column, column->name != NULL ? ", " : "",
+             column->name != NULL ? column->name : "", column->separator, column->several,
+             column->use == TR_TABLE_LABELS ? "class" : "value",
+             column->use == TR_TABLE_LABELS
+                 ? remedy
+                 : "give each of them a column of 0 and 1, or leave the column out by --features");
+    report_text(report, "hint", "hint", hint);
+}
+
+/* Weights and times are used where they are asked for. */
+static void hint_at_unread(struct report *report, const struct tr_import_table_column *column)
+{
+    static const char *const NAMES[][2] = {
+        { "weight", "weight" }, { "weights", "weight" }, { "edge_weight", "weight" },
+        { "time", "time" },     { "timestamp", "time" },
+    };
+    char hint[300];
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (column->of_nodes || column->use != TR_TABLE_DROPPED || column->name == NULL ||
+            strcasecmp(column->name, NAMES[i][0]) != 0)
+            continue;
+        snprintf(hint, sizeof hint,
+                 "column %" PRIu32 " of the edges, %s is not read: --%s %s takes it for the %ss of "
+                 "the edges",
+                 column->column, column->name, NAMES[i][1], column->name, NAMES[i][1]);
+        report_text(report, "hint", "hint", hint);
+    }
 }
 
 static void hint_at_alike(struct report *report, const struct tr_import_table_column *column)
@@ -183,10 +225,8 @@ static int hint_at_two_kinds(struct report *report, struct tr_task *task,
         snprintf(columns, sizeof columns, "'%.60s' and '%.60s'", source.name, name_of(&target));
     snprintf(hint, sizeof hint,
              "%" PRIu64 " number%s in both %s, and each is one node: where these are two kinds of "
-             "things, write a letter before the numbers of one column, and import again (sed "
-             "'%ss/^/u/' EDGES does it for the first column)",
-             found->shared_ids, found->shared_ids == 1 ? " is" : "s are", columns,
-             source.name == NULL ? "/^%/!" : "2,$");
+             "things, import again with --source-prefix u, which makes the source 5 the node u5",
+             found->shared_ids, found->shared_ids == 1 ? " is" : "s are", columns);
     report_text(report, "hint", "hint", hint);
     return 0;
 }
@@ -251,6 +291,8 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
             hint_at_amounts(report, &column);
             hint_at_text_lists(report, &column);
             hint_at_alike(report, &column);
+            hint_at_several(report, &column);
+            hint_at_unread(report, &column);
         }
         if (rv == 0 && column.doubted != NULL)
             hint_at_doubted_values(report, &column);
@@ -263,6 +305,8 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
         report_text(report, "hint", "hint",
                     "column 3 of the edges has words too and is not read: where column 2 is a "
                     "relation, import with --source 1 --target 3");
+    if (rv == 0 && found.shared_ids == 0)
+        import_hint_at_maybe_two_kinds(report, found.maybe_two_kinds, "--source-prefix u");
     if (rv == 0 && found.shared_ids > 0)
         rv = hint_at_two_kinds(report, task, &found, error);
     if (options->nodes != NULL && !labels)
@@ -306,6 +350,9 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.duplicates = (uint32_t)values->duplicates;
     options.missing = (uint32_t)values->missing;
     options.no_value = values->no_value;
+    options.source_prefix = values->source_prefix;
+    options.target_prefix = values->target_prefix;
+    options.graph = values->graph;
     options.unknown = (uint32_t)values->unknown;
     options.node_features = values->node_features;
     options.feature_base = (uint32_t)values->feature_base;

@@ -101,6 +101,8 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/store/name_list.c partition/store/name_list.h \
     partition/table/end_kinds.c partition/table/end_kinds.h \
+    partition/table/value_lists.c partition/table/value_lists.h \
+    partition/table/row_graph.c partition/table/row_graph.h \
     partition/table/id_map.c partition/table/id_map.h \
     partition/table/node_column.c partition/table/node_column.h \
     partition/table/node_ids.c partition/table/node_ids.h \
@@ -135,6 +137,7 @@ libtr_partition_la_SOURCES += \
     partition/raw/edge_blocks.c partition/raw/edge_blocks.h \
     partition/raw/edge_import.c partition/raw/edge_import.h \
     partition/raw/edge_lines.c partition/raw/edge_lines.h \
+    partition/raw/end_signs.c partition/raw/end_signs.h \
     partition/raw/file_kind.c partition/raw/file_kind.h \
     partition/raw/node_features.c partition/raw/node_features.h \
     partition/raw/npz.c partition/raw/npz.h \

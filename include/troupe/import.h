@@ -97,13 +97,16 @@ struct tr_import_edges_report {
      * ("% bip" of KONECT's). */
     bool two_kinds;
     bool says_undirected; /* the first line does, as in KONECT's files and SNAP's */
-    unsigned char reserved[6];
+    /* The text has two columns without names, and the numbers in each are what two kinds of things
+     * have, counted by themselves. */
+    bool maybe_two_kinds;
+    unsigned char reserved[5];
     uint64_t num_lines; /* of edges */
 };
 #define TR_IMPORT_EDGES_REPORT_INIT                                                             \
     {                                                                                           \
         sizeof(struct tr_import_edges_report), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, \
-            false, "", 0                                                                        \
+            false, false, "", 0                                                                 \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
@@ -205,11 +208,19 @@ struct tr_import_table_options {
      * programs write (NA, NaN, null, None, ? ...); "": none does, those included, so that only an
      * empty field has no value; NULL: those of programs. As an end of an edge such a word is refused. */
     const char *no_value;
+    /* Texts that stand before each source and each target, so that one number in both columns is two
+     * nodes: with "u" the source 5 is the node "u5", also in the nodes table. NULL: none. */
+    const char *source_prefix;
+    const char *target_prefix;
+    /* Which graph to read, where a column called graph_id says of which graph a row is; NULL: all rows,
+     * and TR_EFORMAT where one node's ID is in two graphs. */
+    const char *graph;
 };
-#define TR_IMPORT_TABLE_OPTIONS_INIT                                                           \
-    {                                                                                          \
-        sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL, \
-            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL             \
+#define TR_IMPORT_TABLE_OPTIONS_INIT                                                            \
+    {                                                                                           \
+        sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL,  \
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL, \
+            NULL                                                                                \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
@@ -232,7 +243,8 @@ struct tr_import_table_report {
      * be a relation, and the third the target. */
     bool triples;
     bool says_undirected; /* the first line does, or a column of the first row, as Gephi's */
-    unsigned char reserved[2];
+    bool maybe_two_kinds; /* as in struct tr_import_edges_report */
+    unsigned char reserved[1];
     uint64_t pairs_seen; /* as in struct tr_import_edges_report */
     uint64_t pairs_mutual;
     /* Numbers that are sources and targets, each of them one node, where the two columns are called
@@ -245,8 +257,8 @@ struct tr_import_table_report {
 };
 #define TR_IMPORT_TABLE_REPORT_INIT                                                               \
     {                                                                                             \
-        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "", 0, \
-            0, 0, NULL, 0                                                                         \
+        sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, \
+            "", 0, 0, 0, NULL, 0                                                                  \
     }
 
 /* What became of a column. */
@@ -266,6 +278,7 @@ enum tr_table_use {
     TR_TABLE_LABEL_FLAG = 12, /* one of several columns of labels */
     TR_TABLE_LABEL_SETS = 13, /* several labels a node */
     TR_TABLE_VECTORS = 14,    /* lists of numbers, a number of the features for each place */
+    TR_TABLE_GRAPH = 15,      /* of which graph a row is */
 };
 
 struct tr_import_table_column {
@@ -277,7 +290,8 @@ struct tr_import_table_column {
     bool text_lists; /* nearly all values are lists of texts, each of which was read as one text */
     uint32_t column; /* from 1 */
     uint32_t use;    /* enum tr_table_use */
-    unsigned char padding[4];
+    char separator;  /* of texts of which some seem to be several in one, as "Action|Comedy": '|' */
+    unsigned char padding[3];
     /* Of categories, codes and columns of labels: how many different ones; of lists: their numbers. */
     uint64_t values;
     uint64_t missing; /* rows without one */
@@ -292,11 +306,12 @@ struct tr_import_table_column {
     const char *doubted;
     uint64_t doubted_line; /* of the first of them */
     uint64_t doubted_rows;
+    const char *several; /* such a text, where there is a separator; else NULL */
 };
 #define TR_IMPORT_TABLE_COLUMN_INIT                                                              \
     {                                                                                            \
-        sizeof(struct tr_import_table_column), NULL, false, false, false, false, 0, 0, "", 0, 0, \
-            0, NULL, NULL, 0, 0                                                                  \
+        sizeof(struct tr_import_table_column), NULL, false, false, false, false, 0, 0, 0, "", 0, \
+            0, 0, NULL, NULL, 0, 0, NULL                                                         \
     }
 
 /* As tr_import_edges_result(). */

@@ -13,15 +13,24 @@
 static const struct edge_remedies REMEDIES[] = {
     [RAW_REMEDY_OPTIONS] = { "name them by \"source\" and \"target\"",
                              "name other columns by \"source\" and \"target\"", "set first_id",
-                             "`troupe import table` reads names and numbers them" },
+                             "`troupe import table` reads names and numbers them",
+                             "import them by `troupe import table --source-prefix u`, or say "
+                             "that they are one kind by \"source\" 1 and \"target\" 2",
+                             "say which are the ends by \"source\" 1 and \"target\" 3, or 2" },
     [RAW_REMEDY_IMPORT] = { "import it first: troupe import edges FILE --source NAME --target NAME",
                             "import other columns: troupe import edges FILE --source NAME --target "
                             "NAME",
                             "import it first: troupe import edges FILE --first-id 1",
-                            "import names first: troupe import table --edges FILE" },
+                            "import names first: troupe import table --edges FILE",
+                            "import it first: troupe import table --edges FILE --source-prefix u, "
+                            "or, where they are one kind, troupe import edges FILE --source 1 "
+                            "--target 2",
+                            "import it first: troupe import edges FILE --source 1 --target 3, or "
+                            "2" },
     [RAW_REMEDY_FILE] = { "leave the two columns of IDs alone in the file",
                           "leave the two columns of IDs alone in the file", "number them from 0",
-                          "number the nodes from 0" },
+                          "number the nodes from 0", "number all of them together, from 0",
+                          "leave the two columns of IDs alone in the file" },
 };
 
 const struct edge_remedies *edge_remedies_of(enum raw_remedy remedy)
@@ -89,6 +98,25 @@ static int skip_field(struct text *text, char delimiter)
     return text->rv;
 }
 
+/* Skips a third column, and notes the whole number in it. */
+static int note_third(struct edge_lines *lines)
+{
+    struct text *text = lines->text;
+    uint64_t number = 0;
+    uint32_t digits = 0;
+    for (int c; digits < PLAIN_DIGITS_MAX && (c = text_peek(text)) >= '0' && c <= '9'; digits++) {
+        number = number * 10 + (uint64_t)(c - '0');
+        text->at++;
+    }
+    const int c = text_peek(text);
+    if (digits > 0 && (c == TEXT_END || c == '\n' || is_blank(c, lines->delimiter) ||
+                       is_delimiter(c, lines->delimiter))) {
+        lines->tally.thirds++;
+        id_range_add(&lines->tally.third, number, number);
+    }
+    return skip_field(text, lines->delimiter);
+}
+
 /* Whether the message has '1.0' or so in it. */
 static bool names_whole_fraction(const char *message)
 {
@@ -144,18 +172,14 @@ static int parse_id(struct edge_lines *lines, bool source, uint64_t *id)
                      hint ? REMEDIES[lines->options->remedy].first : "");
 }
 
-static inline void range_add(struct id_range *range, uint64_t least, uint64_t most)
-{
-    range->least = least < range->least ? least : range->least;
-    range->most = most > range->most ? most : range->most;
-}
-
 void edge_tally_add(struct edge_tally *tally, const struct edge_tally *more)
 {
     tally->lines += more->lines;
     tally->self_loops += more->self_loops;
+    tally->thirds += more->thirds;
+    id_range_add(&tally->third, more->third.least, more->third.most);
     for (int i = 0; i < 2; i++)
-        range_add(&tally->ends[i], more->ends[i].least, more->ends[i].most);
+        id_range_add(&tally->ends[i], more->ends[i].least, more->ends[i].most);
 }
 
 /* 0, TR_ENOMEM, or TR_EFORMAT where a self-loop is not allowed; then the line does not count. */
@@ -175,8 +199,8 @@ static inline int add_edge(const struct edge_lines *lines, struct edge_tally *ta
         if (rv != 0)
             return rv;
     }
-    range_add(&tally->ends[0], src, src);
-    range_add(&tally->ends[1], dst, dst);
+    id_range_add(&tally->ends[0], src, src);
+    id_range_add(&tally->ends[1], dst, dst);
     tally->self_loops += loop;
     tally->lines++;
     return 0;
@@ -196,6 +220,7 @@ static int parse_line(struct edge_lines *lines)
         count++;
         int rv = count == lines->columns.source   ? parse_id(lines, true, &ids[0])
                  : count == lines->columns.target ? parse_id(lines, false, &ids[1])
+                 : count == 3 && lines->guessed   ? note_third(lines)
                                                   : skip_field(text, lines->delimiter);
         if (rv != 0)
             return rv;

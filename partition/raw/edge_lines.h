@@ -11,21 +11,21 @@
 #define PARTITION_RAW_EDGE_LINES_H
 
 #include "partition/raw/column_roles.h"
+#include "partition/raw/end_signs.h"
 #include "partition/raw/raw_memory.h"
 #include "partition/raw/text.h"
-
-/* The smallest and the largest number of a column, each less first_id. */
-struct id_range {
-    uint64_t least, most;
-};
 
 /* What lines add up to, those whose edges are dropped too. */
 struct edge_tally {
     uint64_t lines, self_loops;
-    struct id_range ends[2];
+    struct id_range ends[2]; /* less first_id */
+    /* Of the third column of lines without a header: lines that have a whole number there. */
+    uint64_t thirds;
+    struct id_range third;
 };
 
-#define EDGE_TALLY_NONE ((struct edge_tally){ 0, 0, { { UINT64_MAX, 0 }, { UINT64_MAX, 0 } } })
+#define EDGE_TALLY_NONE \
+    ((struct edge_tally){ 0, 0, { ID_RANGE_NONE, ID_RANGE_NONE }, 0, ID_RANGE_NONE })
 
 struct edge_lines {
     struct text *text;
@@ -33,6 +33,7 @@ struct edge_lines {
     struct edge_columns columns;
     char delimiter;
     bool header;          /* for messages */
+    bool guessed;         /* neither names nor options say what the columns are */
     uint32_t num_columns; /* of every line; 0: the first one says it */
     uint64_t num_nodes;   /* IDs less first_id are below */
     struct pairs *pairs;
@@ -42,6 +43,7 @@ struct edge_lines {
 /* What to do about a text that is not understood, by those who read it. */
 struct edge_remedies {
     const char *unknown, *times, *first, *names;
+    const char *two_kinds, *triples; /* of columns without names */
 };
 
 const struct edge_remedies *edge_remedies_of(enum raw_remedy remedy);

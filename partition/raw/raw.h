@@ -63,6 +63,7 @@ struct raw_edges_found {
      * file's first line say, and numbers may be of both. */
     bool two_kinds;
     bool says_undirected; /* the first line does */
+    bool maybe_two_kinds; /* numbers in two columns without names look so */
 };
 
 /* A list of names in the files of a raw graph. */

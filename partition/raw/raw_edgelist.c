@@ -27,6 +27,8 @@
 
 /* Pairs that a sink takes at once. */
 #define SUNK_AT_ONCE ((uint64_t)1 << 15)
+/* Pairs that are looked at at once. */
+#define SIGNS_AT_ONCE ((uint64_t)1024)
 
 struct edge_list {
     struct text text;
@@ -36,6 +38,8 @@ struct edge_list {
     struct edge_blocks blocks;    /* that lie ahead */
     const struct edge_sink *sink; /* NULL: the pairs are kept */
     uint64_t sunk;                /* edges that it has taken */
+    struct end_signs signs;       /* of columns that are guessed */
+    bool behind;                  /* the reverse of what was noted comes next */
 };
 
 static const struct edge_remedies *remedies_of(const struct edge_list *list)
@@ -67,8 +71,11 @@ static int choose_columns(struct edge_list *list, const struct column_names *nam
     const struct raw_options *options = list->options;
     struct error inner = { 0 };
     list->lines.columns = (struct edge_columns){ 1, 2 };
-    if (!header && options->source == NULL && options->target == NULL)
-        return 0;
+    list->lines.guessed = !header && options->source == NULL && options->target == NULL;
+    if (list->lines.guessed)
+        return end_signs_init(&list->signs) == 0
+                   ? 0
+                   : text_fail(&list->text, TR_ENOMEM, "no memory to look at its edges");
     int rv = edge_columns_choose(names, header, options->source, options->target,
                                  remedies_of(list)->unknown, &list->lines.columns, &inner);
     if (rv != 0)
@@ -137,12 +144,30 @@ static int look_at_banner(struct edge_list *list)
     return rv;
 }
 
+/* Notes pairs that were not looked at. An edge's reverse stands behind it. */
+static void note_signs(struct edge_list *list)
+{
+    const struct pairs *pairs = list->lines.pairs;
+    uint64_t src[SIGNS_AT_ONCE], dst[SIGNS_AT_ONCE], at = 0;
+    while (list->signs.seen[0] != NULL && at < pairs->count && list->signs.rows < END_SIGNS_ROWS) {
+        const uint64_t left = pairs->count - at, some = left < SIGNS_AT_ONCE ? left : SIGNS_AT_ONCE;
+        pairs_read(pairs, at, some, src, dst);
+        for (uint64_t i = 0; i < some; i++) {
+            list->behind = list->options->undirected && !list->behind && src[i] != dst[i];
+            if (!list->options->undirected || list->behind || src[i] == dst[i])
+                end_signs_note(&list->signs, src[i], dst[i]);
+        }
+        at += some;
+    }
+}
+
 /* The sink takes pairs in pieces that a core's cache holds, the last of them at the end. */
 static int sink_pairs(struct edge_list *list, bool all)
 {
     struct pairs *pairs = list->lines.pairs;
     if (list->sink == NULL || pairs->count < (all ? 1 : SUNK_AT_ONCE))
         return 0;
+    note_signs(list);
     int rv = list->sink->take(list->sink->arg, pairs, list->text.error);
     list->sunk += pairs->count;
     pairs->count = 0;
@@ -217,6 +242,43 @@ static int check_ids(const struct edge_list *list, struct error *error)
         remedies_of(list)->times);
 }
 
+/* Numbers in columns without names that are not what two columns of nodes have. */
+static int check_signs(struct edge_list *list, struct error *error)
+{
+    const struct edge_tally *tally = &list->lines.tally;
+    const uint64_t first = list->options->first_id;
+    const struct id_range *ends = list->signs.ends;
+    const struct id_range columns[] = {
+        { tally->ends[0].least, tally->ends[0].most },
+        { tally->ends[1].least, tally->ends[1].most },
+        { tally->third.least < first ? 0 : tally->third.least - first,
+          tally->third.most < first ? 0 : tally->third.most - first }
+    };
+    if (!list->lines.guessed)
+        return 0;
+    if (list->sink == NULL)
+        note_signs(list);
+    if (list->lines.num_columns == 3 && tally->thirds == tally->lines &&
+        end_signs_are_triples(tally->lines, columns))
+        return error_set(error, TR_EFORMAT,
+                         "%s: column 2 has numbers to %" PRIu64
+                         " alone between columns 1 and 3, which have them to %" PRIu64
+                         " and %" PRIu64 ", as a relation between two nodes has; %s",
+                         list->text.path, columns[1].most + first, columns[0].most + first,
+                         columns[2].most + first, remedies_of(list)->triples);
+    if (!end_signs_are_two_kinds(&list->signs))
+        return 0;
+    list->found->maybe_two_kinds = true;
+    if (list->lines.num_columns < 3)
+        return 0;
+    return error_set(error, TR_EFORMAT,
+                     "%s: columns 1 and 2 seem to number two kinds of things, as users and films, "
+                     "each from %" PRIu64 " on, the first to %" PRIu64 " and the second to %" PRIu64
+                     ": here things of the same number would be one node; %s",
+                     list->text.path, ends[0].least + first, ends[0].most + first,
+                     ends[1].most + first, remedies_of(list)->two_kinds);
+}
+
 /* Fills found in and forgets duplicates, where that was asked for. */
 static int finish_edges(struct edge_list *list, struct error *error)
 {
@@ -279,6 +341,9 @@ static int parse_edges(const char *path, const struct raw_options *options, stru
     rv = parse_lines(&list);
     if (rv == 0 && checked)
         rv = check_ids(&list, error);
+    if (rv == 0 && checked)
+        rv = check_signs(&list, error);
+    end_signs_fini(&list.signs);
     if (rv == 0)
         rv = finish_edges(&list, error);
     text_close(&list.text);

@@ -43,6 +43,9 @@ struct node_column {
     char missing_text[VALUE_SHOWN];
     /* Two values that differ in small and capital letters alone, with a comma between them. */
     char alike[TABLE_DOUBTED_MAX];
+    /* What seems to stand between several values in one, and the first of these; 0: nothing does. */
+    char separator;
+    char several[TABLE_DOUBTED_MAX];
     /* Values that may stand for none: those words, and their rows. */
     char doubted[TABLE_DOUBTED_MAX];
     uint64_t doubted_line, doubted_rows;

@@ -19,9 +19,10 @@ int node_ids_flush(struct node_ids *waiting, struct table_reader *reader)
         char shown[VALUE_SHOWN];
         const struct table_field field = { waiting->names[i].at, waiting->names[i].length };
         reader->line = waiting->lines[i];
-        return table_reader_fail(reader, TR_EFORMAT,
-                                 "the ID '%s' is that of an earlier row; give each node one row",
-                                 value_show(&field, shown));
+        return table_reader_fail(
+            reader, TR_EFORMAT, "the ID '%s' is that of an earlier row; give each node one row%s",
+            value_show(&field, shown),
+            waiting->of_graphs ? ", or import one of the graphs by \"graph\"" : "");
     }
     waiting->first += waiting->count;
     waiting->count = 0;

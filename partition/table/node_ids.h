@@ -17,6 +17,7 @@ struct node_ids {
     struct id_map *ids;
     uint64_t first; /* the number that the first of them must get */
     uint32_t count;
+    bool of_graphs; /* a column says of which graph a row is: for messages */
     struct id_text names[NODE_IDS_AT_ONCE];
     uint64_t lines[NODE_IDS_AT_ONCE];
     char texts[NODE_IDS_AT_ONCE][ID_TEXT_MAX];

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "partition/table/value_lists.h"
 #include "runtime/base/printable.h"
 
 /* The text of a whole number that doubles hold: a sign and 16 digits. */
@@ -406,10 +407,15 @@ int node_values_sort(struct table_nodes *nodes)
             column->role = TABLE_DROPPED;
         else if (node_values_has_codes(column) && column->role != TABLE_LABEL_FLAG)
             sort_values(nodes, column, code_of);
+        int rv = 0;
         if (node_values_has_codes(column) && column->role != TABLE_LABEL_FLAG &&
-            column->num_values <= TABLE_ONE_HOT_MAX && find_alike(nodes, column) != 0) {
+            column->num_values <= TABLE_ONE_HOT_MAX)
+            rv = find_alike(nodes, column);
+        if (rv == 0 && (column->role == TABLE_CATEGORIES || column->role == TABLE_LABELS))
+            rv = value_lists_find(nodes, column, &column->separator, column->several);
+        if (rv != 0) {
             free(code_of);
-            return TR_ENOMEM;
+            return rv;
         }
         if (column->role == TABLE_CATEGORIES && column->num_values > TABLE_ONE_HOT_MAX)
             column->role = TABLE_CODES;

@@ -9,19 +9,25 @@
 #include <string.h>
 
 #include "partition/raw/duplicates.h"
+#include "partition/raw/end_signs.h"
 #include "partition/table/end_kinds.h"
+#include "partition/table/row_graph.h"
 #include "partition/table/table_values.h"
 
 /* Rows whose names are looked for at once, and fields of plain ones. */
 #define ROWS_AT_ONCE 128u
 #define FIELDS_AT_ONCE 1024u
 #define TEXTS_BYTES ((size_t)1 << 16)
+/* What a row puts there: two names, each of which may be a byte too long. */
+#define ROW_TEXTS_MAX (2 * ((size_t)ID_TEXT_MAX + 1))
 /* Names that are all numbers with a fraction are times or weights; this many say so. */
 #define FRACTION_ROWS 1000u
 /* Seconds and nanoseconds of any calendar are below, and doubles hold whole numbers exactly. */
+/* 64 bits hold any number of so many digits. */
+#define WHOLE_DIGITS_MAX 18u
 #define TIME_MAX 9007199254740992.0
 
-_Static_assert(TEXTS_BYTES >= 2 * (size_t)ID_TEXT_MAX, "a row's names have room");
+_Static_assert(TEXTS_BYTES >= ROW_TEXTS_MAX, "a row's names have room");
 
 struct edge_reading {
     struct table_edges *edges;
@@ -42,6 +48,12 @@ struct edge_reading {
     size_t texts_used;
     struct id_text names[2 * ROWS_AT_ONCE];
     uint64_t lines[ROWS_AT_ONCE];
+    uint32_t graphs[ROWS_AT_ONCE]; /* where a column says it */
+    struct node_graphs node_graphs;
+    bool chosen; /* neither a header nor options say which columns are the ends */
+    struct end_signs signs;
+    struct id_range columns[3]; /* of whole numbers in the first three columns */
+    bool words;                 /* there is something else among them */
     float weights[ROWS_AT_ONCE];
     int64_t row_times[ROWS_AT_ONCE];
     char texts[TEXTS_BYTES];
@@ -132,6 +144,29 @@ static int fail_unknown_name(struct edge_reading *reading, uint32_t name)
                              value_show(&field, shown), reading->options->nodes);
 }
 
+/* Takes it that both ends of a row that waits are of its graph. */
+static int edges_note_graph(struct edge_reading *reading, uint32_t row, const uint64_t numbers[2])
+{
+    for (uint32_t end = 0; end < 2; end++) {
+        int rv = node_graphs_note(&reading->node_graphs, numbers[end], reading->graphs[row]);
+        if (rv == TR_ENOMEM)
+            return edges_no_memory(reading);
+        if (rv == 0)
+            continue;
+        char shown[VALUE_SHOWN];
+        const struct id_text *name = &reading->names[2 * row + end];
+        reading->reader.line = reading->lines[row];
+        return table_reader_fail(
+            &reading->reader, TR_EFORMAT,
+            "node '%s' has edges in another graph too, by column %u (%s); each graph seems to "
+            "number "
+            "its nodes anew: import one of them by \"graph\", or write which graph into the IDs",
+            value_show(&(struct table_field){ name->at, name->length }, shown),
+            reading->roles.graph, reading->reader.names.names[reading->roles.graph - 1]);
+    }
+    return 0;
+}
+
 /* The rows that wait get their numbers and become edges. */
 static int edges_flush(struct edge_reading *reading)
 {
@@ -152,7 +187,10 @@ static int edges_flush(struct edge_reading *reading)
     for (uint32_t row = 0; rv == 0 && row < count; row++) {
         if (known && (numbers[2 * row] == ID_NONE || numbers[2 * row + 1] == ID_NONE))
             return fail_unknown_name(reading, 2 * row + (numbers[2 * row] != ID_NONE));
-        rv = edges_add(reading, row, numbers[2 * row], numbers[2 * row + 1]);
+        if (reading->roles.graph != 0)
+            rv = edges_note_graph(reading, row, &numbers[2 * row]);
+        if (rv == 0)
+            rv = edges_add(reading, row, numbers[2 * row], numbers[2 * row + 1]);
         if (rv == 0 && reading->two_kinds &&
             end_kinds_note(&reading->kinds, &reading->names[2 * row], &numbers[2 * row]) != 0)
             rv = edges_no_memory(reading);
@@ -197,14 +235,63 @@ static void edges_note_number(struct edge_reading *reading, const struct table_f
         reading->fraction_lines[target] = reading->reader.line;
 }
 
+static bool is_whole(const struct table_field *field, uint64_t *number)
+{
+    *number = 0;
+    for (uint32_t i = 0; i < field->length; i++) {
+        if (!isdigit((unsigned char)field->at[i]))
+            return false;
+        *number = *number * 10 + (uint64_t)(field->at[i] - '0');
+    }
+    return field->length > 0 && field->length <= WHOLE_DIGITS_MAX;
+}
+
+/* What the numbers of a row without a header tell. */
+static void edges_note_signs(struct edge_reading *reading, const struct table_field *fields)
+{
+    const uint32_t count = reading->reader.names.count;
+    uint64_t numbers[3];
+    if (!reading->chosen || reading->words || reading->signs.rows == END_SIGNS_ROWS)
+        return;
+    for (uint32_t i = 0; i < 3 && i < count; i++) {
+        if (!is_whole(&fields[i], &numbers[i])) {
+            reading->words = reading->words || i < 2;
+            numbers[i] = UINT64_MAX;
+        }
+        id_range_add(&reading->columns[i], numbers[i], numbers[i]);
+    }
+    if (!reading->words)
+        end_signs_note(&reading->signs, numbers[0], numbers[1]);
+}
+
+/* The name with what stands before it, among the texts of rows that wait. */
+static struct table_field edges_put_prefix(struct edge_reading *reading, const char *prefix,
+                                           const struct table_field *field)
+{
+    char *to = reading->texts + reading->texts_used;
+    const uint32_t before = (uint32_t)strlen(prefix), room = ID_TEXT_MAX + 1 - before;
+    memcpy(to, prefix, before);
+    /* What is too long for a name stays so. */
+    const uint32_t length = field->length < room ? field->length : room;
+    memcpy(to + before, field->at, length);
+    return (struct table_field){ to, before + length };
+}
+
 /* A name that stays until the numbers are known: it is copied, unless it is of a plain row. */
 static int edges_take_name(struct edge_reading *reading, const struct table_field *fields,
                            uint32_t column, const char *what, bool plain, struct id_text *name)
 {
     const struct table_field *field = &fields[column - 1];
+    const bool target = column == reading->roles.target;
+    const char *prefix = target ? reading->options->target_prefix : reading->options->source_prefix;
+    struct table_field longer;
     char shown[VALUE_SHOWN];
     if (field->length == 0)
         return table_reader_fail(&reading->reader, TR_EFORMAT, "the %s is missing", what);
+    if (prefix != NULL) {
+        longer = edges_put_prefix(reading, prefix, field);
+        field = &longer;
+    }
     if (!plain && !value_is_utf8(field))
         return table_reader_fail(&reading->reader, TR_EFORMAT,
                                  "the %s '%s' holds bytes that are no UTF-8; convert the table "
@@ -222,12 +309,12 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
             "the %s '%s' stands for no value (\"no_value\"); leave the row out", what,
             value_show(field, shown));
     if (reading->edges->rows < FRACTION_ROWS)
-        edges_note_number(reading, field, column == reading->roles.target);
+        edges_note_number(reading, field, target);
     *name = (struct id_text){ field->at, field->length };
     if (plain)
         return 0;
     char *to = reading->texts + reading->texts_used;
-    memcpy(to, field->at, field->length);
+    memmove(to, field->at, field->length);
     name->at = to;
     reading->texts_used += field->length;
     return 0;
@@ -282,6 +369,38 @@ static int edges_check_names(struct edge_reading *reading)
                              first ? "source" : "target");
 }
 
+/* Numbers in columns without names that are not what two columns of nodes have. */
+static int edges_check_signs(struct edge_reading *reading)
+{
+    const struct id_range *columns = reading->columns, *ends = reading->signs.ends;
+    struct error *error = reading->reader.text.error;
+    const char *path = reading->options->edges;
+    const uint32_t count = reading->reader.names.count;
+    if (!reading->chosen || reading->words)
+        return 0;
+    if (count == 3 && columns[2].most < UINT64_MAX &&
+        end_signs_are_triples(reading->signs.rows, columns))
+        return error_set(error, TR_EFORMAT,
+                         "%s: column 2 has numbers to %" PRIu64
+                         " alone between columns 1 and 3, which have them to %" PRIu64
+                         " and %" PRIu64 ", as a relation between two nodes has; say which are the "
+                         "ends by \"source\" 1 and \"target\" 3, or 2",
+                         path, columns[1].most, columns[0].most, columns[2].most);
+    if (reading->options->source_prefix != NULL || reading->options->target_prefix != NULL ||
+        !end_signs_are_two_kinds(&reading->signs))
+        return 0;
+    reading->found->maybe_two_kinds = true;
+    if (count < 3)
+        return 0;
+    return error_set(error, TR_EFORMAT,
+                     "%s: columns 1 and 2 seem to number two kinds of things, as users and films, "
+                     "each from %" PRIu64 " on, the first to %" PRIu64 " and the second to %" PRIu64
+                     ": here things of the same number would be one node; make them two by "
+                     "\"source_prefix\" u, or say that they are one kind by \"source\" 1 and "
+                     "\"target\" 2",
+                     path, ends[0].least, ends[0].most, ends[1].most);
+}
+
 /* Gephi writes the kind of each edge: "Undirected". */
 static void edges_look_at_first(struct edge_reading *reading, const struct table_field *fields)
 {
@@ -297,6 +416,11 @@ static int edges_take_row(struct edge_reading *reading, const struct table_field
 {
     struct id_text *names = &reading->names[2 * reading->count];
     int rv = table_reader_refuse_header(&reading->reader, fields);
+    if (rv == 0 && !row_graph_is_wanted(fields, reading->roles.graph, reading->options->graph))
+        return 0;
+    edges_note_signs(reading, fields);
+    if (reading->roles.graph != 0)
+        reading->graphs[reading->count] = row_graph_number(&fields[reading->roles.graph - 1]);
     if (rv == 0)
         rv = edges_take_name(reading, fields, reading->roles.source, "source", plain, &names[0]);
     if (rv == 0)
@@ -316,7 +440,12 @@ static int edges_take_plain(struct edge_reading *reading, uint32_t *rows)
 {
     const uint32_t columns = reading->reader.names.count;
     uint32_t room = ROWS_AT_ONCE - reading->count, most = FIELDS_AT_ONCE / columns;
-    *rows = table_reader_take_plain(&reading->reader, reading->fields, room < most ? room : most);
+    /* What is put before a name needs room, of which each next row has some. */
+    const bool prefixed = reading->options->source_prefix != NULL ||
+                          reading->options->target_prefix != NULL;
+    *rows = prefixed ? 0
+                     : table_reader_take_plain(&reading->reader, reading->fields,
+                                               room < most ? room : most);
     int rv = 0;
     for (uint32_t row = 0; rv == 0 && row < *rows; row++, reading->reader.line++)
         rv = edges_take_row(reading, reading->fields + (size_t)row * columns, true);
@@ -329,8 +458,8 @@ static int edges_take_next(struct edge_reading *reading)
     int rv = table_reader_next(&reading->reader);
     if (rv == 0)
         rv = edges_take_row(reading, reading->reader.fields, false);
-    if (rv == 0 && (reading->count == ROWS_AT_ONCE ||
-                    TEXTS_BYTES - reading->texts_used < 2 * (size_t)ID_TEXT_MAX))
+    if (rv == 0 &&
+        (reading->count == ROWS_AT_ONCE || TEXTS_BYTES - reading->texts_used < ROW_TEXTS_MAX))
         rv = edges_flush(reading);
     return rv;
 }
@@ -351,7 +480,9 @@ static int edges_read_rows(struct edge_reading *reading)
     } while (rv == 0);
     if (rv == TR_EEND)
         rv = edges_flush(reading);
-    return rv == 0 && !checked ? edges_check_names(reading) : rv;
+    if (rv == 0 && !checked)
+        rv = edges_check_names(reading);
+    return rv == 0 ? edges_check_signs(reading) : rv;
 }
 
 /* Values of edges that were taken out go too. */
@@ -458,6 +589,15 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     reading->guessed = rv == 0 && options->edge_names.source == NULL &&
                        options->edge_names.target == NULL &&
                        !(reading->roles.header && edge_columns_are_named(&reading->reader.names));
+    reading->chosen = reading->guessed && !reading->roles.header;
+    for (int i = 0; i < 3; i++)
+        reading->columns[i] = (struct id_range)ID_RANGE_NONE;
+    if (rv == 0 && reading->chosen && end_signs_init(&reading->signs) != 0)
+        rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory to look at its edges");
+    if (rv == 0 && options->graph != NULL && reading->roles.graph == 0)
+        rv = table_reader_fail(&reading->reader, TR_EINVAL,
+                               "\"graph\" takes the rows of one graph, and no column called "
+                               "graph_id says of which each is");
     const struct edge_columns ends = { reading->roles.source, reading->roles.target };
     reading->two_kinds = rv == 0 && (reading->reader.bipartite ||
                                      (reading->roles.header &&
@@ -512,6 +652,9 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
         rv = edges_read_rows(reading);
     found->edge_rows = edges->rows;
     found->shared_ids = reading->kinds.shared;
+    if (rv == 0 && edges->rows == 0 && options->graph != NULL)
+        rv = error_set(error, TR_EFORMAT, "%s: no edge is of graph '%s'", options->edges,
+                       options->graph);
     if (rv == 0 && edges->rows == 0)
         rv = error_set(error, TR_EFORMAT, "%s: holds no edge, only a header", options->edges);
     if (rv == 0 && edges->pairs.count == 0)
@@ -522,6 +665,8 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
     if (rv == 0 && (options->no_value == NULL || options->no_value[0] != '\0'))
         edges_doubt_ends(reading, known);
     end_kinds_fini(&reading->kinds);
+    end_signs_fini(&reading->signs);
+    node_graphs_fini(&reading->node_graphs);
     value_reader_fini(&reading->values);
     table_roles_fini(&reading->roles);
     if (reading->reader.text.path != NULL)

@@ -70,6 +70,8 @@ struct table_options {
     /* Words of nodes that stand for no value beside those that programs write, with commas between
      * them; "": none does, those included; NULL: those of programs alone. */
     const char *no_value;
+    const char *source_prefix, *target_prefix; /* before the names of ends; NULL: nothing */
+    const char *graph;    /* whose rows are read, where a column says it; NULL: all rows */
     char label_separator; /* between the labels of a node; 0: a node has one */
     /* Of the rows of nodes, in a file of their own (node_features.h); NULL: in their columns. */
     const char *node_features;
@@ -95,7 +97,9 @@ struct table_column {
     char doubted[TABLE_DOUBTED_MAX];
     char alike
         [TABLE_DOUBTED_MAX]; /* two values that differ in small and capital letters; "": none */
-    uint64_t doubted_line;   /* the first of them */
+    char separator; /* what seems to stand between several values in one; 0: nothing does */
+    char several[TABLE_DOUBTED_MAX]; /* the first of these */
+    uint64_t doubted_line;           /* the first of them */
     uint64_t doubted_rows;
     uint64_t odd_line; /* the first that makes texts of what is meant as numbers; 0: none */
 };
@@ -118,6 +122,7 @@ struct table_found {
     uint64_t doubted_end_edges;
     uint64_t shared_ids;  /* numbers in both columns of ends, where these are of two kinds */
     bool says_undirected; /* the edges are, by the first line or the first row */
+    bool maybe_two_kinds; /* numbers in two columns without names look so */
     bool triples; /* the first row, without a header, has words in its first three columns */
     struct node_features_found features; /* of options->node_features */
 };

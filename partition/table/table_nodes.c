@@ -7,6 +7,7 @@
 
 #include "partition/table/node_ids.h"
 #include "partition/table/node_values.h"
+#include "partition/table/row_graph.h"
 #include "runtime/base/crc32c.h"
 
 void table_nodes_fini(struct table_nodes *nodes)
@@ -86,6 +87,11 @@ static int nodes_begin(struct table_nodes *nodes, struct table_reader *reader,
     return rv;
 }
 
+static bool is_wanted(const struct table_nodes *nodes, const struct table_reader *reader)
+{
+    return row_graph_is_wanted(reader->fields, nodes->roles.graph, nodes->options->graph);
+}
+
 /* Whether a pass over all rows has to say what the column holds. */
 static bool is_surveyed(const struct node_column *column)
 {
@@ -102,6 +108,9 @@ static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
         rv = table_reader_refuse_header(reader, reader->fields);
         if (rv != 0)
             return rv;
+        if (!is_wanted(nodes, reader))
+            continue;
+        waiting->of_graphs = nodes->roles.graph != 0 && nodes->options->graph == NULL;
         rv = node_ids_take(waiting, reader, &reader->fields[nodes->roles.id - 1]);
         if (rv != 0)
             return rv;
@@ -138,6 +147,9 @@ static int nodes_survey(struct table_nodes *nodes, struct id_map *ids, struct ta
         table_reader_close(&reader);
     }
     free(waiting);
+    if (rv == 0 && nodes->rows == 0 && nodes->options->graph != NULL)
+        rv = error_set(error, TR_EFORMAT, "%s: no node is of graph '%s'", nodes->options->nodes,
+                       nodes->options->graph);
     if (rv == 0 && nodes->rows == 0)
         rv = error_set(error, TR_EFORMAT, "%s: holds no node, only a header",
                        nodes->options->nodes);
@@ -224,9 +236,11 @@ static int take_rows(struct table_nodes *nodes, struct table_reader *reader,
     uint64_t at = 0;
     int rv;
     while ((rv = table_reader_next(reader)) == 0) {
+        checksum = checksum_row(checksum, reader);
+        if (!is_wanted(nodes, reader))
+            continue;
         if (at == nodes->rows)
             return nodes_changed(reader);
-        checksum = checksum_row(checksum, reader);
         for (uint32_t i = 0; rv == 0 && i < nodes->count; i++) {
             if (node_column_has_numbers(&nodes->columns[i]))
                 rv = take_numbers(nodes, reader, i, at);
@@ -303,6 +317,8 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         told[i].odd_line = node_column_odd_line(column);
         told[i].doubted_line = column->doubted_line;
         told[i].doubted_rows = column->doubted_rows;
+        told[i].separator = column->separator;
+        memcpy(told[i].several, column->several, sizeof told[i].several);
         memcpy(told[i].alike, column->alike, sizeof told[i].alike);
         memcpy(told[i].doubted, column->doubted, sizeof told[i].doubted);
         told[i].values = column->role == TABLE_VECTORS ? column->width : column->num_values;

@@ -15,6 +15,7 @@ static const char *const ID_NAMES[] = { "id", "nodeid", "node", NULL };
 /* Where none is called so, and the first column is not called as "user_id" is. */
 static const char *const OTHER_ID_NAMES[] = { "key", "uuid", "name", NULL };
 static const char *const LABEL_NAMES[] = { "label", "labels", "class", NULL };
+static const char *const GRAPH_NAMES[] = { "graphid", "graphindex", "graphidx", NULL };
 static const char *const SPLIT_NAMES[] = { "split", NULL };
 static const char *const MASK_NAMES[VALUE_MASKS][5] = {
     { "train", "trainmask", "istrain", NULL },
@@ -152,6 +153,16 @@ static int roles_choose(const struct table_roles *roles, struct table_reader *re
     return rv != 0 ? table_reader_fail(reader, rv, "%s", inner.text) : 0;
 }
 
+/* The column that says of which graph a row is, unless it has another role. */
+static void roles_find_graph(struct table_roles *roles, const struct table_reader *reader)
+{
+    roles->graph = roles->header ? find_called(&reader->names, GRAPH_NAMES) : 0;
+    if (roles->graph != 0 && roles->roles[roles->graph - 1] != TABLE_DROPPED)
+        roles->graph = 0;
+    if (roles->graph != 0)
+        roles->roles[roles->graph - 1] = TABLE_GRAPH;
+}
+
 /* Names that people give are those that are found among three columns or more; two columns of any
  * names are the ends of an edge. */
 static bool ends_are_known(const struct column_names *columns, const struct table_edge_names *names)
@@ -196,8 +207,10 @@ int table_roles_of_edges(struct table_roles *roles, struct table_reader *reader,
         rv = roles_give(roles, reader, roles->weight, TABLE_WEIGHT);
     if (rv == 0)
         rv = roles_give(roles, reader, roles->time, TABLE_TIME);
-    if (rv == 0)
+    if (rv == 0) {
+        roles_find_graph(roles, reader);
         return 0;
+    }
 fail:
     table_roles_fini(roles);
     return rv;
@@ -229,8 +242,13 @@ static bool is_row_number(const char *name)
 static int roles_give_features(struct table_roles *roles, struct table_reader *reader,
                                const char *list)
 {
-    if (list != NULL)
-        return roles_give_listed(roles, reader, list, TABLE_NUMBERS);
+    if (list != NULL) {
+        int rv = roles_give_listed(roles, reader, list, TABLE_NUMBERS);
+        if (rv == 0)
+            roles_find_graph(roles, reader);
+        return rv;
+    }
+    roles_find_graph(roles, reader);
     for (uint32_t i = 0; i < roles->count; i++) {
         if (roles->roles[i] == TABLE_DROPPED &&
             !(roles->header && is_row_number(reader->names.names[i])))

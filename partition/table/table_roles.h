@@ -30,6 +30,7 @@ enum table_role {
     TABLE_LABEL_FLAG, /* one of several columns of labels: 0 or 1 */
     TABLE_LABEL_SETS, /* several labels a node, with separators between them */
     TABLE_VECTORS,    /* lists of numbers, a number of the features for each place */
+    TABLE_GRAPH,      /* of which graph a row is */
 };
 
 enum table_header { TABLE_HEADER_FIND, TABLE_HEADER_YES, TABLE_HEADER_NO };
@@ -52,6 +53,7 @@ struct table_roles {
     uint32_t id;            /* columns from 1; 0: none */
     uint32_t source, target, weight, time;
     uint32_t labels, split, masks[3];
+    uint32_t graph;
 };
 
 /* label_sets: the column of labels has several a node. The reader's first line is looked at, not skipped; a comment before it is the header where its

@@ -69,6 +69,13 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
         assert report.num_classes == classes
     with pytest.raises(ValueError, match="holds a comma"):
         raw.import_table(tmp_path / "links.csv", tmp_path / "no", no_value=["a,b"])
+    (tmp_path / "graphs.csv").write_text("graph_id,src,dst\n0,0,1\n1,0,1\n1,1,2\n")
+    with pytest.raises(troupe.BadFormat, match="another graph.*graph"):
+        raw.import_table(tmp_path / "graphs.csv", tmp_path / "no")
+    report = raw.import_table(
+        tmp_path / "graphs.csv", tmp_path / "graph", graph="1", source_prefix="u"
+    )
+    assert report.edge_rows == 2
     (tmp_path / "links.txt").write_text("0 1\n1 2\n2 2\n")
     report = raw.import_edges(tmp_path / "links.txt", tmp_path / "edges", loops="drop")
     assert report.self_loops == 1 and report.largest_id == 2

@@ -180,6 +180,9 @@ def import_table(
     missing: str = "error",
     no_value: Sequence[str] | None = None,
     unknown: str = "error",
+    source_prefix: str | None = None,
+    target_prefix: str | None = None,
+    graph: str | None = None,
     node_features: Path | None = None,
     feature_base: int | None = None,
     rows: str = "smaller",
@@ -200,6 +203,9 @@ def import_table(
     no_value : words that stand for no value in the nodes table, beside those that programs write
         (NA, NaN, null, None, ``?`` ...); empty: none does, those included; None: those alone.
     unknown : a node that only edges have: "error" or "add".
+    source_prefix, target_prefix : texts before the IDs of each end, so that one number in both
+        columns is two nodes.
+    graph : the one graph to read, where a column ``graph_id`` says of which each row is.
     node_features, feature_base, rows : as of `import_edges`, in the order of the nodes table, in
         place of features of columns.
     """
@@ -226,6 +232,9 @@ def import_table(
         missing=_number("TR_TABLE_MISSING_", missing, "missing"),
         no_value=_words(no_value),
         unknown=_number("TR_TABLE_UNKNOWN_", unknown, "unknown"),
+        source_prefix=source_prefix,
+        target_prefix=target_prefix,
+        graph=graph,
         node_features=node_features,
         feature_base=_feature_base(feature_base),
         rows=_number("TR_ROWS_", rows, "rows"),

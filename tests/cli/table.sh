@@ -76,23 +76,22 @@ expect "words in a third column are hinted at" \
 printf '%% bip weighted\n1 1 5\n2 1 3\n' >"$work/out.bip"
 troupe import table --edges "$work/out.bip" --out "$work/bip" --quiet
 expect "a file that says that it is bipartite has two kinds of numbers" \
-    says "^hint  *1 number is in both columns 1 and 2, .*(sed '/^%/!s/^/u/' EDGES"
+    says "^hint  *1 number is in both columns 1 and 2, .*--source-prefix u"
 troupe import edges "$work/out.bip" --out "$work/bip" --replace --quiet
 expect "of which import edges says so too" \
-    says "^hint  *columns 1 and 2 number two kinds of things, .* with .troupe import table. (sed '/^%/!s/^/u/' FILE"
+    says "^hint  *columns 1 and 2 number two kinds of things, .* with .troupe import table --edges FILE --source-prefix u."
 printf 'userId,movieId\n1,1\n2,1\n' >"$work/pairs.csv"
 troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
-expect "and of columns by their names" says "^hint  *columns 1 and 2 number two kinds .* (sed '2,[$]s/^/u/' FILE"
+expect "and of columns by their names" says "^hint  *columns 1 and 2 number two kinds .* --source-prefix u."
 printf 'userId,movieId\n1,11\n2,12\n' >"$work/pairs.csv"
 troupe import edges "$work/pairs.csv" --out "$work/bip" --replace --quiet
 expect "and not where no number is in both" sh -c "! grep -q 'two kinds' '$work/out'"
 printf 'userId,movieId,rating\n1,1,4\n1,2,3\n2,1,4\n' >"$work/ratings.csv"
 troupe import table --edges "$work/ratings.csv" --source userId --target movieId --out "$work/ratings" --quiet
 expect "numbers that are IDs of two kinds are hinted at" \
-    says "^hint  *2 numbers are in both 'userId' and 'movieId', and each is one node: .* write a letter before the numbers"
-sed '2,$s/^/u/' "$work/ratings.csv" >"$work/letters.csv"
-troupe import table --edges "$work/letters.csv" --source userId --target movieId --out "$work/letters" --quiet
-expect "and are not, with the letters that it names" sh -c "grep -q 'nodes  *4$' '$work/out' && ! grep -q ^hint '$work/out'"
+    says "^hint  *2 numbers are in both 'userId' and 'movieId', and each is one node: .* import again with --source-prefix u"
+troupe import table --edges "$work/ratings.csv" --source userId --target movieId --source-prefix u --out "$work/letters" --quiet
+expect "and are not, with the prefix that it names" sh -c "grep -q 'nodes  *4$' '$work/out' && ! grep -q ^hint '$work/out'"
 for name in web.graph web.metis web.npy; do
     printf '3 2\n2\n1 3\n2\n' >"$work/$name"
     troupe import table --edges "$work/$name" --out "$work/made/raw" --quiet

@@ -20,6 +20,7 @@ cli_shell_tests = \
     tests/cli/few_labels.sh \
     tests/cli/generate.sh \
     tests/cli/goldens.sh \
+    tests/cli/guesses.sh \
     tests/cli/hang.sh \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
