@@ -39,6 +39,11 @@ static const struct option_spec OPTIONS[] = {
       .offset = offsetof(struct inspect_values, ids.nodes),
       .metavar = "IDS",
       .help = "show these nodes of a partitioned graph, by their global IDs" },
+    { .name = "own-ids",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct inspect_values, ids.own_nodes),
+      .metavar = "IDS",
+      .help = "the same by the user's own IDs: names, or numbers as they were imported" },
     { .name = "node-type",
       .kind = OPTION_TEXT,
       .offset = offsetof(struct inspect_values, ids.node_type),
@@ -672,7 +677,8 @@ static int cmd_inspect_run(const struct invocation *invocation, const void *opaq
     struct tr_error error = TR_ERROR_INIT;
     struct report report;
     report_init(&report, values->json);
-    bool single = values->ids.nodes.count > 0 || values->ids.edges.count > 0;
+    bool single = values->ids.nodes.count > 0 || values->ids.edges.count > 0 ||
+                  values->ids.own_nodes != NULL;
     int rv = single             ? inspect_path_ids(&report, path, &values->ids, &error)
              : names_book(path) ? inspect_book(&report, path, &error)
                                 : inspect_path(&report, path, &error);
@@ -688,6 +694,7 @@ static const char *const EXAMPLES[] = {
     "troupe inspect parts/graph.json --json",
     "troupe inspect parts --node-type paper --nodes 0,17",
     "troupe inspect parts --edges 5",
+    "troupe inspect parts --own-ids alice,bob",
     "troupe inspect run",
     "troupe inspect run/checkpoints",
     "troupe inspect run/checkpoints/checkpoint-40",

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/inspect_ids.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <troupe/book.h>
 #include <troupe/graph.h>
 #include <troupe/query.h>
 #include <troupe/session.h>
+
+#include "cli/own_ids.h"
 
 struct looking {
     struct report *report;
@@ -21,6 +26,26 @@ static int original_node(const struct looking *l, uint32_t ntype, uint64_t id, u
     return tr_graph_original_ids(l->graph, ntype, &id, 1, TR_WAIT_FOREVER, original, error);
 }
 
+/* Adds a node's ID as the user has it, where that is not its original ID. */
+static int report_own_id(const struct looking *l, const char *key, const char *label,
+                         uint32_t ntype, uint64_t original, struct tr_error *error)
+{
+    struct own_ids own;
+    char *text;
+    int rv = own_ids_init(&own, l->book, ntype, error);
+    if (rv != 0 || !own_ids_differ(&own))
+        return rv;
+    if (!own.named) {
+        report_count(l->report, key, label, original + own.first_id);
+        return 0;
+    }
+    rv = own_ids_text(&own, original, &text, error);
+    if (rv == 0)
+        report_text(l->report, key, label, text);
+    free(text);
+    return rv;
+}
+
 static int report_node(const struct looking *l, uint32_t ntype, uint64_t id, struct tr_error *error)
 {
     uint64_t original;
@@ -35,10 +60,11 @@ static int report_node(const struct looking *l, uint32_t ntype, uint64_t id, str
     report_row(l->report, "nodes");
     report_count(l->report, "node", "node", id);
     report_count(l->report, "original_id", "original ID", original);
+    rv = report_own_id(l, "own_id", "own ID", ntype, original, error);
     report_count(l->report, "part", "partition", part);
     report_count(l->report, "in_degree", "in-degree", in);
     report_count(l->report, "out_degree", "out-degree", out);
-    return 0;
+    return rv;
 }
 
 /* Reports the in-degree of the node along each edge type that goes into it. */
@@ -63,10 +89,39 @@ static int report_in_edges(const struct looking *l, uint32_t ntype, uint64_t id,
     return rv;
 }
 
+/* Adds the nodes of a list with commas to those that are global IDs. A name with commas stands
+ * alone. */
+static int find_own_nodes(const struct looking *l, uint32_t ntype, struct count_list *nodes,
+                          struct tr_error *error)
+{
+    struct own_ids own;
+    uint64_t global;
+    char *copy = strdup(l->ids->own_nodes), *rest = copy, *name;
+    if (copy == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the IDs of nodes");
+    int rv = own_ids_init(&own, l->book, ntype, error);
+    if (rv == 0 && strchr(copy, ',') != NULL && own.named &&
+        own_ids_find(&own, copy, &global, NULL) == 0) {
+        nodes->values[nodes->count++] = global;
+        rest = NULL;
+    }
+    while (rv == 0 && (name = strsep(&rest, ",")) != NULL) {
+        if (nodes->count == OPTION_LIST_MAX)
+            rv = tr_error_set(error, TR_ETOOBIG, "--own-ids: more than %d nodes", OPTION_LIST_MAX);
+        if (rv == 0)
+            rv = own_ids_find(&own, name, &global, error);
+        if (rv == 0)
+            nodes->values[nodes->count++] = global;
+    }
+    free(copy);
+    return rv;
+}
+
 static int report_nodes(const struct looking *l, uint32_t ntype, struct tr_error *error)
 {
-    const struct count_list *nodes = &l->ids->nodes;
-    int rv = 0;
+    struct count_list all = l->ids->nodes;
+    const struct count_list *nodes = &all;
+    int rv = l->ids->own_nodes != NULL ? find_own_nodes(l, ntype, &all, error) : 0;
     for (uint32_t i = 0; i < nodes->count && rv == 0; i++)
         rv = report_node(l, ntype, nodes->values[i], error);
     for (uint32_t i = 0; i < nodes->count && rv == 0; i++)
@@ -96,11 +151,14 @@ static int report_edge(const struct looking *l, uint32_t number, const struct tr
     report_count(l->report, "destination", "destination", destination);
     report_count(l->report, "original_source", "original source", from);
     report_count(l->report, "original_destination", "original destination", to);
+    rv = report_own_id(l, "own_source", "own source", etype->src_ntype, from, error);
+    if (rv == 0)
+        rv = report_own_id(l, "own_destination", "own destination", etype->dst_ntype, to, error);
     /* They need not be stored. */
     if (tr_book_original_edge_ids(l->book, number, id, 1, &original, NULL) == 0)
         report_count(l->report, "original_id", "original ID", original);
     report_count(l->report, "part", "partition", part);
-    return 0;
+    return rv;
 }
 
 static int report_edges(const struct looking *l, uint32_t number, struct tr_error *error)
@@ -120,7 +178,8 @@ static int find_types(const struct looking *l, uint32_t *ntype, uint32_t *etype,
 {
     const struct inspect_ids *ids = l->ids;
     *ntype = *etype = 0;
-    if (ids->nodes.count > 0 && ids->node_type == NULL && l->info.num_ntypes > 1)
+    if ((ids->nodes.count > 0 || ids->own_nodes != NULL) && ids->node_type == NULL &&
+        l->info.num_ntypes > 1)
         return tr_error_set(error, TR_EINVAL, "--nodes of which type? give --node-type");
     if (ids->edges.count > 0 && ids->edge_type == NULL && l->info.num_etypes > 1)
         return tr_error_set(error, TR_EINVAL, "--edges of which type? give --edge-type");
@@ -130,7 +189,7 @@ static int find_types(const struct looking *l, uint32_t *ntype, uint32_t *etype,
     return rv;
 }
 
-static int look(struct looking *l, const char *path, struct tr_error *error)
+static int look_at_ids(struct looking *l, const char *path, struct tr_error *error)
 {
     struct tr_session_options options;
     struct tr_session *session;
@@ -145,7 +204,7 @@ static int look(struct looking *l, const char *path, struct tr_error *error)
     if (rv != 0)
         return rv;
     rv = tr_graph_open(session, path, TR_WAIT_FOREVER, &l->graph, error);
-    if (rv == 0 && l->ids->nodes.count > 0)
+    if (rv == 0 && (l->ids->nodes.count > 0 || l->ids->own_nodes != NULL))
         rv = report_nodes(l, ntype, error);
     if (rv == 0 && l->ids->edges.count > 0)
         rv = report_edges(l, etype, error);
@@ -163,7 +222,7 @@ int inspect_ids(struct report *report, const char *path, const struct inspect_id
         return rv;
     rv = tr_book_info(l.book, &l.info, error);
     if (rv == 0)
-        rv = look(&l, path, error);
+        rv = look_at_ids(&l, path, error);
     tr_book_close(l.book);
     return rv;
 }

@@ -16,6 +16,7 @@
 struct inspect_ids {
     const char *node_type, *edge_type;
     struct count_list nodes, edges;
+    const char *own_nodes; /* nodes by the user's own IDs, with commas between them; NULL: none */
 };
 
 /* path: of a book. Maps the files of its partitions, all of which must be here. */

@@ -118,6 +118,21 @@ static int read_names(struct run_config *config, const struct tr_train_options *
     return 0;
 }
 
+/* What `layers` layers draw where that was not said: the usual ones of two are the last of them, and
+ * each before draws fewer, since its nodes are more. */
+static void choose_fanouts(int32_t *fanout, uint32_t layers, const int32_t usual[LAYERS_UNSAID])
+{
+    static const int32_t BEFORE[] = { 2, 3,
+                                      5 }; /* those before the fifth layer from the end draw 2 */
+    const uint32_t known = sizeof BEFORE / sizeof *BEFORE;
+    for (uint32_t i = 0; i < layers; i++) {
+        const uint32_t behind = layers - 1 - i; /* layers behind it */
+        fanout[i] = behind < LAYERS_UNSAID           ? usual[LAYERS_UNSAID - 1 - behind]
+                    : behind < LAYERS_UNSAID + known ? BEFORE[known - 1 - (behind - LAYERS_UNSAID)]
+                                                     : BEFORE[0];
+    }
+}
+
 /* Layers are chosen where neither their number nor what they draw was named. */
 static int read_layers(struct run_config *config, const struct tr_train_options *from,
                        struct tr_error *error)
@@ -137,7 +152,10 @@ static int read_layers(struct run_config *config, const struct tr_train_options 
                                              LAYERS_UNSAID * sizeof *from->fanout) == 0;
     config->model.layers = layers;
     /* Beyond the layers they are 0, as the command leaves them. */
-    memcpy(config->fanout, from->fanout, layers * sizeof *from->fanout);
+    if (layers > LAYERS_UNSAID && memcmp(from->fanout, defaults.fanout, sizeof from->fanout) == 0)
+        choose_fanouts(config->fanout, layers, defaults.fanout);
+    else
+        memcpy(config->fanout, from->fanout, layers * sizeof *from->fanout);
     return 0;
 }
 

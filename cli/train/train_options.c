@@ -8,8 +8,6 @@
 
 /* Two hidden layers, and the last one. */
 #define RESIDUAL_LAYERS 3
-/* As many as the default of options.fanout has. */
-#define USUAL_LAYERS 2
 
 #define AT(field) offsetof(struct train_values, field)
 
@@ -60,7 +58,7 @@ const struct option_spec train_options[] = {
       .min = -1,
       .max = INT32_MAX,
       .help = "neighbours to draw for a node, a number for each layer, the input layer's first; "
-              "-1: all; otherwise 10,25, or chosen without --epochs" },
+              "-1: all; otherwise ...,5,10,25, or chosen without --epochs" },
     { .name = "etype-fanout",
       .field = "options.etype_fanout",
       .kind = OPTION_TEXT,
@@ -420,8 +418,8 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
                          struct tr_error *error)
 {
     uint32_t layers = values->layers == 0 ? values->fanout.count : (uint32_t)values->layers;
-    /* The library knows what draws how much where nothing was said of it, or the usual number. */
-    if (values->fanout.count == 0 && (layers == 0 || layers == USUAL_LAYERS)) {
+    /* The library knows what each layer draws where nothing was said of it. */
+    if (values->fanout.count == 0) {
         options->num_layers = layers == 0 ? TR_TRAIN_COUNT_CHOSEN : layers;
         return 0;
     }
@@ -559,8 +557,8 @@ int train_configure(const struct train_values *values, struct tr_train_options *
     if (rv == 0 && values->residual && (chosen || options->num_layers < RESIDUAL_LAYERS))
         rv = tr_error_set(error, TR_EINVAL,
                           "--residual changes hidden layers after the first, so it needs %d layers "
-                          "at least; give --fanout a number for each",
-                          RESIDUAL_LAYERS);
+                          "at least; give --layers %d",
+                          RESIDUAL_LAYERS, RESIDUAL_LAYERS);
     if (rv == 0 && values->normalise && values->no_normalise)
         rv = tr_error_set(error, TR_EINVAL,
                           "--normalise and --no-normalise are opposites; give one of them");

@@ -74,8 +74,10 @@ struct tr_train_options {
     const char *run;   /* the run's folder */
     bool replace;      /* the run that is there */
     const char *model; /* "sage", "gcn", "rgcn" or "gat"; NULL: "sage", or chosen with the epochs */
-    uint32_t num_layers;           /* or TR_TRAIN_COUNT_CHOSEN */
-    int32_t fanout[TR_LAYERS_MAX]; /* the input layer's first; TR_FANOUT_ALL: every neighbour */
+    uint32_t num_layers; /* or TR_TRAIN_COUNT_CHOSEN */
+    /* The input layer's first; TR_FANOUT_ALL: every neighbour. Left as it is, more than two layers draw
+     * 5, 3 and then 2 before the 10 and 25 of the last two. */
+    int32_t fanout[TR_LAYERS_MAX];
     uint32_t hidden;
     uint32_t batch_size;
     uint32_t epochs; /* TR_TRAIN_EPOCHS_CHOSEN */

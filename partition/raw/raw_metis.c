@@ -183,10 +183,12 @@ int raw_open_metis(const char *path, const struct raw_options *options, struct r
                   &file.node_weights, error);
     if (rv == 0)
         rv = give(graph, "weight", true, 0, &file.weights, error);
-    if (rv == 0)
+    if (rv == 0) {
+        graph->first_id = 1;
         *out = graph;
-    else
+    } else {
         raw_close(graph);
+    }
     free(file.node_sizes);
     free(file.node_weights);
     free(file.weights);

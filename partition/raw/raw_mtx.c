@@ -161,9 +161,10 @@ int raw_open_mtx(const char *path, const struct raw_options *options, struct raw
         rv = raw_memory_table(graph, "weight", true, TR_F32, 0, matrix.weights, error);
         matrix.weights = NULL;
     }
-    if (rv == 0)
+    if (rv == 0) {
+        graph->first_id = 1;
         *out = graph;
-    else
+    } else
         raw_close(graph);
 out:
     free(matrix.weights);

@@ -12,7 +12,8 @@ import pytest
 from conftest import run_command
 
 import troupe
-from troupe import raw
+from troupe import partitioning, raw
+from troupe.book import load_partition_book
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -69,8 +70,14 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
         assert report.num_classes == classes
     with pytest.raises(ValueError, match="holds a comma"):
         raw.import_table(tmp_path / "links.csv", tmp_path / "no", no_value=["a,b"])
+    (tmp_path / "ones.mtx").write_text(
+        "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n"
+    )
+    raw.import_edges(tmp_path / "ones.mtx", tmp_path / "ones")
+    partitioning.partition(tmp_path / "ones", tmp_path / "parts", 1, method="random", name="g")
+    assert load_partition_book(tmp_path / "parts" / "g.json")[0].first_id() == 1
     (tmp_path / "graphs.csv").write_text("graph_id,src,dst\n0,0,1\n1,0,1\n1,1,2\n")
-    with pytest.raises(troupe.BadFormat, match="another graph.*graph"):
+    with pytest.raises(troupe.errors.BadFormat, match="another graph.*graph"):
         raw.import_table(tmp_path / "graphs.csv", tmp_path / "no")
     report = raw.import_table(
         tmp_path / "graphs.csv", tmp_path / "graph", graph="1", source_prefix="u"

@@ -61,11 +61,13 @@ class PartitionBook:
         ntypes, etypes = [], []
         self._num_nodes: list[int] = []
         self._num_edges: list[int] = []
+        self._first_ids: list[int] = []
         for i in range(info.num_ntypes):
             ntype = made("tr_ntype_info")
             call(lib.tr_book_ntype, self._book, i, ntype)
             ntypes.append(text(ntype.name))
             self._num_nodes.append(ntype.num_nodes)
+            self._first_ids.append(ntype.first_id)
         for i in range(info.num_etypes):
             etype = made("tr_etype_info")
             call(lib.tr_book_etype, self._book, i, etype)
@@ -124,6 +126,10 @@ class PartitionBook:
     def num_edges(self, etype: EtypeName = None) -> int:
         """Edges of a type, or of all."""
         return sum(self._num_edges) if etype is None else self._num_edges[self.types.etype(etype)]
+
+    def first_id(self, ntype: str | None = None) -> int:
+        """The user's ID of the node whose original ID is 0: 1 where a text counts from 1."""
+        return self._first_ids[self.types.ntype(ntype)]
 
     def metadata(self) -> list[dict[str, int]]:
         """For each partition its number and the nodes and edges that it owns."""

@@ -325,7 +325,10 @@ class DistGraph:
         return number, ids_of(ids, self._num_nodes[number], self.types.node_name(number))
 
     def orig_ids(self, ntype: str | None = None, ids: Any = None) -> Any:
-        """The user's own IDs of nodes.
+        """The original IDs of nodes, which count from 0 as the rows of the user's arrays do.
+
+        Where the imported text counts from 1, ``book.first_id(ntype)`` says so, and the text's IDs
+        are these plus that.
 
         Parameters
         ----------

@@ -178,6 +178,33 @@ done
 expect "predictions have the IDs of the text" \
     [ "$(sed -n '2s/,.*//p;$s/,.*//p' "$work/predicted.csv" | tr '\n' ' ')" = "1 40 " ]
 expect "as JSON lines too" [ "$(sed -n '1s/,.*//p;$s/,.*//p' "$work/predicted.jsonl" | tr '\n' ' ')" = '{"node":1 {"node":40 ' ]
+global=$("$TROUPE" inspect "$work/ones-parts" --own-ids 7 --json 2>"$work/err" | sed 's/.*{"nodes":\[{"node":\([0-9]*\),"original_id":6,"own_id":7,.*/\1/')
+troupe inspect "$work/ones-parts" --nodes "${global:-none}" --json
+expect "a node is found by the ID of the text, and shows it" says '"original_id":6,"own_id":7,'
+troupe inspect "$work/ones-parts" --edges 0 --json
+expect "an edge's ends have it" says '"original_source":\([0-9]*\),.*"own_source":[0-9]*,"own_destination":'
+troupe inspect "$work/ones-parts" --own-ids 0
+expect "what is below the first ID is no node" fails_with "no node has the ID '0'"
+# Files whose format counts from 1.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n5 5 3\n1 2\n2 3\n5 1\n' >"$work/five.mtx"
+printf '5 3\n2 5\n1 3\n2\n\n1\n' >"$work/five.graph"
+for file in five.mtx five.graph; do
+    troupe partition "$work/$file" --parts 2 --method random --name five --out "$work/$file-direct" --quiet
+    troupe import edges "$work/$file" --out "$work/$file-raw" --quiet
+    troupe inspect "$work/$file-raw" --json
+    expect "$file counts from 1" says '"nodes":5,"first_id":1}'
+    troupe partition "$work/$file-raw" --parts 2 --method random --name five --out "$work/$file-parts" --quiet
+    expect "and so do its partitions, imported or not" cmp -s "$work/$file-direct/five.json" "$work/$file-parts/five.json"
+    troupe verify "$work/$file-direct" "$work/$file" --quiet
+    expect "which are those of the file" exited 0
+    troupe inspect "$work/$file-parts" --own-ids 5 --json
+    expect "whose last node is 5" says '"original_id":4,"own_id":5,'
+done
+troupe partition "$work/named" --parts 2 --method random --name named --out "$work/named-parts" --quiet
+troupe inspect "$work/named-parts" --own-ids c,a --json
+expect "names find nodes too, in the order asked" says '^{"nodes":\[{"node":[0-9]*,"original_id":2,"own_id":"c",.*"original_id":0,"own_id":"a",'
+troupe inspect "$work/named-parts" --own-ids zoe
+expect "and one that nobody has is named" fails_with "no node has the ID 'zoe'"
 sed 's/"first_id": 1/"first_id": -1/' "$work/ones/metadata.json" >"$work/negative"
 cp "$work/negative" "$work/ones/metadata.json"
 troupe inspect "$work/ones"

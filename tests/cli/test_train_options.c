@@ -291,8 +291,9 @@ static void fanouts_are_one_a_layer(void **unused)
     } CASES[] = {
         { { "--run=r", "--fanout=5", NULL }, 1, "" },
         { { "--run=r", "--fanout=5,6,7", NULL }, 3, "" },
+        { { "--run=r", "--layers=3", NULL }, 3, "" },
+        { { "--run=r", "--layers=16", NULL }, 16, "" },
         { { "--run=r", "--layers=2", NULL }, 2, "" },
-        { { "--run=r", "--layers=3", NULL }, 0, "0 numbers for 3 layers" },
         { { "--run=r", "--layers=1", "--fanout=5,6" }, 0, "2 numbers for 1 layers" },
         { { "--run=r", "--layers=16", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" }, 16, "" },
         { { "--run=r", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", NULL }, 0, "at most 16" },

@@ -212,15 +212,16 @@ sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "and inference has what they have" says "\"accuracy\":$(cat "$work/accuracy")"
 troupe train "$graph" --run "$work/none" --residual --quiet
-expect "two layers have none that is residual" refuses_with "--residual changes hidden layers after the first, so it needs 3 layers at least; give --fanout a number for each"
-learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch
+expect "two layers have none that is residual" refuses_with "--residual changes hidden layers after the first, so it needs 3 layers at least; give --layers 3"
+learn --epochs 10 --layers 4 --norm batch
+expect "layers whose fanouts nobody names have some" sh -c "tr -d ' \n' <'$work/run/config.json' | grep -q '\"fanout\":\[3,5,10,25\]'"
 expect "models with batch normalisation learn" more "$(result test_accuracy)" 0.8
 sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 troupe infer "$graph" --run "$work/run" --exact --json --quiet
 expect "and inference has their running statistics" says "\"accuracy\":$(cat "$work/accuracy")"
 expect "which lie in the model's file" grep -aq 'layers.1.norm.running_var' "$work/run/model.safetensors"
 cp "$work/run/model.safetensors" "$work/normed"
-learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch --messages --codec --threads 1 --samplers 2
+learn --epochs 10 --layers 4 --norm batch --messages --codec --threads 1 --samplers 2
 expect "messages, codec and one thread change no byte of it" cmp -s "$work/run/model.safetensors" "$work/normed"
 learn --epochs 10 --layers 3 --fanout 5,5,5 --norm batch --trainers 2 --deal shuffle
 expect "two trainers, each with a batch, learn too" more "$(result test_accuracy)" 0.8
