@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include <troupe/batch.h>
+#include <troupe/link_prediction.h>
 
 #include "actors/data/sampled_batch.h"
 #include "api/internal.h"
@@ -120,6 +121,24 @@ int tr_batch_pairs(const struct tr_batch *batch, struct tr_pairs *pairs, struct 
     const struct tr_pairs full = { sizeof full,   from->etype,        from->count,
                                    from->sources, from->destinations, from->edge_ids };
     return sized_write(pairs, &full, sizeof full, "tr_pairs", error);
+}
+
+int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negatives,
+                       struct tr_error *error)
+{
+    const struct batch_pairs *from = &batch_mini(batch)->pairs;
+    if (from->num_negatives == 0)
+        return tr_error_set(error, TR_ENOENT,
+                            "the batch has no negatives: open its loader with links that say how "
+                            "many there are to be");
+    const struct tr_negatives full = { .size = sizeof full,
+                                       .num_negatives = from->num_negatives,
+                                       .count = from->count_negatives,
+                                       .destinations = from->negatives,
+                                       .negatives = from->shared_negatives != 0
+                                                        ? TR_NEGATIVES_OF_BATCH
+                                                        : TR_NEGATIVES_OF_PAIR };
+    return sized_write(negatives, &full, sizeof full, "tr_negatives", error);
 }
 
 const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype)

@@ -7,6 +7,7 @@
 
 #include <troupe/loader.h>
 
+#include "api/link_options.h"
 #include "api/sample_spec_of.h"
 #include "graph/bijection.h"
 #include "graph/sample.h"
@@ -166,6 +167,11 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     if (nodes_are_pairs(nodes) && o->batch_size > MSG_PAIRS_BATCH_MAX)
         return tr_error_set(error, TR_ERANGE, "batch_size: %u pairs or edges; give at most %u",
                             o->batch_size, MSG_PAIRS_BATCH_MAX);
+    const uint64_t batch_pairs = o->batch_size < nodes->count ? o->batch_size : nodes->count;
+    struct link_fields links;
+    rv = link_options_read(graph, nodes, batch_pairs, o->links, &links, error);
+    if (rv != 0)
+        return rv;
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
@@ -187,7 +193,9 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     }
     open->batch_size = o->batch_size;
     open->rank = o->rank;
-    open->flags = flags_of(o);
+    open->flags = flags_of(o) | links.flags;
+    open->num_negatives = links.num_negatives;
+    open->negative_ranks = links.negative_ranks;
     open->prefetch = o->prefetch;
     open->all_seeds = nodes->all_count;
     return 0;

@@ -24,6 +24,8 @@ libtr_api_la_SOURCES = \
     api/graph_metrics.c \
     api/group.c \
     api/internal.h \
+    api/link_options.c \
+    api/link_options.h \
     api/loader.c \
     api/loader_handle.h \
     api/loader_open.c \

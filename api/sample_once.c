@@ -16,6 +16,7 @@
 #include "actors/common/error_reply.h"
 #include "actors/data/proxy.h"
 #include "api/internal.h"
+#include "api/link_options.h"
 #include "api/sample_spec_of.h"
 #include "api/sized.h"
 #include "graph/alias.h"
@@ -591,6 +592,10 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
         rv = sized_read(&o, sizeof o, options, "tr_sample_options", error);
     if (rv == 0)
         rv = check_options(graph, &o, error);
+    struct link_fields links;
+    if (rv == 0)
+        rv = link_options_read(graph, o.pairs, o.pairs == NULL ? 0 : o.pairs->count, o.links,
+                               &links, error);
     if (rv == 0)
         rv = choose_trainer(graph, &trainer, error);
     if (rv != 0)
@@ -602,7 +607,9 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
                   .ntype = o.pairs != NULL ? 0 : o.ntype,
                   .flags = (o.edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
                            (o.original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
-                           (o.degrees ? MSG_LOADER_DEGREES : 0),
+                           (o.degrees ? MSG_LOADER_DEGREES : 0) | links.flags,
+                  .num_negatives = links.num_negatives,
+                  .negative_ranks = links.negative_ranks,
                   .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },
         .seeds = o.pairs != NULL ? o.pairs->ids : o.seeds,
         .spec = &o.spec->spec,

@@ -77,6 +77,13 @@ struct batch_pairs {
     uint32_t count;
     const uint32_t *sources, *destinations; /* [count] */
     const uint64_t *edge_ids; /* [count] per-type global IDs; NULL: pairs that need be no edges */
+    /* Seeds of the destination type that stand for destinations in pairs that are no edges: pair
+     * (i, j) goes from sources[i] to negatives[i * num_negatives + j] or, where all share them, to
+     * negatives[j]. */
+    uint32_t num_negatives;    /* of each pair; 0: none were asked for */
+    uint32_t shared_negatives; /* 1: all pairs have the same ones */
+    uint32_t count_negatives; /* count * num_negatives; where shared, num_negatives (0: no pairs) */
+    const uint32_t *negatives; /* [count_negatives], positions among the nodes */
 };
 
 struct mini_batch {

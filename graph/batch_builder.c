@@ -212,6 +212,17 @@ static uint32_t next_position(const struct batch_builder *builder, uint32_t ntyp
     return builder->types[ntype].nodes.num_ids;
 }
 
+/* An end of a pair: a seed of its own or, where each node is one seed, that of its node. */
+static int add_end(struct batch_builder *builder, uint32_t ntype, const uint64_t *id,
+                   uint32_t *position, struct error *error)
+{
+    uint32_t met = builder->plan->ends_once && *id < builder->graph.num_nodes[ntype]
+                       ? relabel_find(&builder->types[ntype].nodes, *id)
+                       : UINT32_MAX;
+    *position = met != UINT32_MAX ? met : next_position(builder, ntype);
+    return met != UINT32_MAX ? 0 : batch_builder_add_seeds(builder, ntype, id, NULL, 1, error);
+}
+
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error)
 {
@@ -233,17 +244,44 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
     uint64_t *ids = edge_ids == NULL ? NULL : space->edge_ids.data;
     if (edge_ids != NULL && num_pairs > 0)
         memcpy(ids + pairs->count, edge_ids, num_pairs * sizeof *ids);
-    *pairs = (struct batch_pairs){ 1, etype, pairs->count, sources, destinations, ids };
+    *pairs = (struct batch_pairs){ .given = 1,
+                                   .etype = etype,
+                                   .count = pairs->count,
+                                   .sources = sources,
+                                   .destinations = destinations,
+                                   .edge_ids = ids,
+                                   .num_negatives = builder->plan->num_negatives,
+                                   .shared_negatives = builder->plan->shared_negatives };
     for (uint32_t i = 0; i < num_pairs && rv == 0; i++) {
         /* Where both ends are of one type, the source's position comes first: pair after pair, so
          * that pieces of any length give the same positions. */
-        sources[pairs->count] = next_position(builder, type->src);
-        rv = batch_builder_add_seeds(builder, type->src, &ends[2 * (size_t)i], NULL, 1, error);
-        destinations[pairs->count] = next_position(builder, type->dst);
+        rv = add_end(builder, type->src, &ends[2 * (size_t)i], &sources[pairs->count], error);
         if (rv == 0)
-            rv = batch_builder_add_seeds(builder, type->dst, &ends[2 * (size_t)i + 1], NULL, 1,
-                                         error);
+            rv = add_end(builder, type->dst, &ends[2 * (size_t)i + 1], &destinations[pairs->count],
+                         error);
         pairs->count += rv == 0;
+    }
+    return rv;
+}
+
+int batch_builder_add_negatives(struct batch_builder *builder, const uint64_t *ids, uint32_t count,
+                                struct error *error)
+{
+    struct batch_pairs *pairs = &builder->out->batch.pairs;
+    struct vec *space = &builder->out->pair_space.negatives;
+    assert(pairs->given != 0 && builder->plan->ends_once);
+    uint32_t ntype = builder->graph.types->etypes[pairs->etype].dst;
+    size_t size = sizeof(uint32_t);
+    int rv = vec_reserve(space, pairs->count_negatives + (size_t)count, size,
+                         pairs->count_negatives * size);
+    if (rv != 0)
+        return error_set(error, rv, "batch %" PRIu64 ": no room for %" PRIu32 " nodes of no edge",
+                         builder->key.batch, count);
+    pairs->negatives = space->data;
+    for (uint32_t i = 0; i < count && rv == 0; i++) {
+        uint32_t *position = (uint32_t *)space->data + pairs->count_negatives;
+        rv = add_end(builder, ntype, &ids[i], position, error);
+        pairs->count_negatives += rv == 0;
     }
     return rv;
 }

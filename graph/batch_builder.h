@@ -107,7 +107,8 @@ struct batch_builder_answer {
 /* The edges of a type that the batch leaves out. */
 struct batch_builder_excluded {
     uint64_t count;
-    struct vec ids; /* uint64_t[count]: per-type global IDs, increasing from the first hop on */
+    struct vec
+        ids; /* uint64_t[count]: per-type global IDs in order, each once from the first hop on */
 };
 
 /* A piece of an answer as it came. */
@@ -143,6 +144,10 @@ struct batch_builder_plan {
     uint32_t features; /* name number, of all nodes; or BATCH_BUILDER_NO_TABLE */
     uint32_t labels;   /* name number, of the seeds of label_ntype; or BATCH_BUILDER_NO_TABLE */
     uint32_t label_ntype;
+    /* Of batches of pairs: an end that comes again is the seed that it was. */
+    bool ends_once;
+    uint32_t num_negatives; /* nodes for each pair, or for all of them; needs ends_once */
+    bool shared_negatives;
 };
 
 /* In the place of a label_ntype: the seeds of every type that has the table. */
@@ -231,20 +236,27 @@ int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, 
                                  const struct sample_row_fields *with, struct error *error);
 
 /* Appends pairs of nodes as seeds: pair i goes from ends[2 * i], of the edge type's source type,
- * to ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, and the
- * batch says at which positions they are. None at all makes a batch of pairs that has none.
+ * to ends[2 * i + 1], of its destination type. Each end is a seed of its own, as above, or, where
+ * the plan says so, each node is one seed, and the batch says at which positions they are. None at
+ * all makes a batch of pairs that has none.
  * edge_ids[num_pairs]: the edges that they are, which the batch keeps; NULL in all calls of a
  * batch, or in none. */
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
+
+/* Appends nodes of the edge type's destination type that stand for destinations of the batch's
+ * pairs, all of which were added before; in all as many as the plan says, in the order of the
+ * pairs. */
+int batch_builder_add_negatives(struct batch_builder *builder, const uint64_t *ids, uint32_t count,
+                                struct error *error);
 
 /* batch_builder_excluded.c: leaves edges of a type out of the whole batch, by their per-type global
  * IDs, before anything is drawn: a draw is as full as the other edges allow. Before the first hop;
  * in any order, repeats allowed. TR_ERANGE names what there is not. */
 int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const uint64_t *edge_ids,
                           uint64_t count, struct error *error);
-/* Puts them in order, before the first hop. */
-void batch_builder_order_excluded(struct batch_builder *builder);
+/* Each once, before the first hop. */
+void batch_builder_unify_excluded(struct batch_builder *builder);
 /* Those of a partition's edges: increasing IDs. */
 const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint32_t etype,
                                        uint32_t part, uint64_t *count);

@@ -47,7 +47,7 @@ bool batch_builder_weighs(const struct batch_builder *builder, uint32_t etype)
 int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
 {
     if (builder->hop == 0)
-        batch_builder_order_excluded(builder);
+        batch_builder_unify_excluded(builder);
     uint32_t *num_dst = builder->out->num_dst +
                         (size_t)batch_builder_layer(builder) * builder->num_ntypes;
     for (uint32_t t = 0; t < builder->num_ntypes; t++)

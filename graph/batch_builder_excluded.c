@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The edges that a batch leaves out, in every hop: a list for each edge type, by their IDs. It is
- * put in order when the first hop opens; until then edges may come in any order and several times.
+ * The edges that a batch leaves out, in every hop: a list for each edge type, by their IDs in
+ * order. Until the first hop opens, more may come in any order, and some several times.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,6 +9,38 @@
 
 #include "graph/batch_builder.h"
 #include "graph/excluded.h"
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_ordered(const uint64_t *ids, uint64_t count)
+{
+    bool ordered = true;
+    for (uint64_t i = 1; i < count; i++)
+        ordered &= ids[i - 1] <= ids[i];
+    return ordered;
+}
+
+/* Puts a piece of `more` IDs behind `count` in order, and among these. So each call takes its own
+ * time alone, however many there are in the end, where one sort of all would take more than a turn;
+ * what comes in order, as long lists do, is neither sorted nor moved. */
+static void merge_excluded(uint64_t *ids, uint64_t count, uint64_t more)
+{
+    if (!is_ordered(ids + count, more))
+        qsort(ids + count, more, sizeof *ids, compare_ids);
+    if (count == 0 || more == 0 || ids[count - 1] <= ids[count])
+        return;
+    uint64_t *piece = ids + count + more;
+    memcpy(piece, ids + count, more * sizeof *ids);
+    /* From the end on: what was there moves up before its place is taken. */
+    for (uint64_t to = count + more; more > 0; to--) {
+        bool old = count > 0 && ids[count - 1] > piece[more - 1];
+        ids[to - 1] = old ? ids[--count] : piece[--more];
+    }
+}
 
 int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const uint64_t *edge_ids,
                           uint64_t count, struct error *error)
@@ -27,7 +59,8 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
                              "batch %" PRIu64 ": edge %" PRIu64
                              " is to be left out, there are %" PRIu64 " of type %s",
                              builder->key.batch, edge_ids[i], num_edges, name);
-    if (vec_reserve(&excluded->ids, excluded->count + count, sizeof(uint64_t),
+    /* Room for the piece once more, which is merged from there. */
+    if (vec_reserve(&excluded->ids, excluded->count + 2 * count, sizeof(uint64_t),
                     excluded->count * sizeof(uint64_t)) != 0)
         return error_set(error, TR_ENOMEM,
                          "batch %" PRIu64 ": no memory to leave out %" PRIu64 " edges of type %s",
@@ -35,29 +68,16 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
     if (count > 0)
         memcpy((uint64_t *)excluded->ids.data + excluded->count, edge_ids,
                count * sizeof *edge_ids);
+    merge_excluded(excluded->ids.data, excluded->count, count);
     excluded->count += count;
     return 0;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-void batch_builder_order_excluded(struct batch_builder *builder)
+void batch_builder_unify_excluded(struct batch_builder *builder)
 {
     for (uint32_t e = 0; e < builder->num_etypes; e++) {
         struct batch_builder_excluded *excluded = &builder->excluded[e];
         uint64_t *ids = excluded->ids.data, count = 0;
-        if (excluded->count == 0)
-            continue;
-        /* Long lists come in order: sorting them would take more than a turn. */
-        bool ordered = true;
-        for (uint64_t i = 1; i < excluded->count; i++)
-            ordered &= ids[i - 1] <= ids[i];
-        if (!ordered)
-            qsort(ids, excluded->count, sizeof *ids, compare_ids);
         for (uint64_t i = 0; i < excluded->count; i++)
             if (count == 0 || ids[count - 1] != ids[i])
                 ids[count++] = ids[i];

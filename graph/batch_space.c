@@ -91,6 +91,7 @@ void batch_space_fini(struct batch_space *s)
     vec_fini(&s->pair_space.sources);
     vec_fini(&s->pair_space.destinations);
     vec_fini(&s->pair_space.edge_ids);
+    vec_fini(&s->pair_space.negatives);
     free(s->tables);
     free(s->table_space);
     free(s->blocks);
@@ -130,7 +131,7 @@ size_t batch_space_bytes(const struct batch_space *s)
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
     bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity +
-             s->pair_space.edge_ids.capacity;
+             s->pair_space.edge_ids.capacity + s->pair_space.negatives.capacity;
     for (uint32_t i = 0; i < s->room_tables; i++)
         bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;

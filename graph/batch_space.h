@@ -26,7 +26,7 @@ struct node_space {
 };
 
 struct pair_space {
-    struct vec sources, destinations, edge_ids;
+    struct vec sources, destinations, edge_ids, negatives;
 };
 
 struct batch_space {

@@ -50,6 +50,11 @@ static void hash_pairs(struct hash *hash, const struct batch_pairs *pairs)
     hash_word(hash, (uint64_t)pairs->etype << 32 | pairs->count);
     for (uint32_t i = 0; i < pairs->count; i++)
         hash_word(hash, (uint64_t)pairs->sources[i] << 32 | pairs->destinations[i]);
+    if (pairs->num_negatives == 0)
+        return;
+    hash_word(hash, (uint64_t)pairs->num_negatives << 32 | pairs->count_negatives);
+    for (uint32_t i = 0; i < pairs->count_negatives; i++)
+        hash_word(hash, pairs->negatives[i]);
 }
 
 int batch_digest(const struct mini_batch *batch, uint64_t *digest)

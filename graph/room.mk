@@ -40,6 +40,8 @@ libtr_graph_la_SOURCES = \
     graph/local_sample.h \
     graph/logarithm.c \
     graph/logarithm.h \
+    graph/negatives.c \
+    graph/negatives.h \
     graph/on_demand.c \
     graph/on_demand.h \
     graph/out_edges.c \

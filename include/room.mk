@@ -15,6 +15,7 @@ troupeinclude_HEADERS = \
     include/troupe/import.h \
     include/troupe/keys.h \
     include/troupe/launch.h \
+    include/troupe/link_prediction.h \
     include/troupe/loader.h \
     include/troupe/log.h \
     include/troupe/observe.h \

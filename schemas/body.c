@@ -461,6 +461,8 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .spec_bytes = head->spec_bytes,
         .seeds = seed_kind_given(head->seeds),
         .etype = head->etype,
+        .num_negatives = head->num_negatives,
+        .negative_ranks = head->negative_ranks,
     };
 }
 

@@ -347,6 +347,11 @@ struct msg_loader_open {
     /* The types of seeds of several, whose sum is num_seeds; ntype and ranks are not read then. */
     uint32_t num_segments;
     uint32_t etype; /* of edges and pairs, whose types of nodes it says; ntype is not read then */
+    /* Of edges and pairs with MSG_LOADER_ENDS_ONCE: how many nodes of the destination type stand
+     * for the destination of each pair, or of all of them, and the table of ranks of those that are
+     * drawn from (graph/negatives.h). */
+    uint32_t num_negatives;
+    uint32_t negative_ranks;
 };
 
 #define MSG_LOADER_SHUFFLE 2u
@@ -354,6 +359,12 @@ struct msg_loader_open {
 #define MSG_LOADER_EDGE_IDS 8u
 #define MSG_LOADER_ORIGINAL_IDS 16u
 #define MSG_LOADER_DEGREES 32u
+#define MSG_LOADER_ENDS_ONCE 64u         /* a node that is the end of several pairs is one seed */
+#define MSG_LOADER_SHARED_NEGATIVES 128u /* all pairs of a batch have the same negatives */
+#define MSG_LOADER_EXCLUDE_SELF 256u     /* no layer draws an edge that is a seed of the batch */
+
+/* Nodes that a batch may have for destinations of no edge: their positions are a list of it. */
+#define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
  * batch of a loader of that number, step 0 of epoch 0, is. Body: the IDs of the seeds as a list of
@@ -373,6 +384,8 @@ struct msg_draw_request {
     uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS or MSG_SEEDS_EDGES */
     uint32_t etype;
     uint32_t num_excluded;
+    uint32_t num_negatives; /* as in msg_loader_open */
+    uint32_t negative_ranks;
 };
 
 /* Edges that a draw leaves out: a turn of a sampler lists so many. They are in the order of their

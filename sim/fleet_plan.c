@@ -140,6 +140,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
     wanted_loader_vary(&f->loader, draws_chance(draws, 20));
     if (f->seed >= WANTED_SAMPLERS_FROM)
         wanted_loader_sample(&f->loader);
+    if (f->seed >= WANTED_LINKS_FROM)
+        wanted_loader_link(&f->loader);
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_DEGREES : 0;
     bool features = raw_is_featured(&f->raw) && draws_chance(draws, 75);

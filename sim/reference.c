@@ -233,6 +233,32 @@ void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *r
         }
 }
 
+void wanted_loader_link(struct wanted_loader *loader)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 29);
+    if (loader->pairs == NULL || drawn % 4 == 0)
+        return;
+    open->flags |= MSG_LOADER_ENDS_ONCE;
+    open->num_negatives = (uint32_t)(drawn >> 8) % 4;
+    if (open->num_negatives > 0 && (drawn >> 16) % 2 == 0)
+        open->flags |= MSG_LOADER_SHARED_NEGATIVES;
+    if (loader->edges != NULL && (drawn >> 24) % 4 != 0)
+        open->flags |= MSG_LOADER_EXCLUDE_SELF;
+}
+
+/* Negatives are drawn from all nodes of the type. */
+static void rank_negatives(struct wanted_loader *loader, struct sim_partitions *partitions)
+{
+    uint32_t ntype = loader->pair_types[1], count = partitions->raw->num_nodes[ntype];
+    uint64_t *originals = calloc(count + (size_t)1, sizeof *originals);
+    assert(originals != NULL);
+    for (uint32_t v = 0; v < count; v++)
+        originals[v] = v;
+    loader->open.negative_ranks = sim_partitions_rank(partitions, ntype, originals, count);
+    free(originals);
+}
+
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
 {
     struct wanted_loader first = *loader;
@@ -288,6 +314,8 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
 {
     struct msg_loader_open *open = &loader->open;
     uint64_t *seeds = loader->seeds;
+    if (open->num_negatives > 0)
+        rank_negatives(loader, partitions);
     for (uint32_t i = 0; i < open->num_segments; i++) {
         struct msg_seed_segment *segment = &loader->segments[i];
         if (key_mix(open->seed + i + 1) % 3 != 0) {
@@ -446,20 +474,29 @@ static int compare_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The edges of a type that the loader leaves out, increasing; to be freed. */
+/* The edges of a type that the batch leaves out, increasing; to be freed. */
 static uint64_t *find_excluded(const struct reference *r, const struct wanted_loader *loader,
                                uint32_t etype, uint64_t *count)
 {
+    const struct batch_pairs *pairs = &r->batch.batch.pairs;
+    bool own = (loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0 && pairs->etype == etype;
     uint32_t all = wanted_loader_excluded(loader, &r->partitions, NULL);
     struct msg_excluded_edge *excluded = calloc(all + (size_t)1, sizeof *excluded);
-    uint64_t *ids = calloc(all + (size_t)1, sizeof *ids);
+    uint64_t *ids = calloc(all + (own ? pairs->count : 0) + (size_t)1, sizeof *ids);
+    uint64_t different = 0;
     assert(excluded != NULL && ids != NULL);
     wanted_loader_excluded(loader, &r->partitions, excluded);
     *count = 0;
     for (uint32_t i = 0; i < all; i++)
         if (excluded[i].etype == etype)
             ids[(*count)++] = excluded[i].edge;
+    for (uint32_t i = 0; own && i < pairs->count; i++)
+        ids[(*count)++] = pairs->edge_ids[i];
     qsort(ids, *count, sizeof *ids, compare_ids);
+    for (uint64_t i = 0; i < *count; i++)
+        if (i == 0 || ids[i] != ids[i - 1])
+            ids[different++] = ids[i];
+    *count = different;
     free(excluded);
     return ids;
 }
@@ -549,7 +586,45 @@ static void build_hop(struct reference *r, const struct wanted_loader *loader, s
         num_src[t] = r->nodes[t].count;
 }
 
-/* Each end has a place of its own; where both are of one type, the source's is the first. */
+/* Where a seed stands: it has a place of its own, or that of its node. */
+static uint32_t meet_end(struct reference *r, const struct wanted_loader *loader, uint32_t ntype,
+                         uint64_t id)
+{
+    uint32_t next = r->nodes[ntype].count;
+    if ((loader->open.flags & MSG_LOADER_ENDS_ONCE) != 0)
+        return reference_meet(&r->nodes[ntype], id);
+    meet_seed(&r->nodes[ntype], id);
+    return next;
+}
+
+/* The nodes that stand for destinations, pair by pair: each is drawn plainly, by its number among
+ * all of the batch. One partition has all nodes by their original IDs. */
+static void meet_negatives(struct reference *r, const struct wanted_loader *loader,
+                           const struct draw_key *batch, uint32_t n)
+{
+    const struct msg_loader_open *open = &loader->open;
+    struct batch_pairs *pairs = &r->batch.batch.pairs;
+    bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
+    uint32_t ntype = loader->pair_types[1], each = shared && n > 0 ? 1 : n;
+    uint32_t count = each * open->num_negatives;
+    uint32_t *negatives = reference_room(&r->batch.pair_space.negatives, count + UINT64_C(1),
+                                         sizeof *negatives);
+    struct draw_key key = *batch;
+    key.purpose = KEY_NEGATIVES;
+    key.type = open->etype;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t draw = 0;
+        uint64_t drawn = key_below(key_node(key_base(&key), i), &draw,
+                                   r->partitions.raw->num_nodes[ntype]);
+        negatives[i] = reference_meet(&r->nodes[ntype], drawn);
+    }
+    pairs->num_negatives = open->num_negatives;
+    pairs->shared_negatives = shared;
+    pairs->count_negatives = count;
+    pairs->negatives = negatives;
+}
+
+/* Where both ends are of one type, the source's place is the first. */
 static void meet_pairs(struct reference *r, const struct wanted_loader *loader,
                        const uint64_t *seeds, uint32_t n)
 {
@@ -564,13 +639,15 @@ static void meet_pairs(struct reference *r, const struct wanted_loader *loader,
         edge_ids[i] = sim_partitions_edge_id(&r->partitions, loader->open.etype,
                                              loader->edges[seeds[i]]);
     for (uint32_t i = 0; i < n; i++) {
-        sources[i] = r->nodes[types[0]].count;
-        meet_seed(&r->nodes[types[0]], loader->pairs[2 * seeds[i]]);
-        destinations[i] = r->nodes[types[1]].count;
-        meet_seed(&r->nodes[types[1]], loader->pairs[2 * seeds[i] + 1]);
+        sources[i] = meet_end(r, loader, types[0], loader->pairs[2 * seeds[i]]);
+        destinations[i] = meet_end(r, loader, types[1], loader->pairs[2 * seeds[i] + 1]);
     }
-    r->batch.batch.pairs = (struct batch_pairs){ 1,       loader->open.etype, n,
-                                                 sources, destinations,       edge_ids };
+    r->batch.batch.pairs = (struct batch_pairs){ .given = 1,
+                                                 .etype = loader->open.etype,
+                                                 .count = n,
+                                                 .sources = sources,
+                                                 .destinations = destinations,
+                                                 .edge_ids = edge_ids };
 }
 
 /* Seeds of a batch name a node as often as they like. */
@@ -601,17 +678,19 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     forget_nodes(r);
     uint32_t n = reference_deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
     grow_nodes(r, n);
-    if (loader->pairs != NULL)
-        meet_pairs(r, loader, seeds, n);
-    for (uint32_t i = 0; i < n && loader->pairs == NULL; i++)
-        meet_seed(&r->nodes[type_of(loader, seeds[i])], loader->seeds[seeds[i]]);
-    for (uint32_t t = 0; t < types->num_ntypes; t++)
-        r->batch.nodes[t].num_seeds = r->nodes[t].count;
     struct draw_key key = { .seed = open->seed,
                             .batch = step,
                             .purpose = KEY_NEIGHBOURS,
                             .epoch = epoch,
                             .rank = open->rank };
+    if (loader->pairs != NULL)
+        meet_pairs(r, loader, seeds, n);
+    if (open->num_negatives > 0)
+        meet_negatives(r, loader, &key, n);
+    for (uint32_t i = 0; i < n && loader->pairs == NULL; i++)
+        meet_seed(&r->nodes[type_of(loader, seeds[i])], loader->seeds[seeds[i]]);
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        r->batch.nodes[t].num_seeds = r->nodes[t].count;
     for (key.hop = 0; key.hop < loader->spec.num_layers; key.hop++)
         build_hop(r, loader, &key);
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
@@ -686,6 +765,16 @@ static int check_pairs(struct reference *r, const struct sim_partitions *partiti
         if (sim_partitions_edge(partitions, pairs->etype, pairs->edge_ids[i]) !=
             sim_partitions_edge(&r->partitions, pairs->etype, wanted->edge_ids[i]))
             return error_set(error, TR_EMISMATCH, "pair %" PRIu32 " has the ID of another edge", i);
+    if (pairs->num_negatives != wanted->num_negatives ||
+        pairs->shared_negatives != wanted->shared_negatives ||
+        pairs->count_negatives != wanted->count_negatives)
+        return error_set(error, TR_EMISMATCH, "%" PRIu32 " negatives came, not %" PRIu32,
+                         pairs->count_negatives, wanted->count_negatives);
+    for (uint32_t i = 0; i < pairs->count_negatives; i++)
+        if (pairs->negatives[i] != wanted->negatives[i])
+            return error_set(error, TR_EMISMATCH,
+                             "negative %" PRIu32 " is seed %" PRIu32 ", not %" PRIu32, i,
+                             pairs->negatives[i], wanted->negatives[i]);
     return 0;
 }
 

@@ -33,6 +33,10 @@
 /* And in those from here on half of the single draws leave edges out. */
 #define WANTED_EXCLUSIONS_FROM UINT64_C(1795743600000000)
 
+/* And in those from here on most loaders of pairs and edges have negatives, or leave their edges
+ * out. */
+#define WANTED_LINKS_FROM UINT64_C(1795755600000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -92,6 +96,9 @@ void wanted_loader_pair(struct wanted_loader *loader, const struct sim_graph *ra
 /* Half of those of edges, by the loader's seed, have a range of ranks then, which may be shorter
  * than what was drawn. */
 void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *raw);
+/* Most loaders of pairs or edges, by their seed, get negatives then, and edges to be left out;
+ * where their ends are one seed each, all do. wanted_loader_rank() finds what they are drawn by. */
+void wanted_loader_link(struct wanted_loader *loader);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw

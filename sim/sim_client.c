@@ -290,6 +290,8 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .spec_bytes = (uint32_t)sample_spec_bytes(&one.spec),
         .seeds = listed_kind(&one),
         .etype = one.open.etype,
+        .num_negatives = one.open.num_negatives,
+        .negative_ranks = one.open.negative_ranks,
     };
     one.open = draw_as_loader(&head);
     one.excludes = one.excludes_in_draw && key_mix(one.open.seed) % 2 == 0;
@@ -325,6 +327,8 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .seeds = listed_kind(&c->plan->loader),
         .etype = one->open.etype,
         .num_excluded = excluded,
+        .num_negatives = one->open.num_negatives,
+        .negative_ranks = one->open.negative_ranks,
     };
     return request;
 }

@@ -33,7 +33,9 @@ struct flat_head {
 
 struct flat_pairs {
     uint32_t etype, count;
-    uint32_t edge_ids, zero; /* 0 or 1 */
+    uint32_t edge_ids; /* 0 or 1 */
+    uint32_t num_negatives, count_negatives;
+    uint32_t shared_negatives; /* 0 or 1 */
 };
 
 struct flat_edges {
@@ -181,12 +183,20 @@ static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
 
 static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space *space)
 {
-    struct flat_pairs head = { p->etype, p->count, p->edge_ids != NULL, 0 };
+    struct flat_pairs head = { p->etype,         p->count,           p->edge_ids != NULL,
+                               p->num_negatives, p->count_negatives, p->shared_negatives };
     flat_plain(f, &head, 1, sizeof head);
-    struct batch_pairs out = { .given = 1, .etype = head.etype, .count = head.count };
+    struct batch_pairs out = { .given = 1,
+                               .etype = head.etype,
+                               .count = head.count,
+                               .num_negatives = head.num_negatives,
+                               .shared_negatives = head.shared_negatives,
+                               .count_negatives = head.count_negatives };
     out.sources = flat_array(f, &space->sources, p->sources, head.count, 4, true);
     out.destinations = flat_array(f, &space->destinations, p->destinations, head.count, 4, true);
     out.edge_ids = flat_array(f, &space->edge_ids, p->edge_ids, head.count, 8, head.edge_ids != 0);
+    out.negatives = flat_array(f, &space->negatives, p->negatives, head.count_negatives, 4,
+                               head.count_negatives != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *p = out;
 }
@@ -290,6 +300,19 @@ static bool table_fits(const struct mini_batch *m, const struct batch_table *t)
            rows_fit(&t->rows, m->nodes[t->type].num_nodes);
 }
 
+/* Each pair has as many nodes that stand for its destination as the batch says. */
+static bool negatives_fit(const struct batch_pairs *p, uint32_t num_seeds)
+{
+    uint64_t wanted = p->shared_negatives != 0 ? (p->count > 0 ? p->num_negatives : 0)
+                                               : (uint64_t)p->count * p->num_negatives;
+    if (p->shared_negatives > 1 || wanted != p->count_negatives)
+        return false;
+    for (uint32_t i = 0; i < p->count_negatives; i++)
+        if (p->negatives[i] >= num_seeds)
+            return false;
+    return true;
+}
+
 /* Both ends of each pair are seeds, and edges are the book's. */
 static bool pairs_fit(const struct mini_batch *m, const struct book *book)
 {
@@ -303,7 +326,8 @@ static bool pairs_fit(const struct mini_batch *m, const struct book *book)
         if (p->sources[i] >= m->nodes[type->src].num_seeds ||
             p->destinations[i] >= m->nodes[type->dst].num_seeds)
             return false;
-    return ids_fit(p->edge_ids, p->count, book->num_edges[p->etype]);
+    return negatives_fit(p, m->nodes[type->dst].num_seeds) &&
+           ids_fit(p->edge_ids, p->count, book->num_edges[p->etype]);
 }
 
 static bool flat_fits(const struct batch_space *s, const struct book *book)

@@ -74,7 +74,11 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
     uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
     if (seed_kind_is_pair(open->seeds)) {
         bytes += times(nodes, 16, COUNT_MAX); /* the positions of both ends, the ID of the edge */
-        nodes = times(nodes, 2, COUNT_MAX);
+        bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
+        uint64_t negatives = times(shared ? 1 : nodes, open->num_negatives, COUNT_MAX);
+        bytes += times(negatives, 4, COUNT_MAX);
+        nodes = times(nodes, 2, COUNT_MAX) + negatives;
+        nodes = (open->flags & MSG_LOADER_ENDS_ONCE) != 0 && nodes > nodes_max ? nodes_max : nodes;
     }
     nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */
     for (uint32_t l = spec->num_layers; l-- > 0;) {

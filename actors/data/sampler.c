@@ -322,6 +322,9 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_seed = task->first_seed;
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
+    task->next_negative = 0;
+    task->end_negative = sampler_count_negatives(l, count);
+    task->finds_negatives = false;
     /* The batch is the task's before the builder takes anything: where that fails, ending the
      * task releases batch and snapshots. */
     task->out = out;

@@ -184,7 +184,12 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
         .label_ntype = open->seeds == MSG_SEEDS_SEVERAL || seed_kind_is_pair(open->seeds)
                            ? BATCH_BUILDER_EVERY_TYPE
                            : open->ntype,
+        .ends_once = has_flag(open, MSG_LOADER_ENDS_ONCE),
+        .num_negatives = open->num_negatives,
+        .shared_negatives = has_flag(open, MSG_LOADER_SHARED_NEGATIVES),
     };
+    if (open->num_negatives > 0)
+        l->negatives = seed_set_negatives(s->options->book, open);
     /* The loader is listed last, when nothing can fail any more: the failure above frees one that
      * no list has. */
     l->next = s->loaders;

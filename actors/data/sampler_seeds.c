@@ -8,7 +8,8 @@
  * read then, while batches that came before are drawn. Seeds that are edges have their ends found
  * in the same way: an edge's ID says which partition has it, and where. Ranks of edges become IDs
  * first: runs give those (graph/edge_runs.h), whose even slices the partitions have, so there is
- * one more question before the one for the ends.
+ * one more question before the one for the ends. Once all pairs of a batch are added, the nodes that
+ * stand for destinations of no edge are found in slices of their own, as ranks of nodes are.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
  * are those of segment s, in the order of the batch: the IDs that are known and, until their
@@ -24,6 +25,7 @@
 #include "actors/data/sampler_state.h"
 #include "graph/gather.h"
 #include "graph/local_rows.h"
+#include "graph/negatives.h"
 #include "graph/ranks.h"
 #include "schemas/body.h"
 
@@ -32,6 +34,7 @@ static const struct book *book_of(const struct task *task)
     return task->sampler->options->book;
 }
 
+/* Negatives are of pairs, which are one segment, as they are themselves. */
 static uint32_t num_segments(const struct task *task)
 {
     return task->loader->seeds.num_segments;
@@ -39,7 +42,14 @@ static uint32_t num_segments(const struct task *task)
 
 static const struct seed_segment *segment_of(const struct task *task, uint32_t s)
 {
-    return &task->loader->seeds.segments[s];
+    return task->finds_negatives ? &task->loader->negatives : &task->loader->seeds.segments[s];
+}
+
+uint64_t sampler_count_negatives(const struct loader_state *loader, uint64_t num_pairs)
+{
+    bool shared = (loader->open.flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
+    uint64_t each = shared && num_pairs > 0 ? 1 : num_pairs;
+    return each * loader->open.num_negatives;
 }
 
 /* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
@@ -143,6 +153,22 @@ static int fill_slice(struct task *task, struct error *error)
         copy_given(task);
     else
         fill_ranks(task, order);
+    return 0;
+}
+
+/* The ranks of the next negatives, by their numbers in the batch: the length of a slice changes none
+ * of them. */
+static int fill_negatives(struct task *task, struct error *error)
+{
+    uint64_t left = task->end_negative - task->next_negative;
+    task->num_seeds = (uint32_t)(left < SAMPLER_SLICE_SEEDS ? left : SAMPLER_SLICE_SEEDS);
+    int rv = vec_reserve(&task->seeds, task->num_seeds, sizeof(uint64_t), 0);
+    if (rv != 0)
+        return error_set(error, rv, "no memory for %" PRIu32 " negatives", task->num_seeds);
+    negatives_draw(&task->builder.key, segment_of(task, 0)->etype, segment_of(task, 0)->count,
+                   task->next_negative, task->num_seeds, task->seeds.data);
+    task->segment_starts[0] = 0;
+    task->segment_starts[1] = task->num_seeds;
     return 0;
 }
 
@@ -326,7 +352,9 @@ static int ask_rows(struct task *task, struct error *error)
 
 int sampler_find_seeds(struct task *task, struct error *error)
 {
-    int rv = fill_slice(task, error);
+    task->finds_negatives = task->next_seed == task->end_seed &&
+                            task->next_negative < task->end_negative;
+    int rv = task->finds_negatives ? fill_negatives(task, error) : fill_slice(task, error);
     task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
     return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
 }
@@ -380,20 +408,42 @@ static int slice_fields(const struct task *task, struct sample_row_fields *with)
     return rv;
 }
 
+/* The pairs of the slice: what the batch is to leave out is known as early as they are. */
+static int add_pairs(struct task *task, struct error *error)
+{
+    const struct seed_segment *segment = segment_of(task, 0);
+    bool edges = seed_segment_has_edges(segment);
+    bool leaves = (task->loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0;
+    int rv = batch_builder_add_pairs(&task->builder, segment->etype,
+                                     edges ? task->ends.data : task->seeds.data,
+                                     edges ? task->seeds.data : NULL, task->num_seeds, error);
+    return rv != 0 || !leaves ? rv
+                              : batch_builder_exclude(&task->builder, segment->etype,
+                                                      task->seeds.data, task->num_seeds, error);
+}
+
+static int add_negatives(struct task *task, struct error *error)
+{
+    int rv = batch_builder_add_negatives(&task->builder, task->seeds.data, task->num_seeds, error);
+    task->next_negative += task->num_seeds;
+    return rv != 0 ? rv : task->next_negative < task->end_negative;
+}
+
 int sampler_add_seeds(struct task *task, struct error *error)
 {
     struct sample_row_fields with;
+    if (task->finds_negatives)
+        return add_negatives(task, error);
     int rv = slice_fields(task, &with);
     if (rv != 0)
         return error_set(error, rv, "a draw whose seeds lack what its spec says of them");
     task->next_seed += task->num_seeds;
     const struct seed_segment *first = segment_of(task, 0);
     if (seed_kind_is_pair(first->seeds)) {
-        bool edges = seed_segment_has_edges(first);
-        rv = batch_builder_add_pairs(&task->builder, first->etype,
-                                     edges ? task->ends.data : task->seeds.data,
-                                     edges ? task->seeds.data : NULL, task->num_seeds, error);
-        return rv != 0 ? rv : task->next_seed < task->end_seed;
+        rv = add_pairs(task, error);
+        return rv != 0
+                   ? rv
+                   : task->next_seed < task->end_seed || task->next_negative < task->end_negative;
     }
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;

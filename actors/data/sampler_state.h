@@ -49,7 +49,8 @@ struct loader_state {
     bool once;               /* a single draw */
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
-    struct seed_set seeds; /* without lists: requests for batches give those IDs */
+    struct seed_set seeds;         /* without lists: requests for batches give those IDs */
+    struct seed_segment negatives; /* the nodes that negatives are drawn from, all their ranks */
     /* The one version of each partition that its batches are drawn from, read here or asked for;
      * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
@@ -114,7 +115,10 @@ struct task {
     struct vec seed_places;    /* uint32_t[num_seeds] */
     uint32_t *seed_starts;     /* [num_parts * num_ntypes + 1] */
     uint32_t next_given;       /* of the seeds that the request gives */
-    struct message *request;   /* NULL: the task is idle */
+    /* Once all pairs are added, the numbers of the batch's negatives that are not yet. */
+    uint64_t next_negative, end_negative;
+    bool finds_negatives;    /* the slice is of these */
+    struct message *request; /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
     uint32_t asks_open;  /* asks that are not answered */
@@ -195,6 +199,8 @@ int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
+/* The negatives of a batch of so many pairs. */
+uint64_t sampler_count_negatives(const struct loader_state *loader, uint64_t num_pairs);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
@@ -203,7 +209,8 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
 /* Whether edges have their ends found now. */
 static inline bool sampler_finds_ends(const struct task *task)
 {
-    return !task->finds_ranks && seed_segment_has_edges(&task->loader->seeds.segments[0]);
+    return !task->finds_ranks && !task->finds_negatives &&
+           seed_segment_has_edges(&task->loader->seeds.segments[0]);
 }
 
 /* Bytes that identify a seed: the ID of a node or of an edge, or those of an edge's ends. */

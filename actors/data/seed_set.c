@@ -105,6 +105,57 @@ static int check_edge_ranks(const struct book *book, const struct msg_loader_ope
     return 0;
 }
 
+static uint64_t batch_pairs_max(const struct msg_loader_open *open)
+{
+    return open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
+}
+
+static int check_negatives(const struct book *book, const struct msg_loader_open *open,
+                           struct error *error)
+{
+    const uint32_t ntype = book->types.etypes[open->etype].dst;
+    const struct msg_seed_segment drawn = { .ntype = ntype, .ranks = open->negative_ranks };
+    bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
+    uint64_t most = shared ? 1 : batch_pairs_max(open);
+    if (open->num_negatives == 0)
+        return 0;
+    int rv = check_ranks(book, &drawn, error);
+    if (rv != 0)
+        return rv;
+    if (open->num_seeds > 0 && book->ranks[open->negative_ranks].num_ranks == 0)
+        return error_set(error, TR_ERANGE, "loader: negatives of a set of no nodes of type %s",
+                         book->types.ntypes[ntype]);
+    if (open->num_negatives > MSG_NEGATIVES_BATCH_MAX ||
+        most > MSG_NEGATIVES_BATCH_MAX / open->num_negatives)
+        return error_set(error, TR_ETOOBIG,
+                         "loader: %" PRIu64 " times %" PRIu32
+                         " negatives a batch; at most %" PRIu64,
+                         most, open->num_negatives, MSG_NEGATIVES_BATCH_MAX);
+    return 0;
+}
+
+/* Options that seeds of pairs alone may have; those of edges alone among them. */
+static int check_link(const struct book *book, const struct msg_loader_open *open,
+                      struct error *error)
+{
+    const uint32_t once = MSG_LOADER_ENDS_ONCE, leaves = MSG_LOADER_EXCLUDE_SELF;
+    bool pairs = seed_kind_is_pair(open->seeds);
+    bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
+    bool wants = open->num_negatives > 0 ||
+                 (open->flags & (MSG_LOADER_SHARED_NEGATIVES | leaves)) != 0;
+    if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
+        return error_set(error, TR_EINVAL,
+                         "loader: negatives, or edges to be left out, of seeds that are no pairs "
+                         "whose ends are one seed each");
+    if ((open->flags & leaves) != 0 && !edges)
+        return error_set(error, TR_EINVAL, "loader: pairs that are no edges are to be left out");
+    if ((open->flags & leaves) != 0 && batch_pairs_max(open) > MSG_EXCLUDED_MAX)
+        return error_set(error, TR_ETOOBIG,
+                         "loader: batches of %" PRIu64 " edges to be left out; at most %u",
+                         batch_pairs_max(open), MSG_EXCLUDED_MAX);
+    return pairs ? check_negatives(book, open, error) : 0;
+}
+
 static int check_pairs(const struct book *book, const struct msg_loader_open *open,
                        struct error *error)
 {
@@ -116,7 +167,8 @@ static int check_pairs(const struct book *book, const struct msg_loader_open *op
                          "loader: batches of %" PRIu32
                          " pairs; give a batch size of at most %" PRIu32,
                          open->batch_size, MSG_PAIRS_BATCH_MAX);
-    return open->seeds == MSG_SEEDS_EDGE_RANKS ? check_edge_ranks(book, open, error) : 0;
+    int rv = open->seeds == MSG_SEEDS_EDGE_RANKS ? check_edge_ranks(book, open, error) : 0;
+    return rv != 0 ? rv : check_link(book, open, error);
 }
 
 /* The seeds of one type, as the head of the message has them. */
@@ -138,6 +190,9 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
     /* Pairs come first: they have no node type, and are refused among segments. */
     if (seed_kind_is_pair(open->seeds))
         return check_pairs(book, open, error);
+    int rv = check_link(book, open, error);
+    if (rv != 0)
+        return rv;
     if (open->seeds != MSG_SEEDS_SEVERAL)
         return check_segment(book, &only, error);
     if (loader_open_seeds(open, body, length, &segments) != 0)
@@ -174,6 +229,16 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
         begin += from->num_seeds;
     }
     return 0;
+}
+
+struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open)
+{
+    return (struct seed_segment){ .ntype = book->types.etypes[open->etype].dst,
+                                  .etype = open->etype,
+                                  .seeds = MSG_SEEDS_RANKS,
+                                  .num_ids = 1,
+                                  .ranks = open->negative_ranks,
+                                  .count = book->ranks[open->negative_ranks].num_ranks };
 }
 
 bool seed_set_is_given(const struct seed_set *set)

@@ -41,8 +41,8 @@ bool seed_kind_is_given(uint32_t seeds);
 bool seed_kind_is_pair(uint32_t seeds);
 
 /* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
- * ranks beyond its end; TR_EINVAL: segments that make no set; TR_ETOOBIG: batches of too many
- * pairs; TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no loader
+ * ranks beyond its end; TR_EINVAL: segments that make no set, or negatives or edges to be left out
+ * where seeds are none that have them; TR_ETOOBIG: batches of too many pairs or negatives; TR_EFORMAT: the body does not have them; TR_EUNSUPPORTED: seeds of a kind that no loader
  * serves, or that these partitions do not. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
                    uint64_t length, struct error *error);
@@ -52,6 +52,9 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
 int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, const void *body,
                   uint64_t length);
 void seed_set_fini(struct seed_set *set);
+
+/* The nodes that a loader whose seeds were checked draws negatives from. */
+struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open);
 
 /* Whether each request for a batch gives the IDs of all its seeds: of a set of one segment. Of
  * several it gives those of some. */

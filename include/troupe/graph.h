@@ -200,7 +200,7 @@ TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct
  * edge or not. A seed is a pair then: batches, steps and counts are of pairs, and an epoch without
  * shuffling has them in the order given here. Both ends of each are seeds with places of their own
  * in a batch, where tr_batch_pairs() says which are whose; an end that comes again, in this pair or
- * another one, draws again. The IDs are copied: 16 bytes a pair, in this process alone, which all
+ * another one, draws again, but for loaders with links (troupe/link_prediction.h). The IDs are copied: 16 bytes a pair, in this process alone, which all
  * loaders over the set share. Nobody is asked. TR_ERANGE: no such edge type, or the first ID that
  * is no node of its type; TR_ETOOBIG: more than TR_PAIRS_MAX pairs; TR_ENOMEM. Such a set cannot be
  * joined or dealt.

@@ -26,6 +26,7 @@ struct tr_nodes;
 struct tr_loader;
 struct tr_batch;
 struct tr_sample_spec;
+struct tr_link_options;
 
 #define TR_LAYERS_MAX 16
 #define TR_FANOUT_ALL (-1)
@@ -54,6 +55,9 @@ struct tr_loader_options {
     /* The draws where edge types differ (troupe/sample.h), for this graph; then num_layers, fanout
      * and replace are not read. NULL: these. */
     const struct tr_sample_spec *spec;
+    /* Negatives, and edges to be left out, of a set of pairs or edges (troupe/link_prediction.h);
+     * each node is one seed then. NULL: none, and each end of a pair is a seed of its own. */
+    const struct tr_link_options *links;
 };
 
 /* One layer of fanout 10, batch size 1024, shuffled. */

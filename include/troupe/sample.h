@@ -28,6 +28,7 @@ extern "C" {
 
 struct tr_batch;
 struct tr_graph;
+struct tr_link_options;
 struct tr_sample_spec;
 
 /* In the place of a layer or an edge type: every one. */
@@ -138,6 +139,8 @@ struct tr_sample_options {
     const uint64_t *excluded;        /* [num_excluded] */
     const uint32_t *excluded_etypes; /* [num_excluded] */
     size_t num_excluded;             /* 0 .. TR_SAMPLE_EXCLUDED_MAX */
+    /* Of pairs, as in struct tr_loader_options. */
+    const struct tr_link_options *links;
 };
 
 #define tr_sample_options_init(options) tr_sample_options_init_sized((options), sizeof *(options))

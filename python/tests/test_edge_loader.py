@@ -11,7 +11,12 @@ import pytest
 
 import troupe
 from troupe import errors
-from troupe.negative_sampler import GlobalUniform, NegativeSampler, PerSourceUniform
+from troupe.negative_sampler import (
+    GlobalUniform,
+    NegativeSampler,
+    PerSourceUniform,
+    SharedUniform,
+)
 
 NODES, EDGES = 300, 2000
 
@@ -126,6 +131,96 @@ def test_global_pairs_are_no_edges(books: dict[int, str]) -> None:
         keys = np.unique(sources * NODES + targets)
         assert len(keys) == 800
         assert not np.isin(keys, np.asarray(every[0]) * NODES + np.asarray(every[1])).any()
+
+
+def test_the_library_draws_what_it_has_and_the_same_on_any_placement(books: dict[int, str]) -> None:
+    found = {}
+    for parts, path in books.items():
+        with troupe.open(path, seed=7) as graph:
+            number = np.asarray(graph.edata["number"][:])
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                None,
+                troupe.NeighborSampler([3, 5]),
+                batch_size=500,
+                shuffle=True,
+                exclude="self",
+                negative_sampler=PerSourceUniform(3),
+            )
+            assert loader.in_library
+            found[parts] = []
+            for inputs, pairs, negative, blocks in loader:
+                ids = pairs.edata[troupe.EID]
+                drawn_all(graph, blocks, [3, 5], ids)
+                assert negative.num_edges() == 3 * pairs.num_edges()
+                found[parts].append(
+                    [
+                        graph.orig_ids(None, inputs),
+                        number[ids],
+                        graph.orig_ids(None, pairs.ndata[troupe.NID]),
+                        *pairs.edges(),
+                        *negative.edges(),
+                        *(number[np.asarray(block.as_csr().edge_ids)] for block in blocks),
+                    ]
+                )
+    assert len(found[1]) == len(found[4]) == 8
+    for one, four in zip(found[1], found[4], strict=True):
+        assert all(map(np.array_equal, one, four))
+
+
+def counts(drawn: tuple) -> tuple[int, ...]:
+    """Pairs of each graph of a batch."""
+    return tuple(graph.num_edges() for graph in drawn[1:-1])
+
+
+def test_a_program_makes_more_of_a_batch_or_draws_it_itself(books: dict[int, str]) -> None:
+    with troupe.open(books[4], seed=7) as graph:
+        sampler = troupe.NeighborSampler([2])
+        options = {"batch_size": 300, "negative_sampler": PerSourceUniform(2)}
+        loader = troupe.DistEdgeDataLoader(graph, None, sampler, collate_fn=counts, **options)
+        assert loader.in_library
+        assert next(iter(loader)) == (300, 600)
+        again = pickle.loads(pickle.dumps(loader))
+        assert again.in_library and next(iter(again)) == (300, 600)
+        reverse = np.arange(2 * EDGES)
+        for other in (
+            {"exclude": "reverse_id", "reverse_eids": reverse},
+            {"exclude": reverse[:5]},
+            {"negative_sampler": Fixed()},
+            {"negative_sampler": GlobalUniform(2)},
+        ):
+            loader = troupe.DistEdgeDataLoader(graph, None, sampler, **(options | other))
+            assert not loader.in_library
+        batch = sampler.draw(graph, [1, 2])
+        with pytest.raises(errors.NotFound):
+            print(batch.pairs)
+        with pytest.raises(errors.NotFound):
+            print(batch.negative_pairs)
+
+
+@pytest.mark.parametrize("exclude", ["self", None])
+def test_a_batch_shares_its_negatives(books: dict[int, str], exclude: str | None) -> None:
+    """Where the library draws them, and where threads of Python do."""
+    with troupe.open(books[4], seed=7) as graph:
+        for in_library in (True, False):
+            sampler = troupe.NeighborSampler([2])
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                np.arange(100),
+                sampler,
+                batch_size=30,
+                exclude=exclude if in_library else lambda _: {},
+                negative_sampler=SharedUniform(4),
+            )
+            assert loader.in_library == in_library
+            met = set()
+            for _, pairs, negative, _ in loader:
+                sources, found = (np.asarray(at) for at in negative.edges())
+                assert np.array_equal(sources, np.repeat(np.asarray(pairs.edges()[0]), 4))
+                nodes = np.asarray(negative.ndata[troupe.NID])[found].reshape(-1, 4)
+                assert (nodes == nodes[0]).all()
+                met.add(tuple(nodes[0]))
+            assert len(met) == len(loader) == 4
 
 
 class Fixed(NegativeSampler):

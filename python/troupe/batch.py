@@ -678,6 +678,46 @@ class Batch:
         return id_tensor(ids, self.content.layout.tensors)
 
     @property
+    def pairs(self) -> tuple[Any, Any]:
+        """Positions of sources and destinations of the pairs that are the seeds, among the nodes of
+        their types: int64, shape ``(num_pairs,)`` each.
+
+        Raises
+        ------
+        NotFound
+            The seeds are nodes.
+        """
+        pairs = made("tr_pairs")
+        call(lib.tr_batch_pairs, self.content.pointer, pairs)
+        count = int(pairs.count)
+        return self._positions(pairs.sources, count), self._positions(pairs.destinations, count)
+
+    @property
+    def negative_pairs(self) -> tuple[Any, Any]:
+        """The same of pairs that need be no edges: each of `pairs` with its negatives, in order.
+
+        Raises
+        ------
+        NotFound
+            The loader was asked for none.
+        """
+        pairs, negatives = made("tr_pairs"), made("tr_negatives")
+        call(lib.tr_batch_pairs, self.content.pointer, pairs)
+        call(lib.tr_batch_negatives, self.content.pointer, negatives)
+        each = int(negatives.num_negatives)
+        sources = np.repeat(self._positions(pairs.sources, int(pairs.count)), each)
+        found = self._positions(negatives.destinations, int(negatives.count))
+        shared = negatives.negatives == lib.TR_NEGATIVES_OF_BATCH
+        return sources, np.tile(found, int(pairs.count)) if shared else found
+
+    @staticmethod
+    def _positions(pointer: Any, count: int) -> Any:
+        narrow = np.empty(count, np.uint32)
+        if count:
+            ffi.memmove(narrow, pointer, narrow.nbytes)
+        return narrow.astype(np.int64)
+
+    @property
     def orig_nodes(self) -> Any:
         """The user's own IDs of `input_nodes`, in the same order."""
         return self._per_ntype(

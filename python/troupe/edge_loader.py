@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from .arrays import Ids, id_tensor, ids_of
 from .batch import Batch
 from .binding import deadline, lib, made
 from .edge_exclusion import Exclusion
-from .loader import DistNodeDataLoader
+from .loader import DistNodeDataLoader, draws_in_library
+from .negative_sampler import PerSourceUniform, SharedUniform
 from .sampler import BlockSampler, take_batch
 from .seeds import EdgeSet
 from .types import EID, NID, EtypeName
@@ -113,7 +115,10 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     sampler, ``(input_nodes, pair_graph, negative_graph, blocks)``.
 
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
-    set, each once an epoch, the same on any placement. Threads draw the rest.
+    set, each once an epoch, the same on any placement. Where it has what is asked for, its own
+    threads make the batches as well: neighbours of a `NeighborSampler`, pairs of a
+    `PerSourceUniform` or `SharedUniform`, and ``exclude`` of None or "self". Else threads of Python
+    draw them.
 
     Parameters
     ----------
@@ -127,7 +132,12 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     exclude, reverse_eids, reverse_etypes, negative_sampler
         Of `EdgePredictionSampler`.
     device, **options
-        Of `DistNodeDataLoader`, but for what a sampler of the program's own has not.
+        Of `DistNodeDataLoader`; what the library does not make brings no rows along.
+
+    Attributes
+    ----------
+    in_library : bool
+        Whether the library makes the batches.
     """
 
     def __init__(
@@ -154,7 +164,57 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         sampler = EdgePredictionSampler(
             graph_sampler, etype, exclude, reverse_eids, reverse_etypes, negative_sampler
         )
-        super().__init__(g, self._edges, sampler, device, **options)
+        drawn = self._is_made_in_library(graph_sampler, sampler, options)
+        self._sampler_of_edges = sampler
+        self.in_library = drawn
+        super().__init__(g, self._edges, graph_sampler if drawn else sampler, device, **options)
+        self.sampler = sampler
+
+    @staticmethod
+    def _is_made_in_library(
+        graph_sampler: Any, sampler: EdgePredictionSampler, options: dict[str, Any]
+    ) -> bool:
+        """Processes of the program's own take what is drawn there."""
+        exclude, negative = sampler.exclusion.exclude, sampler.negative_sampler
+        return (
+            draws_in_library(graph_sampler)
+            and (exclude is None or (isinstance(exclude, str) and exclude == "self"))
+            and (negative is None or _is_uniform(negative))
+            and not options.get("worker_processes")
+        )
+
+    def _links(self) -> Any:
+        """Negatives, and edges to be left out, where the library knows of them."""
+        if not self.in_library:
+            return None
+        sampler = self._sampler_of_edges
+        negative, leaves = sampler.negative_sampler, sampler.exclusion.exclude == "self"
+        return made(
+            "tr_link_options",
+            num_negatives=0 if negative is None else negative.k,
+            negatives=(
+                lib.TR_NEGATIVES_OF_BATCH
+                if isinstance(negative, SharedUniform)
+                else lib.TR_NEGATIVES_OF_PAIR
+            ),
+            exclude=lib.TR_EXCLUDE_SELF if leaves else lib.TR_EXCLUDE_NONE,
+        )
+
+    def _delivered(self, batch: Batch) -> Any:
+        """The tuple that `EdgePredictionSampler` makes too."""
+        if not self.in_library:
+            return batch
+        nodes = batch.output_nodes
+        if isinstance(nodes, Mapping):
+            nodes = nodes[self._edges.ntype]
+        graphs = [self._pair_graph(nodes, batch.pairs, batch.seed_edges)]
+        if self._sampler_of_edges.negative_sampler is not None:
+            graphs.append(self._pair_graph(nodes, batch.negative_pairs))
+        return (batch.input_nodes, *graphs, batch.blocks)
+
+    def _pair_graph(self, nodes: Any, ends: tuple[Any, Any], edges: Any = None) -> PairGraph:
+        sources, targets = (id_tensor(places, self.graph.tensors) for places in ends)
+        return PairGraph(nodes, sources, targets, edges)
 
     def _report_share(self) -> None:
         """Nothing: an edge lies with its destination, and which those are is not asked here."""
@@ -166,6 +226,12 @@ class DistEdgeDataLoader(DistNodeDataLoader):
             "tr_sample_options",
             spec=self._drawn.spec(self.graph),
             pairs=first.pointer(),
+            links=self._links(),
+            edge_ids=self._brings["edge_ids"],
+            original_ids=self._brings["orig_ids"],
+            degrees=self._brings["degrees"],
+            features=self.layout.features,
+            labels=self.layout.labels,
             seed=1,
         )
         return take_batch(
@@ -179,6 +245,11 @@ class DistEdgeDataLoader(DistNodeDataLoader):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _loader_of, (self.graph, self._edges, self.sampler, self._made_of)
+
+
+def _is_uniform(negative: Any) -> bool:
+    """A sampler of the package's own, and none that derives from it."""
+    return type(negative) in (PerSourceUniform, SharedUniform)
 
 
 def edge_set(g: DistGraph, edges: Any = None, etype: EtypeName = None) -> EdgeSet:

@@ -160,6 +160,7 @@ class DistNodeDataLoader:
             rank=g.rank() if rank is None else rank,
             world=g.world if world is None else world,
         )
+        filled(options, links=self._links())
         if not drawn.is_plain:
             filled(options, spec=drawn.spec(g))
         else:
@@ -191,7 +192,7 @@ class DistNodeDataLoader:
         if own_sampler or collate_fn is not None:
             from .own_draws import Making, OwnDraws
 
-            making = Making(g, graph_sampler, collate_fn)
+            making = Making(g, graph_sampler, collate_fn, self._delivered)
             number = seed or int(g.session.options["seed"])
             self._own = OwnDraws(making, own_sampler, num_workers, worker_processes, number)
 
@@ -257,7 +258,15 @@ class DistNodeDataLoader:
         # An exception of the program's own stands for its batch; one of a signal's handler, which
         # ended the wait, does not.
         self._taken = (self._taken or 0) + 1
-        return batch if self._own is None else drawn.result()
+        return self._delivered(batch) if self._own is None else drawn.result()
+
+    def _links(self) -> Any:
+        """What a loader of edges asks of the library beside them; None: nothing."""
+        return None
+
+    def _delivered(self, batch: Batch) -> Any:
+        """What the loop gets of the library's batch."""
+        return batch
 
     def _pad(self, empty: Batch) -> Batch:
         """A batch of the first seed of all, in the place of one without seeds."""

@@ -98,6 +98,29 @@ class PerSourceUniform(NegativeSampler):
 Uniform = PerSourceUniform
 
 
+class SharedUniform(NegativeSampler):
+    """For each edge (u, v), k pairs (u, w), where all edges of a batch have the same k nodes w.
+
+    They are any nodes of the destination type. A batch has fewer nodes so, and scores of its pairs
+    are one product of matrices.
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = _check_k(k)
+
+    def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
+        sources, _ = g.find_edges(eids, etype=canonical_etype)
+        drawn = random_nodes(g, random(g), canonical_etype[2], self.k)
+        tensors: Tensors = getattr(g, "tensors", "torch")
+        return (
+            id_tensor(np.repeat(np.asarray(sources), self.k), tensors),
+            id_tensor(np.tile(drawn, len(sources)), tensors),
+        )
+
+    def __repr__(self) -> str:
+        return f"SharedUniform({self.k})"
+
+
 class GlobalUniform(NegativeSampler):
     """Up to k pairs an edge, of any node of the source type and any of the destination type.
 

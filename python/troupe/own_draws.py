@@ -36,6 +36,7 @@ class Making(NamedTuple):
     graph: DistGraph
     sampler: Any
     collate_fn: Callable[[Any], Any] | None
+    delivered: Callable[[Batch], Any] | None = None
 
     def made(self, seeds: Any, key: Key) -> Any:
         """The batch of these seeds."""
@@ -46,7 +47,8 @@ class Making(NamedTuple):
     def finished(self, batch: Batch, key: Key) -> Any:
         """What becomes of a batch that the library drew."""
         with draw_seed.of_batch(key):
-            return batch if self.collate_fn is None else self.collate_fn(batch)
+            shown = batch if self.delivered is None else self.delivered(batch)
+            return shown if self.collate_fn is None else self.collate_fn(shown)
 
 
 _making: Making | None = None

@@ -122,9 +122,21 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
         }
         uint64_t *edge_ids = fill(&s->pair_space.edge_ids, state, count, 8);
         bool of_edges = random_below(state, 2) == 0;
-        s->batch.pairs = (struct batch_pairs){
-            1, 1, count, sources, destinations, of_edges ? edge_ids : NULL
-        };
+        bool shared = random_below(state, 2) == 0;
+        uint32_t each = (uint32_t)random_below(state, 4), pairs = shared && count > 0 ? 1 : count;
+        uint32_t *negatives = fill(&s->pair_space.negatives, state, pairs * each, 4);
+        for (uint32_t i = 0; i < pairs * each; i++)
+            negatives[i] = (uint32_t)random_below(state, users);
+        s->batch.pairs = (struct batch_pairs){ .given = 1,
+                                               .etype = 1,
+                                               .count = count,
+                                               .sources = sources,
+                                               .destinations = destinations,
+                                               .edge_ids = of_edges ? edge_ids : NULL,
+                                               .num_negatives = each,
+                                               .shared_negatives = shared,
+                                               .count_negatives = pairs * each,
+                                               .negatives = negatives };
     }
     return b;
 }
@@ -159,6 +171,11 @@ static void a_batch_comes_back_equal(void **unused)
         assert_int_equal(back->space.batch.pairs.count, b->space.batch.pairs.count);
         assert_true((back->space.batch.pairs.edge_ids == NULL) ==
                     (b->space.batch.pairs.edge_ids == NULL));
+        assert_int_equal(back->space.batch.pairs.num_negatives, b->space.batch.pairs.num_negatives);
+        assert_int_equal(back->space.batch.pairs.count_negatives,
+                         b->space.batch.pairs.count_negatives);
+        assert_int_equal(back->space.batch.pairs.shared_negatives,
+                         b->space.batch.pairs.shared_negatives);
         sampled_batch_release(b);
         sampled_batch_release(back);
         free(bytes);
@@ -215,7 +232,11 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     uint32_t users = b->space.nodes[0].num_seeds, items = b->space.nodes[1].num_seeds;
     uint32_t ends[2][2] = { { 0, items - 1 }, { 0, users - 1 } };
     for (uint32_t i = 0; i < 6; i++) {
-        *pairs = (struct batch_pairs){ 1, i == 4 ? 2 : 1, 2, ends[0], ends[1], NULL };
+        *pairs = (struct batch_pairs){ .given = 1,
+                                       .etype = i == 4 ? 2 : 1,
+                                       .count = 2,
+                                       .sources = ends[0],
+                                       .destinations = ends[1] };
         ends[0][1] = i == 1 ? items : i == 2 ? UINT32_MAX : items - 1;
         ends[1][1] = i == 3 ? users : users - 1;
         back = sampled_batch_create(2, 2, LAYERS);
@@ -224,6 +245,61 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
         if (i == 5) /* neither pairs nor none, in the head's last field */
             ((uint32_t *)(void *)bytes)[11] = 2;
         assert_int_equal(batch_unflatten(back, &book, bytes, length), i == 0 ? 0 : TR_EFORMAT);
+        free(bytes);
+        sampled_batch_release(back);
+    }
+    sampled_batch_release(b);
+    graph_types_fini(&types);
+}
+
+/* Too few or too many, of each pair or shared, and positions of no seed. */
+static void negatives_that_do_not_fit_are_refused(void **unused)
+{
+    (void)unused;
+    enum { PAIRS = 2, EACH = 3 };
+    static const struct {
+        uint32_t shared, count, last;
+        int code;
+    } cases[] = {
+        { 0, PAIRS * EACH, 0, 0 },
+        { 1, EACH, 0, 0 },
+        { 0, PAIRS * EACH - 1, 0, TR_EFORMAT },
+        { 0, PAIRS * EACH + 1, 0, TR_EFORMAT },
+        { 1, EACH - 1, 0, TR_EFORMAT },
+        { 1, PAIRS * EACH, 0, TR_EFORMAT },
+        { 2, EACH, 0, TR_EFORMAT },
+        { 0, 0, 0, TR_EFORMAT },
+        { 0, PAIRS * EACH, UINT32_MAX, TR_EFORMAT },
+        { 1, EACH, 1, TR_EFORMAT }, /* the first that is no seed */
+    };
+    uint64_t state = 9, length;
+    struct graph_types types;
+    make_types(&types);
+    const struct book book = book_of(&types);
+    struct sampled_batch *b = make_batch(&types, &state, false), *back;
+    while (b->space.nodes[0].num_seeds == 0 || b->space.nodes[1].num_seeds == 0) {
+        sampled_batch_release(b);
+        b = make_batch(&types, &state, false);
+    }
+    const uint32_t ends[PAIRS] = { 0, 0 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t negatives[PAIRS * EACH + 1] = { 0 };
+        if (cases[i].last != 0)
+            negatives[cases[i].count - 1] = cases[i].last == 1 ? b->space.nodes[0].num_seeds
+                                                               : cases[i].last;
+        b->space.batch.pairs = (struct batch_pairs){ .given = 1,
+                                                     .etype = 1,
+                                                     .count = PAIRS,
+                                                     .sources = ends,
+                                                     .destinations = ends,
+                                                     .num_negatives = EACH,
+                                                     .shared_negatives = cases[i].shared,
+                                                     .count_negatives = cases[i].count,
+                                                     .negatives = negatives };
+        back = sampled_batch_create(2, 2, LAYERS);
+        assert_non_null(back);
+        unsigned char *bytes = flatten(b, &length);
+        assert_int_equal(batch_unflatten(back, &book, bytes, length), cases[i].code);
         free(bytes);
         sampled_batch_release(back);
     }
@@ -247,7 +323,12 @@ static void ids_beyond_the_book_are_refused(void **unused)
     }
     uint64_t seed_edges[] = { 7, 7 };
     const uint32_t ends[] = { 0, 0 };
-    b->space.batch.pairs = (struct batch_pairs){ 1, 1, 2, ends, ends, seed_edges };
+    b->space.batch.pairs = (struct batch_pairs){ .given = 1,
+                                                 .etype = 1,
+                                                 .count = 2,
+                                                 .sources = ends,
+                                                 .destinations = ends,
+                                                 .edge_ids = seed_edges };
     for (uint32_t t = 0; t < 2; t++)
         memset(b->space.node_space[t].ids.data, 0, b->space.nodes[t].num_nodes * UINT64_C(8));
     for (uint32_t i = 0; i < LAYERS * 2; i++)
@@ -319,6 +400,7 @@ int main(void)
         cmocka_unit_test(damaged_bytes_do_no_harm),
         cmocka_unit_test(tables_that_do_not_fit_are_refused),
         cmocka_unit_test(pairs_that_do_not_fit_are_refused),
+        cmocka_unit_test(negatives_that_do_not_fit_are_refused),
         cmocka_unit_test(ids_beyond_the_book_are_refused),
         cmocka_unit_test(a_batch_comes_back_equal),
     };

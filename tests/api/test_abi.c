@@ -80,13 +80,22 @@ static void sample(struct tr_graph *graph)
     struct tr_batch *batch;
     ABI_OPTIONS(tr_sample_options, options);
     ABI_OUT(tr_pairs, drawn, TR_PAIRS_INIT);
+    ABI_OUT(tr_negatives, negatives, TR_NEGATIVES_INIT);
+    ABI_IN(tr_link_options, links, TR_LINK_OPTIONS_INIT);
     ok(tr_sample_spec_create(graph, 1, &spec, &failure));
     ok(tr_pairs_listed(graph, 0, ends, ends, 2, &pairs, &failure));
     options.it.spec = spec;
     options.it.pairs = pairs;
     ABI_REFUSES(options, "tr_sample_options",
                 tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &failure));
+    links.it.num_negatives = 3;
+    options.it.links = &links.it;
+    ABI_REFUSES(links, "tr_link_options",
+                tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &failure));
     ok(tr_sample(graph, &options.it, TR_WAIT_FOREVER, &batch, &failure));
+    ABI_CHECK(links);
+    ABI_FILLS(negatives, tr_batch_negatives(batch, &negatives.it, &failure));
+    assert_int_equal(negatives.it.count, 6);
     ABI_FILLS(drawn, tr_batch_pairs(batch, &drawn.it, &failure));
     assert_int_equal(drawn.it.count, 2);
     tr_batch_release(batch);

@@ -101,7 +101,8 @@ static void check(int rv)
         fail_msg("%s", tr_error_name(rv));
 }
 
-static int take_batches(struct tr_graph *graph, struct tr_nodes *nodes)
+static int take_batches(struct tr_graph *graph, struct tr_nodes *nodes,
+                        const struct tr_link_options *links)
 {
     struct tr_loader_options options;
     struct tr_loader *loader;
@@ -110,6 +111,7 @@ static int take_batches(struct tr_graph *graph, struct tr_nodes *nodes)
     options.features = "feat";
     options.labels = "label";
     options.original_ids = options.edge_ids = options.degrees = true;
+    options.links = links;
     int rv = tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure);
     for (int i = 0; i < 2 && rv == 0; i++) {
         struct tr_batch *batch;
@@ -126,6 +128,9 @@ static int run_job(bool direct)
     struct tr_session *session;
     struct tr_graph *graph = NULL;
     struct tr_nodes *nodes = NULL, *pairs = NULL, *edges = NULL;
+    struct tr_link_options links = TR_LINK_OPTIONS_INIT;
+    links.num_negatives = 2;
+    links.exclude = TR_EXCLUDE_SELF;
     tr_session_options_init(&options);
     options.loops = 2;
     options.direct = direct;
@@ -137,19 +142,19 @@ static int run_job(bool direct)
     if (rv == 0)
         rv = tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure);
     if (rv == 0)
-        rv = take_batches(graph, nodes);
+        rv = take_batches(graph, nodes, NULL);
     /* Pairs take the same way but for what they are listed in. */
     if (rv == 0)
         rv = tr_pairs_listed(graph, 0, (const uint64_t[]){ 1, 2, 1 }, (const uint64_t[]){ 3, 3, 1 },
                              3, &pairs, &failure);
     if (rv == 0)
-        rv = take_batches(graph, pairs);
+        rv = take_batches(graph, pairs, NULL);
     rv = rv == TR_EEND ? 0 : rv;
-    /* Edges by rank ask twice more. */
+    /* Edges by rank ask twice more, their negatives once. */
     if (rv == 0)
         rv = tr_edges_range(graph, 0, 2, 3, &edges, &failure);
     if (rv == 0)
-        rv = take_batches(graph, edges);
+        rv = take_batches(graph, edges, &links);
     rv = rv == TR_EEND ? 0 : rv;
     if (rv != 0 && session != NULL)
         assert_true(strlen(failure.message) > 0);

@@ -57,6 +57,11 @@ TESTS += tests/api/test_join
 tests_api_test_join_SOURCES = tests/api/test_join.c $(sample_placements)
 tests_api_test_join_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_link_prediction
+TESTS += tests/api/test_link_prediction
+tests_api_test_link_prediction_SOURCES = tests/api/test_link_prediction.c $(sample_placements)
+tests_api_test_link_prediction_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_pairs
 TESTS += tests/api/test_pairs
 tests_api_test_pairs_SOURCES = tests/api/test_pairs.c $(sample_placements)

@@ -348,19 +348,26 @@ static struct sampled_batch *make_batch(void)
 
 static void make_batches(void)
 {
-    static const char *const names[] = { "small", "empty", "pairs" };
+    static const char *const names[] = { "small", "empty", "pairs", "negatives" };
     struct sampled_batch *batch = make_batch(), *empty = sampled_batch_create(2, 2, 2);
-    struct sampled_batch *pairs = make_batch(), *all[] = { batch, empty, pairs };
+    struct sampled_batch *pairs = make_batch(), *negatives = make_batch();
+    struct sampled_batch *all[] = { batch, empty, pairs, negatives };
     FAIL_IF(empty == NULL);
-    pairs->space.batch.pairs = (struct batch_pairs){
-        1,
-        1,
-        3,
-        fill_vec(&pairs->space.pair_space.sources, 3, 4),
-        fill_vec(&pairs->space.pair_space.destinations, 3, 4),
-        fill_vec(&pairs->space.pair_space.edge_ids, 3, 8)
-    };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 2; i < 4; i++) {
+        struct pair_space *space = &all[i]->space.pair_space;
+        all[i]->space.batch.pairs = (struct batch_pairs){
+            .given = 1,
+            .etype = 1,
+            .count = 3,
+            .sources = fill_vec(&space->sources, 3, 4),
+            .destinations = fill_vec(&space->destinations, 3, 4),
+            .edge_ids = fill_vec(&space->edge_ids, 3, 8),
+        };
+    }
+    negatives->space.batch.pairs.num_negatives = 2;
+    negatives->space.batch.pairs.count_negatives = 6;
+    negatives->space.batch.pairs.negatives = fill_vec(&negatives->space.pair_space.negatives, 6, 4);
+    for (int i = 0; i < 4; i++) {
         uint64_t bytes;
         void *flat = NULL;
         FAIL_IF(batch_flat_bytes(all[i], &bytes) != 0 || posix_memalign(&flat, 64, bytes) != 0);

@@ -1009,7 +1009,9 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
                                            .features = 15,
                                            .labels = 16,
                                            .flags = UINT32_MAX,
-                                           .spec_bytes = 24 };
+                                           .spec_bytes = 24,
+                                           .num_negatives = 17,
+                                           .negative_ranks = 18 };
     const struct msg_loader_open open = draw_as_loader(&draw);
     assert_int_equal(open.loader, 11);
     assert_int_equal(open.seed, 12);
@@ -1019,6 +1021,8 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
     assert_int_equal(open.features, 15);
     assert_int_equal(open.labels, 16);
     assert_int_equal(open.spec_bytes, 24);
+    assert_int_equal(open.num_negatives, 17);
+    assert_int_equal(open.negative_ranks, 18);
     assert_int_equal(open.rank, 0);
     assert_int_equal(open.world, 1);
     assert_int_equal(open.prefetch, 1);

@@ -53,6 +53,8 @@ static void setup(struct fixture *f, uint64_t seed)
         f->loader.seeds[v] = v;
     wanted_loader_pair(&f->loader, &f->raw);
     wanted_loader_range(&f->loader, &f->raw);
+    if (seed % 2 == 1)
+        wanted_loader_link(&f->loader);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -101,7 +103,7 @@ static void *writable(const void *data)
 static void every_change_is_noticed(void **state)
 {
     (void)state;
-    uint32_t with_edges = 0, with_pairs = 0, with_seed_edges = 0;
+    uint32_t with_edges = 0, with_pairs = 0, with_seed_edges = 0, with_negatives = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
         setup(&f, seed);
@@ -130,6 +132,13 @@ static void every_change_is_noticed(void **state)
             with_seed_edges += pairs->edge_ids != NULL;
             if (pairs->edge_ids != NULL)
                 expect_noticed(&f, writable(&pairs->edge_ids[0]), 8);
+            with_negatives += pairs->count_negatives > 0;
+            expect_noticed(&f, &pairs->num_negatives, 4);
+            expect_noticed(&f, &pairs->shared_negatives, 4);
+            if (pairs->count_negatives > 0) {
+                expect_noticed(&f, &pairs->count_negatives, 4);
+                expect_noticed(&f, writable(&pairs->negatives[pairs->count_negatives - 1]), 4);
+            }
         }
         if (edges->num_edges > 0) {
             with_edges++;
@@ -141,6 +150,7 @@ static void every_change_is_noticed(void **state)
         teardown(&f);
     }
     assert_true(with_edges > GRAPHS / 2 && with_pairs > with_seed_edges && with_seed_edges > 1);
+    assert_true(with_negatives > 1);
 }
 
 static void missing_rows_are_noticed(void **state)

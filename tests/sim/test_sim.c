@@ -251,6 +251,7 @@ struct kinds_of_seeds {
     uint32_t nodes, pairs, edges, ranges; /* edges: ranges too */
     uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
     uint32_t excluding;                   /* single draws of theirs may leave edges out */
+    uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -260,6 +261,12 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->edges += loader->edges != NULL;
     kinds->ranges += loader->open.seeds == MSG_SEEDS_EDGE_RANKS;
     kinds->excluding += loader->excludes_in_draw;
+    const uint32_t flags = loader->open.flags;
+    bool shared = (flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
+    kinds->once += (flags & MSG_LOADER_ENDS_ONCE) != 0;
+    kinds->shared += shared;
+    kinds->own += !shared && loader->open.num_negatives > 0;
+    kinds->leaving += (flags & MSG_LOADER_EXCLUDE_SELF) != 0;
     if (loader->spec.kind != SAMPLE_UNIFORM)
         kinds->samplers |= 1u << loader->spec.kind;
     for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++)
@@ -337,6 +344,20 @@ static void draws_leave_edges_out(void **state)
     const struct sum sum = run_all(seeds, SEEDS, 4);
     assert_int_equal(sum.failed, 0);
     assert_true(sum.excluding > SEEDS / 10);
+}
+
+/* Of loaders and of single draws. */
+static void links_have_negatives(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_LINKS_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).once, 0);
+    const struct kinds_of_seeds kinds = count_kinds(seeds[0], 4 * SEEDS);
+    assert_true(kinds.once > kinds.shared + kinds.own);
+    assert_true(kinds.shared > 5 && kinds.own > 5 && kinds.leaving > 5);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
 /* Questions about edges by ID, of the programs that read. */
@@ -422,6 +443,7 @@ int main(void)
         cmocka_unit_test(ranges_of_edges_are_seeds),
         cmocka_unit_test(samplers_are_drawn),
         cmocka_unit_test(draws_leave_edges_out),
+        cmocka_unit_test(links_have_negatives),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };

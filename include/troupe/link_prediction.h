@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batches for models of links: beside its pairs, which are the edges that there are, a batch has
+ * nodes that stand for their destinations in pairs that need be no edges, and it can leave its own
+ * edges out of what it draws, so that no edge is told by itself.
+ *
+ * The options go with a set of pairs or edges (tr_edges_all() and others, troupe/graph.h), to a
+ * loader or to tr_sample(). Each node that is the end of a pair, or a negative, is one seed of the
+ * batch, however often it comes: first the ends of the pairs, in their order (source, destination),
+ * then the negatives; so a layer draws for it once.
+ *
+ * The same seed gives the same negatives on any placement: negative j of pair i of a batch is drawn
+ * from these two, the seed, the epoch, the trainer's rank and the number of the batch alone.
+ *
+ * Thread rules: those of the calls that they are given to.
+ */
+#ifndef TROUPE_LINK_PREDICTION_H
+#define TROUPE_LINK_PREDICTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_batch;
+
+/* Ways to draw negatives. All are nodes of the edge type's destination type, each as likely as the
+ * others; one may make an edge of the graph, or come twice. */
+enum tr_negatives_of {
+    TR_NEGATIVES_OF_PAIR = 0, /* num_negatives for each pair */
+    TR_NEGATIVES_OF_BATCH = 1 /* num_negatives for all pairs of a batch, which share them */
+};
+
+/* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h). */
+enum tr_exclude {
+    TR_EXCLUDE_NONE = 0,
+    TR_EXCLUDE_SELF = 1 /* those that are the batch's seeds, which have to be a set of edges */
+};
+
+/* A batch has at most so many negatives, and at most TR_SAMPLE_EXCLUDED_MAX edges to be left
+ * out. */
+#define TR_NEGATIVES_MAX (UINT64_C(1) << 26)
+
+struct tr_link_options {
+    size_t size;
+    uint32_t num_negatives; /* of each pair, or of the batch; 0: none */
+    enum tr_negatives_of negatives;
+    enum tr_exclude exclude;
+    unsigned char reserved[4]; /* the end of the struct's last word */
+};
+#define TR_LINK_OPTIONS_INIT                                                         \
+    {                                                                                \
+        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, "" \
+    }
+
+/* The negatives of a batch: negative pair (i, j) goes from sources[i] of tr_batch_pairs() to
+ * destinations[i * num_negatives + j] or, where the batch shares them, to destinations[j]; both are
+ * positions in tr_batch_nodes(), of the edge type's source and destination types. */
+struct tr_negatives {
+    size_t size;
+    uint32_t num_negatives;       /* of each pair */
+    uint32_t count;               /* 0 where the batch has no pairs */
+    const uint32_t *destinations; /* [count] */
+    enum tr_negatives_of negatives;
+    unsigned char reserved[4]; /* the end of the struct's last word */
+};
+#define TR_NEGATIVES_INIT                                                 \
+    {                                                                     \
+        sizeof(struct tr_negatives), 0, 0, NULL, TR_NEGATIVES_OF_PAIR, "" \
+    }
+
+/* TR_ENOENT: the loader, or the draw, was asked for none. The array belongs to the batch. */
+TR_API int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negatives,
+                              struct tr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
