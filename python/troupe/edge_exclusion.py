@@ -37,11 +37,13 @@ class Exclusion:
     def __init__(
         self, exclude: Any = None, reverse_eids: Any = None, reverse_etypes: Any = None
     ) -> None:
-        if isinstance(exclude, str) and exclude not in MODES:
-            raise ValueError(f"unsupported mode {exclude!r}; give one of {', '.join(MODES)}")
-        if exclude == "reverse_id" and reverse_eids is None:
+        # An array of IDs compares element by element.
+        mode = exclude if isinstance(exclude, str) else None
+        if mode is not None and mode not in MODES:
+            raise ValueError(f"unsupported mode {mode!r}; give one of {', '.join(MODES)}")
+        if mode == "reverse_id" and reverse_eids is None:
             raise InvalidArgument('exclude="reverse_id": give reverse_eids')
-        if exclude == "reverse_types" and reverse_etypes is None:
+        if mode == "reverse_types" and reverse_etypes is None:
             raise InvalidArgument('exclude="reverse_types": give reverse_etypes')
         self.exclude = exclude
         self.reverse_eids = reverse_eids
