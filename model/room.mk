@@ -111,6 +111,9 @@ libtr_model_la_SOURCES = \
     model/run_record.c \
     model/run_record.h \
     model/run_survey.c \
+    model/run_trial.c \
+    model/run_tried.c \
+    model/run_tried.h \
     model/run_types.c \
     model/run_survey.h \
     model/safetensors.c \

@@ -20,7 +20,6 @@
 #define EVALUATIONS 50u
 #define PATIENCE_LEAST 5u
 /* With so few nodes a class to learn from, a model learns them by heart unless it is kept from it. */
-#define FEW_NODES 100u
 #define FEW_INPUT_DROPOUT 0.5f
 #define FEW_L2 5e-4f
 /* With next to none a class, most nodes are far from all of them: a layer more reaches further, and
@@ -168,7 +167,7 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     if (rv != 0)
         return error_set(error, rv, "the graph: %s", tr_strerror(rv));
     uint64_t count = tr_nodes_count(nodes);
-    bool few = count <= (uint64_t)FEW_NODES * config->model.classes;
+    bool few = run_job_has_few_nodes(config, count);
     bool fewest = run_job_has_fewest_nodes(config, count);
     choose_length(config, count, place.world);
     if (few && has_features(job) &&

@@ -461,10 +461,20 @@ static void list_differences(const json_t *was, const json_t *now, const char *w
     }
 }
 
-void run_config_take_layers(struct run_config *config, const struct run_config *of)
+void run_config_take_shape(struct run_config *config, const struct run_config *of)
 {
-    config->model.layers = of->model.layers;
-    memcpy(config->fanout, of->fanout, sizeof config->fanout);
+    if (config->choose_kind)
+        config->model.kind = of->model.kind;
+    if (config->choose_layers) {
+        config->model.layers = of->model.layers;
+        memcpy(config->fanout, of->fanout, sizeof config->fanout);
+    }
+    if (config->choose_hidden)
+        config->model.hidden = of->model.hidden;
+    if (config->choose_norm) {
+        config->model.norm = of->model.norm;
+        config->model.residual = of->model.residual;
+    }
 }
 
 void run_config_take_logarithms(struct run_config *config, const struct run_config *of)
@@ -490,10 +500,8 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
     if (config->choose_standardise)
         config->model.standardise = begun->model.standardise;
     run_config_take_logarithms(config, begun);
-    if (config->choose_layers)
-        run_config_take_layers(config, begun);
-    if (config->choose_kind)
-        config->model.kind = begun->model.kind;
+    run_config_take_shape(config, begun);
+    config->tried = begun->tried;
     config->choose_epochs = false;
 }
 
@@ -590,6 +598,7 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
     rv = json_get(&document, "run", JSON_OBJECT, &run, NULL) == 0
              ? read_run(path, &run, config, error)
              : error_set(error, TR_EFORMAT, "%s: 'run' is missing: not a run's config.json", path);
+    run_tried_read(root, &config->tried);
     json_decref(root);
     if (rv != 0)
         run_config_fini(config);
@@ -608,6 +617,11 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
         (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
         (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
         around->messages, "codec", around->codec, "run", run_config_to_json(config));
+    if (object != NULL && config->tried.any &&
+        json_object_set_new(object, "tried", run_tried_to_json(&config->tried)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
     if (object == NULL || around->from == NULL)
         return object;
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)around->from_hash);

@@ -19,6 +19,7 @@
 #include <troupe/loader.h>
 
 #include "model/model_config.h"
+#include "model/run_tried.h"
 #include "runtime/base/files.h"
 
 enum run_evaluation { RUN_EVALUATE_EXACT, RUN_EVALUATE_SAMPLED, RUN_EVALUATE_NONE };
@@ -53,8 +54,11 @@ struct run_config {
      * were named. */
     bool choose_patience, choose_evaluate_every, choose_input_dropout, choose_l2, choose_normalise,
         choose_standardise, choose_layers, choose_kind;
+    /* Nor how hidden layers are normalised, nor that they add their input. */
+    bool choose_norm, choose_hidden;
     /* Where columns are standardised, whoever chose that. */
     bool choose_logarithms;
+    struct run_tried tried; /* how the shape was chosen */
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */
@@ -89,8 +93,9 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error);
 
-/* Takes the layers and what they draw. */
-void run_config_take_layers(struct run_config *config, const struct run_config *of);
+/* Takes what nobody named of the model's kind, of its layers and what they draw, and of what hidden
+ * ones add and how they are normalised. */
+void run_config_take_shape(struct run_config *config, const struct run_config *of);
 
 /* Takes whether logarithms of columns are taken, behind whether they are standardised. */
 void run_config_take_logarithms(struct run_config *config, const struct run_config *of);

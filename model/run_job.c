@@ -230,6 +230,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         rv = run_job_standardise(job, &needed, error);
     if (rv == 0 && config->balanced_weights)
         rv = run_job_balance_classes(job, error);
+    if (rv == 0 && layout->trains)
+        rv = run_job_try(job, error);
     if (rv == 0)
         rv = run_job_replica(job, &job->parallel, &job->model, error);
     if (rv == 0)

@@ -45,6 +45,8 @@ struct run_job_hooks {
     void (*place)(void *arg, struct tr_session_options *options);
     /* The session is open; NULL: it is about to be closed. */
     void (*opened)(void *arg, struct tr_session *session);
+    /* So many steps of the trial of a shape are made. */
+    void (*tries)(void *arg, enum run_shape shape, uint64_t done, uint64_t total);
     void *arg;
 };
 

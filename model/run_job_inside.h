@@ -7,6 +7,7 @@
  *     run_classes.c    what the graph says of the model: inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
  *     run_choice.c     what a training leaves to be chosen by the graph
+ *     run_trial.c      which shape of a model does best after some steps
  *     run_homophily.c  how alike the labels of neighbours are
  *     run_columns.c    by what the columns of features are shifted and scaled
  *     run_survey.c     what may surprise whoever trains on these nodes
@@ -21,6 +22,8 @@
 
 /* Nodes by which the columns of features are measured. */
 #define RUN_COLUMNS_ROWS 65536u
+/* Training nodes a class up to which a model learns them by heart unless it is kept from it. */
+#define RUN_FEW_NODES 100u
 /* Training nodes a class up to which next to nothing is known of each. */
 #define RUN_FEWEST_NODES 10u
 
@@ -40,6 +43,11 @@ static inline bool run_job_has_fewest_nodes(const struct run_config *config, uin
            nodes <= (uint64_t)RUN_FEWEST_NODES * config->model.classes;
 }
 
+static inline bool run_job_has_few_nodes(const struct run_config *config, uint64_t nodes)
+{
+    return nodes <= (uint64_t)RUN_FEW_NODES * config->model.classes;
+}
+
 /* Makes so many helpers, which are watched where the layout says so. NULL: out of memory or
  * threads. */
 struct parallel *run_job_parallel(const struct run_job *job, size_t helpers);
@@ -55,6 +63,9 @@ int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *
                          struct error *error);
 /* Chooses what the configuration leaves open; every process of a job chooses the same. */
 int run_job_choose(struct run_job *job, struct error *error);
+/* Behind that, and when columns and classes are known: chooses the model's shape by trials, where the
+ * configuration leaves it open. */
+int run_job_try(struct run_job *job, struct error *error);
 /* *homophily: 0 is what chance gives, 1 where all neighbours have one class; NaN: too few edges join
  * nodes whose labels training may know. The classes are known. */
 int run_job_homophily(struct run_job *job, struct tr_nodes *train, double *homophily,

@@ -69,6 +69,49 @@ static void say_head(const struct survey *s)
     s->say(s->arg, false, text);
 }
 
+/* Appends the options that a shape has by name. */
+static void list_shape(const struct run_config *config, enum run_shape chosen, char *text,
+                       size_t bytes)
+{
+    const struct model_config *model = &config->model;
+    if (chosen != RUN_SHAPE_DEEP) {
+        snprintf(text, bytes, "options.model %s", model_kind_name(model->kind));
+        return;
+    }
+    size_t used = (size_t)snprintf(text, bytes, "options.fanout ");
+    for (uint32_t i = 0; i < model->layers && used < bytes; i++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%d", i == 0 ? "" : ",",
+                                 config->fanout[i]);
+    if (used < bytes)
+        snprintf(text + used, bytes - used,
+                 " options.norm %s options.residual options.hidden %u options.input_dropout %g "
+                 "options.l2 %g",
+                 model_norm_name(model->norm), model->hidden, (double)model->input_dropout,
+                 (double)model->l2);
+}
+
+/* What was tried, what came of it, and what chooses the same at once. */
+static void say_tried(const struct survey *s)
+{
+    const struct run_config *config = s->job->config;
+    const struct run_tried *tried = &config->tried;
+    char text[600], shape[200];
+    if (!tried->any)
+        return;
+    size_t used = (size_t)snprintf(
+        text, sizeof text, "tried by validation %s:", model_metric_name(config->model.metric));
+    for (int i = 0; i < RUN_SHAPES && used < sizeof text; i++)
+        if (isfinite(tried->scores[i]))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.4f",
+                                     i == 0 ? "" : ",", run_shape_name((enum run_shape)i),
+                                     tried->scores[i]);
+    list_shape(config, tried->chosen, shape, sizeof shape);
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used, "; %s is chosen, and is without trials by %s",
+                 run_shape_name(tried->chosen), shape);
+    s->say(s->arg, false, text);
+}
+
 /* Marks the nodes of a mask, and counts those that each mask before it has too. */
 static int survey_mark(struct survey *s, int mask, uint64_t both[3])
 {
@@ -297,6 +340,7 @@ static int survey_all(struct survey *s)
         rv = refuse_unlabelled(s);
     if (rv != 0)
         return rv;
+    say_tried(s);
     say_head(s);
     if (rv == 0 && s->seen != NULL)
         rv = advise_overlaps(s);

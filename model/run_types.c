@@ -252,7 +252,7 @@ int run_job_take_types(struct run_job *job, const char *path, struct error *erro
     job->config->model.types = &job->types;
     /* What several types have is not chosen by the features of one. */
     bool measured = job->types.num_ntypes == 1 && job->has_features;
-    job->config->choose_layers = false;
+    job->config->choose_layers = job->config->choose_norm = false;
     job->config->choose_standardise = job->config->choose_standardise && measured;
     job->config->choose_normalise = job->config->choose_normalise && measured;
     return rv;

@@ -189,6 +189,13 @@ static void train_task_surveyed(void *arg, bool advice, const char *text)
                     "%s", text);
 }
 
+static void train_task_tries(void *arg, enum run_shape shape, uint64_t done, uint64_t total)
+{
+    char phase[TR_TASK_PHASE_MAX];
+    snprintf(phase, sizeof phase, "trying %s", run_shape_name(shape));
+    tr_task_report(((struct training *)arg)->task, phase, "steps", done, total);
+}
+
 static int survey_run(struct training *t, struct error *error)
 {
     const struct run_survey_splits splits = { .val = t->val.nodes,
@@ -209,12 +216,9 @@ static void adopt_beginning(struct training *t)
         if (t->config.choose_standardise)
             t->config.model.standardise = from.model.standardise;
         run_config_take_logarithms(&t->config, &from);
-        if (t->config.choose_layers)
-            run_config_take_layers(&t->config, &from);
-        if (t->config.choose_kind)
-            t->config.model.kind = from.model.kind;
+        run_config_take_shape(&t->config, &from);
         t->config.choose_standardise = t->config.choose_layers = false;
-        t->config.choose_kind = false;
+        t->config.choose_kind = t->config.choose_norm = t->config.choose_hidden = false;
         run_config_fini(&from);
     }
     free(path);
@@ -228,6 +232,7 @@ static int open_all(struct training *t, struct error *error)
                                           .stuck = train_task_stuck,
                                           .place = train_task_place,
                                           .opened = train_task_opened,
+                                          .tries = train_task_tries,
                                           .arg = t };
     tr_task_report(t->task, "loading the graph", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */

@@ -21,7 +21,7 @@ struct tr_train_options training_defaults(void)
         .size = sizeof(struct tr_train_options),
         .num_layers = TR_TRAIN_COUNT_CHOSEN,
         .fanout = { 10, 25 },
-        .hidden = model.hidden,
+        .hidden = TR_TRAIN_COUNT_CHOSEN,
         .batch_size = 1024,
         .epochs = TR_TRAIN_EPOCHS_CHOSEN,
         .lr = model.lr,
@@ -34,7 +34,6 @@ struct tr_train_options training_defaults(void)
         .step_epochs = 30,
         .step_gamma = 0.1f,
         .loss = "softmax",
-        .norm = "none",
         .evaluation = "exact",
         .evaluate_every = TR_TRAIN_COUNT_CHOSEN,
         .features = "feat",
@@ -90,8 +89,10 @@ static int read_names(struct run_config *config, const struct tr_train_options *
     config->choose_kind = from->model == NULL;
     int rv = training_options_parse("model", from->model == NULL ? "sage" : from->model,
                                     model_kind_parse, &kind, error);
+    config->choose_norm = from->norm == NULL && !from->residual;
     if (rv == 0)
-        rv = training_options_parse("norm", from->norm, model_norm_parse, &norm, error);
+        rv = training_options_parse("norm", from->norm == NULL ? "none" : from->norm,
+                                    model_norm_parse, &norm, error);
     if (rv == 0)
         rv = training_options_parse("loss", from->loss, model_loss_parse, &loss, error);
     config->choose_metric = from->metric == NULL;
@@ -174,7 +175,8 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: standardise and no_standardise are opposites");
     model->residual = from->residual;
-    model->hidden = from->hidden;
+    config->choose_hidden = from->hidden == TR_TRAIN_COUNT_CHOSEN;
+    model->hidden = config->choose_hidden ? model_config_default().hidden : from->hidden;
     model->bases = from->bases;
     model->heads = from->heads != 0           ? from->heads
                    : model->kind == MODEL_GAT ? TR_TRAIN_HEADS_OF_GAT

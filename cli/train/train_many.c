@@ -166,6 +166,12 @@ static const struct {
 };
 #define DECISIVE_COUNT (sizeof DECISIVE / sizeof *DECISIVE)
 
+/* The run has no key for these in the usual case, and may have chosen otherwise by itself. */
+static bool may_be_chosen(const char *option)
+{
+    return strcmp(option, "residual") == 0 || strcmp(option, "norm") == 0;
+}
+
 static const struct option_spec *find_spec(const char *name)
 {
     const struct option_spec *spec = train_options;
@@ -356,13 +362,14 @@ static bool has_options(const struct tr_run *run, const struct train_values *giv
         const struct option_spec *spec = find_spec(DECISIVE[i].option);
         const char *was = tr_run_value(run, DECISIVE[i].key);
         const char *otherwise = DECISIVE[i].otherwise;
+        bool any = otherwise == NULL || may_be_chosen(DECISIVE[i].option);
         const void *field = (const char *)values + spec->offset;
         if (was == NULL)
             was = spec->kind == OPTION_FLAG ? "no" : otherwise;
         if (was == NULL)
             continue;
         if (is_given(spec, field) ? !is_equal(spec, field, was)
-                                  : otherwise != NULL && strcmp(was, otherwise) != 0)
+                                  : !any && strcmp(was, otherwise) != 0)
             return false;
     }
     return true;

@@ -37,10 +37,10 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNT,
       .offset = AT(hidden),
       .metavar = "H",
-      .fallback = "128",
+      .optional = true,
       .min = 1,
       .max = TR_MODEL_WIDTH_MAX,
-      .help = "width of hidden layers" },
+      .help = "width of hidden layers; otherwise 128, or chosen without --epochs" },
     { .name = "residual",
       .kind = OPTION_FLAG,
       .offset = AT(residual),
@@ -48,9 +48,11 @@ const struct option_spec train_options[] = {
     { .name = "norm",
       .kind = OPTION_CHOICE,
       .offset = AT(norm),
-      .choices = "none|layer|batch",
-      .fallback = "none",
-      .help = "normalise hidden layers, by rows or by the columns of a batch" },
+      .choices = "auto|none|layer|batch",
+      .fallback = "auto",
+      .help =
+          "normalise hidden layers, by rows or by the columns of a batch; auto: none, or chosen "
+          "without --epochs" },
     { .name = "fanout",
       .kind = OPTION_COUNTS,
       .offset = AT(fanout),
@@ -445,7 +447,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 
 /* The names behind numbers of choices, in the order of the options' table. */
 static const char *const MODELS[] = { NULL, "sage", "gcn", "rgcn", "gat" };
-static const char *const NORMS[] = { "none", "layer", "batch" };
+static const char *const NORMS[] = { NULL, "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };
@@ -465,7 +467,7 @@ static float choose_real(double number)
 static void choose_model(const struct train_values *values, struct tr_train_options *options)
 {
     options->model = MODELS[values->model];
-    options->hidden = (uint32_t)values->hidden;
+    options->hidden = choose_count(values->hidden);
     options->etype_fanout = values->etype_fanout;
     options->bases = (uint32_t)values->bases;
     options->heads = (uint32_t)values->heads;

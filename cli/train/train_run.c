@@ -17,6 +17,7 @@
 #include <troupe/checkpoint.h>
 #include <troupe/model.h>
 #include <troupe/process.h>
+#include <troupe/run.h>
 
 #include "cli/launch/job_process.h"
 #include "cli/lib/canceller.h"
@@ -110,6 +111,28 @@ static void report_next(const struct command_training *t, struct report *report)
     free(out);
 }
 
+/* Scores of the shapes of a model that were tried before the training, as the run has them. */
+static void report_tried(const struct command_training *t, struct report *report)
+{
+    static const struct {
+        const char *key, *label;
+    } TRIED[] = { { "tried_sage", "tried sage" },
+                  { "tried_gcn", "tried gcn" },
+                  { "tried_deep", "tried deep" } };
+    struct tr_run *run;
+    if (t->in_cluster || tr_run_open(t->values->run, &run, NULL) != 0)
+        return;
+    for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED; i++) {
+        const char *score = tr_run_value(run, TRIED[i].key);
+        if (score != NULL)
+            report_real(report, TRIED[i].key, TRIED[i].label, strtod(score, NULL));
+    }
+    const char *chosen = tr_run_value(run, "tried_chosen");
+    if (chosen != NULL)
+        report_text(report, "tried_chosen", "tried and chosen", chosen);
+    tr_run_close(run);
+}
+
 static int report_run(const struct command_training *t, struct tr_error *error)
 {
     struct report report;
@@ -137,6 +160,7 @@ static int report_run(const struct command_training *t, struct tr_error *error)
     else if (result.stopped_early)
         report_text(&report, "stopped_early", "ended by",
                     "patience: no better epoch came; --patience sets how long it waits");
+    report_tried(t, &report);
     report_seconds(&report, "seconds", "time", seconds_since(&t->began));
     report_text(&report, "run", "run", t->values->run);
     /* A script reads metrics.jsonl. */
@@ -151,6 +175,16 @@ static void end_epoch(struct command_training *t, const char *text)
     progress_end(&t->progress);
     if (!t->values->quiet && !t->one_of_many)
         fprintf(t->progress.out, "%s\n", text);
+}
+
+/* It may name options. */
+static void print_head(struct command_training *t, const char *text)
+{
+    progress_end(&t->progress);
+    if (t->values->quiet || t->one_of_many)
+        return;
+    fail_print(text, train_options);
+    fputc('\n', stderr);
 }
 
 static void train_run_warn(const struct command_training *t, const char *text)
@@ -298,7 +332,7 @@ static void train_run_show(struct command_training *t, const struct tr_model_eve
         t->lost = true;
         break;
     case TR_MODEL_HEAD:
-        end_epoch(t, event->text);
+        print_head(t, event->text);
         break;
     case TR_MODEL_ADVICE:
         print_advice(t, event->text);

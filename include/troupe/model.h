@@ -59,8 +59,8 @@ struct tr_scores {
 #define TR_TRAIN_EPOCHS_CHOSEN UINT32_MAX
 /* The defaults of patience and evaluate_every, and of input_dropout and l2: where the epochs are
  * chosen these are chosen with them; else they are 0, 1, 0 and 0. Also the default of num_layers:
- * two, with fanout's first two numbers, which three of another fanout replace where the epochs are
- * chosen, fanout is the default's and the training nodes are very few. */
+ * two, with fanout's first two numbers, which three of another fanout may replace where the epochs
+ * are chosen and fanout is the default's; and of hidden: 128, or chosen with the layers. */
 #define TR_TRAIN_COUNT_CHOSEN UINT32_MAX
 #define TR_TRAIN_REAL_CHOSEN (-1.0f)
 
@@ -158,7 +158,9 @@ struct tr_train_options {
      * nodes, at most 65536 of them; also chosen with the epochs, unless no_standardise. */
     bool standardise, no_standardise;
     unsigned char reserved_end[4];
-    const char *norm; /* of hidden layers, before relu: "none", "layer" or "batch" */
+    /* Of hidden layers, before relu: "none", "layer" or "batch"; NULL, unless residual: "none", or
+     * chosen with the layers, residual with it. */
+    const char *norm;
     /* A feature of edges with one number each, from 0 to TR_EDGE_WEIGHT_MAX: sage takes the mean of
      * the neighbours that these weigh, gcn counts edges as often as they weigh, in sums and degrees.
      * Each trainer's host sees the files of all partitions then where the model is gcn. NULL: edges

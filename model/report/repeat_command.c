@@ -9,9 +9,9 @@
 /* tests/cli/test_train_options holds names and defaults to those of the command. */
 const struct repeat_option repeat_options[] = {
     { "model", "kind", false, "auto" },
-    { "hidden", "hidden", false, "128" },
+    { "hidden", "hidden", false, NULL },
     { "residual", "residual", true, NULL },
-    { "norm", "norm", false, "none" },
+    { "norm", "norm", false, "auto" },
     { "fanout", "fanout", false, NULL },
     { "etype-fanout", "etype_fanout", false, NULL },
     { "bases", "bases", false, "0" },

@@ -54,6 +54,7 @@ cli_shell_tests = \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \
+    tests/cli/trial.sh \
     tests/cli/trouble.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh

@@ -409,6 +409,36 @@ static void surroundings_are_described(void **state)
     run_config_fini(&config);
 }
 
+/* A trial is kept beside the run, which is another for it neither by its hash nor when it goes on. */
+static void trials_are_kept_beside_the_run(void **state)
+{
+    (void)state;
+    struct run_config config = make_run(), read;
+    struct error error;
+    char *kernels;
+    bool grew;
+    json_t *before = run_config_describe(&config, &around);
+    assert_null(json_object_get(before, "tried"));
+    config.tried = (struct run_tried){ .any = true, .chosen = RUN_SHAPE_GCN };
+    config.tried.scores[RUN_SHAPE_SAGE] = 0.25;
+    config.tried.scores[RUN_SHAPE_GCN] = 0.5;
+    config.tried.scores[RUN_SHAPE_DEEP] = (double)NAN;
+    json_t *document = run_config_describe(&config, &around);
+    assert_true(json_equal(json_object_get(before, "run"), json_object_get(document, "run")));
+    assert_int_equal(read_document(document, &read, &error), 0);
+    assert_true(read.tried.any && read.tried.chosen == RUN_SHAPE_GCN);
+    assert_true(read.tried.scores[RUN_SHAPE_SAGE] == 0.25 &&
+                read.tried.scores[RUN_SHAPE_GCN] == 0.5 &&
+                isnan(read.tried.scores[RUN_SHAPE_DEEP]));
+    assert_int_equal(run_config_compare(files_posix, path, before, &kernels, &grew, &error), 0);
+    assert_false(grew);
+    free(kernels);
+    json_decref(before);
+    json_decref(document);
+    run_config_fini(&read);
+    run_config_fini(&config);
+}
+
 /* Without any one of its fields it is not read, and the message names the file. */
 static void a_missing_field_is_refused(void **state)
 {
@@ -701,6 +731,7 @@ int main(void)
         cmocka_unit_test(rates_follow_their_schedule),
         cmocka_unit_test(a_configuration_comes_back_as_it_was_written),
         cmocka_unit_test(surroundings_are_described),
+        cmocka_unit_test(trials_are_kept_beside_the_run),
         cmocka_unit_test(a_missing_field_is_refused),
         cmocka_unit_test(a_field_beyond_its_bounds_is_refused),
         cmocka_unit_test(a_file_that_is_no_configuration_is_named),

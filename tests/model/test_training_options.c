@@ -167,7 +167,8 @@ static void unknown_names_are_refused(void **state)
         refuse(&options, TR_EINVAL, says);
         *text = NULL;
         if (NAMES[i].at == offsetof(struct tr_train_options, metric) ||
-            NAMES[i].at == offsetof(struct tr_train_options, model))
+            NAMES[i].at == offsetof(struct tr_train_options, model) ||
+            NAMES[i].at == offsetof(struct tr_train_options, norm))
             continue; /* that is their default */
         snprintf(says, sizeof says, "%s '' is not known", NAMES[i].name);
         refuse(&options, TR_EINVAL, says);
@@ -209,6 +210,8 @@ static void what_is_named_is_not_chosen(void **state)
     assert_true(c->choose_l2 && c->choose_normalise && c->choose_standardise);
     assert_true(c->choose_layers && c->model.layers == 2);
     assert_true(c->choose_kind && c->model.kind == MODEL_SAGE);
+    assert_true(c->choose_norm && c->model.norm == MODEL_NORM_NONE && !c->model.residual);
+    assert_true(c->choose_hidden && c->model.hidden == 128);
     assert_true(c->fanout[0] == 10 && c->fanout[1] == 25 && c->fanout[2] == 0);
     assert_true(c->patience == 0 && c->evaluate_every == 1 && !c->model.normalise &&
                 !c->model.standardise);
@@ -217,9 +220,12 @@ static void what_is_named_is_not_chosen(void **state)
     options.patience = 0;
     options.evaluate_every = 1;
     options.input_dropout = options.l2 = 0;
+    options.norm = "none";
+    options.hidden = 128;
     options.no_normalise = options.no_standardise = true;
     read_options(&options, &t);
     assert_false(c->choose_patience || c->choose_evaluate_every || c->choose_input_dropout);
+    assert_false(c->choose_norm || c->choose_hidden);
     assert_false(c->choose_l2 || c->choose_normalise || c->choose_standardise);
     assert_true(t.config.choose_epochs);
     training_free_options(&t);
@@ -290,6 +296,9 @@ static void what_a_run_needs_is_asked_for(void **state)
     options.residual = true;
     refuse(&options, TR_EINVAL, "it needs num_layers of 3 at least");
     options.num_layers = 3;
+    read_options(&options, &t);
+    assert_true(t.config.model.norm == MODEL_NORM_NONE && !t.config.choose_norm);
+    training_free_options(&t);
     options.norm = "layer";
     read_options(&options, &t);
     assert_true(t.config.model.residual && t.config.model.norm == MODEL_NORM_LAYER);
