@@ -77,7 +77,7 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
     partitioning.partition(tmp_path / "ones", tmp_path / "parts", 1, method="random", name="g")
     assert load_partition_book(tmp_path / "parts" / "g.json")[0].first_id() == 1
     (tmp_path / "graphs.csv").write_text("graph_id,src,dst\n0,0,1\n1,0,1\n1,1,2\n")
-    with pytest.raises(troupe.errors.BadFormat, match="another graph.*graph"):
+    with pytest.raises(troupe.errors.BadFormat, match=r"another graph.*graph"):
         raw.import_table(tmp_path / "graphs.csv", tmp_path / "no")
     report = raw.import_table(
         tmp_path / "graphs.csv", tmp_path / "graph", graph="1", source_prefix="u"
