@@ -167,7 +167,7 @@ static int give_asked(const struct batch_rows *from, uint32_t ntype, const char 
     if (from == NULL || from->rows == NULL)
         return tr_error_set(error, TR_ENOENT,
                             "the batch has no %s of node type %" PRIu32
-                            ": %s in the options names none that the type has",
+                            ": name such a table by %s in the loader's options",
                             option, ntype, option);
     return give_rows(from, rows, error);
 }

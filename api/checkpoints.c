@@ -125,8 +125,8 @@ static int open_single(const char *folder, struct tr_checkpoints *list, struct e
         return no_memory(folder, error);
     if (!checkpoints_holds(folder, CHECKPOINT_MANIFEST))
         return error_set(error, TR_ENOENT,
-                         "%s/" CHECKPOINT_MANIFEST ": there is none, and without "
-                         "it this is no checkpoint: it was not finished",
+                         "%s/" CHECKPOINT_MANIFEST ": is missing, so that "
+                         "this is not a checkpoint, or one that was not finished",
                          folder);
     list->count = 1;
     list->all[0].path = strdup(folder);

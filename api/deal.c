@@ -142,7 +142,8 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
     if (rv != 0)
         return rv;
     if (world == 0 || world > INT32_MAX || rank >= world)
-        return tr_error_set(error, TR_ERANGE, "rank %u of %u trainers", rank, world);
+        return tr_error_set(error, TR_ERANGE, "rank: %u of %u trainers; ranks count from 0", rank,
+                            world);
     if (nodes_are_pairs(nodes))
         return tr_error_set(error, TR_EINVAL,
                             "the set has %s, and a deal shares out nodes; a loader shares these "

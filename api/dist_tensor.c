@@ -191,8 +191,9 @@ static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_e
     return ntype < graph->book->types.num_ntypes
                ? 0
                : tr_error_set(error, TR_ERANGE,
-                              "ntype: node type %" PRIu32 ", the graph has %" PRIu32, ntype,
-                              graph->book->types.num_ntypes);
+                              "ntype: node type %" PRIu32
+                              ": types are numbered from 0, and the graph has %" PRIu32,
+                              ntype, graph->book->types.num_ntypes);
 }
 
 static int fill_tensor(struct tr_dist_tensor *t, const struct tr_dist_tensor_options *o,
@@ -205,7 +206,7 @@ static int fill_tensor(struct tr_dist_tensor *t, const struct tr_dist_tensor_opt
     if (rv != 0)
         return rv;
     if (bytes == 0)
-        return tr_error_set(error, TR_EINVAL, "dtype: %" PRIu32 " is no type of elements",
+        return tr_error_set(error, TR_EINVAL, "dtype: %" PRIu32 " is not a value of enum tr_dtype",
                             o->dtype);
     if (o->num_dims > MSG_TENSOR_DIMS_MAX)
         return tr_error_set(error, TR_EINVAL, "num_dims: %" PRIu32 ", a row has at most %u",
@@ -442,8 +443,9 @@ static int store_all(struct port *port, const struct tr_dist_tensor *t, const ui
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= num_nodes)
             return error_set(error, TR_ERANGE,
-                             "ids[%zu] = %" PRIu64 " is no node of type %s, which has %" PRIu64, i,
-                             ids[i], t->graph->book->types.ntypes[t->ntype], num_nodes);
+                             "ids[%zu] = %" PRIu64
+                             ": no node of type %s has this ID; it must be below %" PRIu64,
+                             i, ids[i], t->graph->book->types.ntypes[t->ntype], num_nodes);
     int rv = 0;
     for (size_t first = 0; first < count && rv == 0; first += most) {
         size_t left = count - first;

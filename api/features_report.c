@@ -13,17 +13,19 @@ int features_options_check(const char *node_features, uint32_t feature_base, uin
                            struct tr_error *error)
 {
     if (feature_base > TR_FEATURE_BASE_1)
-        return tr_error_set(error, TR_EINVAL, "\"feature_base\": %u is no enum tr_feature_base",
+        return tr_error_set(error, TR_EINVAL,
+                            "\"feature_base\": %u is not a value of enum tr_feature_base",
                             feature_base);
     if (rows > TR_ROWS_SPARSE)
-        return tr_error_set(error, TR_EINVAL, "\"rows\": %u is no enum tr_import_rows", rows);
+        return tr_error_set(error, TR_EINVAL, "\"rows\": %u is not a value of enum tr_import_rows",
+                            rows);
     if (node_features == NULL && feature_base != TR_FEATURE_BASE_FIND)
         return tr_error_set(error, TR_EINVAL,
-                            "\"feature_base\" is for a file of features, and \"node_features\" "
-                            "names none");
+                            "\"feature_base\" is for a file of features: give "
+                            "\"node_features\" too");
     if (node_features == NULL && rows != TR_ROWS_SMALLER)
         return tr_error_set(error, TR_EINVAL,
-                            "\"rows\" is for a file of features, and \"node_features\" names none");
+                            "\"rows\" is for a file of features: give \"node_features\" too");
     return 0;
 }
 

@@ -164,8 +164,9 @@ static int check_ids(const struct tr_graph *graph, uint32_t type, uint32_t table
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= of.count)
             return error_set(error, TR_ERANGE,
-                             "ids[%zu] = %" PRIu64 " is no %s of type %s, which has %" PRIu64, i,
-                             ids[i], of.what, of.type, of.count);
+                             "ids[%zu] = %" PRIu64
+                             ": no %s of type %s has this ID; it must be below %" PRIu64,
+                             i, ids[i], of.what, of.type, of.count);
     return 0;
 }
 
@@ -239,7 +240,8 @@ int graph_check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_er
         return rv;
     if (ntype < graph->book->types.num_ntypes)
         return 0;
-    return tr_error_set(error, TR_ERANGE, "node type %u, the graph has %u", ntype,
+    return tr_error_set(error, TR_ERANGE,
+                        "node type %u: types are numbered from 0, and the graph has %u", ntype,
                         graph->book->types.num_ntypes);
 }
 
@@ -250,7 +252,8 @@ int graph_check_etype(const struct tr_graph *graph, uint32_t etype, struct tr_er
         return rv;
     if (etype < graph->book->types.num_etypes)
         return 0;
-    return tr_error_set(error, TR_ERANGE, "edge type %u, the graph has %u", etype,
+    return tr_error_set(error, TR_ERANGE,
+                        "edge type %u: types are numbered from 0, and the graph has %u", etype,
                         graph->book->types.num_etypes);
 }
 

@@ -45,7 +45,8 @@ static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t wo
 {
     struct plan_range here = graph_plays(graph)->trainers;
     if (rank >= world)
-        return tr_error_set(error, TR_ERANGE, "rank: %u of %u trainers", rank, world);
+        return tr_error_set(error, TR_ERANGE, "rank: %u of %u trainers; ranks count from 0", rank,
+                            world);
     if (here.count == 0)
         return tr_error_set(error, TR_EUNSUPPORTED,
                             "process %u of the cluster has no "

@@ -127,7 +127,8 @@ static int run_generate(struct tr_task *task, void *arg, struct error *error)
     case TR_GENERATE_SBM:
         return generate_sbm(out, &making->options, &write, error);
     }
-    return error_set(error, TR_EINVAL, "kind %d: there is no such generator", (int)making->kind);
+    return error_set(error, TR_EINVAL, "kind %d is not a value of enum tr_generate_kind",
+                     (int)making->kind);
 }
 
 static const struct tr_generate_options DEFAULTS = {
@@ -380,7 +381,8 @@ int tr_import_npz_start(const struct tr_import_npz_options *caller, struct tr_ta
     if (raw_options_check(&rules, &inner) != 0)
         return error_give(&inner, error);
     if (options.rows > TR_ROWS_SPARSE)
-        return tr_error_set(error, TR_EINVAL, "rows: %u is no enum tr_import_rows", options.rows);
+        return tr_error_set(error, TR_EINVAL, "rows: %u is not a value of enum tr_import_rows",
+                            options.rows);
     struct npz_making *making = raw_task_create(sizeof *making, options.out, options.path,
                                                 options.replace, error);
     if (making == NULL)

@@ -123,7 +123,8 @@ static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table, 
     struct message *reply;
     *out = NULL;
     if (ntype >= graph->book->types.num_ntypes)
-        return tr_error_set(error, TR_ERANGE, "node type %u, the graph has %u", ntype,
+        return tr_error_set(error, TR_ERANGE,
+                            "node type %u: types are numbered from 0, and the graph has %u", ntype,
                             graph->book->types.num_ntypes);
     int rv = graph_enter(graph, &port);
     if (rv != 0)

@@ -33,9 +33,11 @@ int raw_options_check(const struct raw_options *read, struct error *error)
 {
     /* The text is parsed by a reader that trusts them. */
     if ((unsigned)read->loops > RAW_LOOPS_ERROR)
-        return error_set(error, TR_EINVAL, "loops: %d is no rule", (int)read->loops);
+        return error_set(error, TR_EINVAL, "loops: %d is not a value of enum tr_loops",
+                         (int)read->loops);
     if ((unsigned)read->duplicates > RAW_DUPLICATES_ERROR)
-        return error_set(error, TR_EINVAL, "duplicates: %d is no rule", (int)read->duplicates);
+        return error_set(error, TR_EINVAL, "duplicates: %d is not a value of enum tr_duplicates",
+                         (int)read->duplicates);
     return 0;
 }
 

@@ -18,7 +18,8 @@ int graph_check_ends(const struct tr_graph *graph, uint32_t ntype, const char *n
     for (size_t i = 0; i < count; i++)
         if (ends[i] >= num_nodes)
             return tr_error_set(error, TR_ERANGE,
-                                "%s[%zu] = %" PRIu64 " is no node of type %s, which has %" PRIu64,
+                                "%s[%zu] = %" PRIu64
+                                ": no node of type %s has this ID; it must be below %" PRIu64,
                                 name, i, ends[i], tr_graph_ntype_name(graph, ntype), num_nodes);
     return 0;
 }
@@ -111,7 +112,8 @@ int tr_edges_listed(struct tr_graph *graph, uint32_t etype, const uint64_t *edge
             continue;
         nodes_release(edges);
         return tr_error_set(error, TR_ERANGE,
-                            "edge_ids[%zu] = %" PRIu64 " is no edge of type %s, which has %" PRIu64,
+                            "edge_ids[%zu] = %" PRIu64
+                            ": no edge of type %s has this ID; it must be below %" PRIu64,
                             i, edge_ids[i], tr_graph_etype_name(graph, etype), num_edges);
     }
     *out = edges;

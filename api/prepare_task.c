@@ -169,7 +169,8 @@ static int kind_of(enum tr_feature_kind given, enum feature_kind *kind, struct t
         *kind = FEATURE_PAGERANK;
         return 0;
     }
-    return tr_error_set(error, TR_EINVAL, "kind %d: there is no such feature", (int)given);
+    return tr_error_set(error, TR_EINVAL, "kind %d is not a value of enum tr_feature_kind",
+                        (int)given);
 }
 
 int tr_feature_start(const struct tr_feature_options *caller, struct tr_task **out,

@@ -83,7 +83,9 @@ static int check_place(const struct tr_sample_spec *of, uint32_t layer, uint32_t
         return tr_error_set(error, TR_ERANGE, "layer %" PRIu32 ", the spec has %" PRIu32, layer,
                             spec->num_layers);
     if (etype != TR_EVERY && etype >= spec->num_etypes)
-        return tr_error_set(error, TR_ERANGE, "edge type %" PRIu32 ", the graph has %" PRIu32,
+        return tr_error_set(error, TR_ERANGE,
+                            "edge type %" PRIu32
+                            ": types are numbered from 0, and the graph has %" PRIu32,
                             etype, spec->num_etypes);
     return 0;
 }
@@ -203,7 +205,8 @@ int tr_sample_spec_set_sampler(struct tr_sample_spec *spec, enum tr_sampler samp
     if (rv != 0)
         return rv;
     if ((unsigned)sampler > TR_SAMPLER_LABOR_POISSON)
-        return tr_error_set(error, TR_ERANGE, "sampler: %d is none of them", (int)sampler);
+        return tr_error_set(error, TR_ERANGE, "sampler: %d is not a value of enum tr_sampler",
+                            (int)sampler);
     spec->sampler = sampler;
     spec->spec.kind = kind_of(spec);
     return 0;
@@ -256,7 +259,9 @@ static int check_table(const struct tr_sample_spec *spec, enum tr_table_of of, u
         return tr_error_set(error, TR_ERANGE, "of: %d; tables are of nodes or of edges", (int)of);
     uint32_t count = is_of_edges(of) ? types->num_etypes : types->num_ntypes;
     if (type >= count)
-        return tr_error_set(error, TR_ERANGE, "%s type %" PRIu32 ", the graph has %" PRIu32,
+        return tr_error_set(error, TR_ERANGE,
+                            "%s type %" PRIu32
+                            ": types are numbered from 0, and the graph has %" PRIu32,
                             is_of_edges(of) ? "edge" : "node", type, count);
     bool seeds = where == TR_FOR_SEEDS && !is_of_edges(of);
     if (where >= spec->spec.num_layers && where != TR_FOR_ALL && !seeds)
@@ -353,8 +358,9 @@ static int check_excluded(const struct tr_graph *graph, const struct tr_sample_o
         uint32_t etype = o->excluded_etypes[i];
         if (etype >= book->types.num_etypes)
             return tr_error_set(error, TR_ERANGE,
-                                "excluded_etypes[%zu]: %" PRIu32 ", the graph has %" PRIu32, i,
-                                etype, book->types.num_etypes);
+                                "excluded_etypes[%zu]: %" PRIu32
+                                ": types are numbered from 0, and the graph has %" PRIu32,
+                                i, etype, book->types.num_etypes);
         if (o->excluded[i] >= book->num_edges[etype])
             return tr_error_set(
                 error, TR_ERANGE,
@@ -378,7 +384,9 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     if (o->pairs != NULL)
         return check_pairs(graph, o->pairs, error);
     if (o->ntype >= types->num_ntypes)
-        return tr_error_set(error, TR_ERANGE, "ntype: %" PRIu32 ", the graph has %" PRIu32,
+        return tr_error_set(error, TR_ERANGE,
+                            "ntype: %" PRIu32
+                            ": types are numbered from 0, and the graph has %" PRIu32,
                             o->ntype, types->num_ntypes);
     if (o->num_seeds == 0 || o->num_seeds > TR_SAMPLE_SEEDS_MAX || o->seeds == NULL)
         return tr_error_set(error, TR_ERANGE, "num_seeds: %zu; give 1 to %" PRIu64, o->num_seeds,

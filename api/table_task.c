@@ -123,14 +123,17 @@ static int check_table_options(const struct tr_import_table_options *options,
     if (options->nodes == NULL && (options->id != NULL || options->features != NULL ||
                                    options->labels != NULL || options->split != NULL))
         return tr_error_set(error, TR_EINVAL,
-                            "id, features, labels and split are columns of a table of nodes, and "
-                            "\"nodes\" names none");
+                            "id, features, labels and split are columns of a table of nodes: give "
+                            "\"nodes\" too");
     if (options->header > TR_TABLE_HEADER_NO)
-        return tr_error_set(error, TR_EINVAL, "header: %u is no rule", options->header);
+        return tr_error_set(error, TR_EINVAL, "header: %u is not a value of enum tr_table_header",
+                            options->header);
     if (options->missing > TR_TABLE_MISSING_ZERO)
-        return tr_error_set(error, TR_EINVAL, "missing: %u is no rule", options->missing);
+        return tr_error_set(error, TR_EINVAL, "missing: %u is not a value of enum tr_table_missing",
+                            options->missing);
     if (options->unknown > TR_TABLE_UNKNOWN_ADD)
-        return tr_error_set(error, TR_EINVAL, "unknown: %u is no rule", options->unknown);
+        return tr_error_set(error, TR_EINVAL, "unknown: %u is not a value of enum tr_table_unknown",
+                            options->unknown);
     if (options->delimiter != '\0' && strchr("0123456789\"\n\r", options->delimiter) != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "delimiter: it may not be a digit, a quotation mark or a line end");
@@ -141,14 +144,14 @@ static int check_table_options(const struct tr_import_table_options *options,
         return tr_error_set(error, TR_EINVAL,
                             "label_separator: it is one of , ; | / + : blank and tab");
     if (options->label_separator != '\0' && options->nodes == NULL)
-        return tr_error_set(error, TR_EINVAL,
-                            "label_separator is for labels of a table of nodes, and \"nodes\" "
-                            "names none");
+        return tr_error_set(
+            error, TR_EINVAL,
+            "label_separator is for labels of a table of nodes: give \"nodes\" too");
     if (options->node_features != NULL && options->nodes == NULL)
         return tr_error_set(error, TR_EINVAL,
-                            "\"node_features\" has a row for each row of a table of nodes, and "
-                            "\"nodes\" names none; of nodes that are numbers `troupe import edges` "
-                            "takes such a file alone");
+                            "\"node_features\" has a row for each row of a table of nodes: give "
+                            "\"nodes\" too; where nodes are numbers, `troupe import edges` takes "
+                            "such a file alone");
     if (options->node_features != NULL && options->features != NULL && options->features[0] != '\0')
         return tr_error_set(error, TR_EINVAL,
                             "\"node_features\" stands for the features of columns; leave out "

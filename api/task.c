@@ -321,7 +321,10 @@ int task_enter_ended(struct tr_task *task, const struct task_work *work, const c
     if (rv != 0)
         return rv;
     rv = tr_task_enter(task, work, arg, error);
-    return rv == TR_EINVAL ? tr_error_set(error, rv, "the task is no %s", noun) : rv;
+    return rv == TR_EINVAL
+               ? tr_error_set(error, rv, "the task is of another kind than this call needs: %s",
+                              noun)
+               : rv;
 }
 
 void *tr_task_arg(const struct tr_task *task, const void *kind)

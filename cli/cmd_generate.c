@@ -200,6 +200,6 @@ static const struct command KINDS[] = {
 
 const struct command command_generate = {
     .name = "generate",
-    .summary = "Make a raw graph from a seed",
+    .summary = "Make a synthetic raw graph",
     .kinds = KINDS,
 };

@@ -175,7 +175,10 @@ static int infer_task_enter(const struct tr_task *task, struct inference **infer
     int rv = tr_task_enter(task, &infer_task_kind, &arg, error);
     *inference = arg;
     if (rv != 0)
-        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task does not infer") : rv;
+        return rv == TR_EINVAL
+                   ? tr_error_set(error, rv,
+                                  "the task is of another kind than this call needs: inference")
+                   : rv;
     pthread_mutex_lock(&(*inference)->mutex);
     if ((*inference)->done)
         return 0;

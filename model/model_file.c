@@ -53,7 +53,7 @@ static int check_tensor(const char *path, const struct param_view *view,
                          path, view->name);
     if (tensor->dtype != TR_F32 || tensor->ndim != view->ndim)
         return error_set(error, TR_EMISMATCH,
-                         "%s: tensor '%s' is no float32 of %u dimensions, as the model takes it",
+                         "%s: tensor '%s' is not float32 with %u dimensions, which the model needs",
                          path, view->name, view->ndim);
     if (memcmp(tensor->shape, view->shape, view->ndim * sizeof *view->shape) != 0) {
         char there[80], here[80];

@@ -39,7 +39,7 @@ static int read_shape(const struct reading *reading, json_t *shape, struct safet
     for (uint32_t i = 0; i < tensor->ndim; i++) {
         json_t *size = json_array_get(shape, i);
         if (!json_is_integer(size) || json_integer_value(size) < 0)
-            return bad(reading, tensor->name, "shape has an entry that is no size");
+            return bad(reading, tensor->name, "shape has an entry that is not a size");
         tensor->shape[i] = (uint64_t)json_integer_value(size);
     }
     if (safetensor_bytes(tensor, &tensor->bytes) != 0)
@@ -71,7 +71,7 @@ static int read_tensor(const struct reading *reading, const char *name, json_t *
         return bad(reading, name, "not an object of dtype, shape and data_offsets");
     int number = safetensors_dtype_parse(dtype);
     if (number < 0)
-        return bad(reading, name, "dtype is none that is known here");
+        return bad(reading, name, "dtype is not one that is read here");
     tensor->dtype = (enum tr_dtype)number;
     int rc = read_shape(reading, json_object_get(entry, "shape"), tensor);
     if (rc == 0)
@@ -115,7 +115,7 @@ static int check_metadata(const struct reading *reading, json_t *metadata)
     json_object_foreach(metadata, key, value)
     {
         if (!json_is_string(value))
-            return bad(reading, "__metadata__", "has a value that is no string");
+            return bad(reading, "__metadata__", "has a value that is not a string");
     }
     return 0;
 }
@@ -159,7 +159,7 @@ static int parse(struct safetensors *tensors, struct reading *reading)
                          reading->path, length, size);
     char place[ERROR_TEXT_MAX];
     if (length == 0 || bytes[PREFIX] != '{')
-        return error_set(reading->error, TR_EFORMAT, "%s: the header is no JSON object",
+        return error_set(reading->error, TR_EFORMAT, "%s: the header is not a JSON object",
                          reading->path);
     snprintf(place, sizeof place, "%s: header", reading->path);
     json_t *header;

@@ -61,7 +61,9 @@ static int check_type(const struct book *book, const struct msg_fetch_request *h
     uint32_t count = edges ? book->types.num_etypes : book->types.num_ntypes;
     return head->ntype < count
                ? 0
-               : error_set(error, TR_ERANGE, "%s type %" PRIu32 ", the graph has %" PRIu32,
+               : error_set(error, TR_ERANGE,
+                           "%s type %" PRIu32
+                           ": types are numbered from 0, and the graph has %" PRIu32,
                            edges ? "edge" : "node", head->ntype, count);
 }
 

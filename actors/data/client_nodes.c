@@ -39,7 +39,9 @@ static int node_reads_size(const struct client *client, const struct message *re
     const struct msg_nodes_request *head = (const void *)request->head;
     const struct book *book = client->options->book;
     if (head->ntype >= book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "node type %" PRIu32 ", the graph has %" PRIu32,
+        return error_set(error, TR_ERANGE,
+                         "node type %" PRIu32
+                         ": types are numbered from 0, and the graph has %" PRIu32,
                          head->ntype, book->types.num_ntypes);
     *bytes = CLIENT_LANES * (size_t)SELECT_ROWS * 2 * sizeof(uint64_t);
     return 0;

@@ -145,7 +145,9 @@ static int store_size(const struct client *client, const struct message *request
     if (messages_verify(MSG_TENSOR_STORE, head, NULL, request->frame.body_bytes) != 0)
         return error_set(error, TR_EFORMAT, "the body of a request is not what its head says");
     if (head->ntype >= book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "node type %" PRIu32 ", the graph has %" PRIu32,
+        return error_set(error, TR_ERANGE,
+                         "node type %" PRIu32
+                         ": types are numbered from 0, and the graph has %" PRIu32,
                          head->ntype, book->types.num_ntypes);
     if (head->count > CLIENT_FETCH_ROWS_MAX || head->row_bytes > MSG_TENSOR_ROW_BYTES_MAX)
         return error_set(error, TR_ETOOBIG, "%" PRIu32 " rows of %" PRIu64 " bytes written at once",

@@ -122,7 +122,8 @@ static int say_no_row(const struct book *book, const struct id_list *list, uint3
                          "partitions",
                          list->first + at, id, ids.type);
     return error_set(error, TR_ERANGE,
-                     "ids[%" PRIu64 "] = %" PRIu64 " is no %s of type %s, which has %" PRIu64,
+                     "ids[%" PRIu64 "] = %" PRIu64
+                     ": no %s of type %s has this ID; it must be below %" PRIu64,
                      list->first + at, id, ids.what, ids.type, ids.count);
 }
 

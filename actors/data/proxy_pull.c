@@ -291,7 +291,8 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
      * is ours. */
     if (total > MSG_BATCH_BYTES_MAX)
         return error_set(error, TR_EFORMAT,
-                         "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64 " bytes are no batch",
+                         "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64
+                         " bytes are not a batch",
                          slot->step, slot->sampler, total);
     if (total > batch_store_bound(o->store))
         return batch_store_say_full(o->store, total, error);

@@ -226,7 +226,7 @@ static int say_no_row(const struct task *task, uint32_t s, uint64_t seed, int co
                          " of type %s lies beyond the first 2^32 of its partition, which alone may "
                          "be seeds; make more partitions of the graph",
                          batch, seed, name);
-    return error_set(error, code, "batch %" PRIu64 ": edge %" PRIu64 " is none of type %s", batch,
+    return error_set(error, code, "batch %" PRIu64 ": edge %" PRIu64 " is not of type %s", batch,
                      seed, name);
 }
 

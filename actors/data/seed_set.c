@@ -39,7 +39,9 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
                          struct error *error)
 {
     if (segment->ntype >= book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
+        return error_set(error, TR_ERANGE,
+                         "loader: node type %" PRIu32
+                         ": types are numbered from 0, and the graph has %" PRIu32,
                          segment->ntype, book->types.num_ntypes);
     switch (segment->seeds) {
     case MSG_SEEDS_LISTED:
@@ -160,7 +162,9 @@ static int check_pairs(const struct book *book, const struct msg_loader_open *op
                        struct error *error)
 {
     if (open->etype >= book->types.num_etypes)
-        return error_set(error, TR_ERANGE, "loader: edge type %" PRIu32 ", the graph has %" PRIu32,
+        return error_set(error, TR_ERANGE,
+                         "loader: edge type %" PRIu32
+                         ": types are numbered from 0, and the graph has %" PRIu32,
                          open->etype, book->types.num_etypes);
     if (open->batch_size > MSG_PAIRS_BATCH_MAX && open->num_seeds > MSG_PAIRS_BATCH_MAX)
         return error_set(error, TR_ETOOBIG,

@@ -168,7 +168,9 @@ static int request_step(struct actor *self, struct server_work *work, struct err
     bool created = false;
     int rv = find_part(server, o.head->part, &o.at, error);
     if (rv == 0 && o.head->ntype >= book->types.num_ntypes)
-        rv = error_set(error, TR_ERANGE, "node type %" PRIu32 ", the graph has %" PRIu32,
+        rv = error_set(error, TR_ERANGE,
+                       "node type %" PRIu32
+                       ": types are numbered from 0, and the graph has %" PRIu32,
                        o.head->ntype, book->types.num_ntypes);
     if (rv == 0)
         rv = tensor_form_read(o.head, message_body(work->request), &o.form, &o.row_bytes, error);

@@ -114,7 +114,7 @@ static int read_original_ids(void *arg, uint32_t ntype, uint64_t first, size_t c
     while (count > 0 && rv == 0) {
         int owner = book_node_owner(set->book, ntype, first);
         if (owner < 0)
-            return error_set(error, TR_ERANGE, "node %" PRIu64 " is no partition's", first);
+            return error_set(error, TR_ERANGE, "node %" PRIu64 " is in no partition", first);
         uint64_t left = set->book->node_extents[ntype][owner].end - first;
         size_t piece = left < count ? (size_t)left : count;
         if (read_ids_here(set, (uint32_t)owner, ntype, first, piece, ids))

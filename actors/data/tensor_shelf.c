@@ -35,8 +35,9 @@ int tensor_form_read(const struct msg_tensor_request *head, const void *body,
                          MSG_TENSOR_NAME_MAX);
     uint64_t bytes = tr_dtype_size((enum tr_dtype)head->dtype);
     if (bytes == 0)
-        return error_set(error, TR_EINVAL, "tensor \"%s\": %" PRIu32 " is no type of elements",
-                         form->name, head->dtype);
+        return error_set(error, TR_EINVAL,
+                         "tensor \"%s\": %" PRIu32 " is not a value of enum tr_dtype", form->name,
+                         head->dtype);
     for (uint32_t i = 0; i < head->num_dims; i++)
         if (__builtin_mul_overflow(bytes, form->dims[i], &bytes))
             bytes = UINT64_MAX;

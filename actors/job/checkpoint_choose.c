@@ -96,7 +96,7 @@ int checkpoint_unlisted(struct files *files, const char *folder, int listed, str
         return 0;
     /* The code is not that of the system, which says that nothing is there. */
     return nothing ? error_set(error, TR_EIO,
-                               "%s: cannot be listed: it is no folder, or a link to what is not "
+                               "%s: cannot be listed: it is not a folder, or a link to what is not "
                                "there; is its disk mounted?",
                                folder)
                    : error_set_errno(error, -listed, "%s: cannot be listed", folder);

@@ -60,7 +60,7 @@ static int read_part(const struct json_field *parts, uint32_t rank, struct check
     if (rv != 0)
         return rv;
     if (number != rank)
-        return json_fail(&item, error, TR_EFORMAT, "is no part of rank %u", rank);
+        return json_fail(&item, error, TR_EFORMAT, "is not a part of rank %u", rank);
     *part = (struct checkpoint_part){ bytes, (uint32_t)crc };
     return 0;
 }

@@ -28,7 +28,7 @@ int run_command(const char *name, const struct command *command, int argc, char 
     } else if (rc < 0) {
         code = fail_usage(&invocation, &error);
     } else if (rc < command->operands_min) {
-        tr_error_set(&error, TR_EINVAL, "something is missing: give %s", command->operands);
+        tr_error_set(&error, TR_EINVAL, "an operand is missing: give %s", command->operands);
         code = fail_usage(&invocation, &error);
     } else if (rc > command->operands_max) {
         tr_error_set(&error, TR_EINVAL, "%s: one word too many; troupe %s takes %d at most",

@@ -425,7 +425,7 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
     if (!t->in_cluster && graph == NULL)
         return tr_error_set(
             error, TR_EINVAL,
-            "something is missing: give DIR/NAME.json, or DIR where it holds one graph");
+            "an operand is missing: give DIR/NAME.json, or DIR where it holds one graph");
     if (!t->in_cluster)
         return 0;
     int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, error);

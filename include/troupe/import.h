@@ -110,7 +110,7 @@ struct tr_import_edges_report {
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
- * TR_EINVAL: the task is no import of edges. */
+ * TR_EINVAL: the task is of another kind than import of edges. */
 TR_API int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
                                   struct tr_error *error);
 
@@ -145,7 +145,7 @@ struct tr_import_features_report {
         sizeof(struct tr_import_features_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, "" \
     }
 
-/* As tr_import_edges_result(). TR_EINVAL: the task is no import of edges, or had no such file. */
+/* As tr_import_edges_result(). TR_EINVAL: the task is of another kind than import of edges, or had no such file. */
 TR_API int tr_import_edges_features(struct tr_task *task, struct tr_import_features_report *report,
                                     struct tr_error *error);
 

@@ -102,7 +102,7 @@ TR_API int tr_partition_start(const struct tr_partition_options *options, struct
                               struct tr_error *error);
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
- * TR_EINVAL: the task is no partitioning. */
+ * TR_EINVAL: the task is of another kind than partitioning. */
 TR_API int tr_partition_result(struct tr_task *task, struct tr_partition_report *report,
                                struct tr_error *error);
 

@@ -65,7 +65,7 @@ struct tr_split_report {
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
- * TR_EINVAL: the task is no split. */
+ * TR_EINVAL: the task is of another kind than split. */
 TR_API int tr_split_result(struct tr_task *task, struct tr_split_report *report,
                            struct tr_error *error);
 

@@ -70,7 +70,7 @@ TR_API int tr_verify_start(const struct tr_verify_options *options, struct tr_ta
                            struct tr_error *error);
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.
- * TR_EINVAL: the task is no verifying. */
+ * TR_EINVAL: the task is of another kind than verifying. */
 TR_API int tr_verify_result(struct tr_task *task, struct tr_verify_report *report,
                             struct tr_error *error);
 

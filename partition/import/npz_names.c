@@ -30,7 +30,7 @@ static int copy_names(struct npz_job *job, struct npz_stream *stream, uint32_t l
             if (rv == 0 && !value_is_name(&field))
                 rv = error_set(job->error, TR_EFORMAT,
                                "%s: element %" PRIu64
-                               " is no name: a name is UTF-8 without control "
+                               " cannot be kept as a name: a name is UTF-8 without control "
                                "characters, and not longer than %u bytes",
                                some.place, done + i, ID_TEXT_MAX);
             if (rv == 0)

@@ -147,7 +147,8 @@ static int write_float_labels(struct npz_job *job, const struct npz_array *label
             double label = npz_number(labels, done + i);
             if (!isnan(label) && (label != trunc(label) || fabs(label) > LABEL_MAX))
                 return error_set(job->error, TR_EUNSUPPORTED,
-                                 "%s: row %" PRIu64 " is %g, no number of a class; numbers are not "
+                                 "%s: row %" PRIu64
+                                 " is %g, not the number of a class; amounts are not "
                                  "learned yet: save whole numbers, such as ranges of them",
                                  labels->place, done + i, label);
             rows[i] = isnan(label) ? -1 : (int64_t)label;

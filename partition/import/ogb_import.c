@@ -294,7 +294,8 @@ static int check_labels(const struct ogb_job *job, const struct ogb_item *item,
         const float label = ((const float *)rows)[i];
         if (!isnan(label) && label != truncf(label))
             return error_set(job->error, TR_EUNSUPPORTED,
-                             "%s: row %" PRIu64 " is %g, no number of a class; numbers are not "
+                             "%s: row %" PRIu64
+                             " is %g, not the number of a class; amounts are not "
                              "learned yet: save whole numbers, such as ranges of them",
                              stream->place, stream->rows_done - count + i, (double)label);
     }

@@ -131,7 +131,7 @@ static int visit_node_table(struct ogb_finder *finder, const struct npz *npz, co
 {
     int type = graph_types_find_ntype(&finder->layout->types, array);
     if (type < 0)
-        return error_set(finder->error, TR_EFORMAT, "%s: '%.100s' is no node type", npz->path,
+        return error_set(finder->error, TR_EFORMAT, "%s: '%.100s' is not a node type", npz->path,
                          array);
     return ogb_add_item(finder, OGB_NODE_TABLE, (uint32_t)type, strdup(npz->path), array, table);
 }
@@ -146,7 +146,7 @@ static int visit_edge_table(struct ogb_finder *finder, const struct npz *npz, co
     snprintf(canonical, sizeof canonical, "%s:%s:%s", parts[0], parts[1], parts[2]);
     int type = graph_types_find_etype(&finder->layout->types, canonical);
     if (type < 0)
-        return error_set(finder->error, TR_EFORMAT, "%s: '%.100s' is no edge type", npz->path,
+        return error_set(finder->error, TR_EFORMAT, "%s: '%.100s' is not an edge type", npz->path,
                          array);
     return ogb_add_item(finder, OGB_EDGE_TABLE, (uint32_t)type, strdup(npz->path), array, table);
 }

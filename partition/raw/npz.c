@@ -41,7 +41,7 @@ static int list_array(void *arg, const char *name)
     size_t length = strlen(name);
     if (length <= 4 || strcmp(name + length - 4, ".npy") != 0)
         return error_set(listing->error, TR_EFORMAT,
-                         "%s: holds '%.100s', which is no .npy file; name an archive of "
+                         "%s: holds '%.100s', which is not a .npy file; name an archive of "
                          "numpy.savez",
                          npz->path, name);
     if (npz->count == NPZ_ARRAYS_MAX)
@@ -354,7 +354,7 @@ int npz_text(const struct npz_array *array, uint64_t i, char *text, size_t *leng
     *length = 0;
     if (header->kind != 'S' && header->kind != 'U')
         return error_set(error, TR_EFORMAT,
-                         "%s: descr '%c%u' is no text; save it with .astype(str)", array->place,
+                         "%s: descr '%c%u' is not a text; save it with .astype(str)", array->place,
                          header->kind, header->item_bytes);
     if (header->kind == 'S') {
         while (bytes > 0 && at[bytes - 1] == 0)
@@ -379,7 +379,7 @@ int npz_text(const struct npz_array *array, uint64_t i, char *text, size_t *leng
     if (right)
         return 0;
     return error_set(error, TR_EFORMAT,
-                     "%s: element %" PRIu64 " has a number that is no character; save it "
+                     "%s: element %" PRIu64 " is not the number of a character; save it "
                      "again",
                      array->place, i);
 }

@@ -91,7 +91,8 @@ static int check_data(const struct npz_csr *csr, struct error *error)
         float value = (float)npz_number(&csr->data, i);
         if (raw_find_not_finite(TR_F32, &value, 1) == 0)
             return error_set(error, TR_EFORMAT,
-                             "%s: element %" PRIu64 " is no finite number of float32; replace it",
+                             "%s: element %" PRIu64
+                             " is not a finite number of float32; replace it",
                              csr->data.place, i);
     }
     return 0;

@@ -519,7 +519,7 @@ static int read_names_key(const struct raw_graph *graph, const struct json_field
     struct json_field of, type;
     int rv = json_get(entry, "of", JSON_STRING, &of, error);
     if (rv == 0 && !names_of_find(json_string_value(of.value), &key->of))
-        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is none of nodes, values and columns",
+        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is not nodes, values or columns",
                          json_string_value(of.value));
     if (rv == 0)
         rv = json_get(entry, "node_type", JSON_STRING, &type, error);

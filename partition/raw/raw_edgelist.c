@@ -261,9 +261,9 @@ static int check_signs(struct edge_list *list, struct error *error)
     if (list->lines.num_columns == 3 && tally->thirds == tally->lines &&
         end_signs_are_triples(tally->lines, columns))
         return error_set(error, TR_EFORMAT,
-                         "%s: column 2 has numbers to %" PRIu64
-                         " alone between columns 1 and 3, which have them to %" PRIu64
-                         " and %" PRIu64 ", as a relation between two nodes has; %s",
+                         "%s: column 2 has numbers up to %" PRIu64
+                         " only, columns 1 and 3 up to %" PRIu64 " and %" PRIu64
+                         ": column 2 seems to be a relation between two nodes; %s",
                          list->text.path, columns[1].most + first, columns[0].most + first,
                          columns[2].most + first, remedies_of(list)->triples);
     if (!end_signs_are_two_kinds(&list->signs))

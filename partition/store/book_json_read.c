@@ -352,7 +352,7 @@ static int read_table_form(const struct json_field *object, const struct book *b
     rv = json_get(&format, "name", JSON_STRING, &name, error);
     if (rv == 0 && strcmp(json_string_value(name.value), "csr") != 0)
         rv = json_fail(&name, error, TR_EUNSUPPORTED,
-                       "'%.20s' is no form of rows that this version reads; \"csr\" is one",
+                       "'%.20s' is not a form of rows that this version reads: \"csr\" is one",
                        json_string_value(name.value));
     if (rv == 0 && (table->on_edges || table->ndim != 1 || table->shape[0] < CSR_WIDTH_MIN))
         rv = json_fail(&format, error, TR_EUNSUPPORTED,
@@ -471,7 +471,7 @@ static int read_rank_set(const struct json_field *object, struct rank_table *tab
                  : strcmp(text, "mask") == 0 ? RANKS_MASK
                                              : RANKS_DEAL;
     if (table->set == RANKS_DEAL && strcmp(text, "deal") != 0)
-        return json_fail(&field, error, TR_EFORMAT, "'%s' is none of all, mask and deal", text);
+        return json_fail(&field, error, TR_EFORMAT, "'%s' is not all, mask or deal", text);
     return 0;
 }
 
@@ -561,7 +561,7 @@ static int read_names_entry(const struct json_field *object, struct book_file *f
     uint64_t names = 0;
     int rv = json_get(object, "of", JSON_STRING, &of, error);
     if (rv == 0 && !names_of_find(json_string_value(of.value), &key.of))
-        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is none of nodes, values and columns",
+        return json_fail(&of, error, TR_EFORMAT, "'%.20s' is not nodes, values or columns",
                          json_string_value(of.value));
     if (rv == 0)
         rv = json_get(object, "ntype", JSON_STRING, &type, error);

@@ -95,8 +95,8 @@ static int open_one(struct npy *npy, struct files *files, const char *stem, cons
                           : npy_open(npy, files, path, error);
     if (rv == 0 && (npy->header.kind != kind || npy->header.item_bytes != item_bytes ||
                     npy->header.ndim != 1)) {
-        rv = error_set(error, TR_EFORMAT, "%s: is no list of %s; import the graph again", path,
-                       kind == 'u' ? "bytes" : "int64");
+        rv = error_set(error, TR_EFORMAT, "%s: does not hold a list of %s; import the graph again",
+                       path, kind == 'u' ? "bytes" : "int64");
         npy_close(npy);
     }
     free(path);
@@ -141,7 +141,7 @@ int name_list_offsets(struct name_list *list, uint64_t first, uint64_t count, ui
                                   offsets[i] - offsets[i - 1] > NAME_LIST_BYTES_MAX;
         if (wrong || offsets[i] > list->text.num_rows)
             rv = error_set(error, TR_EFORMAT,
-                           "%s: element %" PRIu64 " is %" PRIu64 ", which is no end of a name",
+                           "%s: element %" PRIu64 " is %" PRIu64 ", where no name ends",
                            list->offsets.file.path, first + i, offsets[i]);
     }
     return rv;
@@ -153,7 +153,7 @@ int name_list_text(struct name_list *list, const uint64_t *offsets, uint64_t cou
     int rv = npy_read_rows(&list->text, offsets[0], offsets[count] - offsets[0], text, error);
     for (uint64_t i = 0; rv == 0 && i < count; i++) {
         if (text[offsets[i + 1] - offsets[0] - 1] != '\n')
-            rv = error_set(error, TR_EFORMAT, "%s: byte %" PRIu64 " is no line end",
+            rv = error_set(error, TR_EFORMAT, "%s: byte %" PRIu64 " is not a line end",
                            list->text.file.path, offsets[i + 1] - 1);
     }
     return rv;

@@ -234,10 +234,11 @@ static int decide_vectors(struct node_column *column, uint32_t i, struct table_r
 
 static int fail_foreign(struct table_reader *reader, uint32_t i)
 {
-    return table_reader_fail(reader, TR_EFORMAT,
-                             "column %u holds bytes that are no UTF-8; convert the table (iconv -f "
-                             "LATIN1 -t UTF-8), or leave the column out by \"features\"",
-                             i + 1);
+    return table_reader_fail(
+        reader, TR_EFORMAT,
+        "column %u holds bytes that are not UTF-8; convert the table (iconv -f "
+        "LATIN1 -t UTF-8), or leave the column out by \"features\"",
+        i + 1);
 }
 
 static int decide_labels(struct node_column *column, struct table_reader *reader)
@@ -275,10 +276,11 @@ static int decide_labels(struct node_column *column, struct table_reader *reader
     if (column->prose_line == 0 && column->foreign_line == 0)
         return 0;
     reader->line = column->foreign_line != 0 ? column->foreign_line : column->prose_line;
-    return table_reader_fail(reader, TR_EFORMAT,
-                             "the label is no name: names are UTF-8 without control characters, of "
-                             "at most %u bytes; name another column by \"labels\"",
-                             ID_TEXT_MAX - NODE_TEXT_PREFIX);
+    return table_reader_fail(
+        reader, TR_EFORMAT,
+        "the label cannot be kept as a name: names are UTF-8 without control characters, of "
+        "at most %u bytes; name another column by \"labels\"",
+        ID_TEXT_MAX - NODE_TEXT_PREFIX);
 }
 
 int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader)

@@ -37,7 +37,7 @@ int node_ids_take(struct node_ids *waiting, struct table_reader *reader,
         return table_reader_fail(reader, TR_EFORMAT, "the ID is missing");
     if (!value_is_utf8(field))
         return table_reader_fail(reader, TR_EFORMAT,
-                                 "the ID '%s' holds bytes that are no UTF-8; convert the table "
+                                 "the ID '%s' holds bytes that are not UTF-8; convert the table "
                                  "(iconv -f LATIN1 -t UTF-8)",
                                  value_show(field, shown));
     if (!value_is_name(field))

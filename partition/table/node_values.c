@@ -144,10 +144,11 @@ static int take_set(struct node_values *values, struct table_reader *reader, uin
         if (length == 0)
             continue;
         if (!is_kept_name(&name))
-            rv = table_reader_fail(reader, TR_EFORMAT,
-                                   "the label '%s' is no name: names are UTF-8 without control "
-                                   "characters, of at most %u bytes",
-                                   value_show(&name, shown), ID_TEXT_MAX - NODE_TEXT_PREFIX);
+            rv = table_reader_fail(
+                reader, TR_EFORMAT,
+                "the label '%s' cannot be kept as a name: names are UTF-8 without control "
+                "characters, of at most %u bytes",
+                value_show(&name, shown), ID_TEXT_MAX - NODE_TEXT_PREFIX);
         else
             rv = values_put(values, i, name.at, name.length);
     }

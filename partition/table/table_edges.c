@@ -294,7 +294,7 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
     }
     if (!plain && !value_is_utf8(field))
         return table_reader_fail(&reading->reader, TR_EFORMAT,
-                                 "the %s '%s' holds bytes that are no UTF-8; convert the table "
+                                 "the %s '%s' holds bytes that are not UTF-8; convert the table "
                                  "(iconv -f LATIN1 -t UTF-8)",
                                  what, value_show(field, shown));
     if (plain ? field->length > ID_TEXT_MAX : !value_is_name(field))
@@ -381,9 +381,9 @@ static int edges_check_signs(struct edge_reading *reading)
     if (count == 3 && columns[2].most < UINT64_MAX &&
         end_signs_are_triples(reading->signs.rows, columns))
         return error_set(error, TR_EFORMAT,
-                         "%s: column 2 has numbers to %" PRIu64
-                         " alone between columns 1 and 3, which have them to %" PRIu64
-                         " and %" PRIu64 ", as a relation between two nodes has; say which are the "
+                         "%s: column 2 has numbers up to %" PRIu64
+                         " only, columns 1 and 3 up to %" PRIu64 " and %" PRIu64
+                         ": column 2 seems to be a relation between two nodes; say which are the "
                          "ends by \"source\" 1 and \"target\" 3, or 2",
                          path, columns[1].most, columns[0].most, columns[2].most);
     if (reading->options->source_prefix != NULL || reading->options->target_prefix != NULL ||

@@ -137,13 +137,14 @@ static void bad_requests_name_what_is_wrong(void **unused)
     open_fixture(&f, true);
     asker_spawn(&f.asker, &graph_client_ops, &f.options);
     fetch(&f, FEAT, 20, ids, 3, ENV_SECOND_NS);
-    assert_failed(&f, TR_ERANGE, "ids[1001] = 300 is no node of type user, which has 300");
+    assert_failed(&f, TR_ERANGE,
+                  "ids[1001] = 300: no node of type user has this ID; it must be below 300");
     fetch(&f, MSG_TABLE_EDGE_RANKS, 8, (const uint64_t[]){ UINT64_MAX }, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_ERANGE, "is no rank of edges of type");
     fetch(&f, MSG_TABLE_EDGE_RANKS, 8, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_ENOENT, "no runs of edges of type");
     fetch(&f, MSG_TABLE_EDGES, 8, (const uint64_t[]){ 0, UINT64_MAX }, 2, ENV_SECOND_NS);
-    assert_failed(&f, TR_ERANGE, "ids[1001] = 18446744073709551615 is no edge of type");
+    assert_failed(&f, TR_ERANGE, "ids[1001] = 18446744073709551615: no edge of type");
     fetch(&f, MSG_TABLE_EDGES, 8, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_ERANGE, "table 0");
     fetch(&f, FEAT, 24, ids, 1, ENV_SECOND_NS);
@@ -157,7 +158,7 @@ static void bad_requests_name_what_is_wrong(void **unused)
     assert_failed(&f, TR_EINVAL, "a mask has one");
     nodes.ntype = 2;
     asker_ask(&f.asker, MSG_NODES_REQUEST, &nodes, sizeof nodes, NULL, 0);
-    assert_failed(&f, TR_ERANGE, "node type 2, the graph has 2");
+    assert_failed(&f, TR_ERANGE, "node type 2: types are numbered from 0, and the graph has 2");
     close_fixture(&f);
 }
 
@@ -277,7 +278,7 @@ static void fetches_are_bounded(void **unused)
         .timeout_ns = ENV_SECOND_NS, .ntype = GRAPH_NTYPES, .row_bytes = 1, .count = 1
     };
     asker_ask(&f.asker, MSG_FETCH_REQUEST, &head, sizeof head, ids, sizeof *ids);
-    assert_failed(&f, TR_ERANGE, "node type 2, the graph has 2");
+    assert_failed(&f, TR_ERANGE, "node type 2: types are numbered from 0, and the graph has 2");
     close_fixture(&f);
     free(ids);
 }

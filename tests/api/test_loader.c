@@ -143,7 +143,7 @@ static void ranks_beyond_those_of_a_job_are_played_by_its_trainers(void **state)
         assert_int_equal(seen[i], 1);
     assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, 30 * SECOND, &loader, &failure),
                      TR_ERANGE);
-    assert_string_equal(failure.message, "rank: 5 of 5 trainers");
+    assert_string_equal(failure.message, "rank: 5 of 5 trainers; ranks count from 0");
     job.loader = NULL;
     close_job(&job);
 }

@@ -452,12 +452,12 @@ static void check_refusals(struct tr_graph *graph, struct tr_nodes *set)
     uint64_t id;
     size_t count = tr_nodes_count(set);
     refused(tr_pairs_listed(graph, ETYPES, good, good, 4, &out, &failure), TR_ERANGE,
-            "edge type 3, the graph has 3");
+            "edge type 3: types are numbered from 0, and the graph has 3");
     assert_null(out);
     refused(tr_pairs_listed(graph, CITES, bad, good, 4, &out, &failure), TR_ERANGE,
-            "sources[3] = 200 is no node of type paper");
+            "sources[3] = 200: no node of type paper");
     refused(tr_pairs_listed(graph, CITES, good, bad, 4, &out, &failure), TR_ERANGE,
-            "destinations[3] = 200 is no node of type paper");
+            "destinations[3] = 200: no node of type paper");
     assert_null(out);
     refused(tr_pairs_listed(graph, CITES, good, good, TR_PAIRS_MAX + 1, &out, &failure), TR_ETOOBIG,
             "pairs; at most 2^40");
@@ -493,11 +493,11 @@ static void check_refused_edges(struct tr_graph *graph, struct tr_nodes *set)
     uint64_t good[] = { 0, 1, 0 }, bad[] = { 0, 1, tr_graph_num_edges(graph, CITES) }, id;
     struct tr_nodes *out = set, *none;
     char text[64];
-    snprintf(text, sizeof text, "edge_ids[2] = %zu is no edge of type", sample.num_edges[CITES]);
+    snprintf(text, sizeof text, "edge_ids[2] = %zu: no edge of type", sample.num_edges[CITES]);
     refused(tr_edges_listed(graph, CITES, bad, 3, &out, &failure), TR_ERANGE, text);
     assert_null(out);
     refused(tr_edges_listed(graph, ETYPES, good, 3, &out, &failure), TR_ERANGE,
-            "edge type 3, the graph has 3");
+            "edge type 3: types are numbered from 0, and the graph has 3");
     refused(tr_edges_listed(graph, CITES, good, TR_LISTED_MAX + 1, &out, &failure), TR_ETOOBIG,
             "edges; at most 2^40");
     refused(tr_edges_ids(set, tr_nodes_count(set), 1, SECOND, &id, &failure), TR_ERANGE,
@@ -520,10 +520,11 @@ static void check_refused_ranges(struct tr_graph *graph)
     struct tr_loader *loader;
     struct tr_batch *batch;
     struct tr_nodes *out;
-    refused(tr_edges_all(graph, ETYPES, &out, &failure), TR_ERANGE, "edge type 3, the graph has 3");
+    refused(tr_edges_all(graph, ETYPES, &out, &failure), TR_ERANGE,
+            "edge type 3: types are numbered from 0, and the graph has 3");
     assert_null(out);
     refused(tr_edges_range(graph, ETYPES, 0, 0, &out, &failure), TR_ERANGE,
-            "edge type 3, the graph has 3");
+            "edge type 3: types are numbered from 0, and the graph has 3");
     refused(tr_edges_range(graph, CITES, count + 1, 0, &out, &failure), TR_ERANGE,
             "0 edges of type cites from rank");
     refused(tr_edges_range(graph, CITES, 1, count, &out, &failure), TR_ERANGE,

@@ -297,28 +297,28 @@ static uint64_t refuse(const char *path, int placement)
     uint64_t ids[3] = { 0, 1, sample.num_edges[2] }, out[3];
     ok(tr_graph_find_edges(graph, 2, NULL, 0, 30 * SECOND, NULL, NULL, &failure));
     refused(tr_graph_find_edges(graph, 2, ids, 3, 30 * SECOND, out, out, &failure), TR_ERANGE,
-            "ids[2] = 100 is no edge of type by, which has 100");
+            "ids[2] = 100: no edge of type by has this ID; it must be below 100");
     refused(tr_graph_find_edges(graph, 3, ids, 1, 30 * SECOND, out, out, &failure), TR_ERANGE,
-            "edge type 3, the graph has 3");
+            "edge type 3: types are numbered from 0, and the graph has 3");
     ids[2] = sample.num_edges[2] - 1;
     refused(tr_graph_find_edges(graph, 2, ids, 3, 0, out, out, &failure), TR_ETIMEDOUT, "");
     uint64_t nodes[2] = { 0, sample.num_nodes[0] };
     refused(tr_graph_in_degrees(graph, 2, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
-            "ids[1] = 20 is no node of type author, which has 20");
+            "ids[1] = 20: no node of type author has this ID; it must be below 20");
     refused(tr_graph_in_degrees(graph, 3, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
-            "edge type 3, the graph has 3");
+            "edge type 3: types are numbered from 0, and the graph has 3");
     refused(tr_graph_in_edges(graph, 2, nodes, 2, 30 * SECOND, 0, out, NULL, NULL, &failure),
-            TR_ERANGE, "ids[1] = 20 is no node of type author");
+            TR_ERANGE, "ids[1] = 20: no node of type author");
     refused(tr_graph_in_edges(graph, 3, nodes, 2, 30 * SECOND, 0, out, NULL, NULL, &failure),
             TR_ERANGE, "edge type 3");
     uint64_t papers[2] = { 0, sample.num_nodes[1] };
     refused(tr_graph_edges_between(graph, 2, papers, nodes, 1, 0, out, &failure), TR_ETIMEDOUT, "");
     refused(tr_graph_edges_between(graph, 2, papers, nodes, 2, 30 * SECOND, out, &failure),
-            TR_ERANGE, "sources[1] = 40 is no node of type paper, which has 40");
+            TR_ERANGE, "sources[1] = 40: no node of type paper has this ID; it must be below 40");
     refused(tr_graph_edges_between(graph, 0, nodes, papers, 2, 30 * SECOND, out, &failure),
-            TR_ERANGE, "sources[1] = 20 is no node of type author");
+            TR_ERANGE, "sources[1] = 20: no node of type author");
     refused(tr_graph_edges_between(graph, 1, nodes, papers, 2, 30 * SECOND, out, &failure),
-            TR_ERANGE, "destinations[1] = 40 is no node of type paper");
+            TR_ERANGE, "destinations[1] = 40: no node of type paper");
     ok(tr_graph_edges_between(graph, 1, NULL, NULL, 0, 30 * SECOND, NULL, &failure));
     /* Papers have edges of two types, authors of one. */
     ok(tr_graph_out_degrees(graph, 0, nodes, 1, 30 * SECOND, out, &failure));
@@ -329,7 +329,7 @@ static uint64_t refuse(const char *path, int placement)
     refused(tr_graph_out_edges(graph, 3, nodes, 1, 30 * SECOND, 0, out, NULL, NULL, &failure),
             TR_ERANGE, "edge type 3");
     refused(tr_graph_out_degrees(graph, 0, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
-            "ids[1] = 20 is no node of type author");
+            "ids[1] = 20: no node of type author");
     tr_graph_close(graph);
     tr_session_close(session);
     return 0;

@@ -338,10 +338,11 @@ static void check_refused_edge_rows(const struct job *job)
                      TR_ENOENT);
     assert_int_equal(tr_graph_fetch_edges(graph, 3, "weight", ids, 2, SECOND, rows, &failure),
                      TR_ERANGE);
-    assert_string_equal(failure.message, "edge type 3, the graph has 3");
+    assert_string_equal(failure.message,
+                        "edge type 3: types are numbered from 0, and the graph has 3");
     assert_int_equal(tr_graph_fetch_edges(graph, 0, "weight", ids, 3, SECOND, rows, &failure),
                      TR_ERANGE);
-    snprintf(text, sizeof text, "ids[2] = %zu is no edge of type", (size_t)ids[2]);
+    snprintf(text, sizeof text, "ids[2] = %zu: no edge of type", (size_t)ids[2]);
     assert_non_null(strstr(failure.message, text));
 }
 

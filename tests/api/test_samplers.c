@@ -319,7 +319,7 @@ static uint64_t refuse(const char *path, int placement)
     assert_int_equal(tr_sample_spec_set_weights(spec, 0, 0, "probs", &failure), TR_ENOENT);
     assert_string_equal(failure.message, "weights: edges of type writes have no feature \"probs\"");
     assert_int_equal(tr_sample_spec_set_sampler(spec, (enum tr_sampler)3, &failure), TR_ERANGE);
-    assert_string_equal(failure.message, "sampler: 3 is none of them");
+    assert_string_equal(failure.message, "sampler: 3 is not a value of enum tr_sampler");
     /* LABOR draws evenly, and each edge once. */
     const uint64_t seed = 0;
     struct tr_sample_options options;

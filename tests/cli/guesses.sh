@@ -50,7 +50,7 @@ for kind in "table --edges" edges; do
     # shellcheck disable=SC2086 # two words
     troupe import $kind "$work/facts" --out "$work/made/raw" --quiet
     expect "a relation between two nodes is no target: $kind" fails_with \
-        'facts: column 2 has numbers to 10 alone between columns 1 and 3, which have them to 399 and 397, .* by --source 1 and --target 3, or 2$'
+        'facts: column 2 has numbers up to 10 only, columns 1 and 3 up to 399 and 397: column 2 seems to be a relation between two nodes; .* by --source 1 and --target 3, or 2$'
     # shellcheck disable=SC2086 # two words
     troupe import $kind "$work/facts" --source 1 --target 3 --out "$work/facts-raw" --replace --quiet
     expect "which is said by the columns: $kind" says '^column of destinations  *3$\|^edges  *3  *destinations'

@@ -78,7 +78,7 @@ for kind in amounts twice; do
     tests/cli/make_npz $kind "$work/$kind.npz" || exit 99
     troupe import npz "$work/$kind.npz" --out "$work/made/raw" --quiet
     [ $kind = amounts ] &&
-        expect "a label with a fraction is refused at once" fails_with '/y: row 7 is 3.5, no number of a class; numbers are not learned'
+        expect "a label with a fraction is refused at once" fails_with '/y: row 7 is 3.5, not the number of a class; amounts are not learned'
 done
 expect "a split that has a node twice is refused" fails_with '/val_idx: element 1 is .* again; a split has each node once'
 tests/cli/make_npz rows "$work/rows.npz" || exit 99

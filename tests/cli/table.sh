@@ -37,7 +37,7 @@ expect "the next command is there" says '^next  *troupe partition '
 troupe import table --edges "$work/links.csv" --out "$work/alone" --json --quiet
 expect "edges are enough" says '"nodes":4,"edges":4'
 troupe import table --edges "$work/links.csv" --id 1 --out "$work/made/raw" --quiet
-expect "columns of nodes need a table of nodes" fails_with 'names none'
+expect "columns of nodes need a table of nodes" fails_with 'are columns of a table of nodes: give --nodes too'
 
 printf 'eve,alice\nalice,bob\n' >"$work/more.csv"
 troupe import table --edges "$work/more.csv" --out "$work/made/raw" --quiet

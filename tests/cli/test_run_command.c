@@ -104,13 +104,13 @@ static void operands_are_counted(void **state)
         int code;
         const char *says;
     } CASES[] = {
-        { 0, { NULL }, EXIT_USAGE, "something is missing: give RAW [MORE]" },
+        { 0, { NULL }, EXIT_USAGE, "an operand is missing: give RAW [MORE]" },
         { 1, { "a" }, 42, "" },
         { 2, { "a", "b" }, 42, "" },
         { 3, { "a", "b", "c" }, EXIT_USAGE, "c: one word too many" },
         { 4, { "a", "b", "--parts", "7" }, 42, "" },
         { 2, { "a", "--parts" }, EXIT_USAGE, "--parts" }, /* nothing follows it */
-        { 2, { "--parts", "7" }, EXIT_USAGE, "something is missing" },
+        { 2, { "--parts", "7" }, EXIT_USAGE, "an operand is missing" },
         { 2, { "a", "--nothing" }, EXIT_USAGE, "--nothing" },
     };
     char out[TEXT_MAX], err[TEXT_MAX];

@@ -104,12 +104,12 @@ static void what_is_no_list_is_refused(void **state)
     static const int64_t behind[] = { 0, 2, 4, 9 }, back[] = { 0, 4, 2, 6 };
     static const int64_t begun[] = { 1, 2, 4, 6 }, negative[] = { 0, -2, 4, 6 };
     static const int64_t right[] = { 0, 2, 4, 6 }, empty[] = { 0, 2, 2, 6 };
-    expect_refused(*state, behind, "a\nb\nc\n", "element 3 is 9, which is no end of a name");
-    expect_refused(*state, back, "a\nb\nc\n", "element 2 is 2, which is no end of a name");
-    expect_refused(*state, empty, "a\nb\nc\n", "element 2 is 2, which is no end of a name");
-    expect_refused(*state, begun, "a\nb\nc\n", "element 0 is 1, which is no end of a name");
+    expect_refused(*state, behind, "a\nb\nc\n", "element 3 is 9, where no name ends");
+    expect_refused(*state, back, "a\nb\nc\n", "element 2 is 2, where no name ends");
+    expect_refused(*state, empty, "a\nb\nc\n", "element 2 is 2, where no name ends");
+    expect_refused(*state, begun, "a\nb\nc\n", "element 0 is 1, where no name ends");
     expect_refused(*state, negative, "a\nb\nc\n", "bad.offsets.npy");
-    expect_refused(*state, right, "a\nbcc\n", "bad.text.npy: byte 3 is no line end");
+    expect_refused(*state, right, "a\nbcc\n", "bad.text.npy: byte 3 is not a line end");
 }
 
 /* A ring of nodes with names, of which one may be another, and a table whose values may have some. */

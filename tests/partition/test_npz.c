@@ -376,7 +376,7 @@ static void archives_of_something_else(void **state)
     struct archive *npz = begin(*state);
     npz_put(npz, "readme.txt", "hello", 5);
     npz_end(npz);
-    refused(*state, &PLAIN, TR_EFORMAT, "'readme.txt', which is no .npy file");
+    refused(*state, &PLAIN, TR_EFORMAT, "'readme.txt', which is not a .npy file");
     npz = begin(*state);
     npz_add(npz, "weights", "<i8", "False", "(5,)", LABELS, sizeof LABELS);
     npz_end(npz);
@@ -449,8 +449,10 @@ static void names_of_nodes_classes_and_columns(void **state)
         { "node_names", "<U2", "(5,)", 0xd800, TR_EFORMAT,
           "element 0 has a number that is no char" },
         { "node_names", "<U2", "(5,)", 0x110000, TR_EFORMAT, "element 0 has a number that is no" },
-        { "node_names", "<U2", "(5,)", '\n', TR_EFORMAT, "node_names: element 0 is no name" },
-        { "class_names", "|S4", "(5,)", 0xff, TR_EFORMAT, "class_names: element 0 is no name" },
+        { "node_names", "<U2", "(5,)", '\n', TR_EFORMAT,
+          "node_names: element 0 cannot be kept as a name" },
+        { "class_names", "|S4", "(5,)", 0xff, TR_EFORMAT,
+          "class_names: element 0 cannot be kept as a name" },
         { "attr_names", "|S4", "(5,)", 'a', TR_EMISMATCH, "5 names for 3 columns of features" },
     };
     struct npz_facts facts;

@@ -135,7 +135,8 @@ static void labels_with_fractions_are_refused(void **state)
     struct archive *npz = npz_begin(at(*state, "set/raw/node-label.npz"));
     npz_add(npz, "node_label", "<f4", "False", "(3, 1)", labels, sizeof labels);
     npz_end(npz);
-    refused(*state, TR_EUNSUPPORTED, "row 1 is 1.5, no number of a class; numbers are not learned");
+    refused(*state, TR_EUNSUPPORTED,
+            "row 1 is 1.5, not the number of a class; amounts are not learned");
 }
 
 static void a_graph_of_types_in_arrays(void **state)

@@ -149,7 +149,7 @@ static void fields_end_at_their_bounds(void **state)
         { "\"column_tables\": []",
           RANKS(ALL ", " MASK("a", "5") ", " MASK("b", "0") ", " DEAL("0123456789abcdef")), 0, "" },
         { "\"column_tables\": []", RANKS(SET("some", "\"count\": 5")), TR_EFORMAT,
-          "ranks[0].set: 'some' is none of all, mask and deal" },
+          "ranks[0].set: 'some' is not all, mask or deal" },
         { "\"column_tables\": []", RANKS(SET("all", "\"count\": 4, \"stored\": false")), TR_EFORMAT,
           "4 ranks of a type that has 5 nodes" },
         { "\"column_tables\": []", RANKS(MASK("a", "6")), TR_EFORMAT,
