@@ -206,26 +206,28 @@ int tr_import_table_result(struct tr_task *task, struct tr_import_table_report *
     if (rv != 0)
         return rv;
     const struct table_found *found = &((const struct table_making *)making)->found;
-    const struct tr_import_table_report known = { .edge_rows = found->edge_rows,
-                                                  .node_rows = found->node_rows,
-                                                  .edges_header_line = found->edges_header_line,
-                                                  .nodes_header_line = found->nodes_header_line,
-                                                  .added_nodes = found->added_nodes,
-                                                  .self_loops = found->self_loops,
-                                                  .duplicates = found->duplicates,
-                                                  .num_features = found->num_features,
-                                                  .num_classes = found->num_classes,
-                                                  .num_columns = found->num_columns,
-                                                  .pairs_seen = found->pairs_seen,
-                                                  .pairs_mutual = found->pairs_mutual,
-                                                  .shared_ids = found->shared_ids,
-                                                  .triples = found->triples,
-                                                  .says_undirected = found->says_undirected,
-                                                  .maybe_two_kinds = found->maybe_two_kinds,
-                                                  .doubted_end = found->doubted_end[0] != '\0'
-                                                                     ? found->doubted_end
-                                                                     : NULL,
-                                                  .doubted_end_edges = found->doubted_end_edges };
+    const struct tr_import_table_report known = {
+        .edge_rows = found->edge_rows,
+        .node_rows = found->node_rows,
+        .edges_header_line = found->edges_header_line,
+        .nodes_header_line = found->nodes_header_line,
+        .added_nodes = found->added_nodes,
+        .self_loops = found->self_loops,
+        .duplicates = found->duplicates,
+        .num_features = found->num_features,
+        .num_classes = found->num_classes,
+        .num_columns = found->num_columns,
+        .pairs_seen = found->pairs_seen,
+        .pairs_mutual = found->pairs_mutual,
+        .shared_ids = found->shared_ids,
+        .triples = found->triples,
+        .says_undirected = found->says_undirected,
+        .maybe_two_kinds = found->maybe_two_kinds,
+        .doubted_end = found->doubted_end[0] != '\0' ? found->doubted_end : NULL,
+        .doubted_end_edges = found->doubted_end_edges,
+        .spellings = found->spellings,
+        .spelling = found->spellings > 0 ? found->spelling : NULL
+    };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_import_table_report", error);
 }

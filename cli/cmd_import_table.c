@@ -197,6 +197,18 @@ static void hint_at_doubted_end(struct report *report, const struct tr_import_ta
     report_text(report, "hint", "hint", hint);
 }
 
+static void hint_at_spellings(struct report *report, const struct tr_import_table_report *found)
+{
+    char hint[300];
+    if (found->spelling == NULL)
+        return;
+    snprintf(hint, sizeof hint,
+             "%s are two nodes, and %" PRIu64 " ID%s such a second spelling: where they mean one "
+             "node, write IDs alike",
+             found->spelling, found->spellings, found->spellings == 1 ? " is" : "s are");
+    report_text(report, "hint", "hint", hint);
+}
+
 static const char *name_of(const struct tr_import_table_column *column)
 {
     return column->name != NULL ? column->name : "";
@@ -299,6 +311,8 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
     }
     if (rv == 0 && found.doubted_end != NULL)
         hint_at_doubted_end(report, &found);
+    if (rv == 0)
+        hint_at_spellings(report, &found);
     import_hint_at_undirected(report, found.says_undirected && !options->undirected);
     import_hint_at_matrix(report, found.edges_header_line != 0, found.edge_rows, edge_columns);
     if (rv == 0 && found.triples)

@@ -101,6 +101,7 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/store/name_list.c partition/store/name_list.h \
     partition/table/end_kinds.c partition/table/end_kinds.h \
+    partition/table/end_names.c partition/table/end_names.h \
     partition/table/value_lists.c partition/table/value_lists.h \
     partition/table/row_graph.c partition/table/row_graph.h \
     partition/table/id_map.c partition/table/id_map.h \

@@ -254,11 +254,15 @@ struct tr_import_table_report {
      * is closed; NULL: there is none. And its edges. */
     const char *doubted_end;
     uint64_t doubted_end_edges;
+    /* Nodes whose names are numbers that another node has in the usual spelling, and the first two of
+     * them, "001 and 1", until the task is closed; NULL: there are none. */
+    uint64_t spellings;
+    const char *spelling;
 };
 #define TR_IMPORT_TABLE_REPORT_INIT                                                               \
     {                                                                                             \
         sizeof(struct tr_import_table_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, \
-            "", 0, 0, 0, NULL, 0                                                                  \
+            "", 0, 0, 0, NULL, 0, 0, NULL                                                         \
     }
 
 /* What became of a column. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/table/table_edges.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +8,8 @@
 #include <string.h>
 
 #include "partition/raw/duplicates.h"
-#include "partition/raw/end_signs.h"
 #include "partition/table/end_kinds.h"
+#include "partition/table/end_names.h"
 #include "partition/table/row_graph.h"
 #include "partition/table/table_values.h"
 
@@ -20,11 +19,7 @@
 #define TEXTS_BYTES ((size_t)1 << 16)
 /* What a row puts there: two names, each of which may be a byte too long. */
 #define ROW_TEXTS_MAX (2 * ((size_t)ID_TEXT_MAX + 1))
-/* Names that are all numbers with a fraction are times or weights; this many say so. */
-#define FRACTION_ROWS 1000u
 /* Seconds and nanoseconds of any calendar are below, and doubles hold whole numbers exactly. */
-/* 64 bits hold any number of so many digits. */
-#define WHOLE_DIGITS_MAX 18u
 #define TIME_MAX 9007199254740992.0
 
 _Static_assert(TEXTS_BYTES >= ROW_TEXTS_MAX, "a row's names have room");
@@ -41,19 +36,12 @@ struct edge_reading {
     struct end_kinds kinds;
     uint32_t count; /* rows that wait for their numbers */
     /* Of the first rows: names that are numbers with a fraction, and their first lines. */
-    uint64_t fractions[2];
-    uint64_t fraction_lines[2];
-    bool guessed;      /* no name and no option says which columns are the ends */
-    uint64_t times[2]; /* of the first rows: names that are times, where that is so */
     size_t texts_used;
     struct id_text names[2 * ROWS_AT_ONCE];
     uint64_t lines[ROWS_AT_ONCE];
     uint32_t graphs[ROWS_AT_ONCE]; /* where a column says it */
     struct node_graphs node_graphs;
-    bool chosen; /* neither a header nor options say which columns are the ends */
-    struct end_signs signs;
-    struct id_range columns[3]; /* of whole numbers in the first three columns */
-    bool words;                 /* there is something else among them */
+    struct end_names end_names;
     float weights[ROWS_AT_ONCE];
     int64_t row_times[ROWS_AT_ONCE];
     char texts[TEXTS_BYTES];
@@ -201,69 +189,6 @@ static int edges_flush(struct edge_reading *reading)
     return rv;
 }
 
-/* "12.5": digits, a point, digits. */
-static bool is_fraction(const struct table_field *field)
-{
-    uint32_t points = 0;
-    for (uint32_t i = 0; i < field->length; i++) {
-        points += field->at[i] == '.';
-        if (!isdigit((unsigned char)field->at[i]) && field->at[i] != '.')
-            return false;
-    }
-    return points == 1 && field->length > 1;
-}
-
-/* "1600000000" and "1600000000000": seconds, or thousandths of them, of the years 2001 to 2033. */
-static bool is_time(const struct table_field *field)
-{
-    if (field->length != 10 && field->length != 13)
-        return false;
-    for (uint32_t i = 0; i < field->length; i++) {
-        if (!isdigit((unsigned char)field->at[i]))
-            return false;
-    }
-    return field->at[0] == '1';
-}
-
-static void edges_note_number(struct edge_reading *reading, const struct table_field *field,
-                              bool target)
-{
-    reading->times[target] += reading->guessed && is_time(field);
-    if (!is_fraction(field))
-        return;
-    if (reading->fractions[target]++ == 0)
-        reading->fraction_lines[target] = reading->reader.line;
-}
-
-static bool is_whole(const struct table_field *field, uint64_t *number)
-{
-    *number = 0;
-    for (uint32_t i = 0; i < field->length; i++) {
-        if (!isdigit((unsigned char)field->at[i]))
-            return false;
-        *number = *number * 10 + (uint64_t)(field->at[i] - '0');
-    }
-    return field->length > 0 && field->length <= WHOLE_DIGITS_MAX;
-}
-
-/* What the numbers of a row without a header tell. */
-static void edges_note_signs(struct edge_reading *reading, const struct table_field *fields)
-{
-    const uint32_t count = reading->reader.names.count;
-    uint64_t numbers[3];
-    if (!reading->chosen || reading->words || reading->signs.rows == END_SIGNS_ROWS)
-        return;
-    for (uint32_t i = 0; i < 3 && i < count; i++) {
-        if (!is_whole(&fields[i], &numbers[i])) {
-            reading->words = reading->words || i < 2;
-            numbers[i] = UINT64_MAX;
-        }
-        id_range_add(&reading->columns[i], numbers[i], numbers[i]);
-    }
-    if (!reading->words)
-        end_signs_note(&reading->signs, numbers[0], numbers[1]);
-}
-
 /* The name with what stands before it, among the texts of rows that wait. */
 static struct table_field edges_put_prefix(struct edge_reading *reading, const char *prefix,
                                            const struct table_field *field)
@@ -308,8 +233,6 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
             &reading->reader, TR_EFORMAT,
             "the %s '%s' stands for no value (\"no_value\"); leave the row out", what,
             value_show(field, shown));
-    if (reading->edges->rows < FRACTION_ROWS)
-        edges_note_number(reading, field, target);
     *name = (struct id_text){ field->at, field->length };
     if (plain)
         return 0;
@@ -346,61 +269,6 @@ static int edges_take_values(struct edge_reading *reading, const struct table_fi
     return 0;
 }
 
-/* Names that are all fractions are no names, nor are times beside what is none, unless that is
- * said. */
-static int edges_check_names(struct edge_reading *reading)
-{
-    const uint64_t rows = reading->edges->rows, *times = reading->times;
-    const bool first = reading->fractions[0] == rows, second = reading->fractions[1] == rows;
-    if (rows > 0 && ((times[0] == rows && times[1] == 0) || (times[1] == rows && times[0] == 0)))
-        return error_set(reading->reader.text.error, TR_EFORMAT,
-                         "%s: column %u holds what looks like times, no names of nodes; name the "
-                         "columns of the ends by \"source\" and \"target\"",
-                         reading->options->edges,
-                         times[0] == rows ? reading->roles.source : reading->roles.target);
-    if (rows == 0 || (!first && !second))
-        return 0;
-    reading->reader.line = reading->fraction_lines[!first];
-    return table_reader_fail(&reading->reader, TR_EFORMAT,
-                             "column %u holds numbers with a fraction, no names of nodes; name "
-                             "another by \"%s\", or write IDs as whole numbers, as pandas does "
-                             "after astype('int64')",
-                             first ? reading->roles.source : reading->roles.target,
-                             first ? "source" : "target");
-}
-
-/* Numbers in columns without names that are not what two columns of nodes have. */
-static int edges_check_signs(struct edge_reading *reading)
-{
-    const struct id_range *columns = reading->columns, *ends = reading->signs.ends;
-    struct error *error = reading->reader.text.error;
-    const char *path = reading->options->edges;
-    const uint32_t count = reading->reader.names.count;
-    if (!reading->chosen || reading->words)
-        return 0;
-    if (count == 3 && columns[2].most < UINT64_MAX &&
-        end_signs_are_triples(reading->signs.rows, columns))
-        return error_set(error, TR_EFORMAT,
-                         "%s: column 2 has numbers up to %" PRIu64
-                         " only, columns 1 and 3 up to %" PRIu64 " and %" PRIu64
-                         ": column 2 seems to be a relation between two nodes; say which are the "
-                         "ends by \"source\" 1 and \"target\" 3, or 2",
-                         path, columns[1].most, columns[0].most, columns[2].most);
-    if (reading->options->source_prefix != NULL || reading->options->target_prefix != NULL ||
-        !end_signs_are_two_kinds(&reading->signs))
-        return 0;
-    reading->found->maybe_two_kinds = true;
-    if (count < 3)
-        return 0;
-    return error_set(error, TR_EFORMAT,
-                     "%s: columns 1 and 2 seem to number two kinds of things, as users and films, "
-                     "each from %" PRIu64 " on, the first to %" PRIu64 " and the second to %" PRIu64
-                     ": here things of the same number would be one node; make them two by "
-                     "\"source_prefix\" u, or say that they are one kind by \"source\" 1 and "
-                     "\"target\" 2",
-                     path, ends[0].least, ends[0].most, ends[1].most);
-}
-
 /* Gephi writes the kind of each edge: "Undirected". */
 static void edges_look_at_first(struct edge_reading *reading, const struct table_field *fields)
 {
@@ -418,7 +286,8 @@ static int edges_take_row(struct edge_reading *reading, const struct table_field
     int rv = table_reader_refuse_header(&reading->reader, fields);
     if (rv == 0 && !row_graph_is_wanted(fields, reading->roles.graph, reading->options->graph))
         return 0;
-    edges_note_signs(reading, fields);
+    end_names_note(&reading->end_names, &reading->reader, &reading->roles, fields,
+                   reading->edges->rows < END_NAMES_ROWS);
     if (reading->roles.graph != 0)
         reading->graphs[reading->count] = row_graph_number(&fields[reading->roles.graph - 1]);
     if (rv == 0)
@@ -464,6 +333,12 @@ static int edges_take_next(struct edge_reading *reading)
     return rv;
 }
 
+static int edges_check_names(struct edge_reading *reading)
+{
+    return end_names_check(&reading->end_names, &reading->reader, &reading->roles,
+                           reading->edges->rows);
+}
+
 static int edges_read_rows(struct edge_reading *reading)
 {
     bool checked = false;
@@ -473,7 +348,7 @@ static int edges_read_rows(struct edge_reading *reading)
         rv = edges_take_plain(reading, &plain);
         if (rv == 0 && plain == 0)
             rv = edges_take_next(reading);
-        if (rv == 0 && !checked && reading->edges->rows >= FRACTION_ROWS) {
+        if (rv == 0 && !checked && reading->edges->rows >= END_NAMES_ROWS) {
             checked = true;
             rv = edges_check_names(reading);
         }
@@ -482,7 +357,9 @@ static int edges_read_rows(struct edge_reading *reading)
         rv = edges_flush(reading);
     if (rv == 0 && !checked)
         rv = edges_check_names(reading);
-    return rv == 0 ? edges_check_signs(reading) : rv;
+    return rv != 0 ? rv
+                   : end_names_check_signs(&reading->end_names, &reading->reader, reading->options,
+                                           reading->found);
 }
 
 /* Values of edges that were taken out go too. */
@@ -586,13 +463,10 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     if (rv == 0 && reading->roles.header)
         rv = table_reader_skip_header(&reading->reader);
     reading->found->edges_header_line = reading->reader.header_line;
-    reading->guessed = rv == 0 && options->edge_names.source == NULL &&
-                       options->edge_names.target == NULL &&
-                       !(reading->roles.header && edge_columns_are_named(&reading->reader.names));
-    reading->chosen = reading->guessed && !reading->roles.header;
-    for (int i = 0; i < 3; i++)
-        reading->columns[i] = (struct id_range)ID_RANGE_NONE;
-    if (rv == 0 && reading->chosen && end_signs_init(&reading->signs) != 0)
+    const bool guessed = rv == 0 && options->edge_names.source == NULL &&
+                         options->edge_names.target == NULL &&
+                         !(reading->roles.header && edge_columns_are_named(&reading->reader.names));
+    if (rv == 0 && end_names_init(&reading->end_names, guessed, reading->roles.header) != 0)
         rv = table_reader_fail(&reading->reader, TR_ENOMEM, "no memory to look at its edges");
     if (rv == 0 && options->graph != NULL && reading->roles.graph == 0)
         rv = table_reader_fail(&reading->reader, TR_EINVAL,
@@ -603,7 +477,7 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
                                      (reading->roles.header &&
                                       edge_columns_are_two_kinds(&reading->reader.names, ends)));
     reading->found->says_undirected = rv == 0 && reading->reader.undirected;
-    reading->found->triples = rv == 0 && !reading->roles.header && reading->guessed &&
+    reading->found->triples = rv == 0 && !reading->roles.header && guessed &&
                               edges_look_like_triples(&reading->reader.names);
     return rv;
 }
@@ -664,8 +538,10 @@ int table_edges_read(struct table_edges *edges, const struct table_options *opti
         rv = edges_find_duplicates(reading, error);
     if (rv == 0 && (options->no_value == NULL || options->no_value[0] != '\0'))
         edges_doubt_ends(reading, known);
+    if (rv == 0)
+        end_names_find_spellings(ids, &found->spellings, found->spelling);
     end_kinds_fini(&reading->kinds);
-    end_signs_fini(&reading->signs);
+    end_names_fini(&reading->end_names);
     node_graphs_fini(&reading->node_graphs);
     value_reader_fini(&reading->values);
     table_roles_fini(&reading->roles);

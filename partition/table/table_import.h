@@ -120,6 +120,8 @@ struct table_found {
     /* A node of edges alone whose name may stand for none, such as NULL, and its edges. */
     char doubted_end[TABLE_DOUBTED_MAX];
     uint64_t doubted_end_edges;
+    uint64_t spellings; /* nodes whose names are numbers that others have in the usual spelling */
+    char spelling[TABLE_DOUBTED_MAX]; /* the first of them: "001 and 1" */
     uint64_t shared_ids;  /* numbers in both columns of ends, where these are of two kinds */
     bool says_undirected; /* the edges are, by the first line or the first row */
     bool maybe_two_kinds; /* numbers in two columns without names look so */

@@ -140,7 +140,7 @@ static void bad_requests_name_what_is_wrong(void **unused)
     assert_failed(&f, TR_ERANGE,
                   "ids[1001] = 300: no node of type user has this ID; it must be below 300");
     fetch(&f, MSG_TABLE_EDGE_RANKS, 8, (const uint64_t[]){ UINT64_MAX }, 1, ENV_SECOND_NS);
-    assert_failed(&f, TR_ERANGE, "is no rank of edges of type");
+    assert_failed(&f, TR_ERANGE, "no rank of edges of type");
     fetch(&f, MSG_TABLE_EDGE_RANKS, 8, ids, 1, ENV_SECOND_NS);
     assert_failed(&f, TR_ENOENT, "no runs of edges of type");
     fetch(&f, MSG_TABLE_EDGES, 8, (const uint64_t[]){ 0, UINT64_MAX }, 2, ENV_SECOND_NS);

@@ -51,6 +51,14 @@ expect "a mask that is not there is named" fails_with "nothing"
 troupe cluster check "$work/1.json"
 expect "partitions are those of the graph" exited 0
 
+printf '{"name": "t", "graph": "parts/graph.json", "hosts": [{"name": "a", "address": "127.0.0.1", "port": 7510},
+    {"name": "b", "address": "127.0.0.1", "port": 7530}]}\n' >"$work/keyless.json"
+run env -u TROUPE_SHARED_KEY "$TROUPE" serve --cluster "$work/keyless.json" --process 0
+expect "hosts that nothing lets in are told what lets them in" refuses_with \
+    'keyless.json: the job uses TCP but no key is configured; set TROUPE_SHARED_KEY, add "tls" (.troupe cluster keys. makes the keys), or start it with .troupe launch.'
+troupe serve --help
+expect "help says what the number of a process is" says '--process N  *number of this process in the cluster file, from 0$'
+
 sed 's/"name": "here"/"name": "not-this-host"/' "$work/1.json" >"$work/away.json"
 for command in serve sample; do
     run env -u TROUPE_PROCESS -u TROUPE_HOST -u SLURM_PROCID -u RANK -u OMPI_COMM_WORLD_RANK -u PMI_RANK \

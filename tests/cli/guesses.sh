@@ -80,6 +80,20 @@ printf 'graph_id,src_id,dst_id\n0,a,b\n1,c,d\n1,d,c\n' >"$work/apart.csv"
 troupe import table --edges "$work/apart.csv" --out "$work/apart" --quiet
 expect "graphs whose IDs are all different lie beside each other" says '^nodes  *4$'
 
+# Lists of neighbours, and IDs that are spelt in two ways.
+printf 'node,neighbors\n1,2 3\n2,1\n3,1\n' >"$work/lists.csv"
+troupe import table --edges "$work/lists.csv" --out "$work/made/raw" --quiet
+expect "a list of neighbours is no node" fails_with 'lists.csv: line 2: column 2 holds several IDs; write a row for each edge'
+printf 'src,dst\n12 34,56 78\n56 78,12 34\n' >"$work/blanks.csv"
+troupe import table --edges "$work/blanks.csv" --out "$work/blanks" --quiet
+expect "what both columns have is a name" says '^nodes  *2$'
+printf 'src,dst\n001,2\n1,2.0\nx1,007\n' >"$work/spelt.csv"
+troupe import table --edges "$work/spelt.csv" --out "$work/spelt" --quiet
+expect "numbers in two spellings are hinted at" says '^hint  *001 and 1 are two nodes, and 2 IDs are such a second spelling'
+printf 'src,dst\n001,002\n002,003\n' >"$work/padded.csv"
+troupe import table --edges "$work/padded.csv" --out "$work/padded" --quiet
+expect "and one spelling is not" hints
+
 # Texts that are several in one, and columns that are read where that is asked for.
 printf 'id,genres,town,label\na,Action|Comedy,"Paris, France",Movie;Sci\nb,Comedy,"Lyon, France",Sci\nc,Drama,"Rome, Italy",Movie\n' >"$work/films.csv"
 printf 'src,dst,Weight,when,timestamp\na,b,1,2,3\nb,c,1,2,3\n' >"$work/links.csv"

@@ -187,6 +187,27 @@ static void quiet_progress_writes_nothing(void **state)
     }
 }
 
+/* While a piece of work counts nothing, as METIS does, its seconds are shown all the same. */
+static void the_clock_moves_where_nothing_is_counted(void **state)
+{
+    (void)state;
+    for (int terminal = 0; terminal < 2; terminal++) {
+        char text[256] = "";
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        struct progress progress = { .out = file, .terminal = terminal, .running = true };
+        snprintf(progress.label, sizeof progress.label, "METIS");
+        progress.begin_ns = 1; /* long ago */
+        progress_update(&progress, 0);
+        rewind(file);
+        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+        fclose(file);
+        assert_non_null(strstr(text, "METIS, "));
+        assert_null(strstr(text, "%"));
+        assert_true(strpbrk(strstr(text, "METIS, "), "123456789") != NULL);
+    }
+}
+
 /* With memory for 0, 1, 2 ... allocations a report fails, or is whole. */
 static void a_report_without_memory_is_an_error(void **state)
 {
@@ -294,6 +315,7 @@ int main(void)
         cmocka_unit_test(people_get_aligned_lines_and_tables),
         cmocka_unit_test(columns_are_aligned_by_what_they_hold),
         cmocka_unit_test(quiet_progress_writes_nothing),
+        cmocka_unit_test(the_clock_moves_where_nothing_is_counted),
         cmocka_unit_test(a_report_without_memory_is_an_error),
         cmocka_unit_test(a_full_output_is_an_error),
         cmocka_unit_test(quantities_read_well),
