@@ -42,6 +42,7 @@ needed_to_check="$needed_to_build
 libcmocka-dev        has_library cmocka
 iproute2             has_command ip
 mandoc               has_command mandoc
+mold                 has_command mold
 openssl              has_command openssl"
 
 # What the tests of the Python package run.
