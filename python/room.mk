@@ -41,6 +41,7 @@ EXTRA_DIST += \
     python/tests/test_packaging.py \
     python/tests/test_partitioning.py \
     python/tests/test_pyg.py \
+    python/tests/test_range_book.py \
     python/tests/test_raw.py \
     python/tests/test_readme.py \
     python/tests/test_reporting.py \
@@ -82,6 +83,7 @@ EXTRA_DIST += \
     python/troupe/dgl/later.py \
     python/troupe/dgl/partition_book.py \
     python/troupe/dgl/policy.py \
+    python/troupe/dgl/range_book.py \
     python/troupe/dgl/rows_ahead.py \
     python/troupe/dgl/services.py \
     python/troupe/dgl/type_names.py \

@@ -59,20 +59,20 @@ class PartitionBook:
         self.method = text(info.method)
         self._num_parts = int(info.num_parts)
         ntypes, etypes = [], []
-        self._num_nodes: list[int] = []
-        self._num_edges: list[int] = []
+        self._node_counts: list[int] = []
+        self._edge_counts: list[int] = []
         self._first_ids: list[int] = []
         for i in range(info.num_ntypes):
             ntype = made("tr_ntype_info")
             call(lib.tr_book_ntype, self._book, i, ntype)
             ntypes.append(text(ntype.name))
-            self._num_nodes.append(ntype.num_nodes)
+            self._node_counts.append(ntype.num_nodes)
             self._first_ids.append(ntype.first_id)
         for i in range(info.num_etypes):
             etype = made("tr_etype_info")
             call(lib.tr_book_etype, self._book, i, etype)
             etypes.append(text(etype.name))
-            self._num_edges.append(etype.num_edges)
+            self._edge_counts.append(etype.num_edges)
         self.types = Types(ntypes, etypes)
 
     def pointer(self) -> Any:
@@ -121,11 +121,15 @@ class PartitionBook:
 
     def num_nodes(self, ntype: str | None = None) -> int:
         """Nodes of a type, or of all."""
-        return sum(self._num_nodes) if ntype is None else self._num_nodes[self.types.ntype(ntype)]
+        return (
+            sum(self._node_counts) if ntype is None else self._node_counts[self.types.ntype(ntype)]
+        )
 
     def num_edges(self, etype: EtypeName = None) -> int:
         """Edges of a type, or of all."""
-        return sum(self._num_edges) if etype is None else self._num_edges[self.types.etype(etype)]
+        return (
+            sum(self._edge_counts) if etype is None else self._edge_counts[self.types.etype(etype)]
+        )
 
     def first_id(self, ntype: str | None = None) -> int:
         """The user's ID of the node whose original ID is 0: 1 where a text counts from 1."""
@@ -157,7 +161,7 @@ class PartitionBook:
     def _type(self, of_edges: bool, name: Any) -> tuple[int, int, str]:
         """The type that a call means, its count, and its name for messages."""
         types = self.types
-        counts = self._num_edges if of_edges else self._num_nodes
+        counts = self._edge_counts if of_edges else self._node_counts
         if name is None and len(counts) != 1:
             return ALL_TYPES, sum(counts), "edge" if of_edges else "node"
         if of_edges:
@@ -214,7 +218,7 @@ class PartitionBook:
 
     def _local(self, of_edges: bool, ids: Any, partid: int, number: int, what: str) -> Any:
         found = self._range(of_edges, number, partid)
-        counts = self._num_edges if of_edges else self._num_nodes
+        counts = self._edge_counts if of_edges else self._node_counts
         wanted = ids_of(ids, counts[number], what)
         outside = wanted[(wanted < found.start) | (wanted >= found.stop)]
         if len(outside):
@@ -230,17 +234,17 @@ class PartitionBook:
     def map_to_homo_nid(self, ids: Any, ntype: str | None = None) -> Any:
         """Homogeneous IDs of nodes of a type."""
         number = self.types.ntype(ntype)
-        wanted = ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+        wanted = ids_of(ids, self._node_counts[number], self.types.node_name(number))
         return id_tensor(self._homogeneous(False, number, wanted), self._tensors)
 
     def map_to_homo_eid(self, ids: Any, etype: EtypeName = None) -> Any:
         """Homogeneous IDs of edges of a type."""
         number = self.types.etype(etype)
-        wanted = ids_of(ids, self._num_edges[number], self.types.edge_name(number))
+        wanted = ids_of(ids, self._edge_counts[number], self.types.edge_name(number))
         return id_tensor(self._homogeneous(True, number, wanted), self._tensors)
 
     def _typed(self, of_edges: bool, ids: Any) -> tuple[Any, Any]:
-        total = sum(self._num_edges if of_edges else self._num_nodes)
+        total = sum(self._edge_counts if of_edges else self._node_counts)
         wanted = ids_of(ids, total, "edge" if of_edges else "node")
         numbers = np.empty(len(wanted), dtype=np.uint32)
         typed = np.empty(len(wanted), dtype=np.int64)

@@ -23,13 +23,13 @@ fi
 run env PYTHON="$python" sh "$source/python/check.sh" "$build" -k test_import
 expect "the package is built for it" exited 0
 dgl=${TROUPE_DGL_SOURCE-$build/python/dgl-source}
-if [ ! -e "$dgl/examples/distributed" ]; then
+if [ ! -e "$dgl/tests/distributed" ]; then
     git init -q "$dgl" && cd "$dgl" &&
         git fetch -q --depth 1 https://github.com/dmlc/dgl 3d16000b4170fa741ed9e9667f22ba84d3493026 &&
-        git checkout -q FETCH_HEAD -- tests/dist examples/distributed >"$work/out" 2>&1
+        git checkout -q FETCH_HEAD -- tests/dist tests/distributed tests/backend tests/utils examples/distributed >"$work/out" 2>&1
     cd "$OLDPWD" || exit 99
 fi
-expect "there are DGL's sources" test -e "$dgl/examples/distributed"
+expect "there are DGL's sources" test -e "$dgl/tests/distributed"
 storm=${TROUPE_GRAPHSTORM-$build/python/graphstorm}
 if [ ! -e "$storm/graphstorm" ]; then
     "$python" -m pip install --quiet --no-deps --target "$storm" graphstorm==0.5.1 ogb==1.3.6 outdated littleutils six \

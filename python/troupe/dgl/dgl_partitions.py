@@ -19,6 +19,7 @@ from ..types import EID, NID
 from . import dgl_folder
 from .graph_frames import HIDDEN
 from .partition_book import GraphPartitionBook
+from .range_book import book_of_ranges
 
 RESERVED = (NID, EID, "inner_node", "inner_edge", "part_id")
 CLASSES = f"{HIDDEN}class"
@@ -76,8 +77,10 @@ def partition_graph(
     return_mapping : also return original IDs of nodes and edges in the order of global IDs.
     num_trainers_per_machine : trainers that training nodes are dealt to, a partition.
     objtype : "cut" or "vol": what METIS makes small.
-    graph_formats, use_graphbolt, **options
-        Accepted as DGL has them: Troupe has a format of its own.
+    graph_formats : "coo", "csr", "csc" or a list of them: what `load_partition` gives DGLGraphs in;
+        None: "coo". Troupe's own partitions are the same.
+    use_graphbolt, **options
+        Accepted as DGL has them.
     seed : of the partitioning.
 
     Returns
@@ -86,6 +89,12 @@ def partition_graph(
     """
     import torch
 
+    if not {*([graph_formats] if isinstance(graph_formats, str) else graph_formats or [])} <= {
+        "coo",
+        "csr",
+        "csc",
+    }:
+        raise ValueError(f'graph_formats={graph_formats!r}: give some of "coo", "csr", "csc"')
     if objtype not in ("cut", "vol"):
         raise ValueError(f'objtype={objtype!r}: give "cut" or "vol"')
     if part_method in (None, "None"):
@@ -120,6 +129,7 @@ def partition_graph(
         )
         if made != target:
             _move_into(target, made, graph_name)
+    _write_formats(target / f"{graph_name}.formats", graph_formats)
     if not return_mapping:
         return None
     return tuple(
@@ -128,6 +138,22 @@ def partition_graph(
         else torch.from_numpy(each)
         for each in _mapping(str(target / Path(report.book).name))
     )
+
+
+def _write_formats(path: Path, formats: Any) -> None:
+    """Notes beside a book which formats of DGL's its partitions are asked for in."""
+    if formats is None:
+        path.unlink(missing_ok=True)
+        return
+    names = [formats] if isinstance(formats, str) else list(formats)
+    path.write_text(" ".join(names) + "\n")
+
+
+def _read_formats(part_config: AnyPath) -> list[str]:
+    try:
+        return Path(part_config).with_suffix(".formats").read_text().split() or ["coo"]
+    except OSError:
+        return ["coo"]
 
 
 def _part_folders(book: Path) -> list[str]:
@@ -175,7 +201,9 @@ def load_partition_book(
     part_config: AnyPath, part_id: int, part_metadata: Any = None
 ) -> tuple[GraphPartitionBook, str, dict[str, int], dict[tuple[str, str, str], int]]:
     """The book of a partition, the graph's name, and the numbers of node and edge types."""
-    book = GraphPartitionBook(dgl_folder.opened_as(part_config), part_id)
+    book: GraphPartitionBook | None = book_of_ranges(part_config, part_id)
+    if book is None:
+        book = GraphPartitionBook(dgl_folder.opened_as(part_config), part_id)
     ntypes = {name: number for number, name in enumerate(book.ntypes)}
     etypes = {name: number for number, name in enumerate(book.canonical_etypes)}
     return book, book.graph_name, ntypes, etypes
@@ -227,6 +255,9 @@ def load_partition(
     book, name, ntypes, etypes = load_partition_book(part_config, part_id)
     with _opened(part_config) as graph:
         local = graph_parts.local_graph(graph, book)
+        for form in _read_formats(part_config):
+            # What asks for edges in a format, makes it.
+            local.adj_tensors(form)
         ndata = _feats(graph, book, False) if load_feats else {}
         edata = _feats(graph, book, True) if load_feats else {}
     return local, ndata, edata, book, name, list(ntypes), list(etypes)

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from ..types import DEFAULT_ETYPE, DEFAULT_NTYPE
-from . import services
+from . import graph_parts, services
 from .context import (
     barrier,
     client_barrier,
@@ -42,7 +42,7 @@ from .later import (
     dgl_partition_to_graphbolt,
     not_yet,
 )
-from .partition_book import GraphPartitionBook, RangePartitionBook
+from .partition_book import GraphPartitionBook
 from .policy import (
     EdgePartitionPolicy,
     HeteroDataName,
@@ -50,6 +50,7 @@ from .policy import (
     PartitionPolicy,
     parse_hetero_data_name,
 )
+from .range_book import RangePartitionBook
 from .services import (
     Request,
     Response,
@@ -107,6 +108,20 @@ def out_degrees(g: DistGraph, u: Any) -> Any:
 def _etype_str_to_tuple(name: str) -> tuple[str, ...]:
     """ "source:relation:destination" as a tuple."""
     return tuple(name.split(":"))
+
+
+# Of what load_partition() gives: the types of its columns, and which rows are a type's own.
+RESERVED_FIELD_DTYPE = graph_parts.ReservedDtypes()
+
+
+def _get_inner_node_mask(graph: Any, ntype_id: int, gpb: Any = None) -> Any:
+    """Nodes of a type that the partition owns."""
+    return graph_parts.is_inner(graph.ndata, "inner_node", ntype_id)
+
+
+def _get_inner_edge_mask(graph: Any, etype_id: int, gpb: Any = None) -> Any:
+    """Edges of a type that the partition owns."""
+    return graph_parts.is_inner(graph.edata, "inner_edge", etype_id)
 
 
 def _etype_tuple_to_str(etype: Any) -> str:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .. import errors
 from ..arrays import Ids
 from ..binding import call, ffi, lib, made
+from ..types import NID, NTYPE
 from .installed import need
 
 if TYPE_CHECKING:
@@ -120,3 +122,31 @@ def local_graph(graph: DistGraph, book: GraphPartitionBook) -> Any:
         made_of.ndata[dgl.NTYPE] = kinds.to(torch.int32)
         made_of.edata[dgl.ETYPE] = torch.from_numpy(arrays.etypes)
     return made_of
+
+
+def is_inner(data: Any, name: str, number: int) -> Any:
+    """Which rows of a partition are its own, of the type of that number."""
+    own = data[name] == 1
+    return own & (data["_TYPE"] == number) if "_TYPE" in data else own
+
+
+class ReservedDtypes(Mapping[str, Any]):
+    """The element types of the columns that a partition of DGL has; PyTorch is imported late."""
+
+    _names: ClassVar[dict[str, str]] = {
+        "inner_node": "uint8",
+        "inner_edge": "uint8",
+        NID: "int64",
+        NTYPE: "int32",
+    }
+
+    def __getitem__(self, name: str) -> Any:
+        import torch
+
+        return getattr(torch, self._names[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,18 +58,18 @@ class GraphPartitionBook(PartitionBook):
 
     global_eid_dtype = global_nid_dtype
 
-    def _offsets(self, of_edges: bool) -> np.ndarray[Any, Any]:
+    def _offsets(self, of_edges: bool) -> list[int]:
         number = len(self.etypes if of_edges else self.ntypes)
-        counts = [len(self._range(of_edges, t, self.partid)) for t in range(number)]
-        return np.cumsum([0, *counts])
+        counts = (len(self._range(of_edges, t, self.partid)) for t in range(number))
+        return list(itertools.accumulate(counts, initial=0))
 
     @property
-    def local_ntype_offset(self) -> np.ndarray[Any, Any]:
+    def local_ntype_offset(self) -> list[int]:
         """Where nodes of each type begin among those that this partition owns, and their end."""
         return self._offsets(False)
 
     @property
-    def local_etype_offset(self) -> np.ndarray[Any, Any]:
+    def local_etype_offset(self) -> list[int]:
         """The same of edges."""
         return self._offsets(True)
 
@@ -78,6 +80,26 @@ class GraphPartitionBook(PartitionBook):
     @property
     def _max_edge_ids(self) -> np.ndarray[Any, Any]:
         return np.cumsum([part["num_edges"] for part in self.metadata()])
+
+    def _num_nodes(self, ntype: str = DEFAULT_NTYPE) -> int:
+        return self.num_nodes(None if ntype == DEFAULT_NTYPE else ntype)
+
+    def _num_edges(self, etype: Any = DEFAULT_ETYPE) -> int:
+        is_default = etype in (DEFAULT_ETYPE, DEFAULT_ETYPE[1])
+        return self.num_edges(None if is_default else etype)
+
+    def _id_dtype(self, of_edges: bool) -> str:
+        return "int64"
+
+    def map_to_per_ntype(self, ids: Any) -> tuple[Any, Any]:
+        """The type's number and the per-type ID of homogeneous node IDs."""
+        _check_dtype(ids, self._id_dtype(False))
+        return super().map_to_per_ntype(ids)
+
+    def map_to_per_etype(self, ids: Any) -> tuple[Any, Any]:
+        """The type's number and the per-type ID of homogeneous edge IDs."""
+        _check_dtype(ids, self._id_dtype(True))
+        return super().map_to_per_etype(ids)
 
     def node_policy(self, ntype: str | None) -> PartitionPolicy:
         """How rows of a node type lie."""
@@ -91,4 +113,12 @@ class GraphPartitionBook(PartitionBook):
         return GraphPartitionBook, (self.path, self.partid, self._tensors, None)
 
 
-RangePartitionBook = GraphPartitionBook
+def _check_dtype(ids: Any, wanted: str) -> None:
+    """Refuses tensors of another type than the book's, as DGL's books do."""
+    found = str(getattr(ids, "dtype", "")).removeprefix("torch.")
+    if found in ("int32", "int64") and found != wanted:
+        message = f"IDs of {found}: the partition book has {wanted}"
+        internal: Any = sys.modules.get("dgl.utils.internal")
+        raise (
+            TypeError(message) if internal is None else internal.InconsistentDtypeException(message)
+        )

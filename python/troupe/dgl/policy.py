@@ -134,5 +134,8 @@ class EdgePartitionPolicy(PartitionPolicy):
     """The policy of an edge type."""
 
     def __init__(self, partition_book: GraphPartitionBook, etype: Any = DEFAULT_ETYPE) -> None:
+        if isinstance(etype, str) and etype.count(":") != 2:
+            # As DGL's raises it.
+            raise AssertionError(f"{etype!r}: an edge type is (source, relation, destination)")
         name = etype if isinstance(etype, str) else ":".join(etype)
         super().__init__(f"edge~{name}", partition_book)

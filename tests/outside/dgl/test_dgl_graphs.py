@@ -538,6 +538,17 @@ def test_what_dgl_tests_its_objects_with(tmp_path, kind: str, parts: int, traine
     assert said.count("all passed") == trainers, said
 
 
+@pytest.mark.parametrize("name", ["test_partition", "test_dist_graph_store"])
+def test_what_dgl_tests_its_partitions_with(tmp_path, name: str) -> None:
+    """Functions of DGL's sources: which ones, and why not the others, says run_partitions.py."""
+    source = os.environ["TROUPE_DGL_SOURCE"]
+    words = ["-m", "troupe.dgl", str(HERE / "run_partitions.py"), source, str(tmp_path), name]
+    said = subprocess.run(
+        [sys.executable, *words], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+    assert "all passed" in said
+
+
 @pytest.mark.parametrize("words", [["rgcn"], ["rgcn", "edges"], ["rgat"], ["hgt"]])
 def test_graphstorm_trains_over_it(words: list[str]) -> None:
     """What of GraphStorm's own tests this stands for, says run_graphstorm.py."""
