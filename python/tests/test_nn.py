@@ -14,7 +14,7 @@ from conftest import World
 import troupe
 
 torch = pytest.importorskip("torch")
-from troupe import nn  # noqa: E402
+from troupe import nn, nn_layers  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +123,7 @@ def modules() -> dict:
         "graph": nn.GraphConv(16, 5, norm="graph"),
         "gat": nn.GATConv(16, 5, 3, residual=True),
         "gat pair": nn.GATConv((16, 16), 4, 2, activation=torch.tanh),
+        "gat wide": nn.GATConv(16, 24, 2),
     }
 
 
@@ -157,7 +158,26 @@ def test_float32_is_float64_rounded(tensors: troupe.DistGraph, name: str) -> Non
         assert torch.allclose(narrow.double(), wide, rtol=1e-4, atol=1e-4 * float(wide.abs().max()))
 
 
-@pytest.mark.parametrize("name", ["sage", "right", "graph"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("name", ["both", "right", "gat", "gat pair", "gat wide"])
+def test_the_order_of_sums_and_products_changes_digits_alone(
+    tensors: troupe.DistGraph, monkeypatch: pytest.MonkeyPatch, name: str, first: bool
+) -> None:
+    """Rows are multiplied before or behind their sum, as is cheaper."""
+    monkeypatch.setattr(nn_layers, "_narrow_first", lambda *_: first)
+    test_float32_is_float64_rounded(tensors, name)
+
+
+def test_rows_of_few_are_multiplied(tensors: troupe.DistGraph) -> None:
+    sums = nn.Aggregation(batch_of(tensors).blocks[0])
+    # In a batch destinations are few; in a whole graph all rows are, and narrow ones are added up.
+    sums.num_src = 5 * sums.num_dst
+    assert not nn_layers._narrow_first(sums, 256, 47)
+    sums.num_src = sums.num_dst
+    assert nn_layers._narrow_first(sums, 256, 47) and not nn_layers._narrow_first(sums, 47, 256)
+
+
+@pytest.mark.parametrize("name", ["sage", "right", "graph", "gat", "gat wide"])
 def test_threads_change_no_bit_of_a_layer(tensors: troupe.DistGraph, name: str) -> None:
     """Of more rows than one thread multiplies at once."""
     torch.manual_seed(4)
@@ -165,6 +185,8 @@ def test_threads_change_no_bit_of_a_layer(tensors: troupe.DistGraph, name: str) 
         "sage": nn.SAGEConv(16, 5),
         "right": nn.GraphConv(16, 20, norm="right"),
         "graph": nn.GraphConv(16, 5, norm="graph"),
+        "gat": nn.GATConv(16, 5, 3),
+        "gat wide": nn.GATConv(16, 24, 2),
     }[name]
     sampler = troupe.NeighborSampler([4])
     seeds = torch.arange(tensors.num_nodes())

@@ -7,6 +7,7 @@ number. What is elsewhere, or of float64, is summed by PyTorch's own operations.
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 from typing import Any
 
@@ -93,6 +94,13 @@ class Aggregation:
         self.own_scale = _one_number_each(own_scale, self.num_dst, "factors of own rows")
         self._pointer: Any = None
         self._kept: tuple[torch.Tensor | None, ...] = ()
+
+    def weighed_by(self, weights: torch.Tensor) -> Aggregation:
+        """The same sums with these weights of edges."""
+        found = copy.copy(self)
+        found.weights = _one_number_each(weights, self.num_edges, "edge weights")
+        found._pointer, found._kept = None, ()
+        return found
 
     def pointer(self) -> Any:
         """The library's own, made when it is first asked for."""
@@ -234,6 +242,48 @@ class _Sums(torch.autograd.Function):
         return ctx.sums.backward(grads.contiguous()), None
 
 
+class HeadSums(torch.autograd.Function):
+    """Sums of several heads' rows by weights of edges, a number a head, which are differentiated
+    too: of rows ``(num_src, heads, width)`` and weights ``(num_edges, heads)``."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, rows: torch.Tensor, weights: torch.Tensor, sums: Aggregation
+    ) -> torch.Tensor:
+        # A head's rows lie together, as the library reads them.
+        of_heads = rows.transpose(0, 1).contiguous()
+        by_head = [sums.weighed_by(w) for w in weights.t().contiguous()]
+        ctx.by_head = by_head
+        ctx.save_for_backward(of_heads)
+        found = [one.forward(own) for one, own in zip(by_head, of_heads, strict=True)]
+        return torch.stack(found, 1)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grads: torch.Tensor) -> Any:
+        (of_heads,) = ctx.saved_tensors
+        of_rows, of_weights = [], []
+        for one, own, out in zip(
+            ctx.by_head, of_heads, grads.transpose(0, 1).contiguous(), strict=True
+        ):
+            of_rows.append(one.backward(out))
+            of_weights.append(_products_of_ends(one, own, out))
+        return torch.stack(of_rows, 1), torch.stack(of_weights, 1), None
+
+
+# Edges whose rows are multiplied at once: what lies in a cache.
+_EDGES_AT_ONCE = 1 << 12
+
+
+def _products_of_ends(sums: Aggregation, rows: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """For each edge the product of its source's row and its destination's."""
+    into, found = sums.destinations(), torch.empty(sums.num_edges)
+    for first in range(0, sums.num_edges, _EDGES_AT_ONCE):
+        some = slice(first, first + _EDGES_AT_ONCE)
+        found[some] = (rows[sums.sources[some].long()] * out[into[some]]).sum(1)
+    return found
+
+
 class LayerProduct(torch.autograd.Function):
     """Sums times one matrix plus own rows times another, plus a bias: the layer of GraphSAGE, and
     without own rows that of GCN.
@@ -299,6 +349,55 @@ class LayerProduct(torch.autograd.Function):
             floats(found[0]),
         )
         return *found, None
+
+
+class HeadProducts(torch.autograd.Function):
+    """Sums of rows ``(num_src, width)`` by weights ``(num_edges, heads)``, times each head's matrix
+    ``(out_width, width)`` of ``(heads, out_width, width)``; weights are differentiated too."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        rows: torch.Tensor,
+        weights: torch.Tensor,
+        matrices: torch.Tensor,
+        sums: Aggregation,
+    ) -> torch.Tensor:
+        matrices = matrices.contiguous()
+        heads, out_width, width = matrices.shape
+        by_head = [sums.weighed_by(w) for w in weights.t().contiguous()]
+        kept = torch.empty((heads, sums.num_dst, width), dtype=torch.float32)
+        out = torch.empty((heads, sums.num_dst, out_width), dtype=torch.float32)
+        for one, matrix, sum_of, to in zip(by_head, matrices, kept, out, strict=True):
+            call(
+                model.tr_model_product_forward,
+                _product(one, matrix, None, None),
+                threads(),
+                floats(rows),
+                rows.shape[0],
+                floats(sum_of),
+                floats(to),
+                sums.num_dst,
+            )
+        ctx.by_head = by_head
+        ctx.save_for_backward(rows, matrices, kept)
+        return out.transpose(0, 1)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grads: torch.Tensor) -> Any:
+        rows, matrices, kept = ctx.saved_tensors
+        by_head = zip(ctx.by_head, grads.transpose(0, 1).contiguous(), matrices, kept, strict=True)
+        of_rows: torch.Tensor | None = None
+        of_weights, of_matrices = [], []
+        for one, out, matrix, sum_of in by_head:
+            of_sums = out @ matrix
+            of_matrices.append(out.t() @ sum_of)
+            of_weights.append(_products_of_ends(one, rows, of_sums))
+            if ctx.needs_input_grad[0]:
+                found = one.backward(of_sums)
+                of_rows = found if of_rows is None else of_rows.add_(found)
+        return of_rows, torch.stack(of_weights, 1), torch.stack(of_matrices), None
 
 
 def _product(

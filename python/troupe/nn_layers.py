@@ -11,7 +11,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from .aggregation import Aggregation, LayerProduct, by_library, check_rows
+from .aggregation import (
+    Aggregation,
+    HeadProducts,
+    HeadSums,
+    LayerProduct,
+    by_library,
+    check_rows,
+)
 from .batch import Block
 from .types import EtypeName
 
@@ -215,7 +222,7 @@ class GraphConv(nn.Module):
         check_rows(feat, sums.num_src)
         if self.weight is None:
             out = sums(feat)
-        elif self.norm != "graph" and self.weight.shape[0] > self.weight.shape[1]:
+        elif self.norm != "graph" and _narrow_first(sums, *self.weight.shape):
             out = sums(feat @ self.weight)
         elif _by_library(sums, feat, self.weight, self.bias):
             out = LayerProduct.apply(feat.contiguous(), self.weight.t(), None, self.bias, sums)
@@ -224,6 +231,18 @@ class GraphConv(nn.Module):
             out = sums(feat) @ self.weight
         out = out if self.bias is None else out + self.bias
         return out if self.activation is None else self.activation(out)
+
+
+# What adding up a number of a neighbour's row costs, in multiplications of a matrix product.
+_SUM_COST = 8
+
+
+def _narrow_first(sums: Aggregation, width: int, out_width: int) -> bool:
+    """Whether rows are multiplied before they are added up: that adds up narrower rows, and
+    multiplies those of all sources in place of those of destinations, which are fewer in a batch.
+    """
+    more = (sums.num_src - sums.num_dst) * width * out_width
+    return more < _SUM_COST * sums.num_edges * (width - out_width)
 
 
 def _by_block_degrees(
@@ -341,23 +360,41 @@ class GATConv(nn.Module):
         shape = (-1, self.num_heads, self.out_feats)
         if isinstance(feat, tuple):
             rows, own = self.feat_drop(feat[0]), self.feat_drop(feat[1])
-            heads, own_heads = self.fc_src(rows).view(shape), self.fc_dst(own).view(shape)
+            weight, own_weight = self.fc_src.weight, self.fc_dst.weight
         else:
             check_rows(feat, edges.num_src)
             rows = self.feat_drop(feat)
-            own, heads = rows[: edges.num_dst], self.fc(rows).view(shape)
-            own_heads = heads[: edges.num_dst]
+            own = rows[: edges.num_dst]
+            weight = own_weight = self.fc.weight
+        # A head's row times its vector, without the head's rows.
+        left = rows @ _by_vector(weight, self.attn_l).t()
+        right = own @ _by_vector(own_weight, self.attn_r).t()
         sources, into = edges.sources.long(), edges.destinations()
-        left, right = (heads * self.attn_l).sum(-1), (own_heads * self.attn_r).sum(-1)
         scores = functional.leaky_relu(left[sources] + right[into], self.negative_slope)
         attention = self.attn_drop(_softmax_by(scores, into, edges.num_dst))
-        zeros = heads.new_zeros(edges.num_dst, *shape[1:])
-        out = zeros.index_add(0, into, heads[sources] * attention.unsqueeze(-1))
+        library = by_library(rows, attention, weight)
+        if library and not _narrow_first(edges, weight.shape[1], self.out_feats):
+            matrices = weight.view(*shape[1:], -1)
+            out = HeadProducts.apply(rows.contiguous(), attention, matrices, edges)
+        elif library:
+            out = HeadSums.apply((rows @ weight.t()).view(shape), attention, edges)
+        else:
+            heads = (rows @ weight.t()).view(shape)
+            zeros = heads.new_zeros(edges.num_dst, *shape[1:])
+            out = zeros.index_add(0, into, heads[sources] * attention.unsqueeze(-1))
         if self.res_fc is not None:
             out = out + self.res_fc(own).view(shape)
         if self.bias is not None:
             out = out + self.bias.view(shape)
         return out if self.activation is None else self.activation(out)
+
+
+def _by_vector(weight: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """Each head's vector times its matrix: shape ``(heads, width)``."""
+    _, heads, out_width = vectors.shape
+    return torch.bmm(vectors.view(heads, 1, out_width), weight.view(heads, out_width, -1)).squeeze(
+        1
+    )
 
 
 def _softmax_by(scores: torch.Tensor, groups: torch.Tensor, count: int) -> torch.Tensor:
