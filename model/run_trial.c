@@ -21,9 +21,9 @@
 
 /* Steps of a trial, and the evaluations that they are parted by, of which some without a better one
  * end it. */
-#define STEPS 100u
-#define EVALUATIONS 12u
-#define PATIENCE 5u
+#define STEPS 200u
+#define EVALUATIONS 20u
+#define PATIENCE 4u
 /* Fewer validation nodes choose by chance. */
 #define VALIDATION_LEAST 100u
 /* Beyond these a trial takes more than some seconds. */
