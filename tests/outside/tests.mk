@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
+# Tests that run programs of others, such as a real sshd, or that train for ten minutes: ./check outside runs
+# them, make check does not.
 outside_shell_tests = \
+    tests/outside/accuracy_seeds.sh \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
     tests/outside/python_peers.sh \
