@@ -42,6 +42,7 @@ EXTRA_DIST += \
     python/tests/test_partitioning.py \
     python/tests/test_pyg.py \
     python/tests/test_range_book.py \
+    python/tests/test_ranking.py \
     python/tests/test_raw.py \
     python/tests/test_readme.py \
     python/tests/test_reporting.py \
@@ -121,6 +122,7 @@ EXTRA_DIST += \
     python/troupe/pyg/pyg_stores.py \
     python/troupe/pyg_data.py \
     python/troupe/progress_bar.py \
+    python/troupe/ranking.py \
     python/troupe/raw.py \
     python/troupe/reporting.py \
     python/troupe/runs.py \

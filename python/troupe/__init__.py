@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .observing import status as status
     from .parallel import ddp as ddp
     from .partitioning import partition_graph as partition_graph
+    from .ranking import RankingEvaluator as RankingEvaluator
     from .reporting import report as report
     from .runs import RunRecord as RunRecord
     from .runs import open_run as open_run
@@ -81,6 +82,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "partitioning": ("partition_graph",),
     "plot": (),
     "pyg": (),
+    "ranking": ("RankingEvaluator",),
     "raw": (),
     "reporting": ("report",),
     "runs": ("RunRecord", "open_run"),
