@@ -6,6 +6,7 @@ EXTRA_DIST += \
     docs/python/conf.py \
     docs/python/debian.ipynb \
     docs/python/index.rst \
+    docs/python/links.rst \
     docs/python/porting.rst \
     docs/python/troubleshooting.rst \
     python/bench/loader.py \

@@ -88,6 +88,17 @@ def test_the_ported_program_trains(folder: Path) -> None:
     assert float(names["accuracy"]) > 0.8  # type: ignore[arg-type]
 
 
+def test_the_model_of_links_ranks_edges_above_other_pairs(folder: Path) -> None:
+    pytest.importorskip("torch")
+    ran, names = run_page("links.rst", {""})
+    assert ran == 3
+    assert names["loader"].in_library  # type: ignore[attr-defined]
+    figures = names["evaluator"].result()  # type: ignore[attr-defined]
+    # By chance it is 0.5, within 0.03.
+    assert figures["edges"] == int((~names["mask"]).sum())  # type: ignore[operator]
+    assert figures["edges"] > 300 and figures["auc"] > 0.53
+
+
 def test_the_errors_of_the_troubleshooting_page_are_raised(folder: Path) -> None:
     pytest.importorskip("torch")
     page = PAGES / "troubleshooting.rst"
