@@ -58,7 +58,11 @@ static void report_column(struct report *report, const struct tr_import_table_co
 static void hint_at_many_labels(struct report *report, const struct tr_import_table_report *found)
 {
     char hint[200];
-    if (found->num_classes <= MANY_LABELS || found->num_classes * NODES_A_LABEL < found->node_rows)
+    const bool many = found->num_classes > MANY_LABELS &&
+                      found->num_classes * NODES_A_LABEL >= found->node_rows;
+    /* Gephi calls so what a node is called: no two nodes have the same. */
+    const bool names = found->num_classes > 2 && found->num_classes == found->node_rows;
+    if (!many && !names)
         return;
     snprintf(hint, sizeof hint,
              "%" PRIu64 " different labels for %" PRIu64

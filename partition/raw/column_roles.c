@@ -44,6 +44,9 @@ static const char *const KIND_NAMES[][2] = {
     { "customer", "product" },
 };
 
+/* Ends of one kind with those that have them: "user_id" and "friend_id". */
+static const char *const SAME_KINDS[] = { "friend", "neighbor", "neighbour", "contact", "peer" };
+
 /* What the ends are, beside the words of END_NAMES: "from_address" and "to_address". */
 static const char *const END_KINDS[] = {
     "account", "acct",    "addr",     "address", "airport", "author", "bank",   "city",
@@ -448,6 +451,10 @@ bool edge_columns_are_two_kinds(const struct column_names *columns, struct edge_
             if (strcmp(source, END_NAMES[i][end]) == 0 || strcmp(target, END_NAMES[i][end]) == 0)
                 return false;
         }
+    }
+    for (size_t i = 0; i < sizeof SAME_KINDS / sizeof *SAME_KINDS; i++) {
+        if (strcmp(source, SAME_KINDS[i]) == 0 || strcmp(target, SAME_KINDS[i]) == 0)
+            return false;
     }
     return true;
 }

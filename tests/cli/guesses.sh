@@ -94,6 +94,17 @@ printf 'src,dst\n001,002\n002,003\n' >"$work/padded.csv"
 troupe import table --edges "$work/padded.csv" --out "$work/padded" --quiet
 expect "and one spelling is not" hints
 
+printf 'user_id,friend_id\n1,2\n2,3\n' >"$work/friends.csv"
+for kind in "table --edges" edges; do
+    # shellcheck disable=SC2086 # two words
+    troupe import $kind "$work/friends.csv" --out "$work/friends" --replace --quiet
+    expect "friends are of one kind: $kind" sh -c "! grep -q 'two kinds' '$work/out'"
+done
+printf 'Id;Label\n1;Ann\n2;Bob\n3;Zoe\n' >"$work/called.csv"
+printf 'Source;Target\n1;2\n2;3\n' >"$work/gephi.csv"
+troupe import table --edges "$work/gephi.csv" --nodes "$work/called.csv" --out "$work/called" --quiet
+expect "labels that no two nodes share may be their names" says '^hint  *3 different labels for 3 nodes: are they classes?'
+
 # Texts that are several in one, and columns that are read where that is asked for.
 printf 'id,genres,town,label\na,Action|Comedy,"Paris, France",Movie;Sci\nb,Comedy,"Lyon, France",Sci\nc,Drama,"Rome, Italy",Movie\n' >"$work/films.csv"
 printf 'src,dst,Weight,when,timestamp\na,b,1,2,3\nb,c,1,2,3\n' >"$work/links.csv"
