@@ -287,6 +287,9 @@ code=$?
 expect "a signal ends a run with exit code 1" exited 1
 expect "with a sentence" complains "troupe train: "
 expect "that says how to go on" complains 'stopped in epoch .*, after the checkpoint of step [0-9]* was made; continue with --resume'
+said=$(sed -n 's/.*stopped in epoch \([0-9]*\),.*/\1/p' "$work/err")
+ended=$(sed -n 's/^{"epoch":\([0-9]*\),.*/\1/p' "$work/stopped/metrics.jsonl" | tail -n 1)
+expect "in the epoch after the last one that metrics.jsonl has" [ "${said:-none}" = $((ended + 1)) ]
 expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
 # Whatever the signal meets, be it the opening of the graph. Before the command catches signals it ends by them.
 says_how() { [ "$code" = 143 ] || { exited 1 && complains "^troupe[a-z ]*: .*continue with --resume$"; }; }
