@@ -68,6 +68,7 @@ def theirs(whole, tmp_path_factory) -> str:
 
 
 SAGE = "examples/distributed/graphsage/node_classification.py"
+LINKS = "examples/distributed/graphsage/node_classification_unsupervised.py"
 
 
 @pytest.fixture(scope="session")
@@ -517,6 +518,28 @@ def test_dgls_own_example_infers_every_node(
     for state, result in saved:
         assert all(torch.equal(state[name], saved[0][0][name]) for name in state)
         assert torch.allclose(rows, result, atol=1e-4)
+
+
+def test_dgls_own_example_of_links_learns(example, tmp_path) -> None:
+    """Its embeddings, which it learns from edges alone, tell classes; edges of a batch are left
+    out of its draws."""
+    (tmp_path / "ip_config.txt").write_text("127.0.0.1 30050\n")
+    words = ["-m", "troupe.dgl", HERE / "run_links.py"]
+    words += [f"{os.environ['TROUPE_DGL_SOURCE']}/{LINKS}", "--graph_name", "g", "--remove_edge"]
+    words += ["--ip_config", tmp_path / "ip_config.txt", "--part_config", example["ours"]]
+    words += ["--num_epochs", 2, "--batch_size", 1000, "--batch_size_eval", 500, "--eval_every", 2]
+    path = f"{os.environ['PYTHONPATH']}:{os.environ['TROUPE_GRAPHSTORM']}"  # has scikit-learn
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "PYTHONPATH": path}
+    said = subprocess.run(
+        [sys.executable, *map(str, words)],
+        check=True,
+        env={**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+    found = re.findall(r"eval acc ([0-9.]+); test acc ([0-9.]+)", said)
+    # By chance it would be a quarter.
+    assert found and min(map(float, found[-1])) > 0.4, said
 
 
 @pytest.mark.parametrize("kind", ["homo", "hetero"])
