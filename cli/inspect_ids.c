@@ -89,6 +89,16 @@ static int report_in_edges(const struct looking *l, uint32_t ntype, uint64_t id,
     return rv;
 }
 
+static int add_node(struct count_list *nodes, uint64_t global, struct tr_error *error)
+{
+    if (nodes->count == OPTION_LIST_MAX)
+        return tr_error_set(error, TR_ETOOBIG,
+                            "--nodes and --own-ids: more than %d nodes; show some at a time",
+                            OPTION_LIST_MAX);
+    nodes->values[nodes->count++] = global;
+    return 0;
+}
+
 /* Adds the nodes of a list with commas to those that are global IDs. A name with commas stands
  * alone. */
 static int find_own_nodes(const struct looking *l, uint32_t ntype, struct count_list *nodes,
@@ -102,16 +112,13 @@ static int find_own_nodes(const struct looking *l, uint32_t ntype, struct count_
     int rv = own_ids_init(&own, l->book, ntype, error);
     if (rv == 0 && strchr(copy, ',') != NULL && own.named &&
         own_ids_find(&own, copy, &global, NULL) == 0) {
-        nodes->values[nodes->count++] = global;
+        rv = add_node(nodes, global, error);
         rest = NULL;
     }
     while (rv == 0 && (name = strsep(&rest, ",")) != NULL) {
-        if (nodes->count == OPTION_LIST_MAX)
-            rv = tr_error_set(error, TR_ETOOBIG, "--own-ids: more than %d nodes", OPTION_LIST_MAX);
+        rv = own_ids_find(&own, name, &global, error);
         if (rv == 0)
-            rv = own_ids_find(&own, name, &global, error);
-        if (rv == 0)
-            nodes->values[nodes->count++] = global;
+            rv = add_node(nodes, global, error);
     }
     free(copy);
     return rv;
@@ -180,7 +187,8 @@ static int find_types(const struct looking *l, uint32_t *ntype, uint32_t *etype,
     *ntype = *etype = 0;
     if ((ids->nodes.count > 0 || ids->own_nodes != NULL) && ids->node_type == NULL &&
         l->info.num_ntypes > 1)
-        return tr_error_set(error, TR_EINVAL, "--nodes of which type? give --node-type");
+        return tr_error_set(error, TR_EINVAL, "%s of which type? give --node-type",
+                            ids->nodes.count > 0 ? "--nodes" : "--own-ids");
     if (ids->edges.count > 0 && ids->edge_type == NULL && l->info.num_etypes > 1)
         return tr_error_set(error, TR_EINVAL, "--edges of which type? give --edge-type");
     int rv = ids->node_type == NULL ? 0 : tr_book_find_ntype(l->book, ids->node_type, ntype, error);

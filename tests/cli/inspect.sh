@@ -57,6 +57,18 @@ troupe inspect "$work/parts" --nodes 60
 expect "an ID that is none is named" fails_with '60'
 troupe inspect "$work/parts" --nodes 0 --node-type paper
 expect "and so is a type" fails_with 'paper'
+printf 'src,dst\n"Doe, Jane",b\nb,c\n' >"$work/people.csv"
+"$TROUPE" import table --edges "$work/people.csv" --out "$work/people" --quiet >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/people" --parts 1 --name p --out "$work/people-parts" --quiet >"$work/out" 2>"$work/err" ||
+    exit 99
+most=$(seq 0 63 | sed 's/.*/0/' | paste -sd ,)
+troupe inspect "$work/people-parts" --nodes "${most%,0}" --own-ids "Doe, Jane" --json
+expect "a name with commas in it is one, and the last of 64 nodes" \
+    says '"own_id":"Doe, Jane",[^}]*}],"in_edges":'
+troupe inspect "$work/people-parts" --nodes "$most" --own-ids "Doe, Jane"
+expect "but none of 65" fails_with "--nodes and --own-ids: more than 64 nodes"
+troupe inspect "$work/people-parts" --nodes "$most" --own-ids b
+expect "as any name" fails_with "--nodes and --own-ids: more than 64 nodes"
 troupe inspect "$work/raw" --edges 0
 expect "a raw graph has none of them" fails_with "$work/raw"
 troupe verify "$work/parts" "$work/raw"
