@@ -461,7 +461,7 @@ static void list_differences(const json_t *was, const json_t *now, const char *w
     }
 }
 
-void run_config_take_shape(struct run_config *config, const struct run_config *of)
+static void take_layers(struct run_config *config, const struct run_config *of)
 {
     if (config->choose_kind)
         config->model.kind = of->model.kind;
@@ -469,12 +469,38 @@ void run_config_take_shape(struct run_config *config, const struct run_config *o
         config->model.layers = of->model.layers;
         memcpy(config->fanout, of->fanout, sizeof config->fanout);
     }
-    if (config->choose_hidden)
-        config->model.hidden = of->model.hidden;
+}
+
+static void take_norm(struct run_config *config, const struct run_config *of)
+{
     if (config->choose_norm) {
         config->model.norm = of->model.norm;
         config->model.residual = of->model.residual;
     }
+}
+
+void run_config_take_shape(struct run_config *config, const struct run_config *of)
+{
+    take_layers(config, of);
+    take_norm(config, of);
+    if (config->choose_hidden)
+        config->model.hidden = of->model.hidden;
+}
+
+/* Hidden layers of other shapes than the tried deep one are the usual ones unless they are named: a
+ * run that was begun with others is another run. */
+static void adopt_shape(struct run_config *config, const struct run_config *begun, bool lent)
+{
+    if (lent) {
+        run_config_take_shape(config, begun);
+        return;
+    }
+    take_layers(config, begun);
+    if (!begun->tried.any || begun->tried.chosen != RUN_SHAPE_DEEP)
+        return;
+    take_norm(config, begun);
+    if (config->choose_hidden)
+        config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
 }
 
 void run_config_take_logarithms(struct run_config *config, const struct run_config *of)
@@ -483,7 +509,7 @@ void run_config_take_logarithms(struct run_config *config, const struct run_conf
     config->choose_logarithms = false;
 }
 
-void run_config_adopt(struct run_config *config, const struct run_config *begun)
+void run_config_adopt(struct run_config *config, const struct run_config *begun, bool lent)
 {
     if (config->choose_epochs)
         config->model.epochs = begun->model.epochs;
@@ -500,7 +526,7 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun)
     if (config->choose_standardise)
         config->model.standardise = begun->model.standardise;
     run_config_take_logarithms(config, begun);
-    run_config_take_shape(config, begun);
+    adopt_shape(config, begun, lent);
     config->tried = begun->tried;
     config->choose_epochs = false;
 }

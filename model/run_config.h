@@ -100,8 +100,9 @@ void run_config_take_shape(struct run_config *config, const struct run_config *o
 /* Takes whether logarithms of columns are taken, behind whether they are standardised. */
 void run_config_take_logarithms(struct run_config *config, const struct run_config *of);
 
-/* Takes what nobody named from the configuration of a run that is gone on with. */
-void run_config_adopt(struct run_config *config, const struct run_config *begun);
+/* Takes what nobody named from the configuration of a run that is gone on with. lent: it began with
+ * another run's weights, and so has its shape. */
+void run_config_adopt(struct run_config *config, const struct run_config *begun, bool lent);
 
 /* Whether RUNDIR/config.json is of a run that computes the same as `now`, which is what would be
  * written there, as far as that run went: TR_EMISMATCH names what differs. *kernels: the record of

@@ -69,7 +69,7 @@ static void say_head(const struct survey *s)
     s->say(s->arg, false, text);
 }
 
-/* Appends the options that a shape has by name. */
+/* Writes the options that name a shape, all those in which it differs from what is usual. */
 static void list_shape(const struct run_config *config, enum run_shape chosen, char *text,
                        size_t bytes)
 {
@@ -107,7 +107,8 @@ static void say_tried(const struct survey *s)
                                      tried->scores[i]);
     list_shape(config, tried->chosen, shape, sizeof shape);
     if (used < sizeof text)
-        snprintf(text + used, sizeof text - used, "; %s is chosen, and is without trials by %s",
+        snprintf(text + used, sizeof text - used,
+                 "; %s is chosen; to train it without trials give: %s",
                  run_shape_name(tried->chosen), shape);
     s->say(s->arg, false, text);
 }

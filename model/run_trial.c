@@ -38,7 +38,6 @@
  * the usual fanout do; most of their time goes into products of hidden rows, so these are narrower. */
 static const int32_t DEEP_FANOUT[] = { 5, 5, 10 };
 #define DEEP_LAYERS (sizeof DEEP_FANOUT / sizeof *DEEP_FANOUT)
-#define DEEP_HIDDEN 64u
 /* They learn by heart sooner. */
 #define DEEP_INPUT_DROPOUT 0.3f
 #define DEEP_L2 5e-4f
@@ -56,7 +55,7 @@ static void shape_as_deep(struct run_config *config)
     model->norm = MODEL_NORM_LAYER;
     model->residual = true;
     if (config->choose_hidden)
-        model->hidden = DEEP_HIDDEN;
+        model->hidden = RUN_SHAPE_DEEP_HIDDEN;
     if (config->choose_input_dropout)
         model->input_dropout = DEEP_INPUT_DROPOUT;
     if (config->choose_l2)

@@ -13,6 +13,9 @@
 /* Each has to be better by a margin than those before it, which are faster. */
 enum run_shape { RUN_SHAPE_SAGE, RUN_SHAPE_GCN, RUN_SHAPE_DEEP, RUN_SHAPES };
 
+/* The width of deep's hidden layers where none is named. */
+#define RUN_SHAPE_DEEP_HIDDEN 64u
+
 struct run_tried {
     bool any; /* there was a trial */
     enum run_shape chosen;

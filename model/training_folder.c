@@ -100,7 +100,7 @@ int training_adopt_run(struct training *t, struct error *error)
     if (files_exists(files_posix, path)) {
         rv = run_config_read(files_posix, path, &begun, error);
         if (rv == 0)
-            run_config_adopt(&t->config, &begun);
+            run_config_adopt(&t->config, &begun, t->options.from != NULL);
         run_config_fini(&begun);
     }
     free(path);

@@ -39,9 +39,14 @@ struct axis {
     uint32_t count;
 };
 
+/* Shapes of a model that trials choose from, by their names in config.json. */
+static const char *const SHAPES[] = { "sage", "gcn", "deep" };
+#define SHAPES_COUNT (sizeof SHAPES / sizeof *SHAPES)
+
 /* NaN: there is none. */
 struct many_scores {
     double validation, accuracy, macro_f1, roc_auc;
+    size_t shape; /* SHAPES_COUNT: none was tried */
 };
 
 struct many {
@@ -119,7 +124,7 @@ static const struct {
     const char *option, *key, *otherwise;
 } DECISIVE[] = {
     { "model", "kind", NULL },
-    { "hidden", "hidden", NULL },
+    { "hidden", "hidden", "128" },
     { "residual", "residual", "no" },
     { "norm", "norm", "none" },
     { "fanout", "fanout", NULL },
@@ -166,10 +171,24 @@ static const struct {
 };
 #define DECISIVE_COUNT (sizeof DECISIVE / sizeof *DECISIVE)
 
-/* The run has no key for these in the usual case, and may have chosen otherwise by itself. */
-static bool may_be_chosen(const char *option)
+/* What a run has where the option is not given: of the shape that trials found, or of the run that
+ * lent its weights, it may be other than usual. NULL: any value. As run_config_adopt() goes on. */
+static const char *otherwise_of(const struct tr_run *run, size_t row)
 {
-    return strcmp(option, "residual") == 0 || strcmp(option, "norm") == 0;
+    static const char *const DEEP[][2] = { { "hidden", "64" },
+                                           { "residual", "yes" },
+                                           { "norm", "layer" } };
+    const char *chosen = tr_run_value(run, "tried_chosen");
+    const bool deep = chosen != NULL && strcmp(chosen, "deep") == 0;
+    for (size_t i = 0; i < sizeof DEEP / sizeof *DEEP; i++) {
+        if (strcmp(DEEP[i][0], DECISIVE[row].option) != 0)
+            continue;
+        if (tr_run_value(run, "from") != NULL)
+            return NULL;
+        if (deep)
+            return DEEP[i][1];
+    }
+    return DECISIVE[row].otherwise;
 }
 
 static const struct option_spec *find_spec(const char *name)
@@ -361,15 +380,14 @@ static bool has_options(const struct tr_run *run, const struct train_values *giv
     for (size_t i = 0; i < DECISIVE_COUNT; i++) {
         const struct option_spec *spec = find_spec(DECISIVE[i].option);
         const char *was = tr_run_value(run, DECISIVE[i].key);
-        const char *otherwise = DECISIVE[i].otherwise;
-        bool any = otherwise == NULL || may_be_chosen(DECISIVE[i].option);
+        const char *otherwise = otherwise_of(run, i);
         const void *field = (const char *)values + spec->offset;
-        if (was == NULL)
-            was = spec->kind == OPTION_FLAG ? "no" : otherwise;
+        if (was == NULL) /* config.json leaves out what is usual */
+            was = spec->kind == OPTION_FLAG ? "no" : DECISIVE[i].otherwise;
         if (was == NULL)
             continue;
         if (is_given(spec, field) ? !is_equal(spec, field, was)
-                                  : !any && strcmp(was, otherwise) != 0)
+                                  : otherwise != NULL && strcmp(was, otherwise) != 0)
             return false;
     }
     return true;
@@ -391,6 +409,15 @@ static double validation_of(struct many *many, const struct tr_run *run,
                                              : scores.accuracy;
 }
 
+static size_t shape_of(const struct tr_run *run)
+{
+    const char *chosen = tr_run_value(run, "tried_chosen");
+    size_t shape = 0;
+    while (shape < SHAPES_COUNT && (chosen == NULL || strcmp(chosen, SHAPES[shape]) != 0))
+        shape++;
+    return shape;
+}
+
 /* *complete: the run is there, with what came of it. */
 static int read_run(struct many *many, const struct train_values *values, bool *complete,
                     struct many_scores *scores, struct tr_error *error)
@@ -400,7 +427,7 @@ static int read_run(struct many *many, const struct train_values *values, bool *
     struct tr_run *run;
     const double none = (double)NAN;
     *complete = false;
-    *scores = (struct many_scores){ none, none, none, none };
+    *scores = (struct many_scores){ none, none, none, none, SHAPES_COUNT };
     if (!tr_run_named(values->run))
         return 0;
     int rv = tr_run_open(values->run, &run, error);
@@ -409,8 +436,10 @@ static int read_run(struct many *many, const struct train_values *values, bool *
     rv = tr_run_info(run, &info, error);
     *complete = rv == 0 && info.complete && strcmp(info.graph, many->graph) == 0 &&
                 has_options(run, values);
-    if (*complete)
+    if (*complete) {
         scores->validation = validation_of(many, run, &info);
+        scores->shape = shape_of(run);
+    }
     if (*complete && tr_run_get_test(run, &test, NULL) == 0) {
         scores->accuracy = test.accuracy;
         scores->macro_f1 = test.macro_f1;
@@ -518,6 +547,25 @@ static void report_spread(struct report *report, const struct many *many, const 
     report_text(report, key, label, text);
 }
 
+/* "deep", or "sage 1, deep 2" where seeds chose different ones. */
+static void report_shapes(struct report *report, const struct many *many, uint32_t point)
+{
+    char text[64] = "";
+    size_t used = 0;
+    for (size_t shape = 0; shape < SHAPES_COUNT; shape++) {
+        uint32_t count = 0;
+        for (uint32_t seed = 0; seed < many->num_seeds; seed++)
+            count += many->scores[(size_t)point * many->num_seeds + seed].shape == shape;
+        if (count == many->num_seeds)
+            used += (size_t)snprintf(text, sizeof text, "%s", SHAPES[shape]);
+        else if (count > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %u",
+                                     used > 0 ? ", " : "", SHAPES[shape], count);
+    }
+    if (used > 0)
+        report_text(report, "tried_chosen", "tried and chosen", text);
+}
+
 static void report_point(struct report *report, const struct many *many, uint32_t point)
 {
     for (uint32_t a = 0; a < many->num_axes; a++)
@@ -531,6 +579,7 @@ static void report_point(struct report *report, const struct many *many, uint32_
                   spread_of(many, point, offsetof(struct many_scores, macro_f1)));
     report_spread(report, many, "test_roc_auc", "test ROC AUC",
                   spread_of(many, point, offsetof(struct many_scores, roc_auc)));
+    report_shapes(report, many, point);
 }
 
 /* The point of the best mean validation, by which alone one may choose; num_points: none has any. */

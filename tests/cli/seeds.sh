@@ -67,6 +67,26 @@ expect "but not one whose features were left as they are" complains 'seed-4: .*(
 many --seeds 4,7 --replace --dropout 0.1 --quiet
 expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
 
+# Where nothing is tried, hidden layers are the usual ones unless they are named.
+shaped() {
+    troupe train "$graph" --run "$work/shaped" --batch-size 64 --epochs 3 --threads 1 --loops 1 --seeds 0-1 --replace \
+        --quiet "$@"
+    expect "seeds of $1 are trained" exited 0
+    places "$work/shaped/seed-0" "$work/shaped/seed-1" >"$work/before"
+    troupe train "$graph" --run "$work/shaped" --batch-size 64 --epochs 3 --threads 1 --loops 1 --seeds 0-1
+    expect "and are no runs of the usual shape" fails_with "the run was begun with other options: .*$1"
+    places "$work/shaped/seed-0" "$work/shaped/seed-1" >"$work/after"
+    expect "which they stay" cmp "$work/before" "$work/after"
+}
+shaped --hidden 8
+shaped --norm layer
+shaped --residual --layers 3
+shaped --norm layer --hidden 8
+troupe train "$graph" --run "$work/lent" --batch-size 64 --epochs 3 --seeds 0-1 --from "$work/alone-4"
+expect "seeds that begin with a run have its shape" exited 0
+troupe train "$graph" --run "$work/lent" --batch-size 64 --epochs 3 --seeds 0-1 --from "$work/alone-4"
+expect "and are complete with it" [ "$code/$(grep -c 'it was complete' "$work/err")" = 0/2 ]
+
 # Heads that nobody gave are a number in the run.
 troupe train "$graph" --run "$work/heads" --seeds 3 --epochs 1 --model gat
 troupe train "$graph" --run "$work/heads" --seeds 3 --epochs 1 --model gat
