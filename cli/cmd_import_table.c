@@ -72,32 +72,41 @@ static void hint_at_many_labels(struct report *report, const struct tr_import_ta
     report_text(report, "hint", "hint", hint);
 }
 
+#define NAME_SHOWN 110
+
+/* ", NAME,", for what stands behind a column's number; nothing where the column has no name. */
+static const char *named_in(const struct tr_import_table_column *column, char text[NAME_SHOWN])
+{
+    text[0] = '\0';
+    if (column->name != NULL)
+        snprintf(text, NAME_SHOWN, ", %.100s,", column->name);
+    return text;
+}
+
 static void hint_at_text_lists(struct report *report, const struct tr_import_table_column *column)
 {
-    char hint[300];
+    char name[NAME_SHOWN], hint[300];
     if (!column->text_lists)
         return;
-    snprintf(
-        hint, sizeof hint,
-        "column %" PRIu32 " of the nodes%s%.100s has lists of texts, each of which is one text "
-        "here: give each value a column of 0 and 1, or leave it out by --features",
-        column->column, column->name != NULL ? ", " : "", column->name != NULL ? column->name : "");
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32 " of the nodes%s has lists of texts, each of which is one text "
+             "here: give each value a column of 0 and 1, or leave it out by --features",
+             column->column, named_in(column, name));
     report_text(report, "hint", "hint", hint);
 }
 
 /* "Movie;Sci" beside "Sci" is a class, or a category, of its own. */
 static void hint_at_several(struct report *report, const struct tr_import_table_column *column)
 {
-    char hint[500], remedy[80];
+    char name[NAME_SHOWN], hint[500], remedy[80];
     if (column->separator == '\0')
         return;
     snprintf(remedy, sizeof remedy, "for several labels a node import with --label-separator '%c'",
              column->separator);
     snprintf(hint, sizeof hint,
-             "column %" PRIu32 " of the nodes%s%.100s has texts that seem to be several with '%c' "
+             "column %" PRIu32 " of the nodes%s has texts that seem to be several with '%c' "
              "between them (%s), and each is one %s: %s",
-             column->column, column->name != NULL ? ", " : "",
-             column->name != NULL ? column->name : "", column->separator, column->several,
+             column->column, named_in(column, name), column->separator, column->several,
              column->use == TR_TABLE_LABELS ? "class" : "value",
              column->use == TR_TABLE_LABELS
                  ? remedy
@@ -118,7 +127,8 @@ static void hint_at_unread(struct report *report, const struct tr_import_table_c
             strcasecmp(column->name, NAMES[i][0]) != 0)
             continue;
         snprintf(hint, sizeof hint,
-                 "column %" PRIu32 " of the edges, %s is not read: --%s %s takes it for the %ss of "
+                 "column %" PRIu32
+                 " of the edges, %s, is not read: --%s %s takes it for the %ss of "
                  "the edges",
                  column->column, column->name, NAMES[i][1], column->name, NAMES[i][1]);
         report_text(report, "hint", "hint", hint);
@@ -127,16 +137,14 @@ static void hint_at_unread(struct report *report, const struct tr_import_table_c
 
 static void hint_at_alike(struct report *report, const struct tr_import_table_column *column)
 {
-    char hint[400];
+    char name[NAME_SHOWN], hint[400];
     if (column->alike == NULL)
         return;
-    snprintf(
-        hint, sizeof hint,
-        "column %" PRIu32
-        " of the nodes%s%.100s has values that differ in small and capital letters alone (%s), "
-        "and each is a value of its own: write them alike",
-        column->column, column->name != NULL ? ", " : "", column->name != NULL ? column->name : "",
-        column->alike);
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32
+             " of the nodes%s has values that differ in small and capital letters alone (%s), "
+             "and each is a value of its own: write them alike",
+             column->column, named_in(column, name), column->alike);
     report_text(report, "hint", "hint", hint);
 }
 
@@ -159,15 +167,13 @@ static void hint_at_amounts(struct report *report, const struct tr_import_table_
 
 static void hint_at_odd_numbers(struct report *report, const struct tr_import_table_column *column)
 {
-    char hint[400];
+    char name[NAME_SHOWN], hint[400];
     snprintf(hint, sizeof hint,
-             "column %" PRIu32
-             " of the nodes%s%.100s looks like numbers, and is read as texts because "
+             "column %" PRIu32 " of the nodes%s looks like numbers, and is read as texts because "
              "of line %" PRIu64
              ": write numbers as 1234.5, without other signs, and leave a field without a value "
              "empty",
-             column->column, column->name != NULL ? ", " : "",
-             column->name != NULL ? column->name : "", column->odd_line);
+             column->column, named_in(column, name), column->odd_line);
     report_text(report, "hint", "hint", hint);
 }
 
@@ -175,14 +181,12 @@ static void hint_at_odd_numbers(struct report *report, const struct tr_import_ta
 static void hint_at_doubted_values(struct report *report,
                                    const struct tr_import_table_column *column)
 {
-    char hint[600];
+    char name[NAME_SHOWN], hint[600];
     const bool labels = column->use == TR_TABLE_LABELS || column->use == TR_TABLE_LABEL_SETS;
     snprintf(hint, sizeof hint,
-             "column %" PRIu32 " of the nodes%s%.100s has '%s' in %" PRIu64
-             " row%s from line %" PRIu64
+             "column %" PRIu32 " of the nodes%s has '%s' in %" PRIu64 " row%s from line %" PRIu64
              " on, which %s: where that stands for no value, import with --no-value '%s'",
-             column->column, column->name != NULL ? ", " : "",
-             column->name != NULL ? column->name : "", column->doubted, column->doubted_rows,
+             column->column, named_in(column, name), column->doubted, column->doubted_rows,
              column->doubted_rows == 1 ? "" : "s", column->doubted_line,
              labels ? "counts as a class" : "counts as a text like others", column->doubted);
     report_text(report, "hint", "hint", hint);
@@ -193,7 +197,7 @@ static void hint_at_doubted_end(struct report *report, const struct tr_import_ta
 {
     char hint[300];
     snprintf(hint, sizeof hint,
-             "'%s' is a node with %" PRIu64
+             "'%s' is taken for a node, with %" PRIu64
              " edge%s: where it stands for no node, leave these rows out (import with --no-value "
              "'%s' names the first)",
              found->doubted_end, found->doubted_end_edges, found->doubted_end_edges == 1 ? "" : "s",

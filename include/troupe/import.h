@@ -209,7 +209,8 @@ struct tr_import_table_options {
      * empty field has no value; NULL: those of programs. As an end of an edge such a word is refused. */
     const char *no_value;
     /* Texts that stand before each source and each target, so that one number in both columns is two
-     * nodes: with "u" the source 5 is the node "u5", also in the nodes table. NULL: none. */
+     * nodes: with "u" the source 5 is the node "u5". They are not put before the IDs of the nodes table,
+     * which has to call that node "u5" itself. NULL: none. */
     const char *source_prefix;
     const char *target_prefix;
     /* Which graph to read, where a column called graph_id says of which graph a row is; NULL: all rows,
@@ -250,8 +251,8 @@ struct tr_import_table_report {
     /* Numbers that are sources and targets, each of them one node, where the two columns are called
      * as IDs of two kinds of things are, "userId" and "movieId", or the first line says so. */
     uint64_t shared_ids;
-    /* A node that edges alone have and whose name may stand for no node, such as NULL, until the task
-     * is closed; NULL: there is none. And its edges. */
+    /* A node that edges alone have and whose name, without a prefix, may stand for no node, such as
+     * NULL, until the task is closed; NULL: there is none. And its edges. */
     const char *doubted_end;
     uint64_t doubted_end_edges;
     /* Nodes whose names are numbers that another node has in the usual spelling, and the first two of

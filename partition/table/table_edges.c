@@ -196,7 +196,7 @@ static struct table_field edges_put_prefix(struct edge_reading *reading, const c
     char *to = reading->texts + reading->texts_used;
     const uint32_t before = (uint32_t)strlen(prefix), room = ID_TEXT_MAX + 1 - before;
     memcpy(to, prefix, before);
-    /* What is too long for a name stays so. */
+    /* What is too long for a name stays so, whether or not a character is cut. */
     const uint32_t length = field->length < room ? field->length : room;
     memcpy(to + before, field->at, length);
     return (struct table_field){ to, before + length };
@@ -213,26 +213,27 @@ static int edges_take_name(struct edge_reading *reading, const struct table_fiel
     char shown[VALUE_SHOWN];
     if (field->length == 0)
         return table_reader_fail(&reading->reader, TR_EFORMAT, "the %s is missing", what);
-    if (prefix != NULL) {
-        longer = edges_put_prefix(reading, prefix, field);
-        field = &longer;
-    }
     if (!plain && !value_is_utf8(field))
         return table_reader_fail(&reading->reader, TR_EFORMAT,
                                  "the %s '%s' holds bytes that are not UTF-8; convert the table "
                                  "(iconv -f LATIN1 -t UTF-8)",
                                  what, value_show(field, shown));
+    /* What the table has: no word of the list has what is put before it. */
+    if (reading->options->no_value != NULL && value_is_listed(&reading->values, field))
+        return table_reader_fail(
+            &reading->reader, TR_EFORMAT,
+            "the %s '%s' stands for no value (\"no_value\"); leave the row out", what,
+            value_show(field, shown));
+    if (prefix != NULL) {
+        longer = edges_put_prefix(reading, prefix, field);
+        field = &longer;
+    }
     if (plain ? field->length > ID_TEXT_MAX : !value_is_name(field))
         return table_reader_fail(
             &reading->reader, TR_EFORMAT,
             "the %s '%s' cannot be kept as a name: names are UTF-8 of at most %u bytes, without "
             "line ends and other control characters; write it so",
             what, value_show(field, shown), ID_TEXT_MAX);
-    if (reading->options->no_value != NULL && value_is_listed(&reading->values, field))
-        return table_reader_fail(
-            &reading->reader, TR_EFORMAT,
-            "the %s '%s' stands for no value (\"no_value\"); leave the row out", what,
-            value_show(field, shown));
     *name = (struct id_text){ field->at, field->length };
     if (plain)
         return 0;
@@ -482,8 +483,22 @@ static int edges_begin(struct edge_reading *reading, struct error *error)
     return rv;
 }
 
-/* Looks for a node that edges alone have, and whose name is what people and programs write for no
- * value: a hub of all that have none. */
+/* The number of the node of edges alone that a word became behind a prefix; ID_NONE: there is none. */
+static uint64_t edges_find_word(const struct edge_reading *reading, const char *prefix,
+                                const char *word, uint64_t known)
+{
+    char name[ID_TEXT_MAX + 1];
+    uint64_t number;
+    const int length = snprintf(name, sizeof name, "%s%s", prefix != NULL ? prefix : "", word);
+    if (length < 0 || (size_t)length >= sizeof name)
+        return ID_NONE;
+    const struct id_text text = { name, (uint32_t)length };
+    id_map_find(reading->ids, &text, 1, &number);
+    return number != ID_NONE && number >= known ? number : ID_NONE;
+}
+
+/* Looks for a node that edges alone have, and whose name in the table is what people and programs
+ * write for no value: a hub of all that have none. */
 static void edges_doubt_ends(struct edge_reading *reading, uint64_t known)
 {
     static const char *const WORDS[] = {
@@ -492,15 +507,19 @@ static void edges_doubt_ends(struct edge_reading *reading, uint64_t known)
         "#N/A", "undefined", "missing", "nil",  "NIL",  "UNKNOWN", "unknown", "Unknown",
     };
     const struct pairs *pairs = &reading->edges->pairs;
+    const struct table_options *options = reading->options;
     for (size_t w = 0; w < sizeof WORDS / sizeof *WORDS; w++) {
-        const struct id_text text = { WORDS[w], (uint32_t)strlen(WORDS[w]) };
-        uint64_t number, src, dst, count = 0;
-        id_map_find(reading->ids, &text, 1, &number);
-        if (number == ID_NONE || number < known)
+        const uint64_t as_source = edges_find_word(reading, options->source_prefix, WORDS[w],
+                                                   known);
+        const uint64_t as_target = edges_find_word(reading, options->target_prefix, WORDS[w],
+                                                   known);
+        uint64_t src, dst, count = 0;
+        if (as_source == ID_NONE && as_target == ID_NONE)
             continue;
+        /* Either may be at either end, since edges may have been reversed too. */
         for (uint64_t i = 0; i < pairs->count; i++) {
             pairs_read(pairs, i, 1, &src, &dst);
-            count += src == number || dst == number;
+            count += src == as_source || dst == as_source || src == as_target || dst == as_target;
         }
         if (count <= reading->found->doubted_end_edges)
             continue;

@@ -204,7 +204,7 @@ def import_table(
         (NA, NaN, null, None, ``?`` ...); empty: none does, those included; None: those alone.
     unknown : a node that only edges have: "error" or "add".
     source_prefix, target_prefix : texts before the IDs of each end, so that one number in both
-        columns is two nodes.
+        columns is two nodes. The IDs of `nodes` stay as they are: they have to hold the texts.
     graph : the one graph to read, where a column ``graph_id`` says of which each row is.
     node_features, feature_base, rows : as of `import_edges`, in the order of the nodes table, in
         place of features of columns.

@@ -31,6 +31,37 @@ expect "so with the targets" says '"nodes":157,"edges":300'
 troupe import table --edges "$work/u.data" --out "$work/made/raw" --quiet \
     --source-prefix 01234567890123456789012345678901234567890123456789012345678901234
 expect "a prefix is short" fails_with '--source-prefix: it has more than 64 bytes'
+printf 'src,dst\n1,a\nNULL,b\n2,NULL\nNULL,c\n' >"$work/none.csv"
+for options in "--source-prefix u" "--target-prefix v" "--source-prefix u --target-prefix v"; do
+    # shellcheck disable=SC2086 # several words
+    troupe import table --edges "$work/none.csv" $options --no-value null,x --out "$work/made/raw" --quiet
+    expect "a word for no value is one behind a prefix too: $options" \
+        fails_with "none.csv: line 3: the source 'NULL' stands for no value (--no-value); leave the row out"
+    # shellcheck disable=SC2086
+    troupe import table --edges "$work/none.csv" $options --out "$work/none" --replace --quiet
+    expect "and is hinted at: $options" says "^hint  *'NULL' is taken for a node, with 3 edges: "
+done
+troupe import table --edges "$work/none.csv" --source-prefix NU --no-value NU1 --out "$work/none" --replace --quiet
+expect "what a prefix makes such a word is none" exited 0
+# A name of 4095 bytes, the last two of which are one letter: by a prefix it is too long, and the letter is cut.
+{
+    printf 'src,dst\n'
+    head -c 4093 /dev/zero | tr '\0' n
+    printf '\303\251,b\n'
+} >"$work/wide.csv"
+troupe import table --edges "$work/wide.csv" --out "$work/wide" --quiet
+expect "a long name is one" exited 0
+troupe import table --edges "$work/wide.csv" --source-prefix uvw --out "$work/made/raw" --quiet
+expect "and with a prefix too long, whatever is cut" \
+    fails_with "line 2: the source 'uvwnnn.* cannot be kept as a name: names are UTF-8 of at most 4096 bytes"
+expect "nothing is left of these" empty_folder "$work/made"
+printf 'id,size\nu1,1\nu2,2\na,3\nb,4\n' >"$work/sizes.csv"
+printf 'src,dst\n1,a\n2,b\n' >"$work/sized.csv"
+troupe import table --edges "$work/sized.csv" --nodes "$work/sizes.csv" --source-prefix u --out "$work/sized" --quiet
+expect "a nodes table holds the IDs with their prefix" says '^nodes  *4$'
+printf 'id,size\n1,1\n2,2\na,3\nb,4\n' >"$work/sizes.csv"
+troupe import table --edges "$work/sized.csv" --nodes "$work/sizes.csv" --source-prefix u --out "$work/made/raw" --quiet
+expect "and gets none" fails_with "line 2: 'u1' is in no row of "
 cut -f 1,2 "$work/u.data" >"$work/pairs"
 for kind in "table --edges" edges; do
     # shellcheck disable=SC2086 # two words
@@ -110,12 +141,12 @@ printf 'id,genres,town,label\na,Action|Comedy,"Paris, France",Movie;Sci\nb,Comed
 printf 'src,dst,Weight,when,timestamp\na,b,1,2,3\nb,c,1,2,3\n' >"$work/links.csv"
 troupe import table --edges "$work/links.csv" --nodes "$work/films.csv" --out "$work/films" --replace --quiet
 expect "several classes in one text are hinted at" \
-    says "^hint  *column 4 of the nodes, label has texts that seem to be several with ';' between them (Movie;Sci), and each is one class: .* --label-separator ';'$"
+    says "^hint  *column 4 of the nodes, label, has texts that seem to be several with ';' between them (Movie;Sci), and each is one class: .* --label-separator ';'$"
 expect "so are several values" \
-    says "^hint  *column 2 of the nodes, genres has texts that seem to be several with '|' between them (Action|Comedy), and each is one value: "
+    says "^hint  *column 2 of the nodes, genres, has texts that seem to be several with '|' between them (Action|Comedy), and each is one value: "
 expect "a town and its country are one" sh -c "! grep -q '^hint .*town' '$work/out'"
-expect "weights that are not read are said" says '^hint  *column 3 of the edges, Weight is not read: --weight Weight takes it for the weights of the edges$'
-expect "and times" says '^hint  *column 5 of the edges, timestamp is not read: --time timestamp takes it for the times'
+expect "weights that are not read are said" says '^hint  *column 3 of the edges, Weight, is not read: --weight Weight takes it for the weights of the edges$'
+expect "and times" says '^hint  *column 5 of the edges, timestamp, is not read: --time timestamp takes it for the times'
 troupe import table --edges "$work/links.csv" --nodes "$work/films.csv" --weight Weight --time timestamp --label-separator ';' --labels label \
     --features= --out "$work/films" --replace --quiet
 expect "and nothing of what was done" hints

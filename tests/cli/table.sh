@@ -110,16 +110,16 @@ dave,1000,6,6%,05.02.1993,2,4
 END
 troupe import table --edges "$work/links.csv" --nodes "$work/salaries.csv" --out "$work/salaries" --quiet
 expect "numbers as spreadsheets write them are hinted at" \
-    says '^hint  *column 2 of the nodes, salary looks like numbers, and is read as texts because of line 2: write numbers as 1234.5'
-expect "so are amounts of money" says '^hint  *column 3 of the nodes, price .* line 2:'
-expect "and shares" says '^hint  *column 4 of the nodes, share .* line 2:'
+    says '^hint  *column 2 of the nodes, salary, looks like numbers, and is read as texts because of line 2: write numbers as 1234.5'
+expect "so are amounts of money" says '^hint  *column 3 of the nodes, price, .* line 2:'
+expect "and shares" says '^hint  *column 4 of the nodes, share, .* line 2:'
 expect "dates and other texts are no numbers" sh -c "! grep -qE '^hint .*(born|street|size)' '$work/out'"
 { echo id,age; seq 1 20 | awk '{ print "n" $1 "," ($1 == 13 ? "unknown" : $1) }'; } >"$work/ages.csv"
 printf 'src,dst\nn1,n2\n' >"$work/one.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --out "$work/ages" --quiet
-expect "so is a column with one text among its numbers" says '^hint  *column 2 of the nodes, age .* because of line 14:'
+expect "so is a column with one text among its numbers" says '^hint  *column 2 of the nodes, age, .* because of line 14:'
 expect "and the word is named as what may stand for no value" \
-    says "^hint  *column 2 of the nodes, age has 'unknown' in 1 row from line 14 on, .* import with --no-value 'unknown'$"
+    says "^hint  *column 2 of the nodes, age, has 'unknown' in 1 row from line 14 on, .* import with --no-value 'unknown'$"
 troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --no-value unknown --missing mean \
     --out "$work/ages" --replace --quiet
 expect "which --no-value takes" says '^nodes  *2  age  *feature, to mean 0 and deviation 1  *0  *1$'
@@ -193,13 +193,13 @@ troupe import table --edges "$work/gephi.csv" --out "$work/matrix" --replace --q
 expect "as Gephi's column does" says '^hint  *the file says that its edges are undirected'
 printf '%s\n' id,city,tags "n1,Paris,['x']" "n2,PARIS,\"['y', 'z']\"" >"$work/tags.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/tags.csv" --out "$work/tags" --quiet
-expect "lists of texts are one text each, and hinted at" says '^hint  *column 3 of the nodes, tags has lists of texts'
+expect "lists of texts are one text each, and hinted at" says '^hint  *column 3 of the nodes, tags, has lists of texts'
 expect "so are values that differ in their letters' case" \
-    says '^hint  *column 2 of the nodes, city has values that differ in small and capital letters alone (PARIS, Paris)'
+    says '^hint  *column 2 of the nodes, city, has values that differ in small and capital letters alone (PARIS, Paris)'
 printf 'child,parent\na,NULL\nb,a\nc,NULL\n' >"$work/tree.csv"
 troupe import table --edges "$work/tree.csv" --out "$work/tree" --quiet
 expect "a node that is called as no node is hinted at" \
-    says "^hint  *'NULL' is a node with 2 edges: where it stands for no node, leave these rows out"
+    says "^hint  *'NULL' is taken for a node, with 2 edges: where it stands for no node, leave these rows out"
 troupe import table --edges "$work/tree.csv" --no-value NULL --out "$work/made/raw" --quiet
 expect "and refused where that is said" fails_with "tree.csv: line 2: the source 'NULL' stands for no value (--no-value)"
 printf '%%%%MatrixMarket matrix coordinate real general\n%% sizes\n3 3 2\n1 2 0.5\n2 3 1.5\n' >"$work/mesh.mtx"
