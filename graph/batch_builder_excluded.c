@@ -24,9 +24,11 @@ static bool is_ordered(const uint64_t *ids, uint64_t count)
     return ordered;
 }
 
-/* Puts a piece of `more` IDs behind `count` in order, and among these. So each call takes its own
- * time alone, however many there are in the end, where one sort of all would take more than a turn;
- * what comes in order, as long lists do, is neither sorted nor moved. */
+/* Puts a piece of `more` IDs behind `count` in order, and among these. A piece that goes on where they
+ * end, as those of a list in order do, takes its own time alone. Another is sorted and moves the IDs
+ * before that are larger than its least one, so k pieces in no order take up to k times what all IDs
+ * take; yet no turn takes more than a sort of its piece and one pass over what there is, where one
+ * sort of all would take more than a turn. */
 static void merge_excluded(uint64_t *ids, uint64_t count, uint64_t more)
 {
     if (!is_ordered(ids + count, more))

@@ -125,13 +125,15 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
     if (rv != 0)
         return rv;
     if (open->num_seeds > 0 && book->ranks[open->negative_ranks].num_ranks == 0)
-        return error_set(error, TR_ERANGE, "loader: negatives of a set of no nodes of type %s",
+        return error_set(error, TR_ERANGE,
+                         "loader: negatives of a set of no nodes of type %s; give num_negatives 0",
                          book->types.ntypes[ntype]);
     if (open->num_negatives > MSG_NEGATIVES_BATCH_MAX ||
         most > MSG_NEGATIVES_BATCH_MAX / open->num_negatives)
         return error_set(error, TR_ETOOBIG,
                          "loader: %" PRIu64 " times %" PRIu32
-                         " negatives a batch; at most %" PRIu64,
+                         " negatives a batch, and at most %" PRIu64
+                         " go; give fewer, or a smaller batch size",
                          most, open->num_negatives, MSG_NEGATIVES_BATCH_MAX);
     return 0;
 }
@@ -146,14 +148,18 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
     bool wants = open->num_negatives > 0 ||
                  (open->flags & (MSG_LOADER_SHARED_NEGATIVES | leaves)) != 0;
     if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
-        return error_set(error, TR_EINVAL,
-                         "loader: negatives, or edges to be left out, of seeds that are no pairs "
-                         "whose ends are one seed each");
+        return error_set(
+            error, TR_EINVAL,
+            "loader: negatives, or edges to be left out, of seeds that are no pairs "
+            "whose ends are one seed each; give a set of edges or pairs with \"links\"");
     if ((open->flags & leaves) != 0 && !edges)
-        return error_set(error, TR_EINVAL, "loader: pairs that are no edges are to be left out");
+        return error_set(error, TR_EINVAL,
+                         "loader: pairs that are no edges are to be left out; give a set of edges, "
+                         "or TR_EXCLUDE_NONE");
     if ((open->flags & leaves) != 0 && batch_pairs_max(open) > MSG_EXCLUDED_MAX)
         return error_set(error, TR_ETOOBIG,
-                         "loader: batches of %" PRIu64 " edges to be left out; at most %u",
+                         "loader: batches of %" PRIu64
+                         " edges to be left out; give a batch size of at most %u",
                          batch_pairs_max(open), MSG_EXCLUDED_MAX);
     return pairs ? check_negatives(book, open, error) : 0;
 }
