@@ -279,7 +279,7 @@ static void wrong_options_are_named(void **state)
     float rows[2][WIDTH] = { { 1, 2, 3 }, { 4, 5, 6 } }, back[WIDTH];
     const uint64_t ids[] = { 5, WORLD_NODES };
     refused(tr_dist_tensor_write(tensor, ids, 2, rows, SECOND, &failure), TR_ERANGE,
-            "tensor \"h\" of node type _N: ids[1] = 1500 is no node");
+            "tensor \"h\" of node type _N: ids[1] = 1500: no node of type _N has this ID");
     refused(tr_dist_tensor_read(tensor, ids, 2, SECOND, rows, &failure), TR_ERANGE,
             "ids[1] = 1500");
     /* Nothing was written. */

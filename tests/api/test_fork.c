@@ -380,7 +380,7 @@ static void a_thousand_threads_have_errors_of_their_own(void **state)
         pthread_join(threads[i], NULL);
     for (uint32_t i = 0; i < THREADS; i++) {
         char says[32];
-        snprintf(says, sizeof says, "ids[0] = %u ", WORLD_NODES + i);
+        snprintf(says, sizeof says, "ids[0] = %u:", WORLD_NODES + i);
         assert_int_equal(errands[i].rv, TR_ERANGE);
         assert_int_equal(errands[i].error.code, TR_ERANGE);
         if (strstr(errands[i].error.message, says) == NULL)

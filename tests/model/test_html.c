@@ -275,8 +275,8 @@ static void a_run_is_repeated_by_its_options(void **state)
     }
     char *line = repeat_command(&run);
     assert_string_equal(line, "troupe train 'parts/it'\\''s.json' --run 'run 1' --model gcn "
-                              "--fanout -1,-1 --lr 0.003 --schedule steps --warmup 3 "
-                              "--with-replacement --labels '$(rm x)' --from 'run 0' "
+                              "--hidden 128 --fanout -1,-1 --lr 0.003 --schedule steps "
+                              "--warmup 3 --with-replacement --labels '$(rm x)' --from 'run 0' "
                               "--trainers 2");
     free(line);
 }
