@@ -235,3 +235,24 @@ def test_readers_beside_the_loop_get_rows_of_their_ids(g, loader) -> None:
         for thread in threads:
             thread.join()
     assert wrong == []
+
+
+def test_a_second_sampler_of_fewer_layers_draws_what_it_has(g, monkeypatch) -> None:
+    """Rows of the edges of a third block are read ahead; a draw of one block has no such edges."""
+    monkeypatch.setattr(dgl_samplers, "need", lambda what: None)
+    monkeypatch.setattr(Block, "to_dgl", lambda block: block)
+    deep, flat = dgl_samplers.NeighborSampler([2, 2, 2]), dgl_samplers.NeighborSampler([3])
+
+    def collate(items: Any) -> Any:
+        seeds = {"a": torch.tensor(items)}
+        found = deep.sample(g, seeds)
+        return *found[:2], flat.sample(g, seeds), found[2]
+
+    number = 0
+    for _, _, (_, _, near), blocks in DistDataLoader(torch.arange(600), SIZE, True, collate, False):
+        for block in (near[0], *blocks):
+            edges = block.edges[TO].data["_ID"]
+            weight = g.edges[TO].data["w"][edges]
+            assert torch.equal(weight, g.edges[TO].data["w"][edges.tolist()])
+        number += 1
+    assert number > UNKNOWN

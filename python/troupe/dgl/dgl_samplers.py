@@ -102,7 +102,7 @@ class NeighborSampler(BlockSampler):
         self, g: DistGraph, seeds: dict[str, Any], output_nodes: Any, exclude_eids: Any
     ) -> Any:
         need("blocks")
-        tables = rows_ahead.tables_to_draw(g, next(iter(seeds)))
+        tables = rows_ahead.tables_to_draw(g, next(iter(seeds)), len(self.fanouts))
         batch = self.own().draw(
             g, seeds, exclude_eids=exclude_eids, orig_ids=False, tables=list(tables.values())
         )
