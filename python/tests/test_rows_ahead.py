@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 from troupe.batch import Block  # noqa: E402
 from troupe.dgl import dgl_samplers, distributed  # noqa: E402
 from troupe.dgl.dgl_loaders import QUEUE, DistDataLoader  # noqa: E402
-from troupe.dgl.rows_ahead import ReadAhead  # noqa: E402
+from troupe.dgl.rows_ahead import Feature, Place, ReadAhead  # noqa: E402
 from troupe.sampler import NeighborSampler as TroupeSampler  # noqa: E402
 from troupe.tables import Table  # noqa: E402
 
@@ -256,3 +256,23 @@ def test_a_second_sampler_of_fewer_layers_draws_what_it_has(g, monkeypatch) -> N
             assert torch.equal(weight, g.edges[TO].data["w"][edges.tolist()])
         number += 1
     assert number > UNKNOWN
+
+
+def test_another_thread_may_read_while_the_loop_gets_a_batch(g) -> None:
+    """What it reads for the first time is noted at every moment of `deliver`."""
+    reader = ReadAhead()
+    reads = [(Feature(g, False, 0, f"feat{n}"), Place("input", 0, "a")) for n in range(3)]
+
+    class Seen(set):
+        def __contains__(self, read: object) -> bool:
+            if not super().__contains__(reads[2]):
+                self.add(reads[2])
+                reader._scores[reads[2]] = 1
+            return super().__contains__(read)
+
+    reader.deliver("a batch", {})
+    for read in reads[:2]:
+        reader._note(read)
+    reader._seen = Seen(reads[:1])
+    reader.deliver("the next one", {})
+    assert reader.wanted() == [reads[0], reads[2]]

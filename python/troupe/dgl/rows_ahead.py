@@ -128,12 +128,14 @@ class ReadAhead:
 
     def wanted(self) -> list[Read]:
         """What is read ahead."""
-        return [read for read, score in list(self._scores.items()) if score > 0]
+        return [read for read, score in self._scores.copy().items() if score > 0]
 
     def deliver(self, batch: Any, waiting: Waiting) -> None:
         """The loop gets a batch; None: there is no more."""
         if self._batch is not None:
-            self._scores.update({read: -1 for read in self._scores if read not in self._seen})
+            # Of a copy: other threads that read may add to it meanwhile.
+            unread = [read for read in self._scores.copy() if read not in self._seen]
+            self._scores.update(dict.fromkeys(unread, -1))
         self._seen = set()
         self._batch, self._waiting = batch, waiting
 
