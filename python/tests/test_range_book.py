@@ -97,6 +97,8 @@ def test_a_book_of_dgl_without_its_partitions_is_one_of_ranges(path: Path, tmp_p
     book, name, ntypes, etypes = distributed.load_partition_book(tmp_path / "g.json", 1)
     assert (name, ntypes, etypes) == ("g", {"a": 0, "b": 1}, {OWN: 0, TO: 1})
     assert_same(answers(book), answers(distributed.GraphPartitionBook(path, 1)))
+    copy = pickle.loads(pickle.dumps(book))
+    assert (copy.path, copy.graph_name, copy.partid) == (book.path, "g", 1)
     mask = np.arange(90) % 2 == 0
     shares = distributed.node_split(mask, book, ntype="a")
     assert torch.equal(shares, torch.arange(0, 90, 2))

@@ -117,11 +117,14 @@ class RangePartitionBook(GraphPartitionBook, metaclass=_EveryBook):
         return {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_again, (self.partid, self._num_parts, self._made_of, self.path)
+        names = (self.path, self.graph_name)
+        return _made_again, (self.partid, self._num_parts, self._made_of, *names)
 
 
-def _made_again(part_id: int, num_parts: int, made_of: Any, path: str) -> RangePartitionBook:
-    return RangePartitionBook(part_id, num_parts, *made_of, path=path)
+def _made_again(
+    part_id: int, num_parts: int, made_of: Any, path: str, graph_name: str
+) -> RangePartitionBook:
+    return RangePartitionBook(part_id, num_parts, *made_of, path=path, graph_name=graph_name)
 
 
 def _ranges(id_map: Mapping[Any, Any], names: list[Any], num_parts: int) -> list[Array]:
