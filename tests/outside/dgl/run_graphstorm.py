@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a model of GraphStorm's for the classes of nodes, over Troupe: GraphStorm imports dgl itself.
+"""Trains a model of GraphStorm's for classes of nodes, over Troupe: GraphStorm imports dgl itself.
 
     python -m troupe.dgl run_graphstorm.py ENCODER [edges]
 
@@ -113,9 +113,7 @@ def main(folder: str, encoder: str, of_edges: bool) -> None:
     }
     loaders = [
         GSgnnNodeDataLoader(data, target_idx=nodes, train_task=number == 0, **options)
-        for number, nodes in enumerate(
-            (data.get_node_train_set("n1"), data.get_node_val_set("n1"))
-        )
+        for number, nodes in enumerate((data.get_node_train_set("n1"), data.get_node_val_set("n1")))
     ]
     evaluator = GSgnnClassificationEvaluator(
         config.eval_frequency,

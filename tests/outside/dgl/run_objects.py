@@ -12,8 +12,8 @@ test_dist_graph_services    degrees, find_edges, edge_subgraph, sample_neighbors
 test_dist_tensor            shared, made again with another shape, persistent
 test_dist_dataloader        loaders of nodes, of edges, with and without negative pairs, and with a
                             sampler of the program's own; drop_last, shuffle and num_workers. It
-                            looks at each node of many epochs: in a job of several processes, those of
-                            nodes once, and of edges with and without negative pairs
+                            looks at each node of many epochs: in a job of several processes,
+                            those of nodes once, and of edges with and without negative pairs
 multi_distdataloader_test   four loaders in turn, of nodes and of edges
 
 These are not: test_dist_embedding and test_dist_optimizer are of embeddings that are trained;

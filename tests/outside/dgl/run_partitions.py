@@ -11,11 +11,12 @@ test_partition.py           test_partition (METIS and random, one part and four,
                             test_partition_hetero_few_edges
 test_dist_graph_store.py    test_split and test_split_even
 
-These are not: those of GraphBolt, whose partitions are another library's; test_partition_hetero_few_nodes
-wants METIS to fail where a type has two nodes, which it does not here; test_standalone wants the
-edges of a single part to keep their numbers, and Troupe gives edges new ones; test_server_client,
-test_dist_emb_server_client and test_dist_optim_server_client start servers of DGL's own, for which
-run_objects.py stands, and the last two train embeddings, as test_standalone_node_emb does.
+These are not: those of GraphBolt, whose partitions are another library's;
+test_partition_hetero_few_nodes wants METIS to fail where a type has two nodes, which it does not
+here; test_standalone wants the edges of a single part to keep their numbers, and Troupe gives edges
+new ones; test_server_client, test_dist_emb_server_client and test_dist_optim_server_client start
+servers of DGL's own, for which run_objects.py stands, and the last two train embeddings, as
+test_standalone_node_emb does.
 """
 
 import os

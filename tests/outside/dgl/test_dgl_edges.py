@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of edges over Troupe with DGL installed: what is left out, and pairs that are no edges."""
+"""Batches of edges over Troupe with DGL: what is left out, and pairs that are no edges."""
 
 from __future__ import annotations
 
@@ -181,7 +181,8 @@ def test_reverse_types_leave_out_the_edge_that_came_from_the_same(typed_path) ->
         assert set(seeds) == {GOES, OWN}
         for name, ids in seeds.items():
             nodes = {side: pairs.nodes[side].data[dgl.NID] for side in ("a", "b")}
-            ends = [nodes[name[at]][e] for at, e in zip((0, 2), pairs.edges(etype=name))]
+            both = zip((name[0], name[2]), pairs.edges(etype=name), strict=True)
+            ends = [nodes[side][of_side] for side, of_side in both]
             assert all(map(torch.equal, ends, g.find_edges(ids, name)))
             assert negative.num_edges(name) == len(ids)
         gone = {

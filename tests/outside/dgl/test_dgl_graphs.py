@@ -23,7 +23,7 @@ from troupe.sampler import NeighborSampler as TroupeSampler
 
 # What starts jobs is that of the package's tests.
 sys.path.append(str(Path(__file__).resolve().parents[3] / "python/tests"))
-from launching import LIMIT, Launch, free_port, write_cluster  # noqa: E402
+from launching import LIMIT, Launch, free_port, write_cluster
 
 NODES, EDGES, CLASSES = 2000, 20000, 4
 # dgl.heterograph is a function, too.

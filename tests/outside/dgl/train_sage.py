@@ -3,6 +3,7 @@
 that was written for DGL, which knows nothing of Troupe."""
 
 import argparse
+import itertools
 
 import dgl
 import dgl.distributed
@@ -15,11 +16,11 @@ from torch.nn import functional
 class Sage(torch.nn.Module):
     def __init__(self, sizes):
         super().__init__()
-        pairs = zip(sizes, sizes[1:])
+        pairs = itertools.pairwise(sizes)
         self.layers = torch.nn.ModuleList(layers.SAGEConv(a, b, "mean") for a, b in pairs)
 
     def forward(self, blocks, rows):
-        for number, (layer, block) in enumerate(zip(self.layers, blocks)):
+        for number, (layer, block) in enumerate(zip(self.layers, blocks, strict=True)):
             rows = layer(block, rows)
             rows = functional.relu(rows) if number + 1 < len(self.layers) else rows
         return rows
