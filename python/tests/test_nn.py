@@ -230,6 +230,59 @@ def test_weights_of_edges_are_learned(tensors: troupe.DistGraph) -> None:
     assert narrow.grad.abs().sum() > 0
 
 
+LINEARS = {"sage": "fc_neigh", "gat": "fc", "gat pair": "fc_dst", "gat wide": "fc"}
+
+
+@pytest.mark.parametrize("name", LINEARS)
+def test_hooks_of_a_layer_within_run(tensors: troupe.DistGraph, name: str) -> None:
+    """What a hook returns counts, and hooks that make the weights run before these are read."""
+    block = batch_of(tensors).blocks[0]
+    rows = torch.randn(block.num_src_nodes(), 16)
+    given = (rows, rows[: block.num_dst_nodes()]) if "pair" in name else rows
+    module = modules()[name]
+    inner = getattr(module, LINEARS[name])
+    start = module(block, given)
+
+    hook = inner.register_forward_hook(lambda _, inputs, out: 2 * out)
+    doubled = module(block, given)
+    hook.remove()
+    with torch.no_grad():
+        inner.weight.mul_(2)
+    assert torch.allclose(doubled, module(block, given), rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(doubled, start, rtol=1e-2)
+
+    def halve(layer: torch.nn.Module, _: tuple) -> None:
+        layer.weight.data.div_(2)
+
+    inner.register_forward_pre_hook(halve)
+    assert torch.allclose(module(block, given), start, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", LINEARS)
+def test_another_layer_in_the_place_of_one_within_is_called(
+    tensors: troupe.DistGraph, name: str
+) -> None:
+    class Tripled(torch.nn.Module):
+        def __init__(self, layer: torch.nn.Module) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, rows: torch.Tensor) -> torch.Tensor:
+            return 3 * self.layer(rows)
+
+    block = batch_of(tensors).blocks[0]
+    rows = torch.randn(block.num_src_nodes(), 16)
+    given = (rows, rows[: block.num_dst_nodes()]) if "pair" in name else rows
+    module = modules()[name]
+    inner = getattr(module, LINEARS[name])
+    setattr(module, LINEARS[name], Tripled(inner))
+    tripled = module(block, given)
+    setattr(module, LINEARS[name], inner)
+    with torch.no_grad():
+        inner.weight.mul_(3)
+    assert torch.allclose(tripled, module(block, given), rtol=1e-4, atol=1e-5)
+
+
 def test_attention_sums_to_one(tensors: troupe.DistGraph) -> None:
     block = batch_of(tensors).blocks[0]
     module = nn.GATConv(16, 4, 2, bias=False)

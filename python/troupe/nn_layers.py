@@ -54,6 +54,20 @@ def _by_library(sums: Aggregation, *tensors: torch.Tensor | None) -> bool:
     return not learned and by_library(*tensors)
 
 
+def _is_plain(*layers: nn.Module) -> bool:
+    """Whether layers are no more than their weights: hooks, and what a program put in the place of
+    a layer, have to be called.
+    """
+    return all(
+        type(layer) is nn.Linear
+        and not layer._forward_pre_hooks
+        and not layer._forward_hooks
+        and not layer._backward_hooks
+        and not getattr(layer, "_backward_pre_hooks", None)  # PyTorch 1.13 has none
+        for layer in layers
+    )
+
+
 def _glorot(weight: torch.Tensor) -> None:
     nn.init.xavier_uniform_(weight, gain=nn.init.calculate_gain("relu"))
 
@@ -132,10 +146,12 @@ class SAGEConv(nn.Module):
         else:
             check_rows(feat, sums.num_src)
             feat = self.feat_drop(feat)
-        weights = (self.fc_neigh.weight, self.fc_self.weight, self.fc_self.bias)
-        if not isinstance(feat, tuple) and _by_library(sums, feat, *weights):
-            out: torch.Tensor = LayerProduct.apply(feat.contiguous(), *weights, sums)
-        else:
+        out: torch.Tensor | None = None
+        if not isinstance(feat, tuple) and _is_plain(self.fc_neigh, self.fc_self):
+            weights = (self.fc_neigh.weight, self.fc_self.weight, self.fc_self.bias)
+            if _by_library(sums, feat, *weights):
+                out = LayerProduct.apply(feat.contiguous(), *weights, sums)
+        if out is None:
             rows, own = _ends(feat, sums.num_dst)
             out = self.fc_neigh(sums(rows)) + self.fc_self(own)
         out = out if self.norm is None else self.norm(out)
@@ -360,28 +376,38 @@ class GATConv(nn.Module):
         shape = (-1, self.num_heads, self.out_feats)
         if isinstance(feat, tuple):
             rows, own = self.feat_drop(feat[0]), self.feat_drop(feat[1])
-            weight, own_weight = self.fc_src.weight, self.fc_dst.weight
+            of_rows, of_own = self.fc_src, self.fc_dst
         else:
             check_rows(feat, edges.num_src)
             rows = self.feat_drop(feat)
             own = rows[: edges.num_dst]
-            weight = own_weight = self.fc.weight
-        # A head's row times its vector, without the head's rows.
-        left = rows @ _by_vector(weight, self.attn_l).t()
-        right = own @ _by_vector(own_weight, self.attn_r).t()
+            of_rows = of_own = self.fc
+        heads: torch.Tensor | None = None
+        if _is_plain(of_rows, of_own):
+            # A head's row times its vector, without the head's rows.
+            left = rows @ _by_vector(of_rows.weight, self.attn_l).t()
+            right = own @ _by_vector(of_own.weight, self.attn_r).t()
+        else:
+            heads = of_rows(rows).view(shape)
+            own_heads = heads[: len(own)] if of_own is of_rows else of_own(own).view(shape)
+            left, right = (heads * self.attn_l).sum(-1), (own_heads * self.attn_r).sum(-1)
         sources, into = edges.sources.long(), edges.destinations()
         scores = functional.leaky_relu(left[sources] + right[into], self.negative_slope)
         attention = self.attn_drop(_softmax_by(scores, into, edges.num_dst))
-        library = by_library(rows, attention, weight)
-        if library and not _narrow_first(edges, weight.shape[1], self.out_feats):
-            matrices = weight.view(*shape[1:], -1)
+        if (
+            heads is None
+            and by_library(rows, attention, of_rows.weight)
+            and not _narrow_first(edges, rows.shape[1], self.out_feats)
+        ):
+            matrices = of_rows.weight.view(*shape[1:], -1)
             out = HeadProducts.apply(rows.contiguous(), attention, matrices, edges)
-        elif library:
-            out = HeadSums.apply((rows @ weight.t()).view(shape), attention, edges)
         else:
-            heads = (rows @ weight.t()).view(shape)
-            zeros = heads.new_zeros(edges.num_dst, *shape[1:])
-            out = zeros.index_add(0, into, heads[sources] * attention.unsqueeze(-1))
+            heads = of_rows(rows).view(shape) if heads is None else heads
+            if by_library(heads, attention):
+                out = HeadSums.apply(heads, attention, edges)
+            else:
+                zeros = heads.new_zeros(edges.num_dst, *shape[1:])
+                out = zeros.index_add(0, into, heads[sources] * attention.unsqueeze(-1))
         if self.res_fc is not None:
             out = out + self.res_fc(own).view(shape)
         if self.bias is not None:
