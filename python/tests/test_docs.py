@@ -94,9 +94,9 @@ def test_the_model_of_links_ranks_edges_above_other_pairs(folder: Path) -> None:
     assert ran == 3
     assert names["loader"].in_library  # type: ignore[attr-defined]
     figures = names["evaluator"].result()  # type: ignore[attr-defined]
-    # By chance it is 0.5, within 0.03.
+    # By chance it is 0.5, within 0.05; with other seeds of the model 0.75 to 0.78.
     assert figures["edges"] == int((~names["mask"]).sum())  # type: ignore[operator]
-    assert figures["edges"] > 300 and figures["auc"] > 0.53
+    assert figures["edges"] > 300 and figures["auc"] > 0.6
 
 
 def test_the_errors_of_the_troubleshooting_page_are_raised(folder: Path) -> None:
