@@ -174,7 +174,7 @@ static void product_back_lane(void *arg, size_t lane, size_t worker)
         product_back_block(job, b, b == first ? 0.0f : 1.0f, partial);
 }
 
-/* The memory comes from the C library, which keeps it from call to call where it is told to. */
+/* malloc() gives the memory, and keeps it between calls where the process has tuned it so. */
 static int product_reserve_back(struct product_job *job, bool wants_rows)
 {
     size_t in = job->product->in, num_dst = job->prop->num_dst;

@@ -153,7 +153,7 @@ static void trial_close(struct trial *trial)
     job->hidden = NULL;
 }
 
-/* Of few training nodes, and by few validation nodes, nothing is told by a trial. */
+/* A trial with few training nodes, or few validation nodes, compares by chance. */
 static bool has_enough(const struct trial *trial)
 {
     uint64_t trained = tr_nodes_count(trial->train.nodes);
@@ -161,7 +161,7 @@ static bool has_enough(const struct trial *trial)
            tr_nodes_count(trial->val.nodes) >= VALIDATION_LEAST;
 }
 
-/* *score stays where nothing is told. */
+/* *score stays as it was where there are too few nodes, or the loss is not finite. */
 static int run_trial(struct run_job *job, enum run_shape shape, double *score, struct error *error)
 {
     struct trial trial = { .job = job, .shape = shape };
@@ -182,6 +182,13 @@ static int run_trial(struct run_job *job, enum run_shape shape, double *score, s
     return rv;
 }
 
+/* The model and the fanouts are all that a shape changes. */
+static void shape_put_back(struct run_config *config, const struct run_config *plain)
+{
+    config->model = plain->model;
+    memcpy(config->fanout, plain->fanout, sizeof config->fanout);
+}
+
 int run_job_try(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
@@ -193,8 +200,7 @@ int run_job_try(struct run_job *job, struct error *error)
     for (int shape = 0; shape < RUN_SHAPES; shape++)
         tried->scores[shape] = (double)NAN;
     for (int shape = 0; shape < RUN_SHAPES && rv == 0; shape++) {
-        config->model = plain.model;
-        memcpy(config->fanout, plain.fanout, sizeof config->fanout);
+        shape_put_back(config, &plain);
         take_shape(config, (enum run_shape)shape);
         rv = run_trial(job, (enum run_shape)shape, &tried->scores[shape], error);
         /* Where the first says nothing, no other is compared with it. */
@@ -203,8 +209,7 @@ int run_job_try(struct run_job *job, struct error *error)
         if (tried->scores[shape] > tried->scores[tried->chosen] + MARGIN)
             tried->chosen = (enum run_shape)shape;
     }
-    config->model = plain.model;
-    memcpy(config->fanout, plain.fanout, sizeof config->fanout);
+    shape_put_back(config, &plain);
     tried->any = rv == 0 && isfinite(tried->scores[0]);
     if (tried->any)
         take_shape(config, tried->chosen);

@@ -27,7 +27,7 @@ const char *run_shape_name(enum run_shape shape);
 
 /* {"tried_sage": 0.71, ..., "tried_chosen": "sage"}, without those that learned nothing; NULL when memory is out. */
 json_t *run_tried_to_json(const struct run_tried *tried);
-/* Of the document that is config.json. */
+/* Reads "tried" from root, the document of config.json; without it tried->any is false. */
 void run_tried_read(const json_t *root, struct run_tried *tried);
 
 #endif

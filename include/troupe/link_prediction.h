@@ -2,7 +2,7 @@
 /*
  * Batches for models of links: beside its pairs, which are the edges that there are, a batch has
  * nodes that stand for their destinations in pairs that need be no edges, and it can leave its own
- * edges out of what it draws, so that no edge is told by itself.
+ * edges out of what it draws, so that a model cannot read from its input that an edge is there.
  *
  * The options go with a set of pairs or edges (tr_edges_all() and others, troupe/graph.h), to a
  * loader or to tr_sample(). Each node that is the end of a pair, or a negative, is one seed of the

@@ -19,7 +19,7 @@
 struct edge_tally {
     uint64_t lines, self_loops;
     struct id_range ends[2]; /* less first_id */
-    /* Of the third column of lines without a header: lines that have a whole number there. */
+    /* Lines without a header whose third column is a whole number, and the range of these. */
     uint64_t thirds;
     struct id_range third;
 };

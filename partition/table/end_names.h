@@ -19,7 +19,7 @@
 struct end_names {
     bool guessed; /* no name and no option says which columns are the ends */
     bool chosen;  /* nor does a header say anything: signs are noted */
-    /* Of the first rows, for each end; and the first lines of some. */
+    /* How many of the first rows have such a name at each end, and the first line of some. */
     uint64_t wholes[2], times[2], fractions[2], lists[2];
     uint64_t fraction_lines[2], list_lines[2];
     struct end_signs signs;
