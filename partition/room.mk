@@ -111,6 +111,7 @@ libtr_partition_la_SOURCES += \
     partition/table/table_edges.c partition/table/table_edges.h \
     partition/table/table_import.c partition/table/table_import.h \
     partition/table/table_nodes.c partition/table/table_nodes.h \
+    partition/table/plain_rows.c partition/table/plain_rows.h \
     partition/table/table_reader.c partition/table/table_reader.h \
     partition/table/table_roles.c partition/table/table_roles.h \
     partition/table/table_values.c partition/table/table_values.h \

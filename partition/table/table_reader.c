@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/table/plain_rows.h"
 #include "partition/table/table_values.h"
 
 /* Lines behind the first one that are looked at, to know whether that is a header. */
@@ -599,7 +600,9 @@ int table_reader_refuse_header(struct table_reader *reader, const struct table_f
     if (reader->header_line == 0)
         return 0;
     for (uint32_t i = 0; i < names->count; i++) {
-        if (strncmp(fields[i].at, names->names[i], fields[i].length) != 0 ||
+        /* Nearly every row differs in its first character. */
+        if ((fields[i].length > 0 && fields[i].at[0] != names->names[i][0]) ||
+            strncmp(fields[i].at, names->names[i], fields[i].length) != 0 ||
             names->names[i][fields[i].length] != '\0')
             return 0;
     }
@@ -651,62 +654,11 @@ int table_reader_next(struct table_reader *reader)
     return reader->json ? split_object(reader, line, length) : split_row(reader, line, length);
 }
 
-/* What a byte is in a plain row. */
-enum plain_byte { PLAIN_TEXT, PLAIN_DELIMITER, PLAIN_END, PLAIN_OTHER };
-
-/* The fields of a plain line, and where it ends; NULL: it is not plain, or not whole. */
-static const char *split_plain(const uint8_t kinds[256], const char *at, const char *end,
-                               struct table_field *fields, uint32_t columns)
-{
-    for (uint32_t i = 0; i < columns; i++) {
-        const char *begin = at;
-        while (at < end && kinds[(unsigned char)*at] == PLAIN_TEXT)
-            at++;
-        if (at == end || (at > begin && (*begin == ' ' || at[-1] == ' ')))
-            return NULL;
-        /* The whole row may be empty. */
-        if (i == 0 && at == begin)
-            return NULL;
-        fields[i] = (struct table_field){ begin, (uint32_t)(at - begin) };
-        enum plain_byte kind = (enum plain_byte)kinds[(unsigned char)*at];
-        if (i + 1 == columns && *at == '\r' && at + 1 < end && at[1] == '\n')
-            return at + 1;
-        if (i + 1 == columns)
-            return kind == PLAIN_END ? at : NULL;
-        if (kind != PLAIN_DELIMITER)
-            return NULL;
-        at++;
-    }
-    return NULL;
-}
-
 uint32_t table_reader_take_plain(struct table_reader *reader, struct table_field *fields,
                                  uint32_t rows_max)
 {
-    struct text *text = &reader->text;
-    const char delimiter = reader->names.delimiter;
-    const char *at = (const char *)text->at, *end = (const char *)text->end;
-    uint8_t kinds[256];
-    uint32_t rows = 0;
-    if (reader->json || delimiter == '\0' || at == end)
+    if (reader->json || reader->names.delimiter == '\0')
         return 0;
-    memset(kinds, PLAIN_OTHER, sizeof kinds);
-    memset(&kinds[' '], PLAIN_TEXT, 0x7f - ' ');
-    kinds['"'] = PLAIN_OTHER;
-    kinds['\n'] = PLAIN_END;
-    kinds[(unsigned char)delimiter] = PLAIN_DELIMITER;
-    /* The text stands at the end of the row before, or at the begin of the first one. */
-    uint64_t line = text->line;
-    for (const char *next = at; rows < rows_max; rows++, at = next) {
-        next += *next == '\n';
-        next = split_plain(kinds, next, end, fields + (size_t)rows * reader->names.count,
-                           reader->names.count);
-        if (next == NULL)
-            break;
-        line += *at == '\n';
-        reader->line = rows == 0 ? line : reader->line;
-    }
-    text->at = (const uint8_t *)at;
-    text->line = line;
-    return rows;
+    const struct plain_rows rows = { fields, reader->names.count, rows_max };
+    return plain_rows_take(&rows, &reader->text, reader->names.delimiter, &reader->line);
 }

@@ -11,6 +11,7 @@
 #include "graph/key.h"
 #include "partition/raw/raw.h"
 #include "partition/store/name_list.h"
+#include "partition/table/plain_rows.h"
 #include "partition/table/table_import.h"
 
 #define ROWS 60000u /* more than a block of text */
@@ -90,6 +91,47 @@ static void rows_come_back_as_they_were_written(void **state)
         assert_true(taken > 0 || *d == ' ');
         assert_int_equal(table_reader_next(&reader), TR_EEND);
         table_reader_close(&reader);
+    }
+}
+
+/* Whether the row behind the line end that the text begins with is a plain one, of two fields. */
+static bool is_plain_row(const char *text, size_t length, char delimiter)
+{
+    struct text bytes;
+    struct table_field fields[2] = { 0 };
+    const struct plain_rows rows = { fields, 2, 1 };
+    uint64_t line = 0;
+    text_of_bytes(&bytes, (const uint8_t *)text, (const uint8_t *)text + length);
+    if (plain_rows_take(&rows, &bytes, delimiter, &line) == 0) {
+        assert_ptr_equal(bytes.at, text);
+        return false;
+    }
+    assert_ptr_equal(bytes.at, text + length - 1);
+    assert_ptr_equal(fields[0].at, text + 1);
+    assert_ptr_equal(fields[1].at, text + 1 + fields[0].length + 1);
+    assert_int_equal(1 + fields[0].length + 1 + fields[1].length + 1, length);
+    return true;
+}
+
+/* Each byte at each place of the first field, before and behind the words that are read at once. */
+static void plain_rows_are_of_printable_ascii(void **state)
+{
+    const char delimiter = ';';
+    (void)state;
+    for (size_t length = 1; length <= 19; length++) {
+        for (size_t place = 0; place < length; place++) {
+            for (int byte = 0; byte < 256; byte++) {
+                char text[32] = "\n";
+                memset(text + 1, 'a', length);
+                memcpy(text + 1 + length, ";b\n", 3);
+                text[1 + place] = (char)byte;
+                bool edge = place == 0 || place + 1 == length;
+                bool plain = byte >= ' ' && byte < 0x7f && byte != '"' && byte != delimiter &&
+                             !(byte == ' ' && edge);
+                if (is_plain_row(text, length + 4, delimiter) != plain)
+                    fail_msg("byte %d at %zu of %zu", byte, place, length);
+            }
+        }
     }
 }
 
@@ -1133,6 +1175,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         TEST(rows_come_back_as_they_were_written),
+        cmocka_unit_test(plain_rows_are_of_printable_ascii),
         TEST(names_get_the_numbers_of_their_first_appearance),
         TEST(many_names_are_numbered_as_one_by_one),
         TEST(columns_become_features_labels_and_masks),
