@@ -131,6 +131,7 @@ static int load_parts(struct tr_graph *graph, const struct cancel *cancel, struc
                                    .degrees = true,
                                    .ranks = true,
                                    .out_edges = true,
+                                   .mapped_edge_ids = true,
                                    .parallel = parallel,
                                    .cancel = cancel };
     int rv = 0;
@@ -240,6 +241,7 @@ int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
                                          .degrees = true,
                                          .ranks = true,
                                          .out_edges = true,
+                                         .mapped_edge_ids = true,
                                          .cancel = &cancel };
     struct error why = { 0 };
     struct graph_port *port;

@@ -7,6 +7,7 @@
 
 #include "api/internal.h"
 #include "api/sized.h"
+#include "graph/reverse_edges.h"
 
 _Static_assert(TR_NEGATIVES_MAX == MSG_NEGATIVES_BATCH_MAX &&
                    TR_SAMPLE_EXCLUDED_MAX == MSG_EXCLUDED_MAX,
@@ -15,8 +16,10 @@ _Static_assert(TR_NEGATIVES_MAX == MSG_NEGATIVES_BATCH_MAX &&
 static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
                          const struct tr_link_options *o, struct tr_error *error)
 {
-    if (o->exclude != TR_EXCLUDE_NONE && o->exclude != TR_EXCLUDE_SELF)
-        return tr_error_set(error, TR_ERANGE, "exclude: %d; give TR_EXCLUDE_NONE or _SELF",
+    if ((unsigned)o->exclude > TR_EXCLUDE_REVERSE_TYPES)
+        return tr_error_set(error, TR_ERANGE,
+                            "exclude: %d; give TR_EXCLUDE_NONE, _SELF, _REVERSE_ID or "
+                            "_REVERSE_TYPES",
                             (int)o->exclude);
     if (o->exclude == TR_EXCLUDE_NONE)
         return 0;
@@ -29,6 +32,44 @@ static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
                             "exclude: batches of %" PRIu64 " edges; at most %" PRIu64
                             " can be left out",
                             batch_pairs, TR_SAMPLE_EXCLUDED_MAX);
+    return 0;
+}
+
+/* Also finds where the reverses of edges are looked for; by the set of edges, which was checked. */
+static int check_reverse(const struct tr_graph *graph, const struct tr_nodes *seeds,
+                         const struct tr_link_options *o, struct link_fields *out,
+                         struct tr_error *error)
+{
+    const struct graph_types *types = &graph->book->types;
+    bool by_type = o->exclude == TR_EXCLUDE_REVERSE_TYPES;
+    if (!by_type && o->exclude != TR_EXCLUDE_REVERSE_ID)
+        return 0;
+    if (by_type && o->reverse_etype >= types->num_etypes)
+        return tr_error_set(error, TR_ERANGE,
+                            "reverse_etype: %" PRIu32
+                            ": types are numbered from 0, and the graph has %" PRIu32,
+                            o->reverse_etype, types->num_etypes);
+    if (!by_type && o->reverse_ids != TR_REVERSE_HALVES && o->reverse_ids != TR_REVERSE_ADJACENT)
+        return tr_error_set(error, TR_ERANGE,
+                            "reverse_ids: %d; give TR_REVERSE_HALVES or _ADJACENT",
+                            (int)o->reverse_ids);
+    if (!store_book_file(graph->store)->original_edge_ids)
+        return tr_error_set(
+            error, TR_EUNSUPPORTED,
+            "exclude: the partitions do not have the original IDs of edges, by which "
+            "reverses are known; partition again without drop_edge_ids "
+            "(--drop-edge-ids)");
+    out->reverse_etype = by_type ? o->reverse_etype : seeds->etype;
+    out->reverse_rule = by_type                               ? REVERSE_SAME
+                        : o->reverse_ids == TR_REVERSE_HALVES ? REVERSE_HALVES
+                                                              : REVERSE_ADJACENT;
+    const struct graph_etype *type = &types->etypes[seeds->etype],
+                             *other = &types->etypes[out->reverse_etype];
+    if (other->src != type->dst || other->dst != type->src)
+        return tr_error_set(error, TR_EINVAL,
+                            "%s: edges of type %s do not reverse those of type %s, whose ends have "
+                            "other types",
+                            by_type ? "reverse_etype" : "exclude", other->name, type->name);
     return 0;
 }
 
@@ -77,12 +118,15 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
                             "links: the seeds are nodes; give a set of edges or pairs");
     rv = check_exclude(seeds, batch_pairs, &o, error);
     if (rv == 0)
+        rv = check_reverse(graph, seeds, &o, out, error);
+    if (rv == 0)
         rv = check_negatives(graph, seeds, batch_pairs, &o, &out->negative_ranks, error);
     if (rv != 0)
         return rv;
     bool shared = o.num_negatives > 0 && o.negatives == TR_NEGATIVES_OF_BATCH;
     out->num_negatives = o.num_negatives;
     out->flags = MSG_LOADER_ENDS_ONCE | (shared ? MSG_LOADER_SHARED_NEGATIVES : 0) |
-                 (o.exclude == TR_EXCLUDE_SELF ? MSG_LOADER_EXCLUDE_SELF : 0);
+                 (o.exclude != TR_EXCLUDE_NONE ? MSG_LOADER_EXCLUDE_SELF : 0) |
+                 (o.exclude >= TR_EXCLUDE_REVERSE_ID ? MSG_LOADER_EXCLUDE_REVERSE : 0);
     return 0;
 }

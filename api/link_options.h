@@ -15,6 +15,8 @@ struct link_fields {
     uint32_t flags; /* MSG_LOADER_* */
     uint32_t num_negatives;
     uint32_t negative_ranks;
+    uint32_t reverse_etype;
+    uint32_t reverse_rule;
 };
 
 /* links NULL: all 0. seeds NULL: they are no set. batch_pairs: that a batch may have. */

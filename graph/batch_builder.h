@@ -105,10 +105,15 @@ struct batch_builder_answer {
 };
 
 /* The edges of a type that the batch leaves out. */
+#define BATCH_BUILDER_RUNS_MAX 64u
 struct batch_builder_excluded {
     uint64_t count;
     struct vec
-        ids; /* uint64_t[count]: per-type global IDs in order, each once from the first hop on */
+        ids; /* uint64_t[count]: per-type global IDs; from the first hop on in order, each once */
+    /* Before that the IDs are runs, each in order, and more than twice as long as the next: so there
+     * are few. */
+    uint64_t runs[BATCH_BUILDER_RUNS_MAX];
+    uint32_t num_runs;
 };
 
 /* A piece of an answer as it came. */

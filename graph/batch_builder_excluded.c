@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The edges that a batch leaves out, in every hop: a list for each edge type, by their IDs in
- * order. Until the first hop opens, more may come in any order, and some several times.
+ * order. Until the first hop opens, more may come in any order, and some several times: the list is a
+ * few ordered runs then.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,24 +26,46 @@ static bool is_ordered(const uint64_t *ids, uint64_t count)
     return ordered;
 }
 
-/* Puts a piece of `more` IDs behind `count` in order, and among these. A piece that goes on where they
- * end, as those of a list in order do, takes its own time alone. Another is sorted and moves the IDs
- * before that are larger than its least one, so k pieces in no order take up to k times what all IDs
- * take; yet no turn takes more than a sort of its piece and one pass over what there is, where one
- * sort of all would take more than a turn. */
-static void merge_excluded(uint64_t *ids, uint64_t count, uint64_t more)
+/* Puts the last run among the one before it. There is room for the last one behind them. */
+static void merge_runs(struct batch_builder_excluded *excluded)
 {
-    if (!is_ordered(ids + count, more))
-        qsort(ids + count, more, sizeof *ids, compare_ids);
+    uint64_t *runs = excluded->runs, last = excluded->num_runs - 1;
+    uint64_t count = runs[last - 1], more = runs[last];
+    uint64_t *ids = (uint64_t *)excluded->ids.data + (excluded->count - count - more);
+    uint64_t *piece = ids + count + more;
+    runs[last - 1] += more;
+    excluded->num_runs--;
     if (count == 0 || more == 0 || ids[count - 1] <= ids[count])
         return;
-    uint64_t *piece = ids + count + more;
     memcpy(piece, ids + count, more * sizeof *ids);
     /* From the end on: what was there moves up before its place is taken. */
     for (uint64_t to = count + more; more > 0; to--) {
         bool old = count > 0 && ids[count - 1] > piece[more - 1];
         ids[to - 1] = old ? ids[--count] : piece[--more];
     }
+}
+
+/* Puts a piece of `more` IDs, which lie behind the others, in order, as a run of its own. Runs of
+ * about one length are merged, so that each ID is moved once for each doubling of a run: k pieces in
+ * no order take log k times what one takes, and those of a list in order, each of which goes on where
+ * the last run ends, their own time alone. No turn takes more than a sort of its piece and one pass
+ * over what there is, where one sort of all would. */
+static void add_run(struct batch_builder_excluded *excluded, uint64_t more)
+{
+    uint64_t *ids = (uint64_t *)excluded->ids.data + excluded->count;
+    uint64_t *runs = excluded->runs;
+    if (!is_ordered(ids, more))
+        qsort(ids, more, sizeof *ids, compare_ids);
+    excluded->count += more;
+    if (excluded->num_runs > 0 && more > 0 && ids[-1] <= ids[0]) {
+        runs[excluded->num_runs - 1] += more;
+    } else {
+        assert(excluded->num_runs < BATCH_BUILDER_RUNS_MAX);
+        runs[excluded->num_runs++] = more;
+    }
+    while (excluded->num_runs > 1 &&
+           runs[excluded->num_runs - 2] <= 2 * runs[excluded->num_runs - 1])
+        merge_runs(excluded);
 }
 
 int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const uint64_t *edge_ids,
@@ -61,8 +85,8 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
                              "batch %" PRIu64 ": edge %" PRIu64
                              " is to be left out, there are %" PRIu64 " of type %s",
                              builder->key.batch, edge_ids[i], num_edges, name);
-    /* Room for the piece once more, which is merged from there. */
-    if (vec_reserve(&excluded->ids, excluded->count + 2 * count, sizeof(uint64_t),
+    /* Room for all once more, where runs are merged from. */
+    if (vec_reserve(&excluded->ids, 2 * (excluded->count + count), sizeof(uint64_t),
                     excluded->count * sizeof(uint64_t)) != 0)
         return error_set(error, TR_ENOMEM,
                          "batch %" PRIu64 ": no memory to leave out %" PRIu64 " edges of type %s",
@@ -70,8 +94,8 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
     if (count > 0)
         memcpy((uint64_t *)excluded->ids.data + excluded->count, edge_ids,
                count * sizeof *edge_ids);
-    merge_excluded(excluded->ids.data, excluded->count, count);
-    excluded->count += count;
+    if (count > 0)
+        add_run(excluded, count);
     return 0;
 }
 
@@ -80,6 +104,9 @@ void batch_builder_unify_excluded(struct batch_builder *builder)
     for (uint32_t e = 0; e < builder->num_etypes; e++) {
         struct batch_builder_excluded *excluded = &builder->excluded[e];
         uint64_t *ids = excluded->ids.data, count = 0;
+        while (excluded->num_runs > 1)
+            merge_runs(excluded);
+        excluded->num_runs = 0;
         for (uint64_t i = 0; i < excluded->count; i++)
             if (count == 0 || ids[count - 1] != ids[i])
                 ids[count++] = ids[i];
@@ -104,7 +131,7 @@ const uint64_t *batch_builder_excluded(const struct batch_builder *builder, uint
 void batch_builder_reset_excluded(struct batch_builder *builder)
 {
     for (uint32_t e = 0; e < builder->num_etypes; e++)
-        builder->excluded[e].count = 0;
+        builder->excluded[e].count = builder->excluded[e].num_runs = 0;
 }
 
 void batch_builder_fini_excluded(struct batch_builder *builder)

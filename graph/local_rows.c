@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "graph/gather.h"
+#include "graph/reverse_edges.h"
 
 /* Dense rows; rows NULL: they are computed, or sparse, as the caller adds. */
 static struct local_table table_of(const void *rows, uint64_t num_rows, uint64_t width,
@@ -145,9 +146,32 @@ static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t nu
                               part->edges[etype].num_features, number, out, error);
 }
 
+int local_edge_originals_check(const struct graph_part *part, uint32_t etype, struct error *error)
+{
+    int rv = check_etype(part, etype, error);
+    if (rv != 0 || reverse_edges_are_known(&part->edges[etype]))
+        return rv;
+    return error_set(error, TR_EUNSUPPORTED,
+                     "partition %" PRIu32 ": original IDs of edges of type %s were not kept; "
+                     "partition again without --drop-edge-ids",
+                     part->part_id, part->types->etypes[etype].name);
+}
+
+static int find_originals(const struct graph_part *part, uint32_t etype, struct local_table *out,
+                          struct error *error)
+{
+    int rv = local_edge_originals_check(part, etype, error);
+    if (rv == 0)
+        *out = table_of(part->edges[etype].original_edge_ids, part->edges[etype].csc.num_edges, 1,
+                        sizeof(uint64_t));
+    return rv;
+}
+
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error)
 {
+    if (table == TABLE_EDGE_ORIGINALS)
+        return find_originals(part, ntype, out, error);
     if (table == TABLE_EDGE_ENDS || table == TABLE_EDGE_SOURCES)
         return find_ends(part, ntype, table == TABLE_EDGE_SOURCES, out, error);
     if (table == TABLE_IN_EDGES)

@@ -50,6 +50,9 @@
  * row i is that at position i. */
 #define TABLE_OUT_PLACES 0x70000000u
 
+/* The original IDs of an edge type's edges, a u64 a row; row i is the edge at position i. */
+#define TABLE_EDGE_ORIGINALS 0x60000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
     const void *rows; /* NULL where they are computed, or sparse */
@@ -68,6 +71,10 @@ struct local_table {
  * or TR_ENOENT for one that is not loaded. */
 int local_table_find(const struct graph_part *part, uint32_t type, uint32_t table,
                      struct local_table *out, struct error *error);
+
+/* TR_ERANGE: there is no such edge type; TR_EUNSUPPORTED: the original IDs of its edges are not
+ * loaded. */
+int local_edge_originals_check(const struct graph_part *part, uint32_t etype, struct error *error);
 
 /* Checks rows that came from outside: TR_ERANGE names partition, row and bound. TR_EFORMAT: what lies
  * there, in a file that is read only now, is none of the graph. */

@@ -52,6 +52,8 @@ libtr_graph_la_SOURCES = \
     graph/ranks.h \
     graph/relabel.c \
     graph/relabel.h \
+    graph/reverse_edges.c \
+    graph/reverse_edges.h \
     graph/sample.c \
     graph/sample.h \
     graph/sample_block.c \

@@ -463,7 +463,17 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .etype = head->etype,
         .num_negatives = head->num_negatives,
         .negative_ranks = head->negative_ranks,
+        .reverse_etype = head->reverse_etype,
+        .reverse_rule = head->reverse_rule,
     };
+}
+
+void reverse_request_read(const struct msg_reverse_request *head, const void *body,
+                          struct reverse_questions *out)
+{
+    out->originals = body;
+    out->sources = out->originals + head->count;
+    out->rows = (const uint32_t *)(const void *)(out->sources + head->count);
 }
 
 int draw_request_fields(const struct msg_draw_request *head, const void *body, uint64_t length,
@@ -609,6 +619,11 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_rows_request(head, body, length);
     case MSG_SELECT_REPLY:
         return verify_array(((const struct msg_select_reply *)head)->count, 16, length);
+    case MSG_REVERSE_REQUEST:
+        return verify_array(((const struct msg_reverse_request *)head)->count,
+                            REVERSE_QUESTION_BYTES, length);
+    case MSG_REVERSE_REPLY:
+        return verify_array(((const struct msg_reverse_reply *)head)->count, 8, length);
     case MSG_FETCH_REQUEST:
         return verify_array(((const struct msg_fetch_request *)head)->count, 8, length);
     case MSG_FETCH_REPLY:

@@ -132,6 +132,15 @@ int sparse_layout_make(struct sparse_layout *layout, uint64_t length, uint64_t n
 uint64_t sparse_row_bytes_max(const struct sparse_form *form);
 #define SPARSE_SECTION_BYTES ((uint64_t)256)
 
+/* The body of a MSG_REVERSE_REQUEST, an item for each of head->count. */
+struct reverse_questions {
+    const uint64_t *originals, *sources;
+    const uint32_t *rows;
+};
+#define REVERSE_QUESTION_BYTES (2 * sizeof(uint64_t) + sizeof(uint32_t))
+void reverse_request_read(const struct msg_reverse_request *head, const void *body,
+                          struct reverse_questions *out);
+
 /* The spec at the end of the body of a MSG_LOADER_OPEN or a MSG_DRAW_REQUEST. */
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);

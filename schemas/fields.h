@@ -28,7 +28,8 @@
 #define FIELDS_msg_loader_open(S, D) \
     S(loader) S(seed) S(num_seeds) S(ntype) S(batch_size) S(rank) S(world) S(features) \
     S(labels) S(flags) S(prefetch) S(all_seeds) S(spec_bytes) \
-    S(seeds) S(ranks) S(first_rank) S(num_segments) S(etype) S(num_negatives) S(negative_ranks)
+    S(seeds) S(ranks) S(first_rank) S(num_segments) S(etype) S(num_negatives) S(negative_ranks) \
+    S(reverse_etype) S(reverse_rule)
 #define FIELDS_msg_loader_opened(S, D) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D) S(loader)
 #define FIELDS_msg_batch_request(S, D) S(loader) S(batch) S(epoch) S(num_seeds)
@@ -70,7 +71,8 @@
 #define FIELDS_msg_checkpoint_drop(S, D) S(step) S(sequence) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
-    S(seeds) S(etype) S(num_excluded) S(num_negatives) S(negative_ranks)
+    S(seeds) S(etype) S(num_excluded) S(num_negatives) S(negative_ranks) S(reverse_etype) \
+    S(reverse_rule)
 #define FIELDS_msg_tensor_request(S, D) \
     S(timeout_ns) S(tensor) S(action) S(parts) S(part) S(era) S(ntype) S(dtype) S(num_dims) \
     S(name_bytes) S(flags)
@@ -79,6 +81,8 @@
 #define FIELDS_msg_tensor_write(S, D) S(tensor) S(row_bytes) S(part) S(era) S(count)
 #define FIELDS_msg_tensor_store(S, D) \
     S(timeout_ns) S(first) S(tensor) S(row_bytes) S(ntype) S(era) S(count)
+#define FIELDS_msg_reverse_request(S, D) S(part) S(version) S(etype) S(count)
+#define FIELDS_msg_reverse_reply(S, D) S(count)
 /* clang-format on */
 
 #endif

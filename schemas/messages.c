@@ -14,11 +14,11 @@
 
 #define BODY_BYTES_MAX(id)                                                                       \
     ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST ||      \
-             (id) == MSG_BATCH_REQUEST || (id) == MSG_LOADER_OPEN                                \
+             (id) == MSG_BATCH_REQUEST || (id) == MSG_LOADER_OPEN || (id) == MSG_REVERSE_REQUEST \
          ? REQUEST_BYTES_MAX                                                                     \
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE || (id) == MSG_TENSOR_READ ||    \
-             (id) == MSG_TENSOR_WRITE || (id) == MSG_TENSOR_STORE                                \
+             (id) == MSG_TENSOR_WRITE || (id) == MSG_TENSOR_STORE || (id) == MSG_REVERSE_REPLY   \
          ? MSG_REPLY_BYTES_MAX                                                                   \
      : (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY ? TEXT_BYTES_MAX                      \
      : (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||       \

@@ -73,7 +73,9 @@
     X(MSG_TENSOR_REPLY, msg_tensor_reply, DATA, PURE)                \
     X(MSG_TENSOR_READ, msg_tensor_read, DATA, PURE)                  \
     X(MSG_TENSOR_WRITE, msg_tensor_write, DATA, PURE)                \
-    X(MSG_TENSOR_STORE, msg_tensor_store, DATA, PURE)
+    X(MSG_TENSOR_STORE, msg_tensor_store, DATA, PURE)                \
+    X(MSG_REVERSE_REQUEST, msg_reverse_request, DATA, PURE)          \
+    X(MSG_REVERSE_REPLY, msg_reverse_reply, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -183,6 +185,8 @@ struct msg_sample_reply {
 /* Out-edges, by their positions in the partition: two u64 a row, the global IDs of edge and
  * destination. The section's type is of edges; a fetch of them has places for IDs. */
 #define MSG_TABLE_OUT_PLACES 0x70000000u
+/* The original IDs of edges, by their positions: a u64 a row. The section's type is of edges. */
+#define MSG_TABLE_EDGE_ORIGINALS 0x60000000u
 /* Rows of a tensor (struct msg_tensor_request) by nodes' IDs. Of a fetch alone, which says which. */
 #define MSG_TABLE_TENSOR 0xb0000000u
 
@@ -240,6 +244,21 @@ struct msg_select_reply {
     uint32_t count;
     uint32_t done;
 };
+
+/* Which in-edges of owned nodes have an original ID and a source. Body: uint64_t originals[count],
+ * uint64_t sources[count] (per-type global IDs), uint32_t rows[count]. */
+struct msg_reverse_request {
+    uint32_t part;
+    uint32_t version;
+    uint32_t etype;
+    uint32_t count;
+};
+
+/* Body: uint64_t edge_ids[count], per-type global IDs; MSG_NO_EDGE: no edge is so. */
+struct msg_reverse_reply {
+    uint32_t count;
+};
+#define MSG_NO_EDGE UINT64_MAX
 
 /* To a client: rows of a table for IDs in any order, of all partitions. Body:
  * uint64_t global_ids[count]. */
@@ -352,6 +371,10 @@ struct msg_loader_open {
      * drawn from (graph/negatives.h). */
     uint32_t num_negatives;
     uint32_t negative_ranks;
+    /* With MSG_LOADER_EXCLUDE_REVERSE: the edge type of the reverses, and by which rule their
+     * original IDs follow from those of the seeds (enum reverse_rule, graph/reverse_edges.h). */
+    uint32_t reverse_etype;
+    uint32_t reverse_rule;
 };
 
 #define MSG_LOADER_SHUFFLE 2u
@@ -362,6 +385,7 @@ struct msg_loader_open {
 #define MSG_LOADER_ENDS_ONCE 64u         /* a node that is the end of several pairs is one seed */
 #define MSG_LOADER_SHARED_NEGATIVES 128u /* all pairs of a batch have the same negatives */
 #define MSG_LOADER_EXCLUDE_SELF 256u     /* no layer draws an edge that is a seed of the batch */
+#define MSG_LOADER_EXCLUDE_REVERSE 512u  /* with that: nor one that is the reverse of one */
 
 /* Nodes that a batch may have for destinations of no edge: their positions are a list of it. */
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
@@ -384,8 +408,10 @@ struct msg_draw_request {
     uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_PAIRS or MSG_SEEDS_EDGES */
     uint32_t etype;
     uint32_t num_excluded;
-    uint32_t num_negatives; /* as in msg_loader_open */
+    uint32_t num_negatives; /* as in msg_loader_open, from here on */
     uint32_t negative_ranks;
+    uint32_t reverse_etype;
+    uint32_t reverse_rule;
 };
 
 /* Edges that a draw leaves out: a turn of a sampler lists so many. They are in the order of their

@@ -142,6 +142,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         wanted_loader_sample(&f->loader);
     if (f->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(&f->loader);
+    if (f->seed >= WANTED_REVERSES_FROM)
+        wanted_loader_reverse(&f->loader, &f->raw);
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_DEGREES : 0;
     bool features = raw_is_featured(&f->raw) && draws_chance(draws, 75);
@@ -408,6 +410,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     *fleet = (struct fleet_plan){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
     sim_graph_init(&fleet->raw, &draws);
+    if (fleet->seed >= WANTED_REVERSES_FROM)
+        sim_graph_reverse(&fleet->raw, fleet->seed);
     for (size_t i = 0; i < sizeof FLEET_DRAWS / sizeof *FLEET_DRAWS; i++) {
         draws = draws_of(seed, FLEET_DRAWS[i].stream);
         FLEET_DRAWS[i].draw(fleet, &draws);

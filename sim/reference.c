@@ -10,6 +10,7 @@
 #include "graph/digest.h"
 #include "graph/local_sample.h"
 #include "graph/permute.h"
+#include "graph/reverse_edges.h"
 #include "graph/samplers.h"
 #include "schemas/body.h"
 
@@ -247,6 +248,26 @@ void wanted_loader_link(struct wanted_loader *loader)
         open->flags |= MSG_LOADER_EXCLUDE_SELF;
 }
 
+void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 31);
+    uint32_t count = raw->types.num_etypes, first = (uint32_t)(drawn >> 8) % count;
+    if ((open->flags & MSG_LOADER_EXCLUDE_SELF) == 0 || drawn % 4 == 0)
+        return;
+    for (uint32_t i = 0; i < count && (open->flags & MSG_LOADER_EXCLUDE_REVERSE) == 0; i++) {
+        uint32_t e = (first + i) % count;
+        const struct graph_etype *type = &raw->types.etypes[e];
+        if (type->dst != loader->pair_types[0] || type->src != loader->pair_types[1])
+            continue;
+        open->flags |= MSG_LOADER_EXCLUDE_REVERSE;
+        open->reverse_etype = e;
+        open->reverse_rule = e != open->etype         ? REVERSE_SAME
+                             : (drawn >> 16) % 2 == 0 ? REVERSE_HALVES
+                                                      : REVERSE_ADJACENT;
+    }
+}
+
 /* Negatives are drawn from all nodes of the type. */
 static void rank_negatives(struct wanted_loader *loader, struct sim_partitions *partitions)
 {
@@ -474,15 +495,56 @@ static int compare_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Whether other is the reverse of an edge, by their original IDs: plainly, by its ID and ends. */
+static bool is_reverse(const struct msg_loader_open *open, const struct sim_graph *raw,
+                       uint64_t edge, uint64_t other)
+{
+    const struct sim_edges *edges = &raw->edges[open->etype];
+    const struct sim_edges *others = &raw->edges[open->reverse_etype];
+    uint64_t half = others->count / 2;
+    if (others->src[other] != edges->dst[edge] || others->dst[other] != edges->src[edge])
+        return false;
+    switch (open->reverse_rule) {
+    case REVERSE_SAME:
+        return other == edge;
+    case REVERSE_HALVES:
+        return other == edge + half ? other < 2 * half : edge == other + half && edge < 2 * half;
+    default:
+        return other == edge + 1 || edge == other + 1;
+    }
+}
+
+/* Puts the reverses of the batch's edges behind; returns how many. */
+static uint64_t add_reverses(const struct reference *r, const struct wanted_loader *loader,
+                             uint64_t *ids)
+{
+    const struct batch_pairs *pairs = &r->batch.batch.pairs;
+    const struct msg_loader_open *open = &loader->open;
+    const struct sim_graph *raw = r->partitions.raw;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        uint64_t edge = sim_partitions_edge(&r->partitions, open->etype, pairs->edge_ids[i]);
+        for (uint64_t other = 0; other < raw->edges[open->reverse_etype].count; other++)
+            if (is_reverse(open, raw, edge, other))
+                ids[count++] = sim_partitions_edge_id(&r->partitions, open->reverse_etype, other);
+    }
+    return count;
+}
+
 /* The edges of a type that the batch leaves out, increasing; to be freed. */
 static uint64_t *find_excluded(const struct reference *r, const struct wanted_loader *loader,
                                uint32_t etype, uint64_t *count)
 {
     const struct batch_pairs *pairs = &r->batch.batch.pairs;
     bool own = (loader->open.flags & MSG_LOADER_EXCLUDE_SELF) != 0 && pairs->etype == etype;
+    bool reverse = (loader->open.flags & MSG_LOADER_EXCLUDE_REVERSE) != 0 &&
+                   loader->open.reverse_etype == etype;
     uint32_t all = wanted_loader_excluded(loader, &r->partitions, NULL);
     struct msg_excluded_edge *excluded = calloc(all + (size_t)1, sizeof *excluded);
-    uint64_t *ids = calloc(all + (own ? pairs->count : 0) + (size_t)1, sizeof *ids);
+    /* An edge has at most two reverses. */
+    uint64_t *ids = calloc(all + (own ? pairs->count : 0) +
+                               (reverse ? 2 * (size_t)pairs->count : 0) + (size_t)1,
+                           sizeof *ids);
     uint64_t different = 0;
     assert(excluded != NULL && ids != NULL);
     wanted_loader_excluded(loader, &r->partitions, excluded);
@@ -492,6 +554,8 @@ static uint64_t *find_excluded(const struct reference *r, const struct wanted_lo
             ids[(*count)++] = excluded[i].edge;
     for (uint32_t i = 0; own && i < pairs->count; i++)
         ids[(*count)++] = pairs->edge_ids[i];
+    if (reverse)
+        *count += add_reverses(r, loader, ids + *count);
     qsort(ids, *count, sizeof *ids, compare_ids);
     for (uint64_t i = 0; i < *count; i++)
         if (i == 0 || ids[i] != ids[i - 1])

@@ -37,6 +37,10 @@
  * out. */
 #define WANTED_LINKS_FROM UINT64_C(1795755600000000)
 
+/* And in those from here on graphs have reverses of edges, which most loaders that leave their edges
+ * out leave out too. */
+#define WANTED_REVERSES_FROM UINT64_C(1795766400000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -99,6 +103,9 @@ void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *r
 /* Most loaders of pairs or edges, by their seed, get negatives then, and edges to be left out;
  * where their ends are one seed each, all do. wanted_loader_rank() finds what they are drawn by. */
 void wanted_loader_link(struct wanted_loader *loader);
+/* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
+ * type has swapped ends. */
+void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);
 /* The same loader with the seeds of the first of its types that has any; owns nothing. */
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw

@@ -75,6 +75,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
         wanted_loader_sample(loader);
     if (s->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(loader);
+    if (s->seed >= WANTED_REVERSES_FROM)
+        wanted_loader_reverse(loader, raw);
     loader->excludes_in_draw = s->seed >= WANTED_EXCLUSIONS_FROM;
     bool features = raw_is_featured(raw) && draws_chance(draws, 75);
     open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
@@ -190,6 +192,8 @@ void scenario_init(struct scenario *scenario, uint64_t seed)
     *scenario = (struct scenario){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
     sim_graph_init(&scenario->raw, &draws);
+    if (scenario->seed >= WANTED_REVERSES_FROM)
+        sim_graph_reverse(&scenario->raw, scenario->seed);
     draws = draws_of(seed, DRAWS_LAYOUT);
     draw_layout(scenario, &draws);
     draws = draws_of(seed, DRAWS_CLIENTS);

@@ -79,6 +79,45 @@ void sim_graph_init(struct sim_graph *raw, struct draws *draws)
         draw_edges(raw, e, draws);
 }
 
+static void reverse_edge(const struct sim_edges *from, uint32_t i, struct sim_edges *to, uint32_t j)
+{
+    to->src[j] = from->dst[i];
+    to->dst[j] = from->src[i];
+}
+
+static void count_degrees(struct sim_graph *raw)
+{
+    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
+        for (uint32_t v = 0; v < raw->num_nodes[t]; v++)
+            raw->in_degrees[t][v] = raw->out_degrees[t][v] = 0;
+    for (uint32_t e = 0; e < raw->types.num_etypes; e++)
+        for (uint32_t i = 0; i < raw->edges[e].count; i++) {
+            raw->out_degrees[raw->types.etypes[e].src][raw->edges[e].src[i]]++;
+            raw->in_degrees[raw->types.etypes[e].dst][raw->edges[e].dst[i]]++;
+        }
+}
+
+void sim_graph_reverse(struct sim_graph *raw, uint64_t seed)
+{
+    for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
+        const struct graph_etype *type = &raw->types.etypes[e];
+        struct sim_edges *edges = &raw->edges[e];
+        uint64_t drawn = key_mix(seed + e);
+        for (uint32_t i = 0; type->src == type->dst && drawn % 4 != 0 && i < edges->count / 2; i++)
+            if (drawn % 4 == 1)
+                reverse_edge(edges, 2 * i, edges, 2 * i + 1);
+            else
+                reverse_edge(edges, i, edges, i + edges->count / 2);
+        for (uint32_t f = 0; f < e && (drawn >> 8) % 4 != 0; f++) {
+            const struct graph_etype *other = &raw->types.etypes[f];
+            bool swapped = other->src == type->dst && other->dst == type->src;
+            for (uint32_t i = 0; swapped && i < edges->count && i < raw->edges[f].count; i++)
+                reverse_edge(&raw->edges[f], i, edges, i);
+        }
+    }
+    count_degrees(raw);
+}
+
 void sim_graph_fini(struct sim_graph *raw)
 {
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++) {

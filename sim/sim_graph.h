@@ -37,6 +37,9 @@ struct sim_graph {
 
 /* Asserts that there is memory: a simulation without it shows nothing. */
 void sim_graph_init(struct sim_graph *raw, struct draws *draws);
+/* Then some edge types hold the reverses of others, by the same IDs, and some of their own, in
+ * halves or one behind the other, as a seed says. */
+void sim_graph_reverse(struct sim_graph *raw, uint64_t seed);
 void sim_graph_fini(struct sim_graph *raw);
 
 /* The in-edges of the node that has the most, over all edge types. */

@@ -227,6 +227,11 @@ static void step_task(struct task *task)
             task->step = TASK_READ_SEEDS;
             break;
         }
+        if (sampler_leaves_reverses(task) && !task->finds_reverses) {
+            rv = sampler_find_reverses(task, &error);
+            task->step = TASK_READ_SEEDS;
+            break;
+        }
         rv = sampler_add_seeds(task, &error);
         task->step = rv == 0 ? TASK_PLACE : TASK_SEEDS;
         break;
@@ -549,6 +554,8 @@ static void fini_task(struct task *task)
     vec_fini(&task->ends);
     vec_fini(&task->seed_rows);
     vec_fini(&task->seed_places);
+    vec_fini(&task->originals);
+    vec_fini(&task->reverses);
     vec_fini(&task->mixed_seeds);
     vec_fini(&task->mixed_segments);
     free(task->segment_starts);

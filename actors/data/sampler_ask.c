@@ -28,7 +28,10 @@ static void take_answer(struct ask *ask, struct message *reply)
 {
     struct task *task = ask->task;
     struct error error = { 0 };
-    bool fits = reply->frame.kind == (ask->what == ASK_SAMPLES ? MSG_SAMPLE_REPLY : MSG_ROWS_REPLY);
+    uint32_t wanted = ask->what == ASK_SAMPLES                         ? MSG_SAMPLE_REPLY
+                      : ask->what == ASK_SEEDS && task->finds_reverses ? MSG_REVERSE_REPLY
+                                                                       : MSG_ROWS_REPLY;
+    bool fits = reply->frame.kind == wanted;
     int rv = !fits                      ? error_set(&error, TR_EFORMAT,
                                                     "partition %" PRIu32 " answered with a "
                                                                          "message of kind %u",
@@ -94,6 +97,8 @@ static bool wants_seeds(struct ask *ask)
     ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sampler_seed_bytes(ask->task);
     /* The rows of each section begin at a multiple of 64. */
     ask->call.reply_bytes += (segments - 1) * (size_t)64;
+    if (sampler_finds_originals(ask->task))
+        ask->call.reply_bytes += 64 + sampler_seeds_of(ask->task, ask->part) * sizeof(uint64_t);
     return true;
 }
 

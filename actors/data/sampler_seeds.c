@@ -8,7 +8,8 @@
  * read then, while batches that came before are drawn. Seeds that are edges have their ends found
  * in the same way: an edge's ID says which partition has it, and where. Ranks of edges become IDs
  * first: runs give those (graph/edge_runs.h), whose even slices the partitions have, so there is
- * one more question before the one for the ends. Once all pairs of a batch are added, the nodes that
+ * one more question before the one for the ends. Where reverses are left out, one more follows
+ * (sampler_reverse.c). Once all pairs of a batch are added, the nodes that
  * stand for destinations of no edge are found in slices of their own, as ranks of nodes are.
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
@@ -238,6 +239,8 @@ static int reserve_rows(struct task *task, struct error *error)
         rv = vec_reserve(&task->seed_places, task->num_seeds, sizeof(uint32_t), 0);
     if (rv == 0 && edges)
         rv = vec_reserve(&task->ends, task->num_seeds, 2 * sizeof(uint64_t), 0);
+    if (rv == 0 && edges && sampler_leaves_reverses(task))
+        rv = vec_reserve(&task->originals, task->num_seeds, sizeof(uint64_t), 0);
     return rv == 0 ? 0
                    : error_set(error, rv, "no memory for the %s of %" PRIu32 " seeds",
                                edges ? "ends" : "ranks", task->num_seeds);
@@ -303,6 +306,13 @@ struct seed_table {
     void *to;
 };
 
+/* It follows that of the ends, of the same rows, where a slice brings original IDs. */
+static struct seed_table table_of_originals(const struct task *task)
+{
+    return (struct seed_table){ segment_of(task, 0)->etype, TABLE_EDGE_ORIGINALS,
+                                task->originals.data };
+}
+
 static struct seed_table table_of(const struct task *task, uint32_t s)
 {
     const struct seed_segment *segment = segment_of(task, s);
@@ -313,6 +323,18 @@ static struct seed_table table_of(const struct task *task, uint32_t s)
     return (struct seed_table){ segment->ntype, TABLE_RANKS + segment->ranks, task->seeds.data };
 }
 
+static int read_table(const struct task *task, uint32_t part, const struct seed_table *asked,
+                      const struct slice_rows *found, struct error *error)
+{
+    struct local_table table;
+    int rv = local_table_find(task->parts[part], asked->type, asked->table, &table, error);
+    if (rv == 0)
+        rv = local_rows_check(task->parts[part], &table, found->rows, found->count, error);
+    if (rv == 0)
+        local_rows_scatter(&table, found->rows, found->places, found->count, asked->to);
+    return rv;
+}
+
 /* Those of a partition that is here. */
 static int read_slice(struct task *task, uint32_t part, struct error *error)
 {
@@ -320,16 +342,14 @@ static int read_slice(struct task *task, uint32_t part, struct error *error)
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         const struct seed_table asked = table_of(task, s);
         const struct slice_rows found = rows_of(task, part, s);
-        struct local_table table;
-        if (found.count == 0)
-            continue;
-        rv = local_table_find(task->parts[part], asked.type, asked.table, &table, error);
-        if (rv == 0)
-            rv = local_rows_check(task->parts[part], &table, found.rows, found.count, error);
-        if (rv == 0)
-            local_rows_scatter(&table, found.rows, found.places, found.count, asked.to);
+        if (found.count > 0)
+            rv = read_table(task, part, &asked, &found, error);
     }
-    return rv;
+    if (rv != 0 || !sampler_finds_originals(task))
+        return rv;
+    const struct seed_table originals = table_of_originals(task);
+    const struct slice_rows found = rows_of(task, part, 0);
+    return read_table(task, part, &originals, &found, error);
 }
 
 static bool is_any_asked(const struct task *task)
@@ -356,6 +376,7 @@ int sampler_find_seeds(struct task *task, struct error *error)
                             task->next_negative < task->end_negative;
     int rv = task->finds_negatives ? fill_negatives(task, error) : fill_slice(task, error);
     task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
+    task->finds_reverses = false;
     return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
 }
 
@@ -370,7 +391,8 @@ int sampler_read_seeds(struct task *task, struct error *error)
     int rv = 0;
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
-            rv = read_slice(task, p, error);
+            rv = task->finds_reverses ? sampler_read_reverses(task, p, error)
+                                      : read_slice(task, p, error);
     return rv;
 }
 
@@ -417,9 +439,10 @@ static int add_pairs(struct task *task, struct error *error)
     int rv = batch_builder_add_pairs(&task->builder, segment->etype,
                                      edges ? task->ends.data : task->seeds.data,
                                      edges ? task->seeds.data : NULL, task->num_seeds, error);
-    return rv != 0 || !leaves ? rv
-                              : batch_builder_exclude(&task->builder, segment->etype,
-                                                      task->seeds.data, task->num_seeds, error);
+    if (rv == 0 && leaves)
+        rv = batch_builder_exclude(&task->builder, segment->etype, task->seeds.data,
+                                   task->num_seeds, error);
+    return rv == 0 && task->finds_reverses ? sampler_exclude_reverses(task, error) : rv;
 }
 
 static int add_negatives(struct task *task, struct error *error)
@@ -460,8 +483,11 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
     const struct task *task = ask->task;
     struct actor *self = task->sampler->self;
     uint32_t sections = 0, at = 0;
+    if (task->finds_reverses)
+        return sampler_make_reverses(ask, out);
     for (uint32_t s = 0; s < num_segments(task); s++)
         sections += rows_of(task, ask->part, s).count > 0;
+    sections += sampler_finds_originals(task);
     size_t bytes = sections * sizeof(struct msg_rows_section);
     struct message *request = message_create(self, MSG_ROWS_REQUEST);
     struct msg_rows_section *section =
@@ -483,6 +509,11 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
         memcpy(to, wanted.rows, wanted.count * sizeof *to);
         to += wanted.count;
     }
+    if (sampler_finds_originals(task)) {
+        const struct seed_table originals = table_of_originals(task);
+        section[at] = (struct msg_rows_section){ originals.type, originals.table,
+                                                 rows_of(task, ask->part, 0).count, 1 };
+    }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
     head->version = task->loader->versions[ask->part];
@@ -496,6 +527,8 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
     struct task *task = ask->task;
     struct body_reader reader;
     const void *rows;
+    if (task->finds_reverses)
+        return sampler_take_reverses(ask, reply, error);
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
         const struct slice_rows wanted = rows_of(task, ask->part, s);
@@ -507,6 +540,12 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
          * body is checked: a wrong body fails the whole batch. */
         if (rv == 0)
             scatter_rows(table_of(task, s).to, wanted.places, rows, bytes, wanted.count);
+    }
+    if (rv == 0 && sampler_finds_originals(task)) {
+        const struct slice_rows wanted = rows_of(task, ask->part, 0);
+        rv = rows_reply_next(&reader, wanted.count, sizeof(uint64_t), &rows);
+        if (rv == 0)
+            scatter_rows(task->originals.data, wanted.places, rows, sizeof(uint64_t), wanted.count);
     }
     if (rv == 0)
         rv = rows_reply_end(&reader);

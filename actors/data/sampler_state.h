@@ -108,6 +108,9 @@ struct task {
     struct vec seeds;          /* uint64_t[num_seeds], of listed pairs [2 * num_seeds] */
     bool finds_ranks;          /* seeds are ranks of edges, whose IDs are asked for */
     struct vec ends;           /* uint64_t[2 * num_seeds], of edges */
+    bool finds_reverses;       /* the ends are known, and now the edges' reverses are asked for */
+    struct vec originals;      /* uint64_t[num_seeds], of edges whose reverses are left out */
+    struct vec reverses;       /* see sampler_reverse.c */
     uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
     struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
     struct vec mixed_segments; /* uint32_t[num_seeds] */
@@ -209,7 +212,7 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
 /* Whether edges have their ends found now. */
 static inline bool sampler_finds_ends(const struct task *task)
 {
-    return !task->finds_ranks && !task->finds_negatives &&
+    return !task->finds_ranks && !task->finds_negatives && !task->finds_reverses &&
            seed_segment_has_edges(&task->loader->seeds.segments[0]);
 }
 
@@ -225,6 +228,26 @@ static inline uint32_t sampler_seeds_of(const struct task *task, uint32_t part)
     const size_t segments = task->loader->seeds.num_segments;
     return task->seed_starts[(part + 1) * segments] - task->seed_starts[part * segments];
 }
+
+/* Whether the slice is of edges whose reverses the batch leaves out. */
+static inline bool sampler_leaves_reverses(const struct task *task)
+{
+    return !task->finds_negatives && (task->loader->open.flags & MSG_LOADER_EXCLUDE_REVERSE) != 0;
+}
+
+/* Whether their original IDs come with their ends, now. */
+static inline bool sampler_finds_originals(const struct task *task)
+{
+    return sampler_leaves_reverses(task) && sampler_finds_ends(task);
+}
+
+/* sampler_reverse.c: asks for the reverses of a slice's edges, whose ends are known (1: what is here
+ * is to be read); reads those here; then leaves all out of the batch. */
+int sampler_find_reverses(struct task *task, struct error *error);
+int sampler_read_reverses(struct task *task, uint32_t part, struct error *error);
+int sampler_make_reverses(const struct ask *ask, struct message **request);
+int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *error);
+int sampler_exclude_reverses(struct task *task, struct error *error);
 
 /* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
 int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "graph/reverse_edges.h"
 #include "schemas/body.h"
 
 bool seed_kind_is_given(uint32_t seeds)
@@ -138,11 +139,41 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
     return 0;
 }
 
+static int check_reverse(const struct book *book, const struct msg_loader_open *open,
+                         struct error *error)
+{
+    const struct graph_types *types = &book->types;
+    if ((open->flags & MSG_LOADER_EXCLUDE_REVERSE) == 0)
+        return 0;
+    if ((open->flags & MSG_LOADER_EXCLUDE_SELF) == 0 || open->reverse_rule >= REVERSE_RULES)
+        return error_set(error, TR_EINVAL,
+                         "loader: the reverses of edges are to be left out by rule %" PRIu32
+                         "%s; give one of the %u with the edges themselves",
+                         open->reverse_rule,
+                         open->reverse_rule < REVERSE_RULES ? ", and these not" : "",
+                         REVERSE_RULES);
+    if (open->reverse_etype >= types->num_etypes)
+        return error_set(error, TR_ERANGE,
+                         "loader: reverses of edge type %" PRIu32
+                         ": types are numbered from 0, and the graph has %" PRIu32,
+                         open->reverse_etype, types->num_etypes);
+    const struct graph_etype *seeds = &types->etypes[open->etype],
+                             *reverses = &types->etypes[open->reverse_etype];
+    if (reverses->src != seeds->dst || reverses->dst != seeds->src)
+        return error_set(
+            error, TR_EINVAL,
+            "loader: edges of type %s do not reverse those of type %s, whose ends have "
+            "other types",
+            reverses->name, seeds->name);
+    return 0;
+}
+
 /* Options that seeds of pairs alone may have; those of edges alone among them. */
 static int check_link(const struct book *book, const struct msg_loader_open *open,
                       struct error *error)
 {
-    const uint32_t once = MSG_LOADER_ENDS_ONCE, leaves = MSG_LOADER_EXCLUDE_SELF;
+    const uint32_t once = MSG_LOADER_ENDS_ONCE;
+    const uint32_t leaves = MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE;
     bool pairs = seed_kind_is_pair(open->seeds);
     bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
     bool wants = open->num_negatives > 0 ||
@@ -161,7 +192,8 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
                          "loader: batches of %" PRIu64
                          " edges to be left out; give a batch size of at most %u",
                          batch_pairs_max(open), MSG_EXCLUDED_MAX);
-    return pairs ? check_negatives(book, open, error) : 0;
+    int rv = check_reverse(book, open, error);
+    return rv == 0 && pairs ? check_negatives(book, open, error) : rv;
 }
 
 static int check_pairs(const struct book *book, const struct msg_loader_open *open,

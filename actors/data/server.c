@@ -13,8 +13,8 @@
 #include "schemas/body.h"
 
 static const struct work_ops *const kinds[] = {
-    &server_sample_ops, &server_rows_ops,        &server_select_ops,
-    &server_tensor_ops, &server_tensor_read_ops, &server_tensor_write_ops,
+    &server_sample_ops,      &server_rows_ops,         &server_select_ops,  &server_tensor_ops,
+    &server_tensor_read_ops, &server_tensor_write_ops, &server_reverse_ops,
 };
 
 static bool server_owns(const struct server_options *options, uint32_t part)

@@ -63,6 +63,7 @@ struct server_work {
 extern const struct work_ops server_sample_ops;
 extern const struct work_ops server_rows_ops;
 extern const struct work_ops server_select_ops;
+extern const struct work_ops server_reverse_ops;
 extern const struct work_ops server_tensor_ops;
 extern const struct work_ops server_tensor_read_ops;
 extern const struct work_ops server_tensor_write_ops;

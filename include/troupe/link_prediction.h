@@ -35,10 +35,28 @@ enum tr_negatives_of {
     TR_NEGATIVES_OF_BATCH = 1 /* num_negatives for all pairs of a batch, which share them */
 };
 
-/* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h). */
+/* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h).
+ *
+ * A reverse is known by its original ID and by its ends, which are those of the edge, swapped; an
+ * edge whose ID belongs to no such edge has none. TR_EUNSUPPORTED: the partitions do not have the
+ * original IDs of edges (drop_edge_ids, troupe/partition.h). */
 enum tr_exclude {
     TR_EXCLUDE_NONE = 0,
-    TR_EXCLUDE_SELF = 1 /* those that are the batch's seeds, which have to be a set of edges */
+    TR_EXCLUDE_SELF = 1, /* those that are the batch's seeds, which have to be a set of edges */
+    /* These, and the reverse of each in the same edge type, as `reverse_ids` says. */
+    TR_EXCLUDE_REVERSE_ID = 2,
+    /* These, and the edge of type `reverse_etype` with the same original ID as each. */
+    TR_EXCLUDE_REVERSE_TYPES = 3
+};
+
+/* Which edges of a type with edges both ways are the two ways of one. */
+enum tr_reverse_ids {
+    /* The i-th edge of the first half of original IDs, and the i-th of the second half: reverses were
+     * put behind all edges. */
+    TR_REVERSE_HALVES = 0,
+    /* Two that follow one another: each edge was followed by its reverse, as --undirected of `troupe
+     * import` leaves them where it merges none. */
+    TR_REVERSE_ADJACENT = 1
 };
 
 /* A batch has at most so many negatives, and at most TR_SAMPLE_EXCLUDED_MAX edges to be left
@@ -50,11 +68,14 @@ struct tr_link_options {
     uint32_t num_negatives; /* of each pair, or of the batch; 0: none */
     enum tr_negatives_of negatives;
     enum tr_exclude exclude;
-    unsigned char reserved[4]; /* the end of the struct's last word */
+    enum tr_reverse_ids reverse_ids; /* of TR_EXCLUDE_REVERSE_ID */
+    uint32_t reverse_etype;          /* of TR_EXCLUDE_REVERSE_TYPES: its ends are swapped */
+    unsigned char reserved[4];       /* the end of the struct's last word */
 };
-#define TR_LINK_OPTIONS_INIT                                                         \
-    {                                                                                \
-        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, "" \
+#define TR_LINK_OPTIONS_INIT                                                      \
+    {                                                                             \
+        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, \
+            TR_REVERSE_HALVES, 0, ""                                              \
     }
 
 /* The negatives of a batch: negative pair (i, j) goes from sources[i] of tr_batch_pairs() to

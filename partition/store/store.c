@@ -439,8 +439,8 @@ static int load_runs(struct part_loading *loading, uint32_t etype, struct edge_r
     return check_runs(loading, etype, slice);
 }
 
-static int map_out_array(const struct part_loading *loading, uint32_t etype, const char *array,
-                         uint8_t item_bytes, uint64_t rows, const void **data)
+static int map_array(const struct part_loading *loading, uint32_t etype, const char *array,
+                     uint8_t item_bytes, uint64_t rows, const void **data)
 {
     struct partition_load load = *loading->load;
     struct part_loading mapping = *loading;
@@ -464,13 +464,13 @@ static int load_out_edges(struct part_loading *loading, uint32_t etype, struct o
                                .first_place = extent->begin,
                                .nodes_end = book->num_nodes[type->dst],
                                .edges_end = book->num_edges[etype] };
-    int rv = map_out_array(loading, etype, PART_OUT_INDEX, 8, out->num_rows + 1, &index);
+    int rv = map_array(loading, etype, PART_OUT_INDEX, 8, out->num_rows + 1, &index);
     if (rv == 0)
         rv = check_index(loading, etype, PART_OUT_INDEX, index, out->num_rows, out->num_edges);
     if (rv == 0)
-        rv = map_out_array(loading, etype, PART_OUT_DESTINATIONS, 4, out->num_edges, &destinations);
+        rv = map_array(loading, etype, PART_OUT_DESTINATIONS, 4, out->num_edges, &destinations);
     if (rv == 0)
-        rv = map_out_array(loading, etype, PART_OUT_EDGE_IDS, 8, out->num_edges, &edge_ids);
+        rv = map_array(loading, etype, PART_OUT_EDGE_IDS, 8, out->num_edges, &edge_ids);
     if (rv != 0)
         return rv;
     out->index = index;
@@ -502,6 +502,11 @@ static int load_edges(struct part_loading *loading, uint32_t etype)
                  : error_set(loading->error, TR_ENOENT,
                              "%s: original edge IDs were not kept; partition again with them",
                              loading->store->path);
+        edges->original_edge_ids = rv == 0 ? data : NULL;
+    }
+    /* Few ask for them, so they are mapped as out-edges are, and looked at where they are read. */
+    if (rv == 0 && loading->load->mapped_edge_ids && file->original_edge_ids) {
+        rv = map_array(loading, etype, PART_ORIGINAL_IDS, 8, edges->csc.num_edges, &data);
         edges->original_edge_ids = rv == 0 ? data : NULL;
     }
     if (rv == 0 && loading->load->ranks && book_has_edge_runs(&file->book, etype))

@@ -39,6 +39,7 @@ struct partition_load {
     bool ranks;                /* slices of the tables of ranks, and of edges by rank */
     bool out_edges;            /* where they were written; mapped in any mode */
     bool original_edge_ids;    /* TR_ENOENT where the partitioner was asked to drop them */
+    bool mapped_edge_ids;      /* the same where they were kept; mapped in any mode */
     struct parallel *parallel; /* reads with it; NULL: serially */
     /* Asked by the threads that read, each quarter of a megabyte: then TR_ECANCELED. NULL:
      * never. */

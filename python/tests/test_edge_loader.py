@@ -11,6 +11,7 @@ import pytest
 
 import troupe
 from troupe import errors
+from troupe.edge_exclusion import Exclusion
 from troupe.negative_sampler import (
     GlobalUniform,
     NegativeSampler,
@@ -53,10 +54,11 @@ def drawn_all(graph: troupe.DistGraph, blocks: list, fanouts: list, excluded: np
         assert np.array_equal(np.diff(np.asarray(csr.indptr)), np.minimum(left, fanout))
 
 
-@pytest.mark.parametrize("mode", ["self", "reverse_id"])
+@pytest.mark.parametrize("mode", ["self", "reverse_id", "halves"])
 def test_every_edge_comes_once_and_is_left_out_of_its_batch(
     books: dict[int, str], mode: str
 ) -> None:
+    exclude = "reverse_id" if mode == "halves" else mode
     with troupe.open(books[4], seed=7) as graph:
         number = np.asarray(graph.edata["number"][:])
         by_number = np.argsort(number)
@@ -67,10 +69,11 @@ def test_every_edge_comes_once_and_is_left_out_of_its_batch(
             troupe.NeighborSampler([3, 5]),
             batch_size=300,
             shuffle=True,
-            exclude=mode,
-            reverse_eids=reverse,
+            exclude=exclude,
+            reverse_eids=mode if mode == "halves" else reverse,
             negative_sampler=PerSourceUniform(2),
         )
+        assert loader.in_library == (mode != "reverse_id")
         assert len(loader) == -(-2 * EDGES // 300)
         for _ in range(2):
             seen = []
@@ -91,7 +94,41 @@ def test_every_edge_comes_once_and_is_left_out_of_its_batch(
                 drawn_all(graph, blocks, [3, 5], gone)
             assert np.array_equal(np.sort(np.concatenate(seen)), np.arange(2 * EDGES))
         again = pickle.loads(pickle.dumps(loader))
-        assert len(again) == len(loader) and again.sampler.exclusion.exclude == mode
+        assert len(again) == len(loader) and again.sampler.exclusion.exclude == exclude
+        assert again.in_library == loader.in_library
+
+
+LIKES, LIKED = ("user", "likes", "user"), ("user", "liked", "user")
+
+
+def test_reverses_of_another_type_are_left_out_by_the_library(tmp_path: Path) -> None:
+    ends = np.random.default_rng(4).integers(0, 40, (2, 500))
+    troupe.partition_graph(
+        {LIKES: (ends[0], ends[1]), LIKED: (ends[1], ends[0])},
+        "g",
+        3,
+        tmp_path / "g",
+        part_method="random",
+        edata={name: {"number": np.arange(500)} for name in (LIKES, LIKED)},
+        num_nodes={"user": 40},
+    )
+    with troupe.open(str(tmp_path / "g" / "g.json"), seed=7) as graph:
+        number = {name: np.asarray(graph.edges[name].data["number"][:]) for name in (LIKES, LIKED)}
+        options = {"batch_size": 60, "exclude": "reverse_types", "etype": LIKES}
+        for reverse in ({LIKES: LIKED}, {"likes": "liked", "liked": "likes"}, {LIKED: LIKES}):
+            loader = troupe.DistEdgeDataLoader(
+                graph, None, troupe.NeighborSampler([-1]), reverse_etypes=reverse, **options
+            )
+            assert loader.in_library
+            for _, pairs, blocks in loader:
+                own = number[LIKES][pairs.edata[troupe.EID]]
+                nodes = np.asarray(blocks[0].dstdata[troupe.NID])
+                # The last says what reverses another type than the seeds'.
+                for name, gone in ((LIKES, own), (LIKED, [] if LIKED in reverse else own)):
+                    _, into = graph.find_edges(np.arange(500), name)
+                    among = number[name][np.isin(np.asarray(into), nodes)]
+                    drawn = number[name][np.asarray(blocks[0].as_csr(name).edge_ids)]
+                    assert sorted(drawn) == sorted(set(among) - set(gone))
 
 
 def test_placements_give_the_same_batches(books: dict[int, str]) -> None:
@@ -191,6 +228,13 @@ def test_a_program_makes_more_of_a_batch_or_draws_it_itself(books: dict[int, str
         ):
             loader = troupe.DistEdgeDataLoader(graph, None, sampler, **(options | other))
             assert not loader.in_library
+        halves = {"exclude": "reverse_id", "reverse_eids": "halves"}
+        with pytest.raises(errors.Unsupported, match="reverse of each edge by its ID"):
+            troupe.DistEdgeDataLoader(graph, None, sampler, negative_sampler=Fixed(), **halves)
+        with pytest.raises(errors.InvalidArgument, match="one of halves, adjacent"):
+            Exclusion("reverse_id", "thirds")
+        with pytest.raises(errors.Unsupported, match="draws these batches itself"):
+            Exclusion(**halves).of(graph, np.arange(2))
         batch = sampler.draw(graph, [1, 2])
         with pytest.raises(errors.NotFound):
             print(batch.pairs)

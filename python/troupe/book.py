@@ -57,6 +57,7 @@ class PartitionBook:
         call(lib.tr_book_info, self._book, info)
         self.graph_name = text(info.graph_name)
         self.method = text(info.method)
+        self.has_original_edge_ids = bool(info.original_edge_ids)
         self._num_parts = int(info.num_parts)
         ntypes, etypes = [], []
         self._node_counts: list[int] = []

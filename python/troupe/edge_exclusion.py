@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Ids
+from .binding import lib
 from .edge_queries import NO_EDGE, edges_at, edges_between
-from .errors import InvalidArgument
+from .errors import InvalidArgument, Unsupported
 
 if TYPE_CHECKING:
     from .graph import DistGraph
 
 Canonical = tuple[str, str, str]
 MODES = ("self", "reverse_id", "reverse_types")
+# How the library pairs original IDs: the words for reverse_eids, and its own.
+PAIRINGS = {"halves": "TR_REVERSE_HALVES", "adjacent": "TR_REVERSE_ADJACENT"}
 
 
 class Exclusion:
@@ -30,7 +33,11 @@ class Exclusion:
         ``reverse_etypes[type]`` that were made of the same edges of the raw graph, with their ends
         swapped. A callable gets the edges of the batch and returns edges; IDs, or a mapping of edge
         types to them, are left out of each batch.
-    reverse_eids : an ID for each edge, or a mapping of edge types to such
+    reverse_eids : an ID for each edge, a mapping of edge types to such, or a word
+        "halves" where all edges of the graph stand before their reverses, in the same order;
+        "adjacent" where each is followed by its reverse, as ``--undirected`` of
+        ``troupe import`` leaves them. Both are of original IDs, and for batches that the library
+        makes.
     reverse_etypes : a mapping of edge types to edge types
     """
 
@@ -45,9 +52,38 @@ class Exclusion:
             raise InvalidArgument('exclude="reverse_id": give reverse_eids')
         if mode == "reverse_types" and reverse_etypes is None:
             raise InvalidArgument('exclude="reverse_types": give reverse_etypes')
+        if isinstance(reverse_eids, str) and reverse_eids not in PAIRINGS:
+            raise InvalidArgument(
+                f"reverse_eids={reverse_eids!r}: give an ID for each edge, or one of "
+                f"{', '.join(PAIRINGS)}"
+            )
         self.exclude = exclude
         self.reverse_eids = reverse_eids
         self.reverse_etypes = reverse_etypes
+
+    def in_library(self, g: DistGraph, etype: Any) -> dict[str, int] | None:
+        """What the library calls the rule, for edges of one type; None: it has no such rule."""
+        mode, kept = self.exclude, g.get_partition_book().has_original_edge_ids
+        if mode is None or (isinstance(mode, str) and mode == "self"):
+            return {"exclude": lib.TR_EXCLUDE_NONE if mode is None else lib.TR_EXCLUDE_SELF}
+        if not isinstance(mode, str):
+            return None
+        if mode == "reverse_id" and isinstance(self.reverse_eids, str):
+            pairing = getattr(lib, PAIRINGS[self.reverse_eids])
+            return {"exclude": lib.TR_EXCLUDE_REVERSE_ID, "reverse_ids": pairing}
+        reverse = self._reverse_types(g).get(etype) if mode == "reverse_types" else None
+        if mode == "reverse_types" and reverse is None:
+            return {"exclude": lib.TR_EXCLUDE_SELF}
+        if reverse is None or not kept:
+            return None
+        number = g.types.etype(reverse)
+        return {"exclude": lib.TR_EXCLUDE_REVERSE_TYPES, "reverse_etype": number}
+
+    def _reverse_types(self, g: DistGraph) -> dict[Canonical, Canonical]:
+        return {
+            g.to_canonical_etype(name): g.to_canonical_etype(of)
+            for name, of in self.reverse_etypes.items()
+        }
 
     def of(self, g: DistGraph, edges: Any) -> Any:
         """What the draws for these edges leave out: IDs by edge type, or as a callable says."""
@@ -58,13 +94,15 @@ class Exclusion:
         seeds = by_type(g, edges)
         found: dict[Canonical, list[Any]] = {name: [ids] for name, ids in seeds.items()}
         if self.exclude == "reverse_id":
+            if isinstance(self.reverse_eids, str):
+                raise Unsupported(
+                    f"reverse_eids={self.reverse_eids!r}: a program draws these batches itself, "
+                    "and has to give the reverse of each edge by its ID"
+                )
             for name, ids in seeds.items():
                 found[name].append(_reversed(g, self.reverse_eids, name, ids))
         if self.exclude == "reverse_types":
-            reverse = {
-                g.to_canonical_etype(name): g.to_canonical_etype(of)
-                for name, of in self.reverse_etypes.items()
-            }
+            reverse = self._reverse_types(g)
             for name, ids in seeds.items():
                 if name in reverse:
                     found.setdefault(reverse[name], []).append(

@@ -117,8 +117,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
     set, each once an epoch, the same on any placement. Where it has what is asked for, its own
     threads make the batches as well: neighbours of a `NeighborSampler`, pairs of a
-    `PerSourceUniform` or `SharedUniform`, and ``exclude`` of None or "self". Else threads of Python
-    draw them.
+    `PerSourceUniform` or `SharedUniform`, and ``exclude`` of None, "self", "reverse_types", or
+    "reverse_id" with a word for ``reverse_eids``. Else threads of Python draw them.
 
     Parameters
     ----------
@@ -164,21 +164,26 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         sampler = EdgePredictionSampler(
             graph_sampler, etype, exclude, reverse_eids, reverse_etypes, negative_sampler
         )
-        drawn = self._is_made_in_library(graph_sampler, sampler, options)
+        rule = sampler.exclusion.in_library(g, g.to_canonical_etype(etype))
+        drawn = rule is not None and self._is_made_in_library(
+            graph_sampler, negative_sampler, options
+        )
+        if reverse_eids is not None and isinstance(reverse_eids, str) and not drawn:
+            raise errors.Unsupported(
+                f"reverse_eids={reverse_eids!r}: the library does not make these batches; give the "
+                "reverse of each edge by its ID"
+            )
         self._sampler_of_edges = sampler
+        self._rule = rule or {}
         self.in_library = drawn
         super().__init__(g, self._edges, graph_sampler if drawn else sampler, device, **options)
         self.sampler = sampler
 
     @staticmethod
-    def _is_made_in_library(
-        graph_sampler: Any, sampler: EdgePredictionSampler, options: dict[str, Any]
-    ) -> bool:
+    def _is_made_in_library(graph_sampler: Any, negative: Any, options: dict[str, Any]) -> bool:
         """Processes of the program's own take what is drawn there."""
-        exclude, negative = sampler.exclusion.exclude, sampler.negative_sampler
         return (
             draws_in_library(graph_sampler)
-            and (exclude is None or (isinstance(exclude, str) and exclude == "self"))
             and (negative is None or _is_uniform(negative))
             and not options.get("worker_processes")
         )
@@ -187,8 +192,7 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         """Negatives, and edges to be left out, where the library knows of them."""
         if not self.in_library:
             return None
-        sampler = self._sampler_of_edges
-        negative, leaves = sampler.negative_sampler, sampler.exclusion.exclude == "self"
+        negative = self._sampler_of_edges.negative_sampler
         return made(
             "tr_link_options",
             num_negatives=0 if negative is None else negative.k,
@@ -197,7 +201,7 @@ class DistEdgeDataLoader(DistNodeDataLoader):
                 if isinstance(negative, SharedUniform)
                 else lib.TR_NEGATIVES_OF_PAIR
             ),
-            exclude=lib.TR_EXCLUDE_SELF if leaves else lib.TR_EXCLUDE_NONE,
+            **self._rule,
         )
 
     def _delivered(self, batch: Batch) -> Any:

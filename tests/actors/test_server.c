@@ -645,6 +645,57 @@ static void selections_list_the_set_rows_in_order(void **unused)
     close_fixture(&f);
 }
 
+/* More questions than a slice has; each edge is known by its original ID and its source together. */
+#define QUESTIONS 5000u
+static void edges_are_found_by_their_original_ids(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    struct {
+        uint64_t originals[QUESTIONS], sources[QUESTIONS];
+        uint32_t rows[QUESTIONS];
+    } *asked = malloc(sizeof *asked);
+    open_fixture(&f, 5, 0, true);
+    struct edge_part *edges = &f.graph.parts[1].edges[0];
+    const struct csc *csc = &edges->csc;
+    uint64_t *originals = calloc(csc->num_edges + 1, sizeof *originals);
+    uint64_t wanted[QUESTIONS], found = 0;
+    assert_true(asked != NULL && originals != NULL && csc->num_edges > 0);
+    struct msg_reverse_request head = { .part = 1, .version = 3, .count = QUESTIONS };
+    const size_t bytes = QUESTIONS * REVERSE_QUESTION_BYTES;
+    for (uint64_t at = 0; at < csc->num_edges; at++)
+        originals[at] = 10 + 3 * at; /* increasing in each row */
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        uint64_t at = i * UINT64_C(7) % csc->num_edges, row = 0;
+        while (csc->index[row + 1] <= at)
+            row++;
+        uint32_t column = csc->indices[at];
+        asked->sources[i] = csc->column_global == NULL ? column : csc->column_global[column];
+        asked->sources[i] += i % 5 == 1;                  /* another source */
+        asked->originals[i] = 10 + 3 * at + (i % 5 == 2); /* an ID that no edge has */
+        asked->rows[i] = (uint32_t)(i % 5 == 3 ? (row + 1) % csc->num_rows : row);
+        wanted[i] = i % 5 == 0 || i % 5 == 4 ? csc->first_edge + at : MSG_NO_EDGE;
+        found += wanted[i] != MSG_NO_EDGE;
+    }
+    asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes);
+    assert_failed(&f, TR_EUNSUPPORTED, "partition again without --drop-edge-ids");
+    edges->original_edge_ids = originals;
+    assert_int_equal(asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes), 0);
+    assert_int_equal(f.asker.reply_kind, MSG_REVERSE_REPLY);
+    assert_memory_equal(f.asker.reply, wanted, sizeof wanted);
+    assert_true(found == QUESTIONS / 5 * 2);
+    asked->rows[QUESTIONS - 1] = (uint32_t)csc->num_rows;
+    asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes);
+    assert_failed(&f, TR_ERANGE, "in-edges of row 50 asked for, it has 50 rows");
+    head.etype = 9;
+    asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes);
+    assert_failed(&f, TR_ERANGE, "edge type 9");
+    edges->original_edge_ids = NULL;
+    free(originals);
+    free(asked);
+    close_fixture(&f);
+}
+
 static void an_expired_request_is_dropped_in_the_middle(void **unused)
 {
     (void)unused;
@@ -713,6 +764,7 @@ int main(void)
         cmocka_unit_test(gaps_between_rows_are_zero),
         cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),
         cmocka_unit_test(selections_list_the_set_rows_in_order),
+        cmocka_unit_test(edges_are_found_by_their_original_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,10 @@ check_PROGRAMS += tests/api/test_link_prediction
 TESTS += tests/api/test_link_prediction
 tests_api_test_link_prediction_SOURCES = tests/api/test_link_prediction.c $(sample_placements)
 tests_api_test_link_prediction_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_reverse_exclusion
+TESTS += tests/api/test_reverse_exclusion
+tests_api_test_reverse_exclusion_SOURCES = tests/api/test_reverse_exclusion.c $(sample_placements)
+tests_api_test_reverse_exclusion_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_pairs
 TESTS += tests/api/test_pairs

@@ -629,6 +629,8 @@ static void each_kind_has_the_body_that_its_head_says(void **unused)
         uint64_t length;
     } cases[] = {
         { MSG_SELECT_REPLY, &(struct msg_select_reply){ .count = 3 }, 48 },
+        { MSG_REVERSE_REQUEST, &(struct msg_reverse_request){ .count = 3 }, 60 },
+        { MSG_REVERSE_REPLY, &(struct msg_reverse_reply){ .count = 3 }, 24 },
         { MSG_FETCH_REQUEST, &(struct msg_fetch_request){ .count = 3 }, 24 },
         { MSG_FETCH_REPLY, &(struct msg_fetch_reply){ .count = 3, .row_bytes = 5 }, 15 },
         { MSG_NODES_REPLY, &(struct msg_nodes_reply){ .count = 3 }, 48 },

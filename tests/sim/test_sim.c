@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "graph/reverse_edges.h"
 #include "runtime/base/files.h"
 #include "sim/fleet_plan.h"
 #include "sim/fleet_run.h"
@@ -252,6 +253,7 @@ struct kinds_of_seeds {
     uint32_t samplers;                    /* a bit for each kind but uniform, the last for masks */
     uint32_t excluding;                   /* single draws of theirs may leave edges out */
     uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
+    uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -267,6 +269,8 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->shared += shared;
     kinds->own += !shared && loader->open.num_negatives > 0;
     kinds->leaving += (flags & MSG_LOADER_EXCLUDE_SELF) != 0;
+    if ((flags & MSG_LOADER_EXCLUDE_REVERSE) != 0)
+        kinds->reverses[loader->open.reverse_rule]++;
     if (loader->spec.kind != SAMPLE_UNIFORM)
         kinds->samplers |= 1u << loader->spec.kind;
     for (uint32_t i = 0; i < loader->spec.num_layers * loader->spec.num_etypes; i++)
@@ -360,6 +364,30 @@ static void links_have_negatives(void **state)
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
+/* By each rule, in jobs of one process and of several: few loaders have edges whose reverses are
+ * there, so seeds are looked for that have one. */
+static void reverses_are_left_out(void **state)
+{
+    uint64_t seeds[SEEDS], found = 0, by_rule[REVERSE_RULES] = { 0 };
+    (void)state;
+    for (uint64_t seed = WANTED_REVERSES_FROM; found < SEEDS; seed++) {
+        const struct kinds_of_seeds kinds = count_kinds(seed, 1);
+        bool some = false;
+        for (uint32_t rule = 0; rule < REVERSE_RULES; rule++) {
+            some = some || kinds.reverses[rule] > 0;
+            by_rule[rule] += kinds.reverses[rule];
+        }
+        seeds[found] = seed;
+        found += some;
+    }
+    const struct kinds_of_seeds before = count_kinds(WANTED_REVERSES_FROM - 4 * SEEDS, 4 * SEEDS);
+    for (uint32_t rule = 0; rule < REVERSE_RULES; rule++) {
+        assert_int_equal(before.reverses[rule], 0);
+        assert_true(by_rule[rule] > 5);
+    }
+    assert_int_equal(run_all(seeds, SEEDS, 4).failed, 0);
+}
+
 /* Questions about edges by ID, of the programs that read. */
 static void edges_are_asked_about(void **state)
 {
@@ -444,6 +472,7 @@ int main(void)
         cmocka_unit_test(samplers_are_drawn),
         cmocka_unit_test(draws_leave_edges_out),
         cmocka_unit_test(links_have_negatives),
+        cmocka_unit_test(reverses_are_left_out),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
