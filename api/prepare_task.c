@@ -16,13 +16,17 @@
 #include "partition/prepare/feature.h"
 #include "partition/prepare/mask_split.h"
 
+_Static_assert(TR_SPLIT_PAIRS_NONE == (int)MASK_PAIRS_NONE &&
+                   TR_SPLIT_PAIRS_HALVES == (int)MASK_PAIRS_HALVES &&
+                   TR_SPLIT_PAIRS_ADJACENT == (int)MASK_PAIRS_ADJACENT,
+               "callers and the split number the pairs alike");
 _Static_assert(TR_SPLIT_WHOLE == MASK_SPLIT_WHOLE, "callers and the split have the same whole");
 _Static_assert(TR_FEATURE_ONE_HOT_MAX == FEATURE_ONE_HOT_MAX &&
                    TR_FEATURE_WIDTH_MAX == FEATURE_WIDTH_MAX,
                "callers and features have the same bounds");
 
 struct preparation {
-    char *raw, *ntype;
+    char *raw, *ntype, *etype;
     char *table;                     /* the labels of a split, the feature's name */
     struct mask_split_options split; /* its texts are those above */
     struct mask_split_report split_report;
@@ -35,6 +39,7 @@ static void preparation_destroy(void *arg)
     struct preparation *p = arg;
     free(p->raw);
     free(p->ntype);
+    free(p->etype);
     free(p->table);
     free(p);
 }
@@ -62,7 +67,8 @@ static struct preparation *preparation_create(const char *raw, const char *ntype
 /* Nodes are counted where rows are written, and where labels are. */
 static void report_pass(void *task, const char *phase, uint64_t done, uint64_t total)
 {
-    bool edges = strncmp(phase, "walking", 7) == 0 || strcmp(phase, "counting degrees") == 0;
+    bool edges = strncmp(phase, "walking", 7) == 0 || strcmp(phase, "counting degrees") == 0 ||
+                 strstr(phase, "edges") != NULL;
     tr_task_report(task, phase, edges ? "edges" : "nodes", done, total);
 }
 
@@ -103,12 +109,24 @@ int tr_split_start(const struct tr_split_options *caller, struct tr_task **out,
     int rv = sized_read(&options, sizeof options, caller, "tr_split_options", error);
     if (rv == 0)
         rv = check_raw(options.raw, error);
+    if (rv == 0 && (unsigned)options.pairs > TR_SPLIT_PAIRS_ADJACENT)
+        rv = tr_error_set(error, TR_EINVAL,
+                          "pairs: %d; give TR_SPLIT_PAIRS_NONE, _HALVES or "
+                          "_ADJACENT",
+                          (int)options.pairs);
     if (rv != 0)
         return rv;
     struct preparation *p = preparation_create(options.raw, options.ntype, options.labels, error);
     if (p == NULL)
         return TR_ENOMEM;
+    if (!copy_text(&p->etype, options.etype)) {
+        preparation_destroy(p);
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.raw);
+    }
     p->split = (struct mask_split_options){
+        .edges = options.edges,
+        .etype = p->etype,
+        .pairs = (enum mask_pairs)options.pairs,
         .ntype = p->ntype,
         .labels = p->table,
         .share = { options.train_share, options.validation_share, options.test_share },
@@ -134,7 +152,9 @@ int tr_split_result(struct tr_task *task, struct tr_split_report *report, struct
                                            .num_validation = made->size[MASK_VALIDATION],
                                            .num_test = made->size[MASK_TEST],
                                            .num_unlabelled = made->num_unlabelled,
-                                           .num_without_train = made->num_without_train };
+                                           .num_without_train = made->num_without_train,
+                                           .num_edges = made->num_edges,
+                                           .etype = made->etype };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_split_report", error);
 }

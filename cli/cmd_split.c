@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `troupe split`: masks of training, validation and test nodes for a raw graph.
+ * `troupe split`: masks of training, validation and test nodes, or edges, for a raw graph.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,9 @@
 #define PER_CENT (TR_SPLIT_WHOLE / 100)
 
 struct split_values {
-    const char *ratio;
+    const char *ratio, *edges;
+    const char *edge_type;
+    int pairs;
     const char *type;
     bool by_class;
     const char *labels;
@@ -35,6 +37,23 @@ static const struct option_spec OPTIONS[] = {
       .metavar = "T/V/E",
       .fallback = "60/20/20",
       .help = "per cent of the nodes to train on, to validate with and to test with" },
+    { .name = "edges",
+      .kind = OPTION_TEXT,
+      .offset = AT(edges),
+      .metavar = "T/V/E",
+      .help = "split edges, by this ratio, in the place of nodes" },
+    { .name = "edge-type",
+      .field = "etype",
+      .kind = OPTION_TEXT,
+      .offset = AT(edge_type),
+      .metavar = "TYPE",
+      .help = "the edge type to split, where there are several" },
+    { .name = "pairs",
+      .kind = OPTION_CHOICE,
+      .offset = AT(pairs),
+      .choices = "none|halves|adjacent",
+      .fallback = "none",
+      .help = "which edges are the two ways of one, and stay together" },
     { .name = "by-class",
       .field = "by_class",
       .kind = OPTION_FLAG,
@@ -71,6 +90,7 @@ static const struct option_spec OPTIONS[] = {
 static const char *const EXAMPLES[] = {
     "troupe split raw",
     "troupe split raw --ratio 10/10/80 --by-class --seed 1",
+    "troupe split raw --edges 80/10/10 --pairs adjacent",
     NULL,
 };
 
@@ -92,7 +112,8 @@ static const char *read_share(const char *text, uint32_t *share)
     return digits && value <= TR_SPLIT_WHOLE ? at : NULL;
 }
 
-static int read_ratio(const char *text, struct tr_split_options *options, struct tr_error *error)
+static int read_ratio(const char *option, const char *text, struct tr_split_options *options,
+                      struct tr_error *error)
 {
     uint32_t *const shares[] = { &options->train_share, &options->validation_share,
                                  &options->test_share };
@@ -106,25 +127,52 @@ static int read_ratio(const char *text, struct tr_split_options *options, struct
     }
     if (at == NULL)
         return tr_error_set(error, TR_EINVAL,
-                            "--ratio %s: not three parts of 100 with up to %d decimals, such as "
+                            "--%s %s: not three parts of 100 with up to %d decimals, such as "
                             "60/20/20",
-                            text, DECIMALS);
+                            option, text, DECIMALS);
     if (sum != TR_SPLIT_WHOLE)
-        return tr_error_set(error, TR_EINVAL, "--ratio %s: the parts add up to %g, not to 100",
+        return tr_error_set(error, TR_EINVAL, "--%s %s: the parts add up to %g, not to 100", option,
                             text, (double)sum / PER_CENT);
     if (options->train_share == 0)
-        return tr_error_set(error, TR_EINVAL, "--ratio %s: no node would be trained on", text);
+        return tr_error_set(error, TR_EINVAL, "--%s %s: no %s would be trained on", option, text,
+                            options->edges ? "edge" : "node");
     return 0;
+}
+
+/* Nodes have other options than edges. */
+static int read_what(const struct split_values *values, struct tr_split_options *options,
+                     struct tr_error *error)
+{
+    const char *wrong = NULL;
+    options->edges = values->edges != NULL;
+    if (options->edges)
+        wrong = values->type != NULL     ? "--type is of nodes; name a type of edges by --edge-type"
+                : values->labels != NULL ? "--labels are of nodes; split edges without it"
+                : values->by_class       ? "--by-class is of nodes; split edges without it"
+                                         : NULL;
+    else
+        wrong = values->edge_type != NULL ? "--edge-type is of edges; give --edges too"
+                : values->pairs != 0      ? "--pairs is of edges; give --edges too"
+                                          : NULL;
+    if (wrong != NULL)
+        return tr_error_set(error, TR_EINVAL, "%s", wrong);
+    return options->edges ? read_ratio("edges", values->edges, options, error)
+                          : read_ratio("ratio", values->ratio, options, error);
 }
 
 static int print_split(const char *path, const struct split_values *values,
                        const struct tr_split_report *made, struct tr_error *error)
 {
     struct report report;
-    int rv = raw_report_added(&report, path, made->ntype, values->json, error);
+    bool edges = values->edges != NULL;
+    int rv = edges ? raw_report_added_to_edges(&report, path, made->etype, values->json, error)
+                   : raw_report_added(&report, path, made->ntype, values->json, error);
     if (rv != 0)
         return rv;
-    report_count(&report, "nodes", "nodes", made->num_nodes);
+    if (edges)
+        report_count(&report, "edges", "edges", made->num_edges);
+    else
+        report_count(&report, "nodes", "nodes", made->num_nodes);
     report_count(&report, "train", "to train on", made->num_train);
     report_count(&report, "validation", "to validate with", made->num_validation);
     report_count(&report, "test", "to test with", made->num_test);
@@ -171,7 +219,9 @@ static int split_run(const struct invocation *invocation, const void *opaque)
     options.by_class = values->by_class;
     options.replace = values->replace;
     options.seed = values->seed;
-    if (read_ratio(values->ratio, &options, &error) != 0)
+    options.etype = values->edge_type;
+    options.pairs = (enum tr_split_pairs)values->pairs;
+    if (read_what(values, &options, &error) != 0)
         return fail_usage(invocation, &error);
     int rv = split_follow(options.raw, values, &options, &error);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
@@ -179,7 +229,7 @@ static int split_run(const struct invocation *invocation, const void *opaque)
 
 const struct command command_split = {
     .name = "split",
-    .summary = "Choose training, validation and test nodes",
+    .summary = "Choose training, validation and test nodes, or edges",
     .operands = "RAW",
     .operands_min = 1,
     .operands_max = 1,

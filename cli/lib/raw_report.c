@@ -155,3 +155,21 @@ int raw_report_added(struct report *report, const char *path, uint32_t ntype, bo
     tr_raw_close(raw);
     return rv;
 }
+
+int raw_report_added_to_edges(struct report *report, const char *path, uint32_t etype, bool json,
+                              struct tr_error *error)
+{
+    struct tr_etype_info type = TR_ETYPE_INFO_INIT;
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_raw_etype(raw, etype, &type, error);
+    if (rv == 0) {
+        report_init(report, json);
+        report_text(report, "raw", "raw graph", path);
+        report_text(report, "edge_type", "edge type", type.name);
+    }
+    tr_raw_close(raw);
+    return rv;
+}

@@ -42,5 +42,8 @@ bool raw_report_mend(struct report *report, const char *path);
  * type `ntype`. */
 int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,
                      struct tr_error *error);
+/* The same of an edge type. */
+int raw_report_added_to_edges(struct report *report, const char *path, uint32_t etype, bool json,
+                              struct tr_error *error);
 
 #endif

@@ -25,7 +25,19 @@ extern "C" {
 /* The sum of the shares of a split. */
 #define TR_SPLIT_WHOLE 1000000
 
-/* Masks "train_mask", "val_mask" and "test_mask" (uint8): each node is in one of the sets. */
+/* Which edges of a split are the two ways of one: the same set has both. */
+enum tr_split_pairs {
+    TR_SPLIT_PAIRS_NONE = 0,
+    /* The i-th of the first half of the edges, and the i-th of the second. */
+    TR_SPLIT_PAIRS_HALVES = 1,
+    /* Two with swapped ends that follow one another, as --undirected of `troupe import` leaves
+     * them. */
+    TR_SPLIT_PAIRS_ADJACENT = 2
+};
+
+/* Masks "train_mask", "val_mask" and "test_mask" (uint8): each node, or each edge, is in one of the
+ * sets. Types of as many edges are split alike by one seed, so that an edge and that of the same ID
+ * in a type of reverses are in the same sets. */
 struct tr_split_options {
     size_t size;
     const char *raw;    /* the folder */
@@ -37,6 +49,10 @@ struct tr_split_options {
     bool by_class;
     bool replace; /* masks that are there; else TR_EEXIST */
     uint64_t seed;
+    const char *etype; /* edges: of which type, "source:edge:destination"; NULL: the only one */
+    enum tr_split_pairs pairs; /* edges */
+    bool edges;                /* edges are split in the place of nodes */
+    unsigned char reserved[3];
 };
 /* Fills it with the defaults: 60, 20 and 20 per cent. */
 #define tr_split_options_init(options) tr_split_options_init_sized((options), sizeof *(options))
@@ -58,10 +74,13 @@ struct tr_split_report {
     uint64_t num_train, num_validation, num_test;
     uint64_t num_unlabelled;    /* by_class: in no set */
     uint64_t num_without_train; /* by_class: classes without a training node */
+    uint64_t num_edges;         /* of the type whose edges were split, and then no nodes; else 0 */
+    uint32_t etype;             /* its number, as tr_raw_etype() takes it */
+    unsigned char reserved[4];
 };
-#define TR_SPLIT_REPORT_INIT                                   \
-    {                                                          \
-        sizeof(struct tr_split_report), 0, 0, 0, 0, 0, 0, 0, 0 \
+#define TR_SPLIT_REPORT_INIT                                             \
+    {                                                                    \
+        sizeof(struct tr_split_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.

@@ -176,8 +176,9 @@ static int maker_run(struct feature_maker *maker, struct error *error)
     report->width = columns_of(maker);
     /* The table comes before the passes over the edges: a name that is taken is found at once. */
     if (rv == 0)
-        rv = raw_amend_add_table(maker->amend, report->ntype, maker->name, options->replace,
-                                 maker->dtype, report->width, &table, error);
+        rv = raw_amend_add_table(maker->amend, (struct amend_rows_of){ false, report->ntype },
+                                 maker->name, options->replace, maker->dtype, report->width, &table,
+                                 error);
     if (rv == 0)
         rv = maker_prepare(maker, error);
     if (rv == 0)

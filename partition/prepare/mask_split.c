@@ -25,13 +25,23 @@ struct split_group {
     struct bijection order;
 };
 
+/* Goes through the edges of a type; units are edges, or pairs of them. */
+struct edge_pairer {
+    uint64_t *src, *dst; /* SPLIT_NODES_AT_ONCE, where ends say what is a pair */
+    uint64_t *units;     /* of those edges */
+    uint64_t num_units;  /* so far */
+    uint64_t last_src, last_dst;
+    bool alone; /* the last edge may be paired with the next one */
+};
+
 struct mask_splitter {
     const struct mask_split_options *options;
     struct mask_split_report *report;
     struct raw_amend *amend;
     struct raw_graph *graph;
-    uint32_t labels; /* the table, where it is by class */
-    uint64_t num_nodes;
+    uint32_t labels;   /* the table, where it is by class */
+    uint64_t num_rows; /* nodes, or edges */
+    struct edge_pairer pairer;
     uint32_t num_groups;
     struct split_group *groups;
     void *rows;       /* SPLIT_NODES_AT_ONCE labels */
@@ -70,6 +80,11 @@ static int splitter_check(const struct mask_split_options *options, struct error
                          sum, MASK_SPLIT_WHOLE);
     if (options->share[MASK_TRAIN] == 0)
         return error_set(error, TR_EINVAL, "the share of training nodes is 0");
+    if (options->edges && options->by_class)
+        return error_set(error, TR_EINVAL,
+                         "by_class: edges have no classes; split them without by_class");
+    if (!options->edges && options->pairs != MASK_PAIRS_NONE)
+        return error_set(error, TR_EINVAL, "pairs: nodes are split, which are no pairs");
     return 0;
 }
 
@@ -111,10 +126,42 @@ static double label_at(enum tr_dtype dtype, const void *rows, uint64_t i)
     }
 }
 
+/* The next edge, if it is the other way of the one before, has its unit; else one of its own. */
+static uint64_t next_unit(struct edge_pairer *pairer, uint64_t src, uint64_t dst)
+{
+    bool pair = pairer->alone && src != dst && src == pairer->last_dst && dst == pairer->last_src;
+    pairer->alone = !pair;
+    pairer->last_src = src;
+    pairer->last_dst = dst;
+    pairer->num_units += !pair;
+    return pairer->num_units - 1;
+}
+
+/* The units of edges [begin, begin + count) into s->pairer.units. */
+static int read_units(struct mask_splitter *s, uint64_t begin, uint64_t count, struct error *error)
+{
+    struct edge_pairer *pairer = &s->pairer;
+    const uint64_t half = s->num_rows / 2;
+    if (s->options->pairs == MASK_PAIRS_ADJACENT) {
+        int rv = raw_read_edges(s->graph, s->report->etype, begin, count, pairer->src, pairer->dst,
+                                error);
+        for (uint64_t i = 0; rv == 0 && i < count; i++)
+            pairer->units[i] = next_unit(pairer, pairer->src[i], pairer->dst[i]);
+        return rv;
+    }
+    bool halves = s->options->pairs == MASK_PAIRS_HALVES;
+    for (uint64_t i = 0; i < count; i++)
+        pairer->units[i] = begin + i - (halves && begin + i >= half ? half : 0);
+    pairer->num_units = halves ? half : s->num_rows;
+    return 0;
+}
+
 /* The classes of nodes [begin, begin + count) into s->classes. */
 static int read_classes(struct mask_splitter *s, uint64_t begin, uint64_t count,
                         struct error *error)
 {
+    if (s->options->edges)
+        return read_units(s, begin, count, error);
     if (!s->options->by_class) {
         memset(s->classes, 0, (size_t)count * sizeof *s->classes);
         return 0;
@@ -152,6 +199,8 @@ static int splitter_grow(struct mask_splitter *s, uint32_t num_groups, struct er
 
 static int count_classes(struct mask_splitter *s, uint64_t count, struct error *error)
 {
+    if (s->options->edges)
+        return 0; /* its units are counted as they are read */
     for (uint64_t i = 0; i < count; i++) {
         if (s->classes[i] == SPLIT_UNLABELLED) {
             s->report->num_unlabelled++;
@@ -165,10 +214,10 @@ static int count_classes(struct mask_splitter *s, uint64_t count, struct error *
     return 0;
 }
 
-/* The set of the next node of a group: the order's first places are trained on, and so on. */
-static enum mask_set next_set(struct split_group *group)
+/* The set of a group's n-th: the order's first places are trained on, and so on. */
+static enum mask_set set_of(const struct split_group *group, uint64_t n)
 {
-    uint64_t place = bijection_map(&group->order, group->passed++);
+    uint64_t place = bijection_map(&group->order, n);
     if (place < group->size[MASK_TRAIN])
         return MASK_TRAIN;
     place -= group->size[MASK_TRAIN];
@@ -181,23 +230,31 @@ static int write_masks(struct mask_splitter *s, uint64_t count, struct error *er
     for (int set = 0; set < MASK_SETS; set++)
         memset(s->masks[set], 0, (size_t)count);
     for (uint64_t i = 0; i < count; i++) {
-        if (s->classes[i] != SPLIT_UNLABELLED)
-            s->masks[next_set(&s->groups[s->classes[i]])][i] = 1;
+        if (s->options->edges) {
+            enum mask_set set = set_of(&s->groups[0], s->pairer.units[i]);
+            s->masks[set][i] = 1;
+            s->report->size[set]++;
+        } else if (s->classes[i] != SPLIT_UNLABELLED) {
+            struct split_group *group = &s->groups[s->classes[i]];
+            s->masks[set_of(group, group->passed++)][i] = 1;
+        }
     }
     for (uint32_t set = 0; rv == 0 && set < MASK_SETS; set++)
         rv = raw_amend_rows(s->amend, set, count, s->masks[set], error);
     return rv;
 }
 
-/* Goes through all nodes, a piece at a time. */
+/* Goes through all nodes or edges, a piece at a time. */
 static int splitter_pass(struct mask_splitter *s, const char *phase,
                          int (*piece)(struct mask_splitter *s, uint64_t count, struct error *error),
                          struct error *error)
 {
     const struct mask_split_options *options = s->options;
     int rv = 0;
-    for (uint64_t done = 0; rv == 0 && done < s->num_nodes;) {
-        uint64_t left = s->num_nodes - done;
+    s->pairer.num_units = 0;
+    s->pairer.alone = false;
+    for (uint64_t done = 0; rv == 0 && done < s->num_rows;) {
+        uint64_t left = s->num_rows - done;
         uint64_t count = left < SPLIT_NODES_AT_ONCE ? left : SPLIT_NODES_AT_ONCE;
         if (cancel_asked(options->cancel))
             return error_set(error, TR_ECANCELED, "split: interrupted; nothing was added");
@@ -206,7 +263,7 @@ static int splitter_pass(struct mask_splitter *s, const char *phase,
             rv = piece(s, count, error);
         done += count;
         if (options->progress != NULL)
-            options->progress(options->progress_arg, phase, done, s->num_nodes);
+            options->progress(options->progress_arg, phase, done, s->num_rows);
     }
     return rv;
 }
@@ -227,7 +284,7 @@ static void plan_groups(struct mask_splitter *s)
         mask_split_sizes(group->count, s->options->share, group->size);
         bijection_init(&group->order, group->count, key_node(base, g));
         for (int i = 0; i < MASK_SETS; i++)
-            report->size[i] += group->size[i];
+            report->size[i] += s->options->edges ? 0 : group->size[i]; /* as they are written */
         if (s->options->by_class) {
             report->num_classes++;
             report->num_without_train += group->size[MASK_TRAIN] == 0;
@@ -238,42 +295,68 @@ static void plan_groups(struct mask_splitter *s)
 static int splitter_prepare(struct mask_splitter *s, struct error *error)
 {
     static const char *const NAMES[] = { "train_mask", "val_mask", "test_mask" };
-    int rv = raw_amend_find_ntype(s->amend, s->options->ntype, &s->report->ntype, error);
+    bool edges = s->options->edges;
+    int rv = edges ? raw_amend_find_etype(s->amend, s->options->etype, &s->report->etype, error)
+                   : raw_amend_find_ntype(s->amend, s->options->ntype, &s->report->ntype, error);
+    const struct amend_rows_of of = { edges, edges ? s->report->etype : s->report->ntype };
     if (rv == 0 && s->options->by_class)
         rv = find_labels(s, error);
     for (int i = 0; rv == 0 && i < MASK_SETS; i++) {
         uint32_t table;
-        rv = raw_amend_add_table(s->amend, s->report->ntype, NAMES[i], s->options->replace, TR_U8,
-                                 0, &table, error);
+        rv = raw_amend_add_table(s->amend, of, NAMES[i], s->options->replace, TR_U8, 0, &table,
+                                 error);
         /* write_masks() takes a set's number for its table's. */
         assert(rv != 0 || table == (uint32_t)i);
     }
     if (rv != 0)
         return rv;
-    s->num_nodes = s->report->num_nodes = s->graph->num_nodes[s->report->ntype];
+    if (edges)
+        s->num_rows = s->report->num_edges = s->graph->num_edges[of.type];
+    else
+        s->num_rows = s->report->num_nodes = s->graph->num_nodes[of.type];
+    if (s->options->pairs == MASK_PAIRS_HALVES && s->num_rows % 2 != 0)
+        return error_set(error, TR_EINVAL,
+                         "pairs: %" PRIu64 " edges have no halves; their reverses do not stand "
+                         "behind them",
+                         s->num_rows);
+    if (edges) {
+        s->pairer.src = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
+        s->pairer.dst = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
+        s->pairer.units = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
+        if (s->pairer.src == NULL || s->pairer.dst == NULL || s->pairer.units == NULL)
+            return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " edges", s->num_rows);
+    }
     s->rows = malloc(SPLIT_NODES_AT_ONCE * sizeof(int64_t));
     s->classes = malloc(SPLIT_NODES_AT_ONCE * sizeof *s->classes);
     for (int i = 0; i < MASK_SETS; i++)
         s->masks[i] = malloc(SPLIT_NODES_AT_ONCE);
     if (s->rows == NULL || s->classes == NULL || s->masks[0] == NULL || s->masks[1] == NULL ||
         s->masks[2] == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " nodes", s->num_nodes);
+        return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " nodes", s->num_rows);
     return 0;
 }
 
 static int splitter_run(struct mask_splitter *s, struct error *error)
 {
+    bool edges = s->options->edges;
     int rv = splitter_prepare(s, error);
     if (rv == 0)
-        rv = splitter_pass(s, "counting nodes", count_classes, error);
-    if (rv == 0 && s->report->num_nodes == s->report->num_unlabelled)
+        rv = splitter_pass(s, edges ? "counting edges" : "counting nodes", count_classes, error);
+    if (rv == 0 && edges && s->num_rows == 0)
+        rv = error_set(error, TR_EINVAL, "edge type '%s' has no edge, so there is nothing to split",
+                       s->graph->types.etypes[s->report->etype].name);
+    if (rv == 0 && edges)
+        rv = splitter_grow(s, 1, error);
+    if (rv == 0 && edges)
+        s->groups[0].count = s->pairer.num_units;
+    if (rv == 0 && !edges && s->report->num_nodes == s->report->num_unlabelled)
         rv = error_set(error, TR_EINVAL, "node type '%s' has no %s, so there is nothing to split",
                        s->graph->types.ntypes[s->report->ntype],
-                       s->num_nodes == 0 ? "node" : "node with a label");
+                       s->num_rows == 0 ? "node" : "node with a label");
     if (rv != 0)
         return rv;
     plan_groups(s);
-    return splitter_pass(s, "writing masks", write_masks, error);
+    return splitter_pass(s, edges ? "writing masks of edges" : "writing masks", write_masks, error);
 }
 
 int mask_split(const char *path, const struct mask_split_options *options,
@@ -294,6 +377,9 @@ int mask_split(const char *path, const struct mask_split_options *options,
         raw_amend_abort(s.amend);
     for (int i = 0; i < MASK_SETS; i++)
         free(s.masks[i]);
+    free(s.pairer.src);
+    free(s.pairer.dst);
+    free(s.pairer.units);
     free(s.groups);
     free(s.classes);
     free(s.rows);

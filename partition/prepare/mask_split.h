@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training, validation and test masks for the nodes of a raw graph.
+ * Training, validation and test masks for the nodes, or the edges, of a raw graph.
  *
  * Which set a node is in follows from the seed, the node's original ID and the counts alone, so the
  * same options give the same masks on every machine: the nodes are put into a keyed order
  * (graph/bijection.h), whose beginning is trained on, and so on. By class each class has an order of
  * its own. Sizes are exact: a share is rounded down, and the nodes that are left go to the sets with
  * the largest remainders, to the first of equals.
+ *
+ * Edges are split in the same way, by their original IDs; an edge and its reverse are one where the
+ * options pair them. The type's name and number do not count: two types of as many edges are split
+ * alike, so that edges of equal IDs stay together.
  *
  * Memory is independent of the number of nodes; it grows with the largest class.
  *
@@ -24,7 +28,17 @@
 
 enum mask_set { MASK_TRAIN, MASK_VALIDATION, MASK_TEST, MASK_SETS };
 
+/* Which edges are the two ways of one, which one set has. */
+enum mask_pairs {
+    MASK_PAIRS_NONE,
+    MASK_PAIRS_HALVES,   /* of the first half of IDs, and of the second */
+    MASK_PAIRS_ADJACENT, /* that follow each other with swapped ends */
+};
+
 struct mask_split_options {
+    bool edges;        /* of a type are split, in the place of nodes */
+    const char *etype; /* NULL: the only one */
+    enum mask_pairs pairs;
     const char *ntype;         /* NULL: the only one */
     const char *labels;        /* the table of classes; NULL: "label", or "labels" */
     uint32_t share[MASK_SETS]; /* of MASK_SPLIT_WHOLE, which is their sum */
@@ -39,6 +53,8 @@ struct mask_split_options {
 
 struct mask_split_report {
     uint32_t ntype;
+    uint32_t etype;
+    uint64_t num_edges;   /* of it, and the sizes are of edges; 0 nodes then */
     uint32_t num_classes; /* that have a node */
     uint64_t num_nodes;
     uint64_t size[MASK_SETS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Node tables that come to a folder in DGL's chunked format.
+ * Tables that come to a folder in DGL's chunked format.
  *
  * Invariants:
  *   - metadata.json names only files that are whole and synced: it is replaced after they are.
@@ -29,7 +29,7 @@
 #define AMEND_TRIES_MAX 1000
 
 struct amend_table {
-    uint32_t ntype;
+    struct amend_rows_of of;
     char *name;
     char *folder;    /* of its file */
     char *aside;     /* the path that it is written at; NULL: it has its name, or was removed */
@@ -150,6 +150,54 @@ int raw_amend_find_ntype(struct raw_amend *amend, const char *name, uint32_t *nt
     return 0;
 }
 
+static const char *list_etypes(const struct graph_types *types, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t e = 0; e < types->num_etypes && length < size; e++) {
+        char name[AMEND_NAME_MAX];
+        graph_types_canonical(types, e, name, sizeof name);
+        length += (size_t)snprintf(text + length, size - length, "%s'%s'", e > 0 ? ", " : "", name);
+    }
+    return text;
+}
+
+int raw_amend_find_etype(struct raw_amend *amend, const char *name, uint32_t *etype,
+                         struct error *error)
+{
+    const struct graph_types *types = &amend->graph->types;
+    char names[400];
+    int found = name != NULL ? graph_types_find_etype(types, name) : 0;
+    if (name != NULL && found < 0)
+        return error_set(error, TR_ENOENT,
+                         "%s: etype '%s': there is no one such edge type; it has %s", amend->path,
+                         name, list_etypes(types, names, sizeof names));
+    if (name == NULL && types->num_etypes != 1)
+        return error_set(error, TR_EINVAL,
+                         "%s: has %u edge types; say by etype which one is meant: %s", amend->path,
+                         types->num_etypes, list_etypes(types, names, sizeof names));
+    *etype = (uint32_t)found;
+    return 0;
+}
+
+/* The folder below the graph's that a type's tables lie in, and the key of the type there. */
+static void name_type(const struct raw_amend *amend, struct amend_rows_of of, char *text,
+                      size_t size)
+{
+    if (of.edges)
+        graph_types_canonical(&amend->graph->types, of.type, text, size);
+    else
+        snprintf(text, size, "%s", amend->graph->types.ntypes[of.type]);
+}
+
+static void name_folder(const struct raw_amend *amend, struct amend_rows_of of, char *text,
+                        size_t size)
+{
+    char type[AMEND_NAME_MAX];
+    name_type(amend, of, type, sizeof type);
+    snprintf(text, size, "%s/%.900s", of.edges ? "edge_data" : "node_data", type);
+}
+
 /* The object's member of that key, made where there is none; NULL: no memory, or no object. */
 static json_t *amend_member(json_t *object, const char *key)
 {
@@ -159,38 +207,48 @@ static json_t *amend_member(json_t *object, const char *key)
     return member;
 }
 
-static json_t *of_type(const struct raw_amend *amend, uint32_t ntype)
+static json_t *of_type(const struct raw_amend *amend, struct amend_rows_of of)
 {
-    json_t *all = amend_member(amend->document, "node_data");
-    return all != NULL ? amend_member(all, amend->graph->types.ntypes[ntype]) : NULL;
+    char type[AMEND_NAME_MAX];
+    json_t *all = amend_member(amend->document, of.edges ? "edge_data" : "node_data");
+    name_type(amend, of, type, sizeof type);
+    return all != NULL ? amend_member(all, type) : NULL;
 }
 
-static bool is_added(const struct raw_amend *amend, uint32_t ntype, const char *name)
+static bool is_added(const struct raw_amend *amend, struct amend_rows_of of, const char *name)
 {
-    for (uint32_t i = 0; i < amend->num_tables; i++)
-        if (amend->tables[i].ntype == ntype && strcmp(amend->tables[i].name, name) == 0)
+    for (uint32_t i = 0; i < amend->num_tables; i++) {
+        const struct amend_table *table = &amend->tables[i];
+        if (table->of.edges == of.edges && table->of.type == of.type &&
+            strcmp(table->name, name) == 0)
             return true;
+    }
     return false;
 }
 
-static int amend_check(const struct raw_amend *amend, uint32_t ntype, const char *name,
+static int amend_check(const struct raw_amend *amend, struct amend_rows_of of, const char *name,
                        bool replace, struct error *error)
 {
-    bool there = raw_find_table(amend->graph, false, ntype, name) >= 0;
+    bool there = raw_find_table(amend->graph, of.edges, of.type, name) >= 0;
+    char type[AMEND_NAME_MAX];
     int rv = raw_check_name(name, error);
-    if (rv != 0 || (!is_added(amend, ntype, name) && (!there || replace)))
+    if (rv != 0 || (!is_added(amend, of, name) && (!there || replace)))
         return rv;
+    name_type(amend, of, type, sizeof type);
     return error_set(error, TR_EEXIST,
-                     "%s: node type '%s' has '%s' already; set \"replace\" to make it again",
-                     amend->path, amend->graph->types.ntypes[ntype], name);
+                     "%s: %s type '%.300s' has '%s' already; set \"replace\" to make it again",
+                     amend->path, of.edges ? "edge" : "node", type, name);
 }
 
 static int amend_create(struct raw_amend *amend, struct amend_table *table, enum tr_dtype dtype,
                         uint64_t width, struct error *error)
 {
     char text[AMEND_NAME_MAX];
-    const uint64_t shape[] = { amend->graph->num_nodes[table->ntype], width };
-    snprintf(text, sizeof text, "node_data/%.900s", amend->graph->types.ntypes[table->ntype]);
+    const struct raw_graph *graph = amend->graph;
+    const struct amend_rows_of of = table->of;
+    const uint64_t shape[] = { of.edges ? graph->num_edges[of.type] : graph->num_nodes[of.type],
+                               width };
+    name_folder(amend, of, text, sizeof text);
     table->folder = files_join(amend->path, text);
     snprintf(text, sizeof text, ".%s.npy.adding", table->name);
     table->aside = table->folder != NULL ? files_join(table->folder, text) : NULL;
@@ -206,10 +264,11 @@ static int amend_create(struct raw_amend *amend, struct amend_table *table, enum
     return rv;
 }
 
-int raw_amend_add_table(struct raw_amend *amend, uint32_t ntype, const char *name, bool replace,
-                        enum tr_dtype dtype, uint64_t width, uint32_t *table, struct error *error)
+int raw_amend_add_table(struct raw_amend *amend, struct amend_rows_of of, const char *name,
+                        bool replace, enum tr_dtype dtype, uint64_t width, uint32_t *table,
+                        struct error *error)
 {
-    int rv = amend_check(amend, ntype, name, replace, error);
+    int rv = amend_check(amend, of, name, replace, error);
     if (rv != 0)
         return rv;
     struct amend_table *grown = realloc(amend->tables, (amend->num_tables + 1) * sizeof *grown);
@@ -217,7 +276,7 @@ int raw_amend_add_table(struct raw_amend *amend, uint32_t ntype, const char *nam
         return no_memory(amend, error);
     amend->tables = grown;
     struct amend_table *added = &grown[amend->num_tables];
-    *added = (struct amend_table){ .ntype = ntype, .name = strdup(name) };
+    *added = (struct amend_table){ .of = of, .name = strdup(name) };
     if (added->name == NULL)
         return no_memory(amend, error);
     /* The table counts before it is whole: raw_amend_abort() removes what there is of it. */
@@ -243,13 +302,13 @@ int raw_amend_rows(struct raw_amend *amend, uint32_t table, uint64_t count, cons
 /* A name for the table's file that no file has: NAME.npy, NAME-2.npy ... */
 static int amend_choose(struct raw_amend *amend, struct amend_table *table, struct error *error)
 {
-    char text[AMEND_NAME_MAX];
-    const char *type = amend->graph->types.ntypes[table->ntype];
+    char text[AMEND_NAME_MAX], folder[AMEND_NAME_MAX];
+    name_folder(amend, table->of, folder, sizeof folder);
     for (int i = 1; i <= AMEND_TRIES_MAX; i++) {
         char number[16] = "";
         if (i > 1)
             snprintf(number, sizeof number, "-%d", i);
-        snprintf(text, sizeof text, "node_data/%.900s/%s%s.npy", type, table->name, number);
+        snprintf(text, sizeof text, "%.920s/%.250s%s.npy", folder, table->name, number);
         char *path = files_join(amend->path, text);
         if (path == NULL)
             return no_memory(amend, error);
@@ -286,7 +345,7 @@ static int amend_finish(struct raw_amend *amend, struct amend_table *table, stru
 
 static int amend_describe(struct raw_amend *amend, struct amend_table *table, struct error *error)
 {
-    json_t *type = of_type(amend, table->ntype);
+    json_t *type = of_type(amend, table->of);
     json_t *entry = json_pack("{s:{s:s}, s:[s]}", "format", "name", "numpy", "data",
                               table->file_name);
     table->replaced = json_incref(json_object_get(json_object_get(type, table->name), "data"));
@@ -321,9 +380,9 @@ static bool has_text(const json_t *value, const char *text)
 static void remove_replaced(const struct raw_amend *amend, const struct amend_table *table,
                             const char *name)
 {
-    char prefix[AMEND_NAME_MAX];
-    int length = snprintf(prefix, sizeof prefix, "node_data/%.900s/",
-                          amend->graph->types.ntypes[table->ntype]);
+    char folder[AMEND_NAME_MAX], prefix[AMEND_NAME_MAX];
+    name_folder(amend, table->of, folder, sizeof folder);
+    int length = snprintf(prefix, sizeof prefix, "%.920s/", folder);
     if (strncmp(name, prefix, (size_t)length) != 0 || strchr(name + length, '/') != NULL ||
         has_text(amend->document, name))
         return;

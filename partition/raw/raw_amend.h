@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adds node tables to a raw graph that is a folder in DGL's chunked format, in its place.
+ * Adds tables of nodes and edges to a raw graph that is a folder in DGL's chunked format, in its place.
  *
  * metadata.json says which files of the folder are the graph. A new table is written under a hidden
  * name, synced, and given a name that no file has; then metadata.json is replaced in one step,
@@ -32,14 +32,26 @@ struct raw_graph *raw_amend_graph(struct raw_amend *amend);
 int raw_amend_find_ntype(struct raw_amend *amend, const char *name, uint32_t *ntype,
                          struct error *error);
 
-/* A table of `width` elements a node (0: one, and rows have no dimension); its number is *table.
+/* The same of edge types, whose names are "source:edge:destination", or the middle of that where one
+ * type has it. */
+int raw_amend_find_etype(struct raw_amend *amend, const char *name, uint32_t *etype,
+                         struct error *error);
+
+/* What a table has rows of: the nodes of a type, or its edges. */
+struct amend_rows_of {
+    bool edges;
+    uint32_t type;
+};
+
+/* A table of `width` elements a row (0: one, and rows have no dimension); its number is *table.
  * TR_EEXIST: the type has one of that name, unless replace. */
-int raw_amend_add_table(struct raw_amend *amend, uint32_t ntype, const char *name, bool replace,
-                        enum tr_dtype dtype, uint64_t width, uint32_t *table, struct error *error);
+int raw_amend_add_table(struct raw_amend *amend, struct amend_rows_of of, const char *name,
+                        bool replace, enum tr_dtype dtype, uint64_t width, uint32_t *table,
+                        struct error *error);
 int raw_amend_rows(struct raw_amend *amend, uint32_t table, uint64_t count, const void *rows,
                    struct error *error);
 
-/* Checks that each table has a row for each node, and makes them a part of the graph. Files that
+/* Checks that each table has a row for each node, or edge, and makes them a part of the graph. Files that
  * they replaced and that nothing names any more are removed. */
 int raw_amend_commit(struct raw_amend *amend, struct error *error);
 /* Leaves nothing behind; harmless on NULL. */

@@ -188,3 +188,18 @@ def test_an_exception_of_the_callback_cancels_and_leaves_nothing(tmp_path: Path)
     assert time.perf_counter() - begin < 20
     assert len(seen) == 1 and seen[0].seconds > 0 and not list(tmp_path.iterdir())
     assert np.isfinite(seen[0].total)
+
+
+def test_edges_are_split_with_their_reverses(tmp_path: Path) -> None:
+    ends = np.random.default_rng(2).integers(0, 50, (2, 500))
+    lines = "".join(f"{u},{v}\n" for u, v in ends.T.tolist())
+    (tmp_path / "edges.csv").write_text(lines + "".join(f"{v},{u}\n" for u, v in ends.T.tolist()))
+    raw.import_edges(tmp_path / "edges.csv", tmp_path / "raw")
+    with pytest.raises(ValueError, match="give 'none', 'halves' or 'adjacent'"):
+        raw.split(tmp_path / "raw", edges=True, pairs="thirds")
+    report = raw.split(tmp_path / "raw", (80, 10, 10), edges=True, pairs="halves", seed=3)
+    assert report is not None and report.num_edges == 1000 and report.num_train == 800
+    folder = tmp_path / "raw" / "edge_data" / "_N:_E:_N"
+    masks = [np.load(folder / f"{name}_mask.npy") for name in ("train", "val", "test")]
+    assert np.array_equal(sum(masks), np.ones(1000, np.uint8))
+    assert all(np.array_equal(mask[:500], mask[500:]) for mask in masks)

@@ -321,6 +321,9 @@ def split(
     ntype: str | None = None,
     labels: str | None = None,
     by_class: bool = False,
+    edges: bool = False,
+    etype: str | None = None,
+    pairs: str = "none",
     seed: int = 0,
     replace: bool = False,
     progress: OnProgress = None,
@@ -332,7 +335,12 @@ def split(
     raw : its folder.
     ratio : three shares, of their sum.
     by_class : each class is split by itself.
+    edges : edges are split in the place of nodes, those of type `etype`.
+    pairs : which of them are the two ways of one, and stay together: "none"; "halves", where the
+        second half of the edges reverses the first; "adjacent", where its reverse follows an edge.
     """
+    if pairs not in ("none", "halves", "adjacent"):
+        raise ValueError(f"pairs={pairs!r}: give 'none', 'halves' or 'adjacent'")
     if len(ratio) != 3 or min(ratio) < 0 or sum(ratio) <= 0:
         raise ValueError(f"ratio={tuple(ratio)}: give three shares, such as (60, 20, 20)")
     whole = int(lib.TR_SPLIT_WHOLE)
@@ -349,6 +357,9 @@ def split(
         by_class=by_class,
         replace=replace,
         seed=seed,
+        edges=edges,
+        etype=etype,
+        pairs=getattr(lib, f"TR_SPLIT_PAIRS_{pairs.upper()}"),
     )
     result = (lib.tr_split_result, "tr_split_report")
     return run(lib.tr_split_start, options, progress, result)

@@ -29,6 +29,29 @@ troupe partition "$raw" --parts 2 --method random --name g --out "$work/parts" -
 troupe verify "$work/parts/g.json" "$raw" --quiet
 expect "the graph is partitioned with them" exited 0
 
+printf '0,1\n2,2\n1,2\n3,4\n0,4\n0,4\n' >"$work/edges.csv"
+troupe import edges "$work/edges.csv" --undirected --loops keep --out "$work/both" --quiet
+expect "a graph has edges both ways" exited 0
+troupe split "$work/both" --edges 50/0/50 --pairs adjacent --json
+expect "edges are split in pairs" says '"edge_type":"_N:_E:_N","edges":11,"train":[0-9]*,"validation":0,"test"'
+troupe split "$work/both" --edges 80/10/10
+expect "masks of edges are not replaced either" fails_with "edge type '_N:_E:_N' has 'train_mask' already; set --replace"
+troupe split "$work/both" --edges 80/10/10 --replace --pairs halves
+expect "an odd number has no halves" fails_with 'pairs: 11 edges have no halves'
+troupe split "$work/both" --edges 80/10/10 --replace --json
+expect "single edges have exactly the ratio" says '"edges":11,"train":9,"validation":1,"test":1'
+troupe partition "$work/both" --parts 2 --method random --name g --out "$work/both-parts" --quiet
+troupe verify "$work/both-parts/g.json" "$work/both" --quiet
+expect "the graph is partitioned with masks of edges" exited 0
+troupe split "$work/both" --edges 80/10/10 --edge-type likes
+expect "an unknown edge type is refused" fails_with "edge-type 'likes': there is no one such edge type; it has '_N:_E:_N'"
+troupe split "$work/both" --edges 80/10/10 --type _N
+expect "options of nodes are refused with edges" refuses_with 'name a type of edges by --edge-type'
+troupe split "$work/both" --pairs halves
+expect "and those of edges without" refuses_with 'pairs is of edges; give --edges too'
+troupe split "$work/both" --edges 0/50/50
+expect "some edge is trained on" refuses_with 'edges 0/50/50: no edge would be trained on'
+
 cp "$raw/metadata.json" "$work/before"
 for ratio in 60/20 60/20/20/ 60/20/20/0 a/b/c 60//40 /50/50 60/20/2a -60/140/20 60/20.00001/19.99999 99999999999999999999/0/0; do
     troupe split "$raw" --replace --ratio=$ratio

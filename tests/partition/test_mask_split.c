@@ -271,6 +271,146 @@ static void what_cannot_be_is_refused_by_name(void **state)
     free(values);
 }
 
+#define PAIRED 80000u /* edges at most, more than a piece */
+
+/* Two edge types of the same edges: an edge, and behind it its reverse, if it is no loop and not one
+ * of those that have none. units[i] is the number of the i-th edge's pair. */
+static uint64_t make_paired(struct scratch *scratch, uint64_t *src, uint64_t *dst, uint64_t *units)
+{
+    struct graph_types types = { 0 };
+    struct raw_writer *writer;
+    struct error error = { 0 };
+    const struct raw_write_options replace = { .replace = true };
+    const uint64_t num_nodes = NODES;
+    uint64_t count = 0;
+    for (uint64_t u = 0; count + 1 < PAIRED; u++) {
+        uint64_t from = key_draw(5, u) % 50, to = key_draw(6, u) % 50;
+        src[count] = from;
+        dst[count] = to;
+        units[count++] = u;
+        if (from == to || u % 9 == 4)
+            continue;
+        src[count] = to;
+        dst[count] = from;
+        units[count++] = u;
+    }
+    /* An edge without a reverse that the next one goes back by chance is a pair with it: numbers are
+     * given again by the rule, from the front. */
+    bool alone = false;
+    for (uint64_t i = 0, unit = 0; i < count; i++) {
+        bool pair = alone && src[i] != dst[i] && src[i] == dst[i - 1] && dst[i] == src[i - 1];
+        unit += i > 0 && !pair;
+        alone = !pair;
+        units[i] = unit;
+    }
+    assert_int_equal(graph_types_add_ntype(&types, "a", &error), 0);
+    assert_int_equal(graph_types_add_etype(&types, "a:x:a", &error), 0);
+    assert_int_equal(graph_types_add_etype(&types, "a:y:a", &error), 0);
+    assert_int_equal(
+        raw_writer_open(at(scratch, "g"), &replace, "g", &types, &num_nodes, &writer, &error), 0);
+    graph_types_fini(&types);
+    assert_int_equal(raw_writer_edges(writer, 0, count, src, dst, &error), 0);
+    assert_int_equal(raw_writer_edges(writer, 1, count, dst, src, &error), 0);
+    assert_int_equal(raw_writer_commit(writer, &error), 0);
+    return count;
+}
+
+static void split_edges(struct scratch *scratch, const struct mask_split_options *options,
+                        uint64_t count, uint8_t *sets)
+{
+    static const char *const names[] = { "train_mask", "val_mask", "test_mask" };
+    struct mask_split_report report;
+    struct error error = { 0 };
+    struct raw_graph *graph;
+    uint8_t *mask = malloc(count);
+    if (mask_split(at(scratch, "g"), options, &report, &error) != 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(report.num_edges, count);
+    assert_int_equal(raw_open(at(scratch, "g"), NULL, &graph, &error), 0);
+    memset(sets, MASK_SETS, count);
+    for (uint8_t i = 0; i < MASK_SETS; i++) {
+        int table = raw_find_table(graph, true, report.etype, names[i]);
+        uint64_t marked = 0;
+        assert_true(table >= 0);
+        assert_int_equal(raw_read_rows(graph, (uint32_t)table, 0, count, mask, &error), 0);
+        for (uint64_t e = 0; e < count; e++) {
+            assert_true(!mask[e] || sets[e] == MASK_SETS);
+            sets[e] = mask[e] ? i : sets[e];
+            marked += mask[e];
+        }
+        assert_int_equal(marked, report.size[i]);
+    }
+    assert_null(memchr(sets, MASK_SETS, count));
+    raw_close(graph);
+    free(mask);
+}
+
+/* All pairs are in one set, and the sets have so many pairs as their shares say. */
+static void check_pairs(const uint64_t *units, uint64_t count, uint64_t num_units,
+                        const uint32_t share[MASK_SETS], const uint8_t *sets)
+{
+    uint64_t wanted[MASK_SETS], size[MASK_SETS] = { 0 };
+    uint8_t *of = malloc(num_units);
+    memset(of, MASK_SETS, num_units);
+    for (uint64_t e = 0; e < count; e++) {
+        assert_true(of[units[e]] == MASK_SETS || of[units[e]] == sets[e]);
+        size[sets[e]] += of[units[e]] == MASK_SETS;
+        of[units[e]] = sets[e];
+    }
+    mask_split_sizes(num_units, share, wanted);
+    assert_memory_equal(size, wanted, sizeof size);
+    free(of);
+}
+
+static void edges_are_split_and_reverses_with_them(void **state)
+{
+    struct scratch *scratch = *state;
+    uint64_t *src = malloc(PAIRED * 8), *dst = malloc(PAIRED * 8), *units = malloc(PAIRED * 8);
+    uint8_t *sets = malloc(PAIRED), *other = malloc(PAIRED);
+    uint64_t count = make_paired(scratch, src, dst, units);
+    struct mask_split_options options = ask(shares[0], false, 5);
+    struct mask_split_report report;
+    struct error error = { 0 };
+    options.edges = true;
+    options.etype = "x";
+    options.pairs = MASK_PAIRS_ADJACENT;
+    split_edges(scratch, &options, count, sets);
+    check_pairs(units, count, units[count - 1] + 1, options.share, sets);
+    /* The same seed splits a type of as many edges alike. */
+    options.etype = "a:y:a";
+    split_edges(scratch, &options, count, other);
+    assert_memory_equal(sets, other, count);
+    options.pairs = MASK_PAIRS_NONE;
+    for (uint64_t e = 0; e < count; e++)
+        units[e] = e;
+    split_edges(scratch, &options, count, sets);
+    check_pairs(units, count, count, options.share, sets);
+    options.pairs = MASK_PAIRS_HALVES;
+    for (uint64_t e = 0; e < count; e++)
+        units[e] = e % (count / 2);
+    if (count % 2 == 0) {
+        split_edges(scratch, &options, count, sets);
+        check_pairs(units, count, count / 2, options.share, sets);
+    } else {
+        assert_int_equal(mask_split(at(scratch, "g"), &options, &report, &error), TR_EINVAL);
+    }
+    options.by_class = true;
+    assert_int_equal(mask_split(at(scratch, "g"), &options, &report, &error), TR_EINVAL);
+    assert_non_null(strstr(error.text, "edges have no classes"));
+    options.by_class = false;
+    options.etype = NULL;
+    assert_int_equal(mask_split(at(scratch, "g"), &options, &report, &error), TR_EINVAL);
+    assert_non_null(strstr(error.text, "say by etype which one is meant: 'a:x:a', 'a:y:a'"));
+    options.edges = false;
+    assert_int_equal(mask_split(at(scratch, "g"), &options, &report, &error), TR_EINVAL);
+    assert_non_null(strstr(error.text, "nodes are split, which are no pairs"));
+    free(src);
+    free(dst);
+    free(units);
+    free(sets);
+    free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +421,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(sets_do_not_follow_the_ids, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(the_seed_alone_decides, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(edges_are_split_and_reverses_with_them, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(what_cannot_be_is_refused_by_name, scratch_setup,
                                         scratch_teardown),
     };

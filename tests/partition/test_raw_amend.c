@@ -17,6 +17,8 @@ struct broken_disk {
     int renames_left;
 };
 
+#define NODES_OF_0 ((struct amend_rows_of){ false, 0 })
+
 static ssize_t broken_pwrite(struct files *self, int fd, const void *data, size_t size,
                              uint64_t offset)
 {
@@ -80,9 +82,9 @@ static int add_both(struct scratch *scratch, struct files *files, bool replace, 
         assert_null(amend);
         return rv;
     }
-    rv = raw_amend_add_table(amend, 0, "one", replace, TR_U8, 0, &one, error);
+    rv = raw_amend_add_table(amend, NODES_OF_0, "one", replace, TR_U8, 0, &one, error);
     if (rv == 0)
-        rv = raw_amend_add_table(amend, 0, "two", replace, TR_F32, 2, &two, error);
+        rv = raw_amend_add_table(amend, NODES_OF_0, "two", replace, TR_F32, 2, &two, error);
     if (rv == 0)
         rv = raw_amend_rows(amend, one, NODES, ones, error);
     if (rv == 0)
@@ -278,13 +280,15 @@ static void what_is_cancelled_or_short_leaves_nothing(void **state)
     make_graph(scratch);
     int files = count_files(scratch);
     assert_int_equal(raw_amend_open(at(scratch, "g"), NULL, &cancel, &amend, &error), 0);
-    assert_int_equal(raw_amend_add_table(amend, 0, "one", false, TR_U8, 0, &table, &error), 0);
+    assert_int_equal(raw_amend_add_table(amend, NODES_OF_0, "one", false, TR_U8, 0, &table, &error),
+                     0);
     assert_int_equal(raw_amend_rows(amend, table, NODES, rows, &error), TR_ECANCELED);
     raw_amend_abort(amend);
     assert_int_equal(count_files(scratch), files);
     assert_int_equal(raw_amend_open(at(scratch, "g"), NULL, NULL, &amend, &error), 0);
-    assert_int_equal(raw_amend_add_table(amend, 0, "one", false, TR_U8, 0, &table, &error), 0);
-    assert_int_equal(raw_amend_add_table(amend, 0, "one", true, TR_U8, 0, &table, &error),
+    assert_int_equal(raw_amend_add_table(amend, NODES_OF_0, "one", false, TR_U8, 0, &table, &error),
+                     0);
+    assert_int_equal(raw_amend_add_table(amend, NODES_OF_0, "one", true, TR_U8, 0, &table, &error),
                      TR_EEXIST);
     assert_int_equal(raw_amend_rows(amend, table, NODES - 1, rows, &error), 0);
     assert_true(raw_amend_commit(amend, &error) < 0);
