@@ -178,6 +178,10 @@ int node_column_survey(struct node_column *column, const struct value_reader *va
     if (column->numbers && value_is_number(values, field, &number)) {
         survey_number(column, number, line);
         column->numeric++;
+    } else if (column->numbers && value_is_too_large(values, field)) {
+        column->numeric++;
+        keep_first(&column->huge_line, line);
+        keep_first(&column->large_line, line);
     } else {
         column->numbers = false;
         keep_first(&column->text_line, line);
@@ -291,6 +295,12 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
         return 0;
     if (column->present == 0) {
         column->role = TABLE_DROPPED;
+    } else if (column->numbers && column->huge_line != 0) {
+        reader->line = column->huge_line;
+        return table_reader_fail(reader, TR_ERANGE,
+                                 "column %u: a number is too large for a feature; correct it, or "
+                                 "leave the column out by \"features\"",
+                                 i + 1);
     } else if (column->numbers) {
         stats_decide(&column->stats);
     } else if (is_lists(column)) {

@@ -27,7 +27,7 @@ struct number_stats {
 
 struct node_column {
     enum table_role role;
-    bool numbers; /* every value is one */
+    bool numbers; /* every value is one, if doubles held it */
     bool prose;   /* values are too long or too many for categories */
     uint64_t present, missing;
     uint64_t numeric;   /* values in which people read a number */
@@ -36,7 +36,8 @@ struct node_column {
     uint64_t missing_line;
     uint64_t text_line; /* of a value that is no number */
     uint64_t fraction_line;
-    uint64_t large_line; /* of a whole number that doubles do not hold */
+    uint64_t large_line; /* of a whole number that doubles do not hold exactly */
+    uint64_t huge_line;  /* of a number beyond all doubles */
     uint64_t prose_line;
     uint64_t foreign_line; /* of bytes that are no UTF-8 */
     /* What the first row without a value has in its place. */

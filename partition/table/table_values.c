@@ -129,8 +129,9 @@ bool value_is_missing(const struct value_reader *reader, const struct table_fiel
            (value_is_program_word(field) || value_is_listed(reader, field));
 }
 
-bool value_is_number(const struct value_reader *reader, const struct table_field *field,
-                     double *number)
+/* Whether the field is a decimal number; *number is infinite where it is beyond what doubles hold. */
+static bool parse_number(const struct value_reader *reader, const struct table_field *field,
+                         double *number)
 {
     char text[NUMBER_MAX + 1], *end;
     if (field->length == 0 || field->length > NUMBER_MAX)
@@ -143,7 +144,19 @@ bool value_is_number(const struct value_reader *reader, const struct table_field
     memcpy(text, field->at, field->length);
     text[field->length] = '\0';
     *number = strtod_l(text, &end, reader->plain);
-    return *end == '\0' && isfinite(*number);
+    return *end == '\0';
+}
+
+bool value_is_number(const struct value_reader *reader, const struct table_field *field,
+                     double *number)
+{
+    return parse_number(reader, field, number) && isfinite(*number);
+}
+
+bool value_is_too_large(const struct value_reader *reader, const struct table_field *field)
+{
+    double number;
+    return parse_number(reader, field, &number) && !isfinite(number);
 }
 
 static bool is_list_blank(char c)

@@ -34,6 +34,8 @@ bool value_may_be_none(const struct table_field *field);
 /* A finite decimal number. */
 bool value_is_number(const struct value_reader *reader, const struct table_field *field,
                      double *number);
+/* A decimal number that doubles do not hold, such as 1e400. */
+bool value_is_too_large(const struct value_reader *reader, const struct table_field *field);
 /* The numbers of a field that holds a list of them: "0.5, 1", "[0.5, 1]" or "[0.5 1]". */
 struct value_list {
     const char *at, *end;
