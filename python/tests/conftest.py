@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,13 @@ class World(NamedTuple):
     feat: np.ndarray
     label: np.ndarray
     train_mask: np.ndarray
+
+
+def pytest_configure() -> None:
+    # A shell starts background jobs with SIGINT ignored, and Python then installs no handler of its
+    # own: tests that interrupt a call would wait for ever.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run_command(*words: object) -> None:
