@@ -280,19 +280,19 @@ def test_a_folder_of_several_types_opens_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
-        (lambda c: c["node_map"].pop("a"), ValueError, "node_map/a: None is no list of ranges"),
+        (lambda c: c["node_map"].pop("a"), ValueError, "node_map/a: None is not a list of ranges"),
         (
             lambda c: c["node_map"].update(a=[[0, 30], [30, 30], [30, 2]]),
             ValueError,
-            "node_map/a: .* is no list of ranges",
+            "node_map/a: .* is not a list of ranges",
         ),
         (
             lambda c: c["node_map"].update(a=[[0, 30], [30, 30], [30, 55]]),
             ValueError,
             r"node_map: the ranges are not each of 0 \.\. 96 once",
         ),
-        (lambda c: c.update(ntypes={"a": 0, "b": 3}), ValueError, "gives no number to each name"),
-        (lambda c: c["etypes"].update({"x": 3}), NotImplementedError, "'x' is no source:relation"),
+        (lambda c: c.update(ntypes={"a": 0, "b": 3}), ValueError, "does not number each name"),
+        (lambda c: c["etypes"].update({"x": 3}), NotImplementedError, "'x' is not source:relation"),
         (
             lambda c: (
                 c.update(etypes={"b:goes:a": 0, "b:back:a": 1, "a:own:a": 2})
@@ -355,13 +355,13 @@ def _moved(config: dict) -> None:
     ("change", "error", "says"),
     [
         (_twice, troupe.errors.Mismatch, "a node is owned by another partition, too"),
-        (_typed, NotImplementedError, "'_N:_E:_N' is no source:relation:destination of the node"),
+        (_typed, NotImplementedError, "'_N:_E:_N' is not source:relation:destination with node"),
         (_moved, troupe.errors.Mismatch, r"node_map gives part-0 the nodes 0 \.\. 701"),
         (lambda c: c.pop("part-2"), NotImplementedError, "part-2 has no part_graph"),
-        (lambda c: c.update(num_parts="3"), ValueError, "num_parts: '3' is no count"),
+        (lambda c: c.update(num_parts="3"), ValueError, "num_parts: '3' is not a count"),
         (lambda c: c.update(num_nodes=100), ValueError, r"an ID is not in 0 \.\. 99"),
         (lambda c: c.update(num_nodes=2001), ValueError, "node 2000 is in no partition"),
-        (lambda c: c["part-0"].update(part_graph=3), ValueError, "part_graph: 3 is no path"),
+        (lambda c: c["part-0"].update(part_graph=3), ValueError, "part_graph: 3 is not a path"),
         (
             lambda c: c["part-0"].update(node_feats="part0/graph.dgl"),
             ValueError,

@@ -164,7 +164,7 @@ def test_several_types(tmp_path: Path) -> None:
     ("graph", "options", "kind", "text"),
     [
         (([0, 1], [1]), {}, troupe.errors.Mismatch, "2 sources and 1 destinations"),
-        (([0, -1], [1, 0]), {}, troupe.errors.OutOfRange, "edge 1 has -1"),
+        (([0, -1], [1, 0]), {}, troupe.errors.OutOfRange, "edge 1 has node -1"),
         (([0.5], [1]), {}, TypeError, "whole number"),
         (([0], [5]), {"num_nodes": 3}, troupe.errors.OutOfRange, "node 5"),
         (([0], [1]), {"ndata": {"f": np.ones(1)}}, troupe.errors.Mismatch, "_N/f has 1 rows"),

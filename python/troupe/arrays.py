@@ -129,7 +129,7 @@ def ids_of(index: Any, count: int, what: str) -> Ids:
     array = _as_numpy(index)
     if array.dtype.kind == "b":
         raise TypeError(
-            f"{what}: the index is of booleans, which is a mask and no list of IDs; "
+            f"{what}: the index is an array of booleans, which are a mask, not a list of IDs; "
             "give numpy.flatnonzero(mask), or use node_split()"
         )
     if array.size == 0:

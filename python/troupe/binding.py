@@ -138,7 +138,7 @@ def deadline(timeout: float | None) -> int:
     if timeout is None:
         return FOREVER
     if timeout != timeout or timeout < 0:
-        raise ValueError(f"timeout {timeout} is no number of seconds")
+        raise ValueError(f"timeout {timeout} is not a number of seconds")
     return int(min(timeout, 9e9) * 1e9)
 
 

@@ -97,7 +97,7 @@ def _check_place(job: Job, metadata: Mapping[str, str], what: str) -> None:
     try:
         types = json.loads(metadata.get("types", ""))
     except (ValueError, RecursionError):
-        raise errors.BadFormat(f"{what}: its types are no JSON") from None
+        raise errors.BadFormat(f"{what}: its types are not JSON") from None
     if types != _types_of(job.graph):
         raise errors.Mismatch(
             f"{what}: it was saved with the types {types}, and the graph has "
@@ -112,9 +112,9 @@ def unpack(job: Job, content: bytes, what: str) -> dict[str, Any]:
     try:
         structure = json.loads(metadata.get("structure", ""))
     except (ValueError, RecursionError):
-        raise errors.BadFormat(f"{what}: its structure is no JSON") from None
+        raise errors.BadFormat(f"{what}: its structure is not JSON") from None
     if not isinstance(structure, dict) or "random" not in structure:
-        raise errors.BadFormat(f"{what}: its structure is none of a state")
+        raise errors.BadFormat(f"{what}: its structure is not that of a state")
     return {name: state_tree.unflatten(tree, tensors, what) for name, tree in structure.items()}
 
 

@@ -123,8 +123,8 @@ def jobs_here() -> list[Job]:
     for job in _jobs:
         if job.pid != os.getpid():
             raise errors.Forked(
-                "this process was forked by a trainer, and is none itself. Start workers by spawn "
-                "or forkserver: multiprocessing.get_context('spawn'), or "
+                "this process was forked by a trainer, and is not a trainer itself. Start "
+                "workers by spawn or forkserver: multiprocessing.get_context('spawn'), or "
                 "multiprocessing_context='spawn' of a DataLoader"
             )
     # What was closed by other ways has left.
@@ -137,7 +137,7 @@ def job_of(graph: DistGraph | None = None) -> Job:
     for job in reversed(jobs_here()):
         if graph is None or job.graph is graph:
             return job
-    raise errors.NotFound("call troupe.initialize() first: this process is no trainer yet")
+    raise errors.NotFound("call troupe.initialize() first: this process is not a trainer yet")
 
 
 def is_launched() -> bool:

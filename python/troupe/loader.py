@@ -123,7 +123,7 @@ class DistNodeDataLoader:
         own_sampler = not draws_in_library(graph_sampler)
         if worker_processes and not own_sampler:
             raise errors.InvalidArgument(
-                "worker_processes: the sampler is the library's, whose batches need none"
+                "worker_processes: only samplers of the program's own use them, not the library's"
             )
         if own_sampler and (features is not None or labels is not None or degrees):
             raise errors.InvalidArgument(
@@ -350,7 +350,7 @@ def draws_in_library(sampler: Any) -> bool:
         return type(sampler).sample_blocks is NeighborSampler.sample_blocks
     if not callable(getattr(sampler, "sample_blocks", None)):
         raise TypeError(
-            f"{type(sampler).__name__} has no sample_blocks(g, seeds): it is no sampler"
+            f"{type(sampler).__name__} has no sample_blocks(g, seeds): it is not a sampler"
         )
     return False
 

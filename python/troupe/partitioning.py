@@ -206,7 +206,9 @@ def _ends(values: Any, what: str) -> np.ndarray[Any, Any]:
     if ends.dtype.kind not in "iu" or ends.ndim != 1:
         raise TypeError(f"{what}: one whole number an edge, not {ends.dtype} of shape {ends.shape}")
     if len(ends) and int(ends.min()) < 0:
-        raise errors.OutOfRange(f"{what}: edge {int(ends.argmin())} has {int(ends.min())}")
+        raise errors.OutOfRange(
+            f"{what}: edge {int(ends.argmin())} has node {int(ends.min())}; nodes count from 0"
+        )
     return ends.astype(np.int64, copy=False)
 
 

@@ -62,16 +62,16 @@ def dump(tensors: Mapping[str, Any], metadata: Mapping[str, str]) -> bytes:
 
 def _read_head(content: bytes, what: str) -> tuple[dict[str, Any], int]:
     if len(content) < 8:
-        raise errors.BadFormat(f"{what}: {len(content)} bytes are no safetensors file")
+        raise errors.BadFormat(f"{what}: {len(content)} bytes are not a safetensors file")
     (length,) = struct.unpack_from("<Q", content)
     if length > min(HEAD_BYTES_MAX, len(content) - 8):
         raise errors.BadFormat(f"{what}: its head has {length} bytes, which are not there")
     try:
         head = json.loads(content[8 : 8 + length])
     except (ValueError, RecursionError) as error:
-        raise errors.BadFormat(f"{what}: its head is no JSON: {error}") from None
+        raise errors.BadFormat(f"{what}: its head is not JSON: {error}") from None
     if not isinstance(head, dict):
-        raise errors.BadFormat(f"{what}: its head is no JSON object")
+        raise errors.BadFormat(f"{what}: its head is not a JSON object")
     return head, 8 + length
 
 
@@ -112,7 +112,7 @@ def load(content: bytes, what: str) -> tuple[dict[str, Any], dict[str, str]]:
     head, begin = _read_head(content, what)
     metadata = head.pop("__metadata__", {})
     if not isinstance(metadata, dict) or any(type(v) is not str for v in metadata.values()):
-        raise errors.BadFormat(f"{what}: its __metadata__ is no mapping of texts")
+        raise errors.BadFormat(f"{what}: its __metadata__ is not a mapping of texts")
     buffer = bytearray(content)
     tensors = {n: _read_tensor(buffer, begin, n, entry, what) for n, entry in head.items()}
     return tensors, metadata

@@ -23,7 +23,9 @@ def flatten(tree: Any, path: str, tensors: dict[str, Any]) -> Any:
     if isinstance(tree, Mapping):
         for key in tree:
             if not isinstance(key, SCALARS):
-                raise errors.Unsupported(f"{path}: a key of type {type(key).__name__}")
+                raise errors.Unsupported(
+                    f"{path}: a key of type {type(key).__name__} cannot be stored"
+                )
         pairs = [[key, flatten(tree[key], f"{path}.{key}", tensors)] for key in tree]
         return {"d": pairs}
     if isinstance(tree, (list, tuple)):

@@ -136,7 +136,9 @@ class DistTensor:
                 f"type {ntype!r}"
             )
         if min(row, default=0) < 0:
-            raise errors.InvalidArgument(f"tensor {name!r}: a row of shape {tuple(row)}")
+            raise errors.InvalidArgument(
+                f"tensor {name!r}: a row cannot have the shape {tuple(row)}"
+            )
         self._graph = graph
         self._ntype = number
         self._name = name

@@ -94,7 +94,7 @@ class Cursor:
         try:
             return self.take(count, what).tobytes().decode()
         except UnicodeDecodeError:
-            raise self.refuse(f"{what} is no text") from None
+            raise self.refuse(f"{what} is not text") from None
 
     def array(self, what: str) -> Array:
         """The next array."""
@@ -230,7 +230,7 @@ def _read_matrix(cursor: Cursor, bit: int) -> tuple[Array, Array, tuple[int, int
     if sources.ndim != 1 or sources.shape != destinations.shape:
         raise cursor.refuse(f"sources {sources.shape} and destinations {destinations.shape}")
     if sources.dtype.kind != "i" or destinations.dtype.kind != "i":
-        raise cursor.refuse("ends of edges are no whole numbers")
+        raise cursor.refuse("ends of edges are not whole numbers")
     if len(places):
         if places.shape != sources.shape or places.dtype.kind != "i":
             raise cursor.refuse(f"{places.shape} numbers of {len(sources)} edges")

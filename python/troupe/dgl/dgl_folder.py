@@ -92,7 +92,7 @@ def _by_number(path: Path, key: str, found: Any) -> list[str]:
         return []
     numbers = list(found.values()) if isinstance(found, dict) else None
     if numbers is None or sorted(map(str, numbers)) != sorted(map(str, range(len(numbers)))):
-        raise errors.BadFormat(f"{path}: {key}: {found!r} gives no number to each name")
+        raise errors.BadFormat(f"{path}: {key}: {found!r} does not number each name")
     return sorted(map(str, found), key=lambda name: int(found[name]))
 
 
@@ -117,8 +117,8 @@ class Folder:
             ends = name.split(":")
             if len(ends) != 3 or ends[0] not in ntypes or ends[2] not in ntypes:
                 raise errors.Unsupported(
-                    f"{path}: etypes: {name!r} is no source:relation:destination of the node types "
-                    "that there are; partition the graph again"
+                    f"{path}: etypes: {name!r} is not source:relation:destination with node types "
+                    "of the graph; partition the graph again"
                 )
         self.nodes = self._typed("node_map", ntypes, self.num_nodes)
         self.edges = self._typed("edge_map", etypes, self.num_edges)
@@ -136,7 +136,9 @@ class Folder:
                 of_type = np.empty(0, INT64)
             is_whole = of_type.shape == (self.num_parts, 2)
             if not is_whole or (of_type < 0).any() or (of_type[:, 0] > of_type[:, 1]).any():
-                raise errors.BadFormat(f"{self.path}: {key}/{name}: {given!r} is no list of ranges")
+                raise errors.BadFormat(
+                    f"{self.path}: {key}/{name}: {given!r} is not a list of ranges"
+                )
             ranges.append(of_type)
         every = np.concatenate(ranges)
         every = every[every[:, 0] < every[:, 1]]
@@ -150,7 +152,7 @@ class Folder:
     def _number(self, key: str, most: int) -> int:
         found = self.config.get(key)
         if not isinstance(found, int) or not 0 <= found <= most:
-            raise errors.BadFormat(f"{self.path}: {key}: {found!r} is no count")
+            raise errors.BadFormat(f"{self.path}: {key}: {found!r} is not a count")
         return found
 
     def _file(self, part: int, key: str) -> Path | None:
@@ -160,7 +162,7 @@ class Folder:
         if found is None:
             return None
         if not isinstance(found, str):
-            raise errors.BadFormat(f"{self.path}: part-{part}/{key}: {found!r} is no path")
+            raise errors.BadFormat(f"{self.path}: part-{part}/{key}: {found!r} is not a path")
         return self.path.parent / found
 
     def files(self) -> list[Path]:

@@ -139,8 +139,8 @@ class FeatureStore(PygFeatureStore):
 
     def _remove_tensor(self, attr: TensorAttr) -> bool:
         raise errors.Unsupported(
-            f"{attr.attr_name!r} stays: the partitions do not change; name in attrs= what batches "
-            "are to have"
+            f"{attr.attr_name!r} cannot be removed: the partitions do not change; name in attrs= "
+            "what batches are to have"
         )
 
     def __repr__(self) -> str:
