@@ -162,7 +162,7 @@ int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **t
     /* The input is asked for before anything is made: without it nothing would end the program. */
     if (fcntl(STDIN_FILENO, F_GETFD) < 0)
         return tr_error_set(error, TR_EINVAL,
-                            "the standard input is closed: nothing would say how long to hold %s",
+                            "the standard input is closed, so nothing would tell when to end %s",
                             words[0]);
     struct held *held = calloc(1, sizeof *held);
     if (held == NULL)

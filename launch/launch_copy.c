@@ -96,10 +96,9 @@ static int check_key_folder(struct launch_job *job, uint32_t host, const char *k
     if (rv == 0 && !safe)
         rv = error_set(
             error, TR_EPERM,
-            "host %s: %s there is no folder that its user alone may change, or one that "
-            "it lies in is not: no key is copied into it. Remove it there, take the "
-            "right to write from others (chmod go-w), or copy the keys yourself and give "
-            "options.no_copy",
+            "host %s: no key is copied to %s, because that is not a folder, or because other users "
+            "may write to it or to a folder above it. Remove it there, or make it writable by its "
+            "owner alone (chmod go-w), or copy the keys yourself and give options.no_copy",
             job->plan->cluster.hosts[host].name, folder);
     argv_builder_fini(&command);
     free(folder);

@@ -220,12 +220,11 @@ static int read_observed(struct tr_observer *observer, const struct tr_observer_
         return rv;
     rv = cluster_use_key(cluster, observer->key.path, error);
     if (rv == 0 && cluster_needs_key(cluster))
-        rv = error_set(error, TR_EINVAL,
-                       "%s: its processes answer only a program that has the job's key, and no key "
-                       "is given: set " JOB_KEY_VARIABLE
-                       " to its path, as `troupe launch` says when it starts, or fill "
-                       "shared_key",
-                       options->cluster);
+        rv = error_set(
+            error, TR_EINVAL,
+            "%s: the job has a key, and none is given: set " JOB_KEY_VARIABLE
+            " to the value that `troupe launch` prints when it starts, or fill shared_key",
+            options->cluster);
     if (rv != 0)
         return rv;
     const char *graph = options->graph != NULL ? options->graph : cluster->graph;
@@ -542,7 +541,8 @@ static int wait_asked(struct tr_observer *observer, uint64_t times, const struct
         if (atomic_load_explicit(&observer->interrupts, memory_order_relaxed) != over)
             return tr_error_set(error, TR_ECANCELED, "interrupted");
         if (deadline_passed(until))
-            return tr_error_set(error, TR_ETIMEDOUT, "not all processes answered or failed to yet");
+            return tr_error_set(error, TR_ETIMEDOUT,
+                                "some processes have neither answered nor failed yet");
         (void)deadline_wait(&look, &observer->changed, &observer->mutex);
     }
     return 0;

@@ -80,16 +80,16 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
                            index == PROCESS_IDENTITY_NONE ? 0 : index, &found);
     /* The number of processes is judged before the index, so that the text names what there is. */
     if (found == 0)
-        return error_set(error, TR_EINVAL, "host %s has no process that is a %s", name,
+        return error_set(error, TR_EINVAL, "host %s has no process with the role %s", name,
                          launcher_role_name(role));
     if (found > 1 && index == PROCESS_IDENTITY_NONE)
         return error_set(
             error, TR_EINVAL,
-            "host %s has %u processes that are a %s: say which by options.index, 0 to %u", name,
+            "host %s has %u processes with the role %s: say which by options.index, 0 to %u", name,
             found, launcher_role_name(role), found - 1);
     if (*process == PROCESS_IDENTITY_NONE)
-        return error_set(error, TR_ERANGE, "host %s has %u processes that are a %s, not %u", name,
-                         found, launcher_role_name(role), index + 1);
+        return error_set(error, TR_ERANGE, "host %s has %u processes with the role %s, not %u",
+                         name, found, launcher_role_name(role), index + 1);
     return 0;
 }
 
@@ -175,8 +175,9 @@ static int by_rank_variables(const struct cluster_plan *plan,
         return 0;
     if (world != plan->plan.trainers || rank >= world)
         return error_set(error, TR_EMISMATCH,
-                         "%s=%u of %s=%u in the environment; %s has %u trainers", rank_name, rank,
-                         world_name, world, plan->cluster->path, plan->plan.trainers);
+                         "%s=%u of %s=%u in the environment does not fit %s, which has %u trainers",
+                         rank_name, rank, world_name, world, plan->cluster->path,
+                         plan->plan.trainers);
     uint32_t found = plan_trainer_node(&plan->plan, rank);
     uint32_t trainers = plan->plan.processes[found].trainers.count;
     if (trainers > 1)
@@ -228,7 +229,7 @@ static int by_own_name(const struct cluster_plan *plan,
     *process = nth_of_role(plan, all, wanted->role, index, &found);
     if (*process == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_ERANGE,
-                         "this host is %s, and %s has %u processes that are a %s, not %u",
+                         "this host is %s, but %s has %u processes with the role %s, not %u",
                          wanted->host_name, plan->cluster->path, found,
                          launcher_role_name(wanted->role), index + 1);
     return 0;

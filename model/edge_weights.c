@@ -19,10 +19,11 @@ int edge_weights_find(const struct graph_part *part, const char *name, struct we
         return error_set(error, TR_ENOENT, "the edges have no feature '%s' (options.edge_weight)",
                          name);
     if (table->width != 1)
-        return error_set(error, TR_EMISMATCH,
-                         "edge feature '%s' has %" PRIu64
-                         " numbers an edge; options.edge_weight takes one that has one",
-                         name, table->width);
+        return error_set(
+            error, TR_EMISMATCH,
+            "edge feature '%s' has %" PRIu64
+            " numbers an edge; options.edge_weight needs a feature with one number an edge",
+            name, table->width);
     *weights = (struct weight_rows){ table->dtype, table->rows };
     return 0;
 }

@@ -179,15 +179,14 @@ static int check_types(const struct model_config *config, struct error *error)
 static int check_relations(const struct model_config *config, struct error *error)
 {
     if (config->bases > 0 && config->kind != MODEL_RGCN)
-        return error_set(
-            error, TR_EINVAL,
-            "model: bases are for rgcn, whose relations share them; give another model 0");
+        return error_set(error, TR_EINVAL,
+                         "model: only rgcn has bases, which its relations share; give 0");
     if (config->heads > 1 && config->kind != MODEL_GAT)
-        return error_set(error, TR_EINVAL, "model: heads are for gat; give another model 1");
+        return error_set(error, TR_EINVAL, "model: only gat has several heads; give 1");
     if (config->kind == MODEL_GAT && config->layers > 1 && config->hidden % config->heads != 0)
         return error_set(error, TR_EINVAL,
-                         "model: %u heads do not share out hidden rows of %u numbers evenly; give "
-                         "a multiple of them as options.hidden",
+                         "model: %u heads do not divide hidden rows of %u numbers evenly; give a "
+                         "multiple of the heads as options.hidden",
                          config->heads, config->hidden);
     return check_types(config, error);
 }

@@ -174,10 +174,10 @@ int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *er
                             error);
     /* A file that is too short is refused before anything is replaced. */
     if (rv == 0 && size < mark)
-        rv = error_set(error, TR_EFORMAT,
-                       "%s: %zu bytes where the checkpoint knew of %llu; it was "
-                       "changed since",
-                       folder->metrics_path, size, (unsigned long long)mark);
+        rv = error_set(
+            error, TR_EFORMAT,
+            "%s: has %zu bytes, and had %llu when the checkpoint was made: it was changed since",
+            folder->metrics_path, size, (unsigned long long)mark);
     if (rv == 0)
         rv = replace_metrics(folder, text, (size_t)mark, error);
     free(text);
@@ -257,7 +257,7 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
         free(text);
         return error_set(error, TR_EFULL,
                          "%s: the disk has been full for so long that %zu bytes of lines wait in "
-                         "memory, which keeps no more; make room, and go on with the run",
+                         "memory, the most that is kept there; free some space, and resume the run",
                          folder->metrics_path, folder->pending_bytes);
     }
     size_t before = folder->pending_bytes;

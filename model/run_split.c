@@ -104,7 +104,7 @@ static int refuse_no_batch(const struct run_job *job, uint32_t world, struct run
         return 0;
     error_set(error, TR_EINVAL,
               "options.drop_last leaves nothing to train on: a step takes %llu nodes, and '%s' "
-              "marks fewer; give a smaller options.batch_size, or leave options.drop_last out",
+              "marks fewer; give a smaller options.batch_size, or leave out options.drop_last",
               (unsigned long long)job->config->batch_size * world, job->config->train_mask);
     run_job_split_close(split);
     return TR_EINVAL;

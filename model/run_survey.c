@@ -145,11 +145,11 @@ static int advise_overlaps(struct survey *s)
         rv = survey_mark(s, mask, both);
         for (int other = 0; other < mask && rv == 0; other++)
             if (both[other] > 0)
-                advise(
-                    s,
-                    "%llu nodes are in both '%s' and '%s': a score of nodes that the model has "
-                    "seen says little of others; make masks that share no node, by `troupe split`",
-                    (unsigned long long)both[other], s->masks[other], s->masks[mask]);
+                advise(s,
+                       "%llu nodes are in both '%s' and '%s': a score on nodes that the model was "
+                       "trained on says little about others; make masks that share no node, with "
+                       "`troupe split`",
+                       (unsigned long long)both[other], s->masks[other], s->masks[mask]);
     }
     return rv;
 }
@@ -207,14 +207,14 @@ static void advise_scores(const struct survey *s)
                s->job->config->labels);
     if (s->nodes[1] != NULL && is_unlabelled(s, 1))
         advise(s,
-               "'%s' marks no node with a label: no epoch is chosen, and the model is that of the "
-               "last one",
+               "'%s' marks no node with a label: no epoch is chosen as the best, and the model is "
+               "that of the last one",
                s->masks[1]);
     else if (s->nodes[1] != NULL && model->loss == MODEL_SOFTMAX && s->found[1] == 1 &&
              model->metric == MODEL_ROC_AUC)
         advise(s,
-               "all nodes of '%s' are of one class, which has no ROC AUC: the best epoch is that "
-               "of the least loss; let the mask mark nodes of each class",
+               "all nodes of '%s' are of one class, for which there is no ROC AUC: the best epoch "
+               "is the one with the smallest loss; let the mask mark nodes of each class",
                s->masks[1]);
     if (s->nodes[2] != NULL && is_unlabelled(s, 2))
         advise(s, "'%s' marks no node with a label: there is no test score", s->masks[2]);
@@ -237,8 +237,8 @@ static void advise_classes(const struct survey *s)
     }
     if (missed > 0)
         advise(s,
-               "%u of the %u classes of '%s' %s no training node, such as class %u: no model "
-               "learns %s; let '%s' mark nodes of each, as `troupe split --by-class` does",
+               "%u of the %u classes of '%s' %s no training node, such as class %u: no model can "
+               "learn %s; let '%s' mark nodes of each, as `troupe split --by-class` does",
                missed, classes, config->labels, missed == 1 ? "has" : "have", miss,
                missed == 1 ? "it" : "them", config->train_mask);
     /* Outputs of yes or no have no numbers to close up, and nodes that are not scored were not
@@ -286,11 +286,11 @@ static void advise_fewest(const struct survey *s)
     if (s->nodes[1] == NULL || model->kind != MODEL_SAGE || model->classes < 2 ||
         !run_job_has_fewest_nodes(s->job->config, nodes))
         return;
-    advise(
-        s,
-        "%llu nodes to train on are %.1f a class: which model learns most of so few differs from "
-        "graph to graph; try options.model 'gcn' too, and keep the one that validates better",
-        (unsigned long long)nodes, (double)nodes / model->classes);
+    advise(s,
+           "%llu nodes to train on are %.1f a class: which model learns most from so few differs "
+           "from graph to graph; try options.model 'gcn' too, and keep the one with the better "
+           "validation score",
+           (unsigned long long)nodes, (double)nodes / model->classes);
 }
 
 /* Nobody asked for columns as they are, and one of them drowns the others. */

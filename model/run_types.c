@@ -101,8 +101,8 @@ static int take_ntypes(struct run_job *job, struct model_ntype *ntypes, struct e
     if (with_features > 0 || strcmp(config->features, FEATURES_UNSAID) == 0)
         return 0;
     return error_set(error, TR_ENOENT,
-                     "no node type has features '%s'; name others as options.features, or none: "
-                     "rows of nodes are learned then",
+                     "no node type has features '%s'; name others as options.features, or give "
+                     "none: rows of nodes are then learned instead",
                      config->features);
 }
 
@@ -156,7 +156,7 @@ static int read_fanouts(struct run_job *job, const struct tr_book *book, struct 
         }
         if (l != layers || *numbers != '\0')
             rv = error_set(error, TR_EINVAL,
-                           "options.etype_fanout: '%s' has not %u numbers, one a layer: a count, 0 "
+                           "options.etype_fanout: '%s' needs %u numbers, one a layer: a count, 0 "
                            "for none, or %d for all",
                            part, layers, TR_FANOUT_ALL);
     }

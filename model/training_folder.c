@@ -27,8 +27,8 @@ int training_name_checkpoints(struct training *t, struct error *error)
     bool named = training_in_cluster(t) && all->checkpoints != NULL;
     if (named && given != NULL && !files_are_same(files_posix, given, all->checkpoints))
         return error_set(error, TR_EINVAL,
-                         "options.checkpoints %s: the processes of %s keep them in "
-                         "%s; name another folder there, in its field 'checkpoints'",
+                         "options.checkpoints %s: the cluster file %s says that checkpoints are in "
+                         "%s; change the field 'checkpoints' there instead",
                          given, all->cluster, all->checkpoints);
     t->save_every = t->options.checkpoint_every;
     if (training_in_cluster(t) && t->save_every == 0)
@@ -160,8 +160,8 @@ static int compare_run(struct training *t, json_t *now, struct error *error)
                 t->folder.path, kernels, here);
         else
             task_events_say(&t->events, TR_MODEL_WARNING, 0,
-                            "the run was begun with the kernels '%s', it goes on "
-                            "with '%s': the result may differ in its last digits",
+                            "the run was begun with the kernels '%s', and goes on with '%s': the "
+                            "last digits of the result may differ",
                             kernels, here);
     }
     if (rv == 0 && grew)
@@ -213,8 +213,8 @@ static void warn_of_beginning(struct training *t)
         files_size(files_posix, t->folder.metrics_path, &bytes, NULL) != 0 || bytes == 0)
         return;
     task_events_say(&t->events, TR_MODEL_WARNING, 0,
-                    "%s has no checkpoint to go on from: training begins again, and replaces what "
-                    "was trained",
+                    "%s has no checkpoint to go on from: the training begins anew, and replaces "
+                    "the epochs that were trained",
                     t->folder.path);
 }
 

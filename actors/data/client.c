@@ -144,7 +144,8 @@ static bool client_begin(struct client *c, struct operation *op)
     /* This is asked before the charge: the operation would wait for such room for ever, and all
      * behind it. */
     if (rv == 0 && bytes > c->account.bound_bytes)
-        rv = error_set(&error, TR_ETOOBIG, "account \"%s\": %zu bytes wanted, its bound is %zu",
+        rv = error_set(&error, TR_ETOOBIG,
+                       "account \"%s\": %zu bytes are needed, more than its bound of %zu",
                        c->account.name, bytes, c->account.bound_bytes);
     if (rv != 0) {
         operation_end(op, rv, error.text);

@@ -35,21 +35,23 @@ int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
     };
     /* The world is checked first: the checks below divide by it. */
     if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
-        return error_set(error, TR_EINVAL,
-                         "loader: batch size %" PRIu32 ", rank %" PRIu32 " of %" PRIu32 " trainers",
-                         open->batch_size, open->rank, open->world);
+        return error_set(
+            error, TR_EINVAL,
+            "loader: batch size %" PRIu32 ", rank %" PRIu32 " of %" PRIu32
+            " trainers; give a batch size of 1 or more, and a rank below the number of trainers",
+            open->batch_size, open->rank, open->world);
     if (open->num_seeds > BIJECTION_MAX || open->all_seeds > BIJECTION_MAX)
-        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^40",
-                         all_seeds(plan));
+        return error_set(error, TR_ETOOBIG,
+                         "loader: %" PRIu64 " seeds; a loader takes at most 2^40", all_seeds(plan));
     if (all_seeds(plan) > UINT32_MAX && (uint64_t)plan->batch_size * plan->world > UINT32_MAX)
         return error_set(error, TR_ETOOBIG,
-                         "loader: %" PRIu32 " seeds a batch for each of %" PRIu32
-                         " trainers; at most 2^32 - 1 together",
+                         "loader: batches of %" PRIu32 " seeds for each of %" PRIu32
+                         " trainers have 2^32 seeds or more together; give a smaller batch size",
                          plan->batch_size, plan->world);
     if (open->all_seeds != 0 && !is_even(plan))
         return error_set(error, TR_EINVAL,
-                         "loader: %" PRIu64 " of %" PRIu64 " seeds were dealt "
-                         "to one of %" PRIu32 " trainers; their numbers may differ by 1 at most",
+                         "loader: one trainer has %" PRIu64 " of the %" PRIu64 " seeds of %" PRIu32
+                         " trainers; their numbers may differ by 1 at most",
                          open->num_seeds, open->all_seeds, open->world);
     return 0;
 }

@@ -305,7 +305,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     /* The steps that may refuse come before the batch is taken from the store: nobody would give it
      * back, since it is not the task's yet. */
     if (asked->batch >= epoch_plan_steps(&l->epochs))
-        return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
+        return error_set(error, TR_ERANGE,
+                         "batch %" PRIu64 " was asked for; an epoch has %" PRIu64 ", from 0",
                          asked->batch, epoch_plan_steps(&l->epochs));
     uint32_t count, step_seeds;
     epoch_plan_step(&l->epochs, asked->batch, &task->first_seed, &count, &step_seeds);

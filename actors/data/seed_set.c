@@ -31,7 +31,8 @@ static int check_ranks(const struct book *book, const struct msg_seed_segment *s
     if (segment->first_rank > table->num_ranks ||
         segment->num_seeds > table->num_ranks - segment->first_rank)
         return error_set(error, TR_ERANGE,
-                         "loader: %" PRIu64 " ranks from %" PRIu64 " on; the set has %" PRIu64,
+                         "loader: %" PRIu64 " seeds from rank %" PRIu64
+                         " on were asked for; the set has %" PRIu64,
                          segment->num_seeds, segment->first_rank, table->num_ranks);
     return 0;
 }
@@ -56,8 +57,8 @@ static int check_segment(const struct book *book, const struct msg_seed_segment 
     case MSG_SEEDS_PAIRS:
     case MSG_SEEDS_PAIRS_GIVEN:
         return error_set(error, TR_EUNSUPPORTED,
-                         "loader: edges or pairs of nodes beside other seeds; "
-                         "give them a loader of their own");
+                         "loader: edges or pairs of nodes cannot be mixed with other seeds; give "
+                         "them a loader of their own");
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
                          segment->seeds);
@@ -126,15 +127,16 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
     if (rv != 0)
         return rv;
     if (open->num_seeds > 0 && book->ranks[open->negative_ranks].num_ranks == 0)
-        return error_set(error, TR_ERANGE,
-                         "loader: negatives of a set of no nodes of type %s; give num_negatives 0",
-                         book->types.ntypes[ntype]);
+        return error_set(
+            error, TR_ERANGE,
+            "loader: negatives are nodes of type %s, and there are none; give num_negatives 0",
+            book->types.ntypes[ntype]);
     if (open->num_negatives > MSG_NEGATIVES_BATCH_MAX ||
         most > MSG_NEGATIVES_BATCH_MAX / open->num_negatives)
         return error_set(error, TR_ETOOBIG,
-                         "loader: %" PRIu64 " times %" PRIu32
-                         " negatives a batch, and at most %" PRIu64
-                         " go; give fewer, or a smaller batch size",
+                         "loader: a batch of %" PRIu64 " times %" PRIu32
+                         " negatives would exceed %" PRIu64
+                         "; give fewer negatives, or a smaller batch size",
                          most, open->num_negatives, MSG_NEGATIVES_BATCH_MAX);
     return 0;
 }
@@ -179,18 +181,17 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
     bool wants = open->num_negatives > 0 ||
                  (open->flags & (MSG_LOADER_SHARED_NEGATIVES | leaves)) != 0;
     if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
-        return error_set(
-            error, TR_EINVAL,
-            "loader: negatives, or edges to be left out, of seeds that are no pairs "
-            "whose ends are one seed each; give a set of edges or pairs with \"links\"");
+        return error_set(error, TR_EINVAL,
+                         "loader: negatives and edges to be left out need seeds that are pairs "
+                         "with \"links\"; give a set of edges or pairs");
     if ((open->flags & leaves) != 0 && !edges)
         return error_set(error, TR_EINVAL,
-                         "loader: pairs that are no edges are to be left out; give a set of edges, "
-                         "or TR_EXCLUDE_NONE");
+                         "loader: only edges can be left out, and the seeds are pairs of nodes; "
+                         "give a set of edges, or TR_EXCLUDE_NONE");
     if ((open->flags & leaves) != 0 && batch_pairs_max(open) > MSG_EXCLUDED_MAX)
         return error_set(error, TR_ETOOBIG,
-                         "loader: batches of %" PRIu64
-                         " edges to be left out; give a batch size of at most %u",
+                         "loader: a batch would leave out %" PRIu64
+                         " edges; give a batch size of at most %u",
                          batch_pairs_max(open), MSG_EXCLUDED_MAX);
     int rv = check_reverse(book, open, error);
     return rv == 0 && pairs ? check_negatives(book, open, error) : rv;
@@ -206,7 +207,7 @@ static int check_pairs(const struct book *book, const struct msg_loader_open *op
                          open->etype, book->types.num_etypes);
     if (open->batch_size > MSG_PAIRS_BATCH_MAX && open->num_seeds > MSG_PAIRS_BATCH_MAX)
         return error_set(error, TR_ETOOBIG,
-                         "loader: batches of %" PRIu32
+                         "loader: a batch would have %" PRIu32
                          " pairs; give a batch size of at most %" PRIu32,
                          open->batch_size, MSG_PAIRS_BATCH_MAX);
     int rv = open->seeds == MSG_SEEDS_EDGE_RANKS ? check_edge_ranks(book, open, error) : 0;

@@ -160,10 +160,10 @@ static void server_serve(struct actor *self, struct server *server, const struct
     /* The request is verified before anything reads it, and refused while that costs no memory. */
     if (messages_verify(ops->kind, message_head(request), message_body(request),
                         request->frame.body_bytes) != 0)
-        rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
+        rv = error_set(&error, TR_EFORMAT, "the body of a request does not match its head");
     else if (is_full(server, request))
         rv = error_set(&error, TR_EFULL,
-                       "server %" PRIu32 " has %" PRIu32 " requests of %" PRIu64 " bytes waiting",
+                       "server %" PRIu32 " is busy: %" PRIu32 " requests of %" PRIu64 " bytes wait",
                        server->options->rank, server->num_works, server->waiting_bytes);
     else if ((work = calloc(1, ops->state_bytes)) == NULL)
         rv = error_set(&error, TR_ENOMEM, "the server has no memory for a request");

@@ -189,7 +189,7 @@ static int request_step(struct actor *self, struct server_work *work, struct err
         rv = drop_slice(server, &o, &number);
         break;
     default:
-        rv = error_set(error, TR_EUNSUPPORTED, "%" PRIu32 " is nothing to do with a tensor",
+        rv = error_set(error, TR_EUNSUPPORTED, "%" PRIu32 " is not an operation on tensors",
                        o.head->action);
         break;
     }
@@ -211,7 +211,9 @@ static int find_slice(struct server_work *work, uint32_t part, uint32_t era, uin
     if (*out == NULL)
         return no_such(server, part, error);
     if ((*out)->row_bytes != row_bytes)
-        return error_set(error, TR_EMISMATCH, "rows of %" PRIu64 " bytes, it has %" PRIu64,
+        return error_set(error, TR_EMISMATCH,
+                         "rows of %" PRIu64
+                         " bytes were given, and rows of the tensor have %" PRIu64,
                          row_bytes, (*out)->row_bytes);
     return 0;
 }
@@ -222,7 +224,8 @@ static int check_rows(const struct tensor_slice *slice, uint32_t part, const uin
     for (uint32_t i = 0; i < count; i++)
         if (rows[i] >= slice->num_rows)
             return error_set(error, TR_ERANGE,
-                             "row %" PRIu32 " of partition %" PRIu32 ", which has %" PRIu64,
+                             "there is no row %" PRIu32 " in partition %" PRIu32
+                             ", which has %" PRIu64,
                              rows[i], part, slice->num_rows);
     return 0;
 }

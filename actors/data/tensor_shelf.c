@@ -87,7 +87,8 @@ int tensor_shelf_hear(struct tensor_shelf *shelf, uint32_t era, struct error *er
         return 0;
     if (era < shelf->era)
         return error_set(error, TR_EROLLBACK,
-                         "an era of the job has ended, and its tensors with it");
+                         "the tensor is gone: it ended with an era of the job, as tensors do when "
+                         "trainers go back to a checkpoint");
     if (shelf->era != 0)
         tensor_shelf_clear(shelf);
     shelf->era = era;
@@ -155,9 +156,9 @@ int tensor_shelf_add(struct tensor_shelf *shelf, uint32_t at, const struct tenso
     if (account_reserve(shelf->account, (size_t)bytes, NULL) != 0)
         return error_set(
             error, TR_ETOOBIG,
-            "tensor \"%s\": %" PRIu64 " bytes wanted, the tensors of this process "
-            "have %zu of at most %zu (the option tensor_bytes_max, or limits.tensors of the "
-            "cluster file)",
+            "tensor \"%s\" needs %" PRIu64
+            " bytes, and the tensors of this process have %zu of at most %zu already; delete some, "
+            "or raise the option tensor_bytes_max, or limits.tensors of the cluster file",
             form->name, bytes, account_used(shelf->account), shelf->account->bound_bytes);
     struct tensor_slice *slice = malloc(sizeof *slice);
     unsigned char *rows = calloc(bytes > 0 ? (size_t)bytes : 1, 1);

@@ -93,10 +93,11 @@ static int find_barrier_name(struct coordinator *state, uint64_t name, uint32_t 
     if (*out != NULL)
         return 0;
     if (state->num_barriers >= COORDINATOR_BARRIERS_MAX)
-        return error_set(error, TR_EFULL,
-                         "%" PRIu32 " names of barriers are in use; use names "
-                         "again, with the next sequence",
-                         state->num_barriers);
+        return error_set(
+            error, TR_EFULL,
+            "%" PRIu32
+            " names of barriers are in use, the most that is possible; use the same names again",
+            state->num_barriers);
     struct barrier_name *added = calloc(1, sizeof *added);
     if (added == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a barrier");
@@ -186,8 +187,7 @@ static int open_barrier(struct barrier_name *name, const struct msg_barrier *hea
 {
     if (name->num_open >= OPEN_MAX)
         return error_set(error, TR_EFULL,
-                         "%u instances of a barrier are open; ranks are too far "
-                         "apart",
+                         "%u barriers of one name are open at once: the ranks are too far apart",
                          OPEN_MAX);
     struct barrier *barrier = calloc(1, sizeof *barrier + head->count * sizeof(bool));
     if (barrier == NULL)
@@ -241,8 +241,9 @@ static int come_to_barrier(struct actor *self, struct barrier_name *name,
     /* The count is compared before the rank comes, which has a place among as many. */
     if (barrier->count != head->count)
         return error_set(error, TR_EMISMATCH,
-                         "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
-                         "barrier, others %" PRIu32,
+                         "rank %" PRIu32 " waits for %" PRIu32
+                         " ranks at a barrier, and others wait for %" PRIu32
+                         "; all must give the same number",
                          head->rank, head->count, barrier->count);
     barrier_arrive(self, barrier, head->rank, request->frame.deadline_ns);
     return 0;

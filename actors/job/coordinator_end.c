@@ -257,7 +257,8 @@ static void give_up(struct actor *self, void *arg)
         return;
     log_write(
         actor_node(self), LOG_LEVEL_ERROR, "job",
-        "the job was about to end, was rolled back, and then %s did not come back in %" PRIu64
+        "the job was about to end when the trainers had to go back to a checkpoint, and then %s "
+        "did not come back in %" PRIu64
         " s: the job stops before it is complete; start it again to go on from its last checkpoint",
         missing, rejoin_ns(state) / UINT64_C(1000000000));
     state->code = TR_ETIMEDOUT;

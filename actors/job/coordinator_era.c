@@ -272,7 +272,8 @@ static bool is_put_off(struct actor *self, const struct error *error)
         return false;
     }
     log_write(actor_node(self), LOG_LEVEL_WARN, "job",
-              "no checkpoint is found yet, and one may exist: %s; the search goes on", error->text);
+              "no checkpoint has been found yet, but there may be one: %s; the search goes on",
+              error->text);
     timer_start(self, &state->choose_again, now_ns + CHOOSE_AGAIN_NS, choose_again, state);
     return true;
 }

@@ -158,9 +158,8 @@ static bool note_silent(const struct coordinator *state, struct search *search, 
     bool passes = checkpoint_may_be_read(status);
     struct error *silent = passes ? &silence->passing : &silence->lasting;
     error_set(silent, passes ? TR_EIO : status,
-              "the checkpoint store of process %" PRIu32 " cannot say what is in its host's %s: %s",
-              node, search->folder,
-              why != NULL && why->code != 0 ? why->text : tr_strerror(status));
+              "process %" PRIu32 " cannot read the checkpoints of its host in %s: %s", node,
+              search->folder, why != NULL && why->code != 0 ? why->text : tr_strerror(status));
     silent->process_1 = node + 1;
     return !passes;
 }
@@ -180,12 +179,12 @@ static void repeat_later(struct actor *self, struct search *search, const struct
     uint64_t at_ns = actor_now_ns(self) + REPEAT_NS;
     if (at_ns >= search->until_ns || silent->code != TR_EIO) {
         search->error = *silent;
-        error_prefix(&search->error, "no checkpoint to go on from is known, and one may be there");
+        error_prefix(&search->error, "no checkpoint has been found yet, but there may be one");
         finish_search(self, search);
         return;
     }
     if ((search->repeats & (search->repeats - 1)) == 0) /* ever less often */
-        log_write(actor_node(self), LOG_LEVEL_WARN, "job", "%s; it is asked again", silent->text);
+        log_write(actor_node(self), LOG_LEVEL_WARN, "job", "%s; trying again", silent->text);
     search->repeats++;
     timer_start(self, &search->again, at_ns, repeat, search);
 }
@@ -263,8 +262,8 @@ static void judge_parts(struct actor *self, struct search *search)
     }
     if (search->damaged.code == 0)
         error_set(&search->damaged, TR_EFORMAT,
-                  "%s: the checkpoint of step %" PRIu64 ": the part "
-                  "of trainer %" PRIu32 " is whole on no host",
+                  "%s: the checkpoint of step %" PRIu64
+                  " cannot be used: no host has an undamaged part of trainer %" PRIu32,
                   search->folder, search->best.step, lost);
     /* The step is taken from the manifest before that is freed: the next round is below it. */
     search->before = search->best.step;

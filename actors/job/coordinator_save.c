@@ -169,7 +169,8 @@ static void warn_of_one_manifest(struct actor *self, const struct saving *saving
                                  const struct error *error)
 {
     log_write(actor_node(self), LOG_LEVEL_WARN, "job",
-              "the checkpoint of step %" PRIu64 " has its manifest on one host alone: %s",
+              "the manifest of the checkpoint of step %" PRIu64
+              " could not be copied to a second host: %s",
               saving->manifest.step, error->text);
 }
 

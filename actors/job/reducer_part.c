@@ -226,8 +226,8 @@ static void was_kept(struct actor *self, struct job *job, int status)
      * next checkpoint has its own, so no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
         log_write(actor_node(self), LOG_LEVEL_WARN, "job",
-                  "trainer %" PRIu32 ": its part of the "
-                  "checkpoint of step %" PRIu64 " came from another host and is not here again: %s",
+                  "trainer %" PRIu32 ": its part of the checkpoint of step %" PRIu64
+                  " was fetched from another host, but cannot be written here: %s",
                   r->options->rank, op->part.step,
                   op->part.error.code != 0 ? op->part.error.text : tr_strerror(status));
         op->part.error = (struct error){ 0 };

@@ -132,8 +132,8 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
     }
     if ((*at)->total != head->total)
         return error_set(error, TR_EMISMATCH,
-                         "rank %" PRIu32 " reduces %" PRIu64 " values, others "
-                         "%" PRIu64,
+                         "rank %" PRIu32 " reduces %" PRIu64 " values, and others %" PRIu64
+                         "; all must give the same number",
                          head->rank, head->total, (*at)->total);
     *out = *at;
     return 0;

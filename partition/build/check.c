@@ -60,8 +60,9 @@ static int check_out_edges(const struct raw_graph *raw, const struct partition_o
         uint32_t dst = raw->types.etypes[e].dst;
         if (raw->num_nodes[dst] > job_columns_max(options))
             return error_set(error, TR_EUNSUPPORTED,
-                             "out-edges to node type %s, of %" PRIu64 " nodes: types of more than "
-                             "%" PRIu64 " have none; partition without out-edges",
+                             "out-edges to node type %s, which has %" PRIu64
+                             " nodes, cannot be stored; at most %" PRIu64
+                             " nodes are possible: partition without out-edges",
                              raw->types.ntypes[dst], raw->num_nodes[dst], job_columns_max(options));
     }
     return 0;
@@ -80,7 +81,7 @@ static int check_tables(const struct raw_graph *raw, const struct partition_opti
         if (!raw->tables[i].on_edges && strcmp(raw->tables[i].name, PARTITION_TRAINER_ID) == 0)
             return error_set(error, TR_EEXIST,
                              "the input has a table '" PARTITION_TRAINER_ID
-                             "', which trainers are written to; rename it");
+                             "', the name under which the trainers of nodes are stored; rename it");
     }
     /* The bounds that readers of the partition book hold it to. */
     if (raw->num_tables > BOOK_TABLES_MAX - raw->types.num_ntypes)

@@ -25,11 +25,10 @@ static int check_table(const struct raw_table *table, struct error *error)
                  table->dtype == TR_I16 || table->dtype == TR_I32 || table->dtype == TR_I64;
     if (whole && table->width == 1)
         return 0;
-    return error_set(
-        error, TR_EUNSUPPORTED,
-        "table '%s' is %s with %" PRIu64
-        " values a node; classes of nodes come from a table with one bool or integer a node",
-        table->name, tr_dtype_name(table->dtype), table->width);
+    return error_set(error, TR_EUNSUPPORTED,
+                     "table '%s' is %s with %" PRIu64
+                     " values a node; a table to balance by has one bool or integer a node",
+                     table->name, tr_dtype_name(table->dtype), table->width);
 }
 
 /* The class of a class and a value; a new one if this pair is new. */
@@ -48,9 +47,10 @@ static int split_class(struct splits *splits, uint32_t *num_classes, uint8_t bef
         }
     }
     if (splits->count == PARTITION_CLASSES_MAX || (!first && *num_classes == PARTITION_CLASSES_MAX))
-        return error_set(error, TR_ETOOBIG,
-                         "table '%s' makes more than %d classes of nodes; balance a mask instead",
-                         name, PARTITION_CLASSES_MAX);
+        return error_set(
+            error, TR_ETOOBIG,
+            "table '%s' has more than %d different values to balance by; give a mask instead", name,
+            PARTITION_CLASSES_MAX);
     /* The first value that a class meets keeps its number. */
     *after = first ? before : (uint8_t)(*num_classes)++;
     splits->list[splits->count++] = (struct split){ before, value, *after };
@@ -101,7 +101,8 @@ int classes_init(struct classes *classes, struct partition_job *job, const char 
     if (num_tables == 0)
         return 0;
     if (raw->types.num_ntypes > PARTITION_CLASSES_MAX)
-        return error_set(error, TR_ETOOBIG, "%u node types are more than %d classes",
+        return error_set(error, TR_ETOOBIG,
+                         "the graph has %u node types; balancing takes at most %d",
                          raw->types.num_ntypes, PARTITION_CLASSES_MAX);
     classes->num_classes = raw->types.num_ntypes;
     classes->of = calloc(raw->types.num_ntypes + 1, sizeof *classes->of);

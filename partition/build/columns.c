@@ -77,10 +77,11 @@ int columns_init(struct columns *columns, const struct scatter *scatter, uint32_
     collect(columns, scatter, begin, count);
     uint64_t total = columns->end - columns->begin + count_halo(columns);
     if (total > UINT32_MAX)
-        return error_set(error, TR_ETOOBIG,
-                         "partition %u sees %" PRIu64
-                         " nodes of a type, columns are 32-bit; use more partitions",
-                         part, total);
+        return error_set(
+            error, TR_ETOOBIG,
+            "partition %u has edges from %" PRIu64
+            " nodes of one type, more than the 2^32 that are possible; use more partitions",
+            part, total);
     return write_globals(columns, scatter, part, total, error);
 }
 

@@ -19,10 +19,11 @@ static bool is_chosen(const struct verification *v, const struct rank_table *tab
 
 static int wrong_count(struct verification *v, const struct rank_table *table)
 {
-    return error_set(v->error, TR_EMISMATCH,
-                     "%s: %" PRIu64 " ranks of a set of node type %s are listed, the input has "
-                     "another number",
-                     v->store->path, table->num_ranks, v->book->types.ntypes[table->ntype]);
+    return error_set(
+        v->error, TR_EMISMATCH,
+        "%s: lists %" PRIu64
+        " ranks of a set of nodes of type %s, and the input has another number of them",
+        v->store->path, table->num_ranks, v->book->types.ntypes[table->ntype]);
 }
 
 /* The member that has that rank, as a global ID. */
@@ -32,11 +33,11 @@ static int check_rank(struct verification *v, uint32_t number, uint64_t rank, ui
     if (rank >= table->num_ranks)
         return wrong_count(v, table);
     if (!table->stored)
-        return rank == global
-                   ? 0
-                   : error_set(v->error, TR_EMISMATCH,
-                               "%s: ranks of node type %s are said to be its IDs, and are not",
-                               v->store->path, v->book->types.ntypes[table->ntype]);
+        return rank == global ? 0
+                              : error_set(v->error, TR_EMISMATCH,
+                                          "%s: says that ranks of node type %s are the same as "
+                                          "IDs, and they are not",
+                                          v->store->path, v->book->types.ntypes[table->ntype]);
     uint32_t part = ranks_part(table->num_ranks, v->book->num_parts, rank);
     uint64_t row = rank - ranks_begin(table->num_ranks, v->book->num_parts, part);
     uint64_t found = v->parts[part]->slices[number].ids[row];
@@ -82,7 +83,8 @@ static int check_deal(struct verification *v, uint32_t number)
         if (deal.trainers[i] >= 0 && (uint32_t)deal.trainers[i] < world)
             rv = check_rank(v, number, next[deal.trainers[i]]++, v->global[table->ntype][i]);
     if (rv == 0 && seed_split_hash(&deal) != table->deal_hash)
-        rv = error_set(v->error, TR_EMISMATCH, "%s: the hash of a deal is not that of its file",
+        rv = error_set(v->error, TR_EMISMATCH,
+                       "%s: the hash of a deal does not match the file of the deal",
                        v->store->path);
     free(deal.trainers);
     free(next);

@@ -366,8 +366,8 @@ static int read_table_form(const struct json_field *object, const struct book *b
         rv = json_count(&most, &row_max, error);
     if (rv == 0 && row_max > table->shape[0])
         rv = json_fail(&most, error, TR_EFORMAT,
-                       "a row of %" PRIu64 " columns has no %" PRIu64 " elements", table->shape[0],
-                       row_max);
+                       "a row of %" PRIu64 " columns cannot have %" PRIu64 " elements",
+                       table->shape[0], row_max);
     if (rv != 0)
         return rv;
     table->form = TABLE_CSR;
@@ -455,7 +455,7 @@ static int read_seed(const struct json_field *own, struct book_file *file, struc
     errno = 0;
     file->seed = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-        return json_fail(&field, error, TR_EFORMAT, "'%s' is not a seed", text);
+        return json_fail(&field, error, TR_EFORMAT, "'%s' is not a number below 2^64", text);
     return 0;
 }
 
@@ -486,12 +486,13 @@ static int read_rank_count(const struct json_field *object, const struct book *b
     if (rv == 0 && (table->num_ranks > nodes || table->num_ranks > RANKS_MAX ||
                     (table->set == RANKS_ALL && table->num_ranks != nodes)))
         rv = json_fail(&field, error, TR_EFORMAT,
-                       "%" PRIu64 " ranks of a type that has %" PRIu64 " nodes", table->num_ranks,
+                       "%" PRIu64 " ranks of a type with %" PRIu64 " nodes", table->num_ranks,
                        nodes);
     if (rv == 0)
         rv = json_take_bool(object, "stored", &table->stored, error);
     if (rv == 0 && !table->stored && table->set != RANKS_ALL)
-        rv = json_fail(object, error, TR_EFORMAT, "only the ranks of all nodes may be their IDs");
+        rv = json_fail(object, error, TR_EFORMAT,
+                       "only the ranks of all nodes may be left out as the same as IDs");
     return rv;
 }
 
@@ -529,7 +530,7 @@ static int read_rank_table(const struct json_field *object, struct book *book, s
     if (rv == 0 && table.set == RANKS_DEAL)
         rv = read_deal_hash(object, &table, error);
     if (rv == 0 && book_find_ranks(book, table.set, table.ntype, table.mask) >= 0)
-        rv = json_fail(object, error, TR_EFORMAT, "this set has ranks already");
+        rv = json_fail(object, error, TR_EFORMAT, "the ranks of this set are listed twice");
     if (rv == 0) {
         rv = book_add_ranks(book, &table);
         if (rv != 0)

@@ -390,7 +390,7 @@ static int check_runs(struct part_loading *loading, uint32_t etype, const struct
     uint64_t num_edges = book->num_edges[etype], bad = edge_runs_check(slice, num_edges);
     if (slice->num_ranks > 0 && slice->num_runs == 0)
         return store_refuse(loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 0, 0,
-                            "a slice that has edges has runs of them");
+                            "a slice with edges needs runs of edges");
     if (bad == slice->num_runs)
         return 0;
     bool rank = bad == 0 ? runs[0].rank != slice->first_rank : runs[bad].rank <= runs[bad - 1].rank;
@@ -398,7 +398,7 @@ static int check_runs(struct part_loading *loading, uint32_t etype, const struct
     return store_refuse(
         loading, part_file_edge(&book->types, etype, PART_EDGE_RUNS), 2 * bad + !rank,
         rank ? runs[bad].rank : runs[bad].edge,
-        rank ? "the ranks of a slice's runs begin with it, increase and stay inside of it"
+        rank ? "the ranks of runs begin with the slice, increase and stay inside the slice"
              : "the edges of a run are below the number of edges");
 }
 
@@ -500,7 +500,8 @@ static int load_edges(struct part_loading *loading, uint32_t etype)
                  ? load_numbers(loading, part_file_edge(types, etype, PART_ORIGINAL_IDS), 8,
                                 edges->csc.num_edges, &data)
                  : error_set(loading->error, TR_ENOENT,
-                             "%s: original edge IDs were not kept; partition again with them",
+                             "%s: the graph was partitioned without original edge IDs; partition "
+                             "it again with them",
                              loading->store->path);
         edges->original_edge_ids = rv == 0 ? data : NULL;
     }
@@ -730,7 +731,8 @@ int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, str
     void *data;
     if (store->file.num_trainers == 0 || ntype >= book->types.num_ntypes)
         return error_set(error, TR_ENOENT,
-                         "%s: no trainers were named; partition again for the trainers of the job",
+                         "%s: the graph was partitioned without trainers; partition it again with "
+                         "the number of trainers of the job",
                          store->path);
     struct array_form form = {
         .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]

@@ -40,9 +40,10 @@ int store_read_original_ids(struct store *store, bool on_edges, uint32_t type, u
                          "%s: %zu %s IDs from %" PRIu64 " on were asked for, of %" PRIu64,
                          store->path, count, what, first, total);
     if (on_edges && !store->file.original_edge_ids)
-        return error_set(error, TR_ENOENT,
-                         "%s: original edge IDs were not kept; partition again with them",
-                         store->path);
+        return error_set(
+            error, TR_ENOENT,
+            "%s: the graph was partitioned without original edge IDs; partition it again with them",
+            store->path);
     const struct extent *extents = on_edges ? book->edge_extents[type] : book->node_extents[type];
     uint64_t last = first + count;
     int rv = 0;

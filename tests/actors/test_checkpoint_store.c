@@ -900,7 +900,7 @@ static void a_refusal_that_lasts_ends_what_nothing_else_settles(void **state)
         assert_true(passes->refusals > 1);
         assert_true(env_sim_now_ns(run->fixture.env) >= passes_ns);
         assert_true(env_sim_now_ns(run->fixture.env) < passes_ns + 30 * ENV_SECOND_NS);
-        snprintf(process, sizeof process, "the checkpoint store of process %u ", lasting);
+        snprintf(process, sizeof process, "process %u cannot read the checkpoints ", lasting);
         assert_non_null(strstr(run->why.text, process));
         cluster_fixture_close(&run->fixture);
     }

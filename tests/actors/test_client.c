@@ -225,7 +225,7 @@ static void the_account_is_used_to_its_last_byte(void **unused)
                 assert_memory_equal(f.asker.reply + i * 20,
                                     true_row(&f.world.graph, 0, FEAT, ids[i]), 20);
         } else {
-            assert_failed(&f, TR_ETOOBIG, "bytes wanted, its bound is ");
+            assert_failed(&f, TR_ETOOBIG, " bytes are needed, more than its bound of ");
             const char *number = strstr((const char *)f.asker.reply, ": ");
             assert_non_null(number);
             wanted = strtoull(number + 2, NULL, 10);
@@ -740,7 +740,8 @@ static void sets_use_the_account_to_its_last_byte(void **unused)
         int code;
         const char *text;
     } cases[] = {
-        { lanes - 1, TR_ETOOBIG, "account \"client\": 8388608 bytes wanted, its bound is 8388607" },
+        { lanes - 1, TR_ETOOBIG,
+          "account \"client\": 8388608 bytes are needed, more than its bound of 8388607" },
         { lanes, TR_EFULL, "client" },
         { lanes + nodes - 1, TR_EFULL, "client" },
         { lanes + nodes, 0, "" },

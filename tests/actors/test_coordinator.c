@@ -1011,10 +1011,11 @@ static void barriers_are_taken_up_to_their_bounds(void **unused)
     for (uint64_t sequence = 1; sequence <= 16; sequence++)
         assert_int_equal(come_to(&asker, 0, 7, sequence), TR_ETIMEDOUT);
     ask_barrier(&asker, (struct msg_barrier){ .name = 7, .sequence = 17, .count = 2, .era = 1 });
-    assert_refused_with(&asker, TR_EFULL, "16 instances of a barrier are open");
+    assert_refused_with(&asker, TR_EFULL, "16 barriers of one name are open");
     ask_barrier(&asker,
                 (struct msg_barrier){ .name = 7, .sequence = 16, .rank = 1, .count = 3, .era = 1 });
-    assert_refused_with(&asker, TR_EMISMATCH, "rank 1 expects 3 ranks at a barrier, others 2");
+    assert_refused_with(&asker, TR_EMISMATCH,
+                        "rank 1 waits for 3 ranks at a barrier, and others wait for 2");
     asker.timeout_ns = 600 * ENV_SECOND_NS;
     assert_int_equal(come_to(&asker, 1, 7, 16), 0);
     ask_barrier(&asker,

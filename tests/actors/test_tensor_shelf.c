@@ -77,7 +77,7 @@ static void what_goes_beyond_a_bound_is_refused_and_charges_nothing(void **state
     open_fixture(&f, 100);
     assert_int_equal(add(&f, 0, "a", 1, 25, &error), 0);
     assert_int_equal(add(&f, 1, "b", 2, 1, &error), TR_ETOOBIG);
-    assert_non_null(strstr(error.text, "tensor \"b\": 4 bytes wanted"));
+    assert_non_null(strstr(error.text, "tensor \"b\" needs 4 bytes"));
     assert_non_null(strstr(error.text, "100 of at most 100"));
     assert_int_equal(add(&f, 1, "b", 2, UINT64_C(1) << 32, &error), TR_ETOOBIG);
     assert_non_null(strstr(error.text, "make more partitions"));

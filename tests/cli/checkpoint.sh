@@ -112,7 +112,7 @@ rm -r "$work/killed-3/checkpoints"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
     --trainers 3 --resume --epochs 7
 expect "a run whose checkpoints are gone begins again, which is said" \
-    complains 'killed-3 has no checkpoint to go on from: training begins again, and replaces what was trained'
+    complains 'killed-3 has no checkpoint to go on from: the training begins anew, and replaces the epochs that were trained'
 expect "to its end" exited 0
 expect "which its record has, beside the kernels that it was begun with" \
     [ "$(grep -c '"epochs": 7,*$\|abacus' "$work/killed-3/config.json")" = 2 ]

@@ -272,11 +272,11 @@ expect "with the rest" logged "rsync .*$work/way/keys/job.key"
 for mode in 775 757; do
     chmod $mode "$work/way"
     keyed way/keys
-    expect "not where others may exchange that folder: $mode" fails_with "host a: .*/way/keys there is no folder"
+    expect "not where others may exchange that folder: $mode" fails_with "host a: no key is copied to .*/way/keys, because"
     expect "then nothing is copied" sh -c "! grep -q '^rsync' '$work/log'"
     ln -sfn ../way/keys "$work/linked/keys"
     keyed linked/keys
-    expect "nor by way of a link: $mode" fails_with "host a: .*/linked/keys there is no folder"
+    expect "nor by way of a link: $mode" fails_with "host a: no key is copied to .*/linked/keys, because"
 done
 chmod 1777 "$work/way"
 keyed way/keys
@@ -284,7 +284,7 @@ expect "in a sticky folder others may not" exited 0
 chmod 755 "$work/way"
 chmod 770 "$work/way/keys"
 keyed way/keys
-expect "not where others may write" fails_with "host a: .*/way/keys there is no folder"
+expect "not where others may write" fails_with "host a: no key is copied to .*/way/keys, because"
 rm -r "$work/way" "$work/linked"
 cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
 

@@ -127,15 +127,15 @@ expect "a type that is none is named" complains "--label-type: the graph has no 
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --etype-fanout "owns=1,2"
 expect "so is an edge type" complains "owns"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --etype-fanout "cites=1"
-expect "a fanout for each layer is needed" complains "--etype-fanout: 'cites' has not 2 numbers"
+expect "a fanout for each layer is needed" complains "--etype-fanout: 'cites' needs 2 numbers"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --edge-weight w
 expect "weights of edges are of sage and gcn" complains "--edge-weight is for sage and gcn; leave it out for rgcn"
 troupe train "$work/parts-1" --model gat --run "$work/none" --standardise
 expect "standardising is of one node type" complains "--standardise is for sage and gcn, or for graphs of one node type; leave it out for gat"
 troupe train "$work/parts-1" --model gat --run "$work/none" --heads 3
-expect "heads share hidden rows out evenly" complains "3 heads do not share out"
+expect "heads share hidden rows out evenly" complains "3 heads do not divide"
 troupe train "$work/parts-1" --model gat --run "$work/none" --bases 3
-expect "bases are rgcn's" complains "bases are for rgcn"
+expect "bases are rgcn's" complains "only rgcn has bases"
 troupe train "$work/parts-1" --model rgcn --run "$work/none" --features other
 expect "features that no type has are named" complains "no node type has features 'other'"
 finish

@@ -110,7 +110,7 @@ static const struct row ROWS[] = {
       .process = NONE,
       .index = NONE,
       .expected = NONE,
-      .says = "no process that is a server" },
+      .says = "no process with the role server" },
     { .host = "c", .process = NONE, .index = NONE, .expected = NONE, .says = "a" },
     { .variables = { "TROUPE_HOST=a", "TROUPE_INDEX=1" },
       .role = LAUNCHER_TRAINER,
@@ -195,7 +195,7 @@ static const struct row ROWS[] = {
       .process = NONE,
       .index = 2,
       .expected = NONE,
-      .says = "host a has 2 processes that are a server, not 3" },
+      .says = "host a has 2 processes with the role server, not 3" },
     { .host = "a", /* what is said by options goes before the environment */
       .variables = { "TROUPE_INDEX=0", "TROUPE_PROCESS=2" },
       .role = LAUNCHER_TRAINER,

@@ -43,7 +43,7 @@ attack() {
     # shellcheck disable=SC2086
     on b mallory $1
     at_a "troupe launch cluster.json --run run2 -- --epochs 1"
-    expect "$2: nothing is copied" fails_with "host b: .*/job/keys there is no folder that its user alone"
+    expect "$2: nothing is copied" fails_with "host b: no key is copied to .*/job/keys, because"
     expect "and no key is there" sh -c "! find '$(files_of b)/home' -name '*.key' | grep ."
 }
 chmod 777 "$job_b"

@@ -539,7 +539,7 @@ static void original_ids_are_read_over_partitions(void **state)
             int rv = store_read_original_ids(store, edges, type, 0, count, all, &error);
             if (edges && !kept) {
                 assert_int_equal(rv, TR_ENOENT);
-                assert_says(&error, TR_ENOENT, "original edge IDs were not kept; partition again");
+                assert_says(&error, TR_ENOENT, "without original edge IDs; partition it again");
                 continue;
             }
             assert_int_equal(rv, 0);

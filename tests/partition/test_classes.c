@@ -203,8 +203,8 @@ static void classes_are_bounded(void **state)
         int rv = try_classes(raw, tables, 1, &classes, &error);
         assert_int_equal(rv, count < NODES ? 0 : TR_ETOOBIG);
         if (rv != 0)
-            assert_string_equal(error.text, "table 'x' makes more than 16 classes of nodes; "
-                                            "balance a mask instead");
+            assert_string_equal(error.text, "table 'x' has more than 16 different values to "
+                                            "balance by; give a mask instead");
         classes_fini(&classes);
         raw_close(raw);
     }
@@ -226,10 +226,11 @@ static void classes_are_bounded(void **state)
         int rv = try_classes(raw, tables, 1, &classes, &error);
         assert_int_equal(rv, ntypes < PARTITION_CLASSES_MAX ? 0 : TR_ETOOBIG);
         if (rv != 0)
-            assert_string_equal(error.text, ntypes == NODES
-                                                ? "17 node types are more than 16 classes"
-                                                : "table 'x' makes more than 16 classes of nodes; "
-                                                  "balance a mask instead");
+            assert_string_equal(error.text,
+                                ntypes == NODES
+                                    ? "the graph has 17 node types; balancing takes at most 16"
+                                    : "table 'x' has more than 16 different values to "
+                                      "balance by; give a mask instead");
         classes_fini(&classes);
         raw_close(raw);
     }
@@ -246,12 +247,12 @@ static void other_tables_are_refused(void **state)
         int code;
     } cases[] = {
         { "float",
-          "table 'float' is float32 with 1 values a node; classes of nodes come from a table with "
-          "one bool or integer a node",
+          "table 'float' is float32 with 1 values a node; a table to balance by has one bool or "
+          "integer a node",
           TR_EUNSUPPORTED },
         { "pair",
-          "table 'pair' is uint8 with 2 values a node; classes of nodes come from a table with one "
-          "bool or integer a node",
+          "table 'pair' is uint8 with 2 values a node; a table to balance by has one bool or "
+          "integer a node",
           TR_EUNSUPPORTED },
         { "edges", "no node type has a table 'edges' to balance by", TR_ENOENT },
         { "none", "no node type has a table 'none' to balance by", TR_ENOENT },
