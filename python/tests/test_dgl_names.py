@@ -139,7 +139,7 @@ def test_rows_are_tensors_and_masks_uint8(g, world) -> None:
     assert g.ndata["feat"][7].shape == (1, 16)
     assert isinstance(mask, distributed.DistTensor) and "nothing" not in g.ndata
     assert g.nodes["_N"].data.keys() == g.ndata.keys()
-    with pytest.raises(TypeError, match="index is of booleans"):
+    with pytest.raises(TypeError, match="index is an array of booleans"):
         g.ndata["feat"][mask[:] != 0]
 
 

@@ -78,7 +78,7 @@ def test_every_element_type_is_kept(graph: troupe.DistGraph, dtype: Any) -> None
 
 def test_wrong_indices_and_rows_are_refused_by_name(graph: troupe.DistGraph) -> None:
     tensor = made(graph, 2)
-    with pytest.raises(TypeError, match=r"'h'.*booleans, which is a mask"):
+    with pytest.raises(TypeError, match=r"'h'.*booleans, which are a mask"):
         tensor[np.zeros(NODES, dtype=bool)]
     with pytest.raises(TypeError, match="booleans"):
         tensor[np.zeros(NODES, dtype=bool)] = 1
