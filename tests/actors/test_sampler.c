@@ -622,7 +622,7 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
         { { .seeds = MSG_SEEDS_PAIRS_GIVEN,
             .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_EXCLUDE_REVERSE },
           TR_EINVAL,
-          "pairs that are no edges" },
+          "only edges can be left out" },
         { { .seeds = MSG_SEEDS_EDGES_GIVEN,
             .num_seeds = UINT64_C(1) << 30,
             .batch_size = MSG_EXCLUDED_MAX + 1,
