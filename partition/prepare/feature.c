@@ -167,18 +167,19 @@ static int maker_run(struct feature_maker *maker, struct error *error)
     const struct feature_options *options = maker->options;
     struct feature_report *report = maker->report;
     uint32_t table;
-    int rv = raw_amend_find_ntype(maker->amend, options->ntype, &report->ntype, error);
+    struct amend_rows_of of;
+    int rv = raw_amend_find_type(maker->amend, false, options->ntype, &of, error);
     if (rv != 0)
         return rv;
+    report->ntype = of.type;
     maker->num_nodes = report->num_nodes = maker->graph->num_nodes[report->ntype];
     maker->dtype = options->kind == FEATURE_ONE_HOT ? TR_U8 : TR_F32;
     rv = maker_check(maker, error);
     report->width = columns_of(maker);
     /* The table comes before the passes over the edges: a name that is taken is found at once. */
     if (rv == 0)
-        rv = raw_amend_add_table(maker->amend, (struct amend_rows_of){ false, report->ntype },
-                                 maker->name, options->replace, maker->dtype, report->width, &table,
-                                 error);
+        rv = raw_amend_add_table(maker->amend, of, maker->name, options->replace, maker->dtype,
+                                 report->width, &table, error);
     if (rv == 0)
         rv = maker_prepare(maker, error);
     if (rv == 0)

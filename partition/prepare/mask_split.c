@@ -11,25 +11,23 @@
 #include "graph/key.h"
 #include "partition/raw/raw_amend.h"
 
-/* Nodes that are read and written at a time. */
-#define SPLIT_NODES_AT_ONCE ((uint64_t)1 << 16)
+/* Rows of nodes or edges that are read and written at a time. */
+#define SPLIT_ROWS_AT_ONCE ((uint64_t)1 << 16)
 #define SPLIT_UNLABELLED (-1)
 /* Draws of generated graphs have the same purpose and hop 0. */
 #define SPLIT_HOP 1u
 
-/* Nodes that are split among themselves: those of a class, or all. */
+/* Units that are split among themselves: nodes of a class, or all nodes, or all edges of a type. A unit
+ * is a row, or the two edges of a pair, and goes to one set. */
 struct split_group {
-    uint64_t count;
-    uint64_t passed; /* of count, while masks are written */
+    uint64_t count; /* of units that this pass has met */
     uint64_t size[MASK_SETS];
     struct bijection order;
 };
 
-/* Goes through the edges of a type; units are edges, or pairs of them. */
+/* Finds pairs among edges that follow each other. */
 struct edge_pairer {
-    uint64_t *src, *dst; /* SPLIT_NODES_AT_ONCE, where ends say what is a pair */
-    uint64_t *units;     /* of those edges */
-    uint64_t num_units;  /* so far */
+    uint64_t *src, *dst; /* SPLIT_ROWS_AT_ONCE */
     uint64_t last_src, last_dst;
     bool alone; /* the last edge may be paired with the next one */
 };
@@ -39,13 +37,15 @@ struct mask_splitter {
     struct mask_split_report *report;
     struct raw_amend *amend;
     struct raw_graph *graph;
+    struct amend_rows_of of;
     uint32_t labels;   /* the table, where it is by class */
     uint64_t num_rows; /* nodes, or edges */
     struct edge_pairer pairer;
     uint32_t num_groups;
     struct split_group *groups;
-    void *rows;       /* SPLIT_NODES_AT_ONCE labels */
-    int64_t *classes; /* of those nodes */
+    void *rows;       /* SPLIT_ROWS_AT_ONCE labels */
+    int64_t *classes; /* of those rows: the numbers of their groups, or SPLIT_UNLABELLED */
+    uint64_t *units;  /* of those rows, numbered in their groups */
     uint8_t *masks[MASK_SETS];
 };
 
@@ -126,42 +126,44 @@ static double label_at(enum tr_dtype dtype, const void *rows, uint64_t i)
     }
 }
 
-/* The next edge, if it is the other way of the one before, has its unit; else one of its own. */
-static uint64_t next_unit(struct edge_pairer *pairer, uint64_t src, uint64_t dst)
+/* Whether the next edge is the other way of the one before, which is in no pair yet. */
+static bool ends_pair(struct edge_pairer *pairer, uint64_t src, uint64_t dst)
 {
     bool pair = pairer->alone && src != dst && src == pairer->last_dst && dst == pairer->last_src;
     pairer->alone = !pair;
     pairer->last_src = src;
     pairer->last_dst = dst;
-    pairer->num_units += !pair;
-    return pairer->num_units - 1;
+    return pair;
 }
 
-/* The units of edges [begin, begin + count) into s->pairer.units. */
+/* The units of rows [begin, begin + count), whose classes are known, into s->units. */
 static int read_units(struct mask_splitter *s, uint64_t begin, uint64_t count, struct error *error)
 {
     struct edge_pairer *pairer = &s->pairer;
-    const uint64_t half = s->num_rows / 2;
-    if (s->options->pairs == MASK_PAIRS_ADJACENT) {
-        int rv = raw_read_edges(s->graph, s->report->etype, begin, count, pairer->src, pairer->dst,
-                                error);
-        for (uint64_t i = 0; rv == 0 && i < count; i++)
-            pairer->units[i] = next_unit(pairer, pairer->src[i], pairer->dst[i]);
-        return rv;
+    const bool adjacent = s->options->pairs == MASK_PAIRS_ADJACENT;
+    /* From here on edges belong to the units of the first half. */
+    const uint64_t second = s->options->pairs == MASK_PAIRS_HALVES ? s->num_rows / 2 : UINT64_MAX;
+    int rv = adjacent ? raw_read_edges(s->graph, s->of.type, begin, count, pairer->src, pairer->dst,
+                                       error)
+                      : 0;
+    for (uint64_t i = 0; rv == 0 && i < count; i++) {
+        if (s->classes[i] == SPLIT_UNLABELLED)
+            continue;
+        struct split_group *group = &s->groups[s->classes[i]];
+        if (begin + i >= second)
+            s->units[i] = begin + i - second;
+        else if (adjacent && ends_pair(pairer, pairer->src[i], pairer->dst[i]))
+            s->units[i] = group->count - 1;
+        else
+            s->units[i] = group->count++;
     }
-    bool halves = s->options->pairs == MASK_PAIRS_HALVES;
-    for (uint64_t i = 0; i < count; i++)
-        pairer->units[i] = begin + i - (halves && begin + i >= half ? half : 0);
-    pairer->num_units = halves ? half : s->num_rows;
-    return 0;
+    return rv;
 }
 
-/* The classes of nodes [begin, begin + count) into s->classes. */
+/* The classes of rows [begin, begin + count) into s->classes. */
 static int read_classes(struct mask_splitter *s, uint64_t begin, uint64_t count,
                         struct error *error)
 {
-    if (s->options->edges)
-        return read_units(s, begin, count, error);
     if (!s->options->by_class) {
         memset(s->classes, 0, (size_t)count * sizeof *s->classes);
         return 0;
@@ -197,27 +199,28 @@ static int splitter_grow(struct mask_splitter *s, uint32_t num_groups, struct er
     return 0;
 }
 
-static int count_classes(struct mask_splitter *s, uint64_t count, struct error *error)
+/* Makes the groups of the rows' classes. */
+static int make_groups(struct mask_splitter *s, uint64_t count, struct error *error)
 {
-    if (s->options->edges)
-        return 0; /* its units are counted as they are read */
-    for (uint64_t i = 0; i < count; i++) {
-        if (s->classes[i] == SPLIT_UNLABELLED) {
-            s->report->num_unlabelled++;
-            continue;
-        }
-        int rv = splitter_grow(s, (uint32_t)s->classes[i] + 1, error);
-        if (rv != 0)
-            return rv;
-        s->groups[s->classes[i]].count++;
-    }
+    int64_t most = SPLIT_UNLABELLED;
+    for (uint64_t i = 0; i < count; i++)
+        most = s->classes[i] > most ? s->classes[i] : most;
+    return splitter_grow(s, (uint32_t)(most + 1), error);
+}
+
+/* Units are counted as they are read. */
+static int count_unlabelled(struct mask_splitter *s, uint64_t count, struct error *error)
+{
+    (void)error;
+    for (uint64_t i = 0; i < count; i++)
+        s->report->num_unlabelled += s->classes[i] == SPLIT_UNLABELLED;
     return 0;
 }
 
-/* The set of a group's n-th: the order's first places are trained on, and so on. */
-static enum mask_set set_of(const struct split_group *group, uint64_t n)
+/* The set of a group's unit: the order's first places are trained on, and so on. */
+static enum mask_set set_of(const struct split_group *group, uint64_t unit)
 {
-    uint64_t place = bijection_map(&group->order, n);
+    uint64_t place = bijection_map(&group->order, unit);
     if (place < group->size[MASK_TRAIN])
         return MASK_TRAIN;
     place -= group->size[MASK_TRAIN];
@@ -230,14 +233,11 @@ static int write_masks(struct mask_splitter *s, uint64_t count, struct error *er
     for (int set = 0; set < MASK_SETS; set++)
         memset(s->masks[set], 0, (size_t)count);
     for (uint64_t i = 0; i < count; i++) {
-        if (s->options->edges) {
-            enum mask_set set = set_of(&s->groups[0], s->pairer.units[i]);
-            s->masks[set][i] = 1;
-            s->report->size[set]++;
-        } else if (s->classes[i] != SPLIT_UNLABELLED) {
-            struct split_group *group = &s->groups[s->classes[i]];
-            s->masks[set_of(group, group->passed++)][i] = 1;
-        }
+        if (s->classes[i] == SPLIT_UNLABELLED)
+            continue;
+        enum mask_set set = set_of(&s->groups[s->classes[i]], s->units[i]);
+        s->masks[set][i] = 1;
+        s->report->size[set]++;
     }
     for (uint32_t set = 0; rv == 0 && set < MASK_SETS; set++)
         rv = raw_amend_rows(s->amend, set, count, s->masks[set], error);
@@ -251,14 +251,19 @@ static int splitter_pass(struct mask_splitter *s, const char *phase,
 {
     const struct mask_split_options *options = s->options;
     int rv = 0;
-    s->pairer.num_units = 0;
     s->pairer.alone = false;
+    for (uint32_t g = 0; g < s->num_groups; g++)
+        s->groups[g].count = 0;
     for (uint64_t done = 0; rv == 0 && done < s->num_rows;) {
         uint64_t left = s->num_rows - done;
-        uint64_t count = left < SPLIT_NODES_AT_ONCE ? left : SPLIT_NODES_AT_ONCE;
+        uint64_t count = left < SPLIT_ROWS_AT_ONCE ? left : SPLIT_ROWS_AT_ONCE;
         if (cancel_asked(options->cancel))
             return error_set(error, TR_ECANCELED, "split: interrupted; nothing was added");
         rv = read_classes(s, done, count, error);
+        if (rv == 0)
+            rv = make_groups(s, count, error);
+        if (rv == 0)
+            rv = read_units(s, done, count, error);
         if (rv == 0)
             rv = piece(s, count, error);
         done += count;
@@ -268,7 +273,7 @@ static int splitter_pass(struct mask_splitter *s, const char *phase,
     return rv;
 }
 
-/* How many of each group go where, and in which order its nodes are. */
+/* How many units of each group go where, and in which order they are. */
 static void plan_groups(struct mask_splitter *s)
 {
     struct mask_split_report *report = s->report;
@@ -283,8 +288,6 @@ static void plan_groups(struct mask_splitter *s)
             continue;
         mask_split_sizes(group->count, s->options->share, group->size);
         bijection_init(&group->order, group->count, key_node(base, g));
-        for (int i = 0; i < MASK_SETS; i++)
-            report->size[i] += s->options->edges ? 0 : group->size[i]; /* as they are written */
         if (s->options->by_class) {
             report->num_classes++;
             report->num_without_train += group->size[MASK_TRAIN] == 0;
@@ -296,14 +299,16 @@ static int splitter_prepare(struct mask_splitter *s, struct error *error)
 {
     static const char *const NAMES[] = { "train_mask", "val_mask", "test_mask" };
     bool edges = s->options->edges;
-    int rv = edges ? raw_amend_find_etype(s->amend, s->options->etype, &s->report->etype, error)
-                   : raw_amend_find_ntype(s->amend, s->options->ntype, &s->report->ntype, error);
-    const struct amend_rows_of of = { edges, edges ? s->report->etype : s->report->ntype };
-    if (rv == 0 && s->options->by_class)
+    int rv = raw_amend_find_type(s->amend, edges, edges ? s->options->etype : s->options->ntype,
+                                 &s->of, error);
+    if (rv != 0)
+        return rv;
+    *(edges ? &s->report->etype : &s->report->ntype) = s->of.type;
+    if (s->options->by_class)
         rv = find_labels(s, error);
     for (int i = 0; rv == 0 && i < MASK_SETS; i++) {
         uint32_t table;
-        rv = raw_amend_add_table(s->amend, of, NAMES[i], s->options->replace, TR_U8, 0, &table,
+        rv = raw_amend_add_table(s->amend, s->of, NAMES[i], s->options->replace, TR_U8, 0, &table,
                                  error);
         /* write_masks() takes a set's number for its table's. */
         assert(rv != 0 || table == (uint32_t)i);
@@ -311,28 +316,25 @@ static int splitter_prepare(struct mask_splitter *s, struct error *error)
     if (rv != 0)
         return rv;
     if (edges)
-        s->num_rows = s->report->num_edges = s->graph->num_edges[of.type];
+        s->num_rows = s->report->num_edges = s->graph->num_edges[s->of.type];
     else
-        s->num_rows = s->report->num_nodes = s->graph->num_nodes[of.type];
+        s->num_rows = s->report->num_nodes = s->graph->num_nodes[s->of.type];
     if (s->options->pairs == MASK_PAIRS_HALVES && s->num_rows % 2 != 0)
         return error_set(error, TR_EINVAL,
                          "pairs: %" PRIu64 " edges have no halves; their reverses do not stand "
                          "behind them",
                          s->num_rows);
-    if (edges) {
-        s->pairer.src = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
-        s->pairer.dst = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
-        s->pairer.units = malloc(SPLIT_NODES_AT_ONCE * sizeof(uint64_t));
-        if (s->pairer.src == NULL || s->pairer.dst == NULL || s->pairer.units == NULL)
-            return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " edges", s->num_rows);
-    }
-    s->rows = malloc(SPLIT_NODES_AT_ONCE * sizeof(int64_t));
-    s->classes = malloc(SPLIT_NODES_AT_ONCE * sizeof *s->classes);
+    s->pairer.src = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.src);
+    s->pairer.dst = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.dst);
+    s->units = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->units);
+    s->rows = malloc(SPLIT_ROWS_AT_ONCE * sizeof(int64_t));
+    s->classes = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->classes);
     for (int i = 0; i < MASK_SETS; i++)
-        s->masks[i] = malloc(SPLIT_NODES_AT_ONCE);
-    if (s->rows == NULL || s->classes == NULL || s->masks[0] == NULL || s->masks[1] == NULL ||
-        s->masks[2] == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " nodes", s->num_rows);
+        s->masks[i] = malloc(SPLIT_ROWS_AT_ONCE);
+    if (s->pairer.src == NULL || s->pairer.dst == NULL || s->units == NULL || s->rows == NULL ||
+        s->classes == NULL || s->masks[0] == NULL || s->masks[1] == NULL || s->masks[2] == NULL)
+        return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " %s", s->num_rows,
+                         edges ? "edges" : "nodes");
     return 0;
 }
 
@@ -341,20 +343,17 @@ static int splitter_run(struct mask_splitter *s, struct error *error)
     bool edges = s->options->edges;
     int rv = splitter_prepare(s, error);
     if (rv == 0)
-        rv = splitter_pass(s, edges ? "counting edges" : "counting nodes", count_classes, error);
-    if (rv == 0 && edges && s->num_rows == 0)
-        rv = error_set(error, TR_EINVAL, "edge type '%s' has no edge, so there is nothing to split",
-                       s->graph->types.etypes[s->report->etype].name);
-    if (rv == 0 && edges)
-        rv = splitter_grow(s, 1, error);
-    if (rv == 0 && edges)
-        s->groups[0].count = s->pairer.num_units;
-    if (rv == 0 && !edges && s->report->num_nodes == s->report->num_unlabelled)
-        rv = error_set(error, TR_EINVAL, "node type '%s' has no %s, so there is nothing to split",
-                       s->graph->types.ntypes[s->report->ntype],
-                       s->num_rows == 0 ? "node" : "node with a label");
+        rv = splitter_pass(s, edges ? "counting edges" : "counting nodes", count_unlabelled, error);
     if (rv != 0)
         return rv;
+    if (s->num_rows == s->report->num_unlabelled)
+        return error_set(error, TR_EINVAL, "%s type '%s' has no %s, so there is nothing to split",
+                         edges ? "edge" : "node",
+                         edges ? s->graph->types.etypes[s->of.type].name
+                               : s->graph->types.ntypes[s->of.type],
+                         edges              ? "edge"
+                         : s->num_rows == 0 ? "node"
+                                            : "node with a label");
     plan_groups(s);
     return splitter_pass(s, edges ? "writing masks of edges" : "writing masks", write_masks, error);
 }
@@ -379,7 +378,7 @@ int mask_split(const char *path, const struct mask_split_options *options,
         free(s.masks[i]);
     free(s.pairer.src);
     free(s.pairer.dst);
-    free(s.pairer.units);
+    free(s.units);
     free(s.groups);
     free(s.classes);
     free(s.rows);

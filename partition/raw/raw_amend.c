@@ -123,64 +123,7 @@ struct raw_graph *raw_amend_graph(struct raw_amend *amend)
     return amend->graph;
 }
 
-static const char *list_ntypes(const struct graph_types *types, char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = '\0';
-    for (uint32_t t = 0; t < types->num_ntypes && length < size; t++)
-        length += (size_t)snprintf(text + length, size - length, "%s'%s'", t > 0 ? ", " : "",
-                                   types->ntypes[t]);
-    return text;
-}
-
-int raw_amend_find_ntype(struct raw_amend *amend, const char *name, uint32_t *ntype,
-                         struct error *error)
-{
-    const struct graph_types *types = &amend->graph->types;
-    char names[400];
-    int found = name != NULL ? graph_types_find_ntype(types, name) : 0;
-    if (name != NULL && found < 0)
-        return error_set(error, TR_ENOENT, "%s: ntype '%s': there is no such node type; it has %s",
-                         amend->path, name, list_ntypes(types, names, sizeof names));
-    if (name == NULL && types->num_ntypes != 1)
-        return error_set(error, TR_EINVAL,
-                         "%s: has %u node types; say by ntype which one is meant: %s", amend->path,
-                         types->num_ntypes, list_ntypes(types, names, sizeof names));
-    *ntype = (uint32_t)found;
-    return 0;
-}
-
-static const char *list_etypes(const struct graph_types *types, char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = '\0';
-    for (uint32_t e = 0; e < types->num_etypes && length < size; e++) {
-        char name[AMEND_NAME_MAX];
-        graph_types_canonical(types, e, name, sizeof name);
-        length += (size_t)snprintf(text + length, size - length, "%s'%s'", e > 0 ? ", " : "", name);
-    }
-    return text;
-}
-
-int raw_amend_find_etype(struct raw_amend *amend, const char *name, uint32_t *etype,
-                         struct error *error)
-{
-    const struct graph_types *types = &amend->graph->types;
-    char names[400];
-    int found = name != NULL ? graph_types_find_etype(types, name) : 0;
-    if (name != NULL && found < 0)
-        return error_set(error, TR_ENOENT,
-                         "%s: etype '%s': there is no one such edge type; it has %s", amend->path,
-                         name, list_etypes(types, names, sizeof names));
-    if (name == NULL && types->num_etypes != 1)
-        return error_set(error, TR_EINVAL,
-                         "%s: has %u edge types; say by etype which one is meant: %s", amend->path,
-                         types->num_etypes, list_etypes(types, names, sizeof names));
-    *etype = (uint32_t)found;
-    return 0;
-}
-
-/* The folder below the graph's that a type's tables lie in, and the key of the type there. */
+/* The type's name, as metadata.json has it. */
 static void name_type(const struct raw_amend *amend, struct amend_rows_of of, char *text,
                       size_t size)
 {
@@ -190,6 +133,43 @@ static void name_type(const struct raw_amend *amend, struct amend_rows_of of, ch
         snprintf(text, size, "%s", amend->graph->types.ntypes[of.type]);
 }
 
+static const char *list_types(const struct raw_amend *amend, bool edges, char *text, size_t size)
+{
+    const struct graph_types *types = &amend->graph->types;
+    const uint32_t count = edges ? types->num_etypes : types->num_ntypes;
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && length < size; i++) {
+        char name[AMEND_NAME_MAX];
+        name_type(amend, (struct amend_rows_of){ edges, i }, name, sizeof name);
+        length += (size_t)snprintf(text + length, size - length, "%s'%s'", i > 0 ? ", " : "", name);
+    }
+    return text;
+}
+
+int raw_amend_find_type(struct raw_amend *amend, bool edges, const char *name,
+                        struct amend_rows_of *of, struct error *error)
+{
+    const struct graph_types *types = &amend->graph->types;
+    const char *option = edges ? "etype" : "ntype", *kind = edges ? "edge" : "node";
+    const uint32_t count = edges ? types->num_etypes : types->num_ntypes;
+    char names[400];
+    int found = name == NULL ? 0
+                : edges      ? graph_types_find_etype(types, name)
+                             : graph_types_find_ntype(types, name);
+    if (found < 0)
+        return error_set(error, TR_ENOENT, "%s: %s '%s': there is no %s %s type; it has %s",
+                         amend->path, option, name, edges ? "one such" : "such", kind,
+                         list_types(amend, edges, names, sizeof names));
+    if (name == NULL && count != 1)
+        return error_set(error, TR_EINVAL, "%s: has %u %s types; say by %s which one is meant: %s",
+                         amend->path, count, kind, option,
+                         list_types(amend, edges, names, sizeof names));
+    *of = (struct amend_rows_of){ edges, (uint32_t)found };
+    return 0;
+}
+
+/* The folder below the graph's that the type's tables lie in. */
 static void name_folder(const struct raw_amend *amend, struct amend_rows_of of, char *text,
                         size_t size)
 {

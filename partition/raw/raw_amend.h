@@ -27,21 +27,17 @@ int raw_amend_open(const char *path, struct files *files, const struct cancel *c
 /* The graph as it was before; the amendment's. */
 struct raw_graph *raw_amend_graph(struct raw_amend *amend);
 
-/* The node type of that name; NULL: the only one that there is. TR_ENOENT and TR_EINVAL name the
- * types. */
-int raw_amend_find_ntype(struct raw_amend *amend, const char *name, uint32_t *ntype,
-                         struct error *error);
-
-/* The same of edge types, whose names are "source:edge:destination", or the middle of that where one
- * type has it. */
-int raw_amend_find_etype(struct raw_amend *amend, const char *name, uint32_t *etype,
-                         struct error *error);
-
 /* What a table has rows of: the nodes of a type, or its edges. */
 struct amend_rows_of {
     bool edges;
     uint32_t type;
 };
+
+/* The node type of that name, or the edge type, whose name is "source:edge:destination", or the middle
+ * of that where one type has it; NULL: the only one that there is. TR_ENOENT and TR_EINVAL name the
+ * types. */
+int raw_amend_find_type(struct raw_amend *amend, bool edges, const char *name,
+                        struct amend_rows_of *of, struct error *error);
 
 /* A table of `width` elements a row (0: one, and rows have no dimension); its number is *table.
  * TR_EEXIST: the type has one of that name, unless replace. */

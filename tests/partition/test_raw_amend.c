@@ -301,7 +301,7 @@ static void other_forms_are_refused_by_name(void **state)
     struct scratch *scratch = *state;
     struct error error = { 0 };
     struct raw_amend *amend;
-    uint32_t ntype;
+    struct amend_rows_of of;
     put_text(scratch, "edges.csv", "0,1\n");
     assert_int_equal(raw_amend_open(at(scratch, "edges.csv"), NULL, NULL, &amend, &error),
                      TR_EUNSUPPORTED);
@@ -310,9 +310,9 @@ static void other_forms_are_refused_by_name(void **state)
     assert_says(&error, TR_ENOENT, "nowhere");
     make_graph(scratch);
     assert_int_equal(raw_amend_open(at(scratch, "g"), NULL, NULL, &amend, &error), 0);
-    assert_int_equal(raw_amend_find_ntype(amend, "user", &ntype, &error), TR_ENOENT);
+    assert_int_equal(raw_amend_find_type(amend, false, "user", &of, &error), TR_ENOENT);
     assert_says(&error, TR_ENOENT, "ntype 'user': there is no such node type; it has '_N'");
-    assert_int_equal(raw_amend_find_ntype(amend, NULL, &ntype, &error), 0);
+    assert_int_equal(raw_amend_find_type(amend, false, NULL, &of, &error), 0);
     raw_amend_abort(amend);
 }
 
