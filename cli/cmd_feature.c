@@ -95,7 +95,7 @@ static int print_feature(const char *path, const struct feature_values *values,
                          const struct tr_feature_report *made, struct tr_error *error)
 {
     struct report report;
-    int rv = raw_report_added(&report, path, made->ntype, values->json, error);
+    int rv = raw_report_added(&report, path, false, made->ntype, values->json, error);
     if (rv != 0)
         return rv;
     report_text(&report, "feature", "feature", values->name);

@@ -165,8 +165,8 @@ static int print_split(const char *path, const struct split_values *values,
 {
     struct report report;
     bool edges = values->edges != NULL;
-    int rv = edges ? raw_report_added_to_edges(&report, path, made->etype, values->json, error)
-                   : raw_report_added(&report, path, made->ntype, values->json, error);
+    int rv = raw_report_added(&report, path, edges, edges ? made->etype : made->ntype, values->json,
+                              error);
     if (rv != 0)
         return rv;
     if (edges)

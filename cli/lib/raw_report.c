@@ -137,38 +137,24 @@ int raw_report_make(const struct invocation *invocation, const struct raw_report
     return rv != 0 ? fail(invocation, &error) : EXIT_DONE;
 }
 
-int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,
+int raw_report_added(struct report *report, const char *path, bool edges, uint32_t type, bool json,
                      struct tr_error *error)
 {
-    struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
+    struct tr_ntype_info ntype = TR_NTYPE_INFO_INIT;
+    struct tr_etype_info etype = TR_ETYPE_INFO_INIT;
     struct tr_raw *raw;
     int rv = tr_raw_open(path, NULL, &raw, error);
     if (rv != 0)
         return rv;
-    rv = tr_raw_ntype(raw, ntype, &type, error);
+    rv = edges ? tr_raw_etype(raw, type, &etype, error) : tr_raw_ntype(raw, type, &ntype, error);
     if (rv == 0) {
         report_init(report, json);
         report_text(report, "raw", "raw graph", path);
         /* The type's name is the graph's. */
-        report_text(report, "type", "node type", type.name);
-    }
-    tr_raw_close(raw);
-    return rv;
-}
-
-int raw_report_added_to_edges(struct report *report, const char *path, uint32_t etype, bool json,
-                              struct tr_error *error)
-{
-    struct tr_etype_info type = TR_ETYPE_INFO_INIT;
-    struct tr_raw *raw;
-    int rv = tr_raw_open(path, NULL, &raw, error);
-    if (rv != 0)
-        return rv;
-    rv = tr_raw_etype(raw, etype, &type, error);
-    if (rv == 0) {
-        report_init(report, json);
-        report_text(report, "raw", "raw graph", path);
-        report_text(report, "edge_type", "edge type", type.name);
+        if (edges)
+            report_text(report, "edge_type", "edge type", etype.name);
+        else
+            report_text(report, "type", "node type", ntype.name);
     }
     tr_raw_close(raw);
     return rv;

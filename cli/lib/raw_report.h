@@ -38,12 +38,9 @@ int raw_report_next(struct report *report, const char *path, struct tr_error *er
  * lacks those; false: there is no such command, or no raw graph. */
 bool raw_report_mend(struct report *report, const char *path);
 
-/* Begins the report of what was added to the raw graph at `path`: its folder, and the name of node
- * type `ntype`. */
-int raw_report_added(struct report *report, const char *path, uint32_t ntype, bool json,
+/* Begins the report of what was added to the raw graph at `path`: its folder, and the name of the node
+ * type, or edge type, of that number. */
+int raw_report_added(struct report *report, const char *path, bool edges, uint32_t type, bool json,
                      struct tr_error *error);
-/* The same of an edge type. */
-int raw_report_added_to_edges(struct report *report, const char *path, uint32_t etype, bool json,
-                              struct tr_error *error);
 
 #endif
