@@ -21,17 +21,11 @@ static void find_rows(const struct csc *csc, const uint32_t *positions, uint32_t
     }
 }
 
-static uint64_t source_of(const struct csc *csc, uint32_t position)
-{
-    uint32_t column = csc->indices[position];
-    return csc->column_global == NULL ? column : csc->column_global[column];
-}
-
 void edge_sources_read(const struct edge_ends *from, const uint32_t *positions, uint64_t n,
                        const uint32_t *places, uint64_t *sources)
 {
     for (uint64_t i = 0; i < n; i++)
-        sources[places == NULL ? i : places[i]] = source_of(from->csc, positions[i]);
+        sources[places == NULL ? i : places[i]] = csc_source(from->csc, positions[i]);
 }
 
 void edge_ends_read(const struct edge_ends *from, const uint32_t *positions, uint64_t n,
@@ -46,7 +40,7 @@ void edge_ends_read(const struct edge_ends *from, const uint32_t *positions, uin
         find_rows(csc, positions + first, some, rows);
         for (uint32_t i = 0; i < some; i++) {
             uint64_t *to = ends + 2 * (places == NULL ? first + i : places[first + i]);
-            to[0] = source_of(csc, positions[first + i]);
+            to[0] = csc_source(csc, positions[first + i]);
             to[1] = from->first_destination + rows[i];
         }
     }

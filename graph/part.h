@@ -37,6 +37,13 @@ struct csc {
     uint64_t first_edge; /* per-type global edge ID of position 0; the rest are implicit */
 };
 
+/* The source of the edge at a position: a per-type global ID. */
+static inline uint64_t csc_source(const struct csc *csc, uint64_t position)
+{
+    uint32_t column = csc->indices[position];
+    return csc->column_global == NULL ? column : csc->column_global[column];
+}
+
 /* How the rows of a table are kept. Readers get dense rows, whatever the form. */
 enum table_form {
     TABLE_DENSE, /* row-major */

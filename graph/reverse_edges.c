@@ -8,7 +8,7 @@ uint64_t reverse_candidate(uint32_t rule, uint64_t original, uint64_t num_edges,
     case REVERSE_SAME:
         return original;
     case REVERSE_HALVES:
-        /* Of an odd number the last edge has no other half. */
+        /* Where the number of edges is odd, the last one has no counterpart. */
         return original < half       ? original + half
                : original < 2 * half ? original - half
                                      : REVERSE_NO_EDGE;
@@ -22,12 +22,6 @@ uint64_t reverse_candidate(uint32_t rule, uint64_t original, uint64_t num_edges,
 bool reverse_edges_are_known(const struct edge_part *edges)
 {
     return edges->original_edge_ids != NULL || edges->csc.num_edges == 0;
-}
-
-static uint64_t source_at(const struct csc *csc, uint64_t position)
-{
-    uint32_t column = csc->indices[position];
-    return csc->column_global == NULL ? column : csc->column_global[column];
 }
 
 uint64_t reverse_edge_find(const struct edge_part *edges, const struct reverse_question *asked)
@@ -47,6 +41,6 @@ uint64_t reverse_edge_find(const struct edge_part *edges, const struct reverse_q
     /* The IDs lie in a file that nobody checked: whatever stands there, no edge but the wanted one
      * is taken for it. */
     bool found = low < end && edges->original_edge_ids[low] == asked->original &&
-                 source_at(csc, low) == asked->source;
+                 csc_source(csc, low) == asked->source;
     return found ? csc->first_edge + low : REVERSE_NO_EDGE;
 }
