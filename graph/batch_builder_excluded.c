@@ -35,7 +35,7 @@ static void merge_runs(struct batch_builder_excluded *excluded)
     uint64_t *piece = ids + count + more;
     runs[last - 1] += more;
     excluded->num_runs--;
-    if (count == 0 || more == 0 || ids[count - 1] <= ids[count])
+    if (ids[count - 1] <= ids[count])
         return;
     memcpy(piece, ids + count, more * sizeof *ids);
     /* From the end on: what was there moves up before its place is taken. */
@@ -45,7 +45,7 @@ static void merge_runs(struct batch_builder_excluded *excluded)
     }
 }
 
-/* Puts a piece of `more` IDs, which lie behind the others, in order, as a run of its own. Runs of
+/* Puts a piece of `more` IDs, at least one, which lie behind the others, in order, as a run of its own. Runs of
  * about one length are merged, so that each ID is moved once for each doubling of a run: k pieces in
  * no order take log k times what one takes, and those of a list in order, each of which goes on where
  * the last run ends, their own time alone. No turn takes more than a sort of its piece and one pass
@@ -57,7 +57,7 @@ static void add_run(struct batch_builder_excluded *excluded, uint64_t more)
     if (!is_ordered(ids, more))
         qsort(ids, more, sizeof *ids, compare_ids);
     excluded->count += more;
-    if (excluded->num_runs > 0 && more > 0 && ids[-1] <= ids[0]) {
+    if (excluded->num_runs > 0 && ids[-1] <= ids[0]) {
         runs[excluded->num_runs - 1] += more;
     } else {
         assert(excluded->num_runs < BATCH_BUILDER_RUNS_MAX);
@@ -91,11 +91,10 @@ int batch_builder_exclude(struct batch_builder *builder, uint32_t etype, const u
         return error_set(error, TR_ENOMEM,
                          "batch %" PRIu64 ": no memory to leave out %" PRIu64 " edges of type %s",
                          builder->key.batch, excluded->count + count, name);
-    if (count > 0)
-        memcpy((uint64_t *)excluded->ids.data + excluded->count, edge_ids,
-               count * sizeof *edge_ids);
-    if (count > 0)
-        add_run(excluded, count);
+    if (count == 0)
+        return 0;
+    memcpy((uint64_t *)excluded->ids.data + excluded->count, edge_ids, count * sizeof *edge_ids);
+    add_run(excluded, count);
     return 0;
 }
 
