@@ -168,7 +168,7 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         drawn = rule is not None and self._is_made_in_library(
             graph_sampler, negative_sampler, options
         )
-        if reverse_eids is not None and isinstance(reverse_eids, str) and not drawn:
+        if isinstance(reverse_eids, str) and not drawn:
             raise errors.Unsupported(
                 f"reverse_eids={reverse_eids!r}: the library does not make these batches; give the "
                 "reverse of each edge by its ID"
