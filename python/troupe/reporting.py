@@ -31,8 +31,9 @@ def report(
     ----------
     runs : a folder of a run, or several (32 at most), which are compared.
     out : the page, which appears whole or not at all; an earlier report there is replaced.
-    classes : files of `troupe.training.Predictions.write_by_class`, or of ``troupe infer --by-class
-        --json``; a file by-class.json in the folder of a run is read without being named.
+    classes : files of `troupe.training.Predictions.write_by_class`, or of
+        ``troupe infer --by-class --json``; a file by-class.json in the folder of a run is read
+        without being named.
     progress : called about ten times a second; True: a bar.
 
     Returns

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import troupe
 import turns
+
+import troupe
 from troupe.binding import FOREVER, ffi, lib
 
 
