@@ -5,6 +5,11 @@
 . "${srcdir:-.}/tests/soak/jobs.sh"
 
 points=$("$TROUPE" simulate --failpoints | cut -d ' ' -f 1)
+if [ -z "$points" ]; then
+    expect "the program names its fail-points" false
+    finish
+    exit
+fi
 num_points=$(printf '%s\n' "$points" | wc -l)
 point_of() { printf '%s\n' "$points" | sed -n "$(($1 % num_points + 1))p"; }
 if ! TROUPE_FAILPOINT=nothing "$TROUPE" train "$work/g/toy.json" --run "$work/probe" $learning 2>&1 |
