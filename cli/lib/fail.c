@@ -34,7 +34,8 @@ static const struct option_spec *find_option(const struct option_spec *options, 
             *bytes = match_name(spec->name, at);
         else
             *bytes = strncmp(at, spec->field, strlen(spec->field)) == 0 ? strlen(spec->field) : 0;
-        if (*bytes > 0 && !is_of_a_word(before) && !is_of_a_word(at[*bytes]))
+        /* What stands in single quotes is a word of the user's. */
+        if (*bytes > 0 && before != '\'' && !is_of_a_word(before) && !is_of_a_word(at[*bytes]))
             return spec;
     }
     return NULL;

@@ -14,7 +14,7 @@
 int fail(const struct invocation *invocation, const struct tr_error *error);
 
 /* Prints a message of the library on the standard error, without a line's end: where it names a
- * field of a struct, the option that fills it. */
+ * field of a struct, the option that fills it, unless single quotes say that it is a user's word. */
 void fail_print(const char *message, const struct option_spec *options);
 
 /* As fail, and points at --help; returns EXIT_USAGE. */

@@ -12,9 +12,21 @@
 #define RUNTIME_BASE_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "runtime/base/error.h"
+
+/* Bytes of what json_fault_text() says, with its end. */
+#define JSON_FAULT_MAX 160
+
+/* What is wrong with a text that jansson refused with `why`, in words that name no flag of jansson;
+ * those are `words`, or constant. */
+const char *json_fault_text(const json_error_t *why, const char *text, size_t size,
+                            char words[JSON_FAULT_MAX]);
+
+/* Whether the text is no JSON at all, or no whole one. */
+bool json_fault_is_syntax(const json_error_t *why);
 
 /* Parses a text that was read from `place`, with jansson's JSON_ flags, into *root (json_decref
  * it). TR_EFORMAT: what stands where, which may be a lack of memory too; TR_ENOMEM. *root is NULL

@@ -27,8 +27,22 @@ static void a_document_is_an_object(void **state)
         const char *text, *said;
     } cases[] = {
         { "[1]", "x.json: the document must be an object, not an array" },
-        { "{\"a\": 1,\n \"a\": 2}", "x.json: line 2, column 4: duplicate object key near '\"a\"'; "
+        { "{\"a\": 1,\n \"a\": 2}", "x.json: line 2, column 4: the key 'a' is there twice; "
                                     "correct the JSON" },
+        { "{\"a\\\"b\": 1, \"a\\\"b\": 2}", "x.json: line 1, column 18: the key 'a\\\"b' is there "
+                                            "twice; correct the JSON" },
+        { "{\"\": 1, \"\": 2}", "x.json: line 1, column 10: the key '' is there twice; correct the "
+                                "JSON" },
+        { "{\"a\": \"b\\u0000c\"}",
+          "x.json: line 1, column 16: \\u0000 stands for the character NUL, "
+          "which no text may have; correct the JSON" },
+        { "{\"a\": 1e999}", "x.json: line 1, column 11: a number is too large: whole ones have 64 "
+                            "bits, others are below 1.8e308; correct the JSON" },
+        { "{\"a\": \"\351\"}",
+          "x.json: line 1, column 7: it has bytes that are not UTF-8 (iconv -f "
+          "LATIN1 -t UTF-8 converts them); correct the JSON" },
+        { "{} x", "x.json: line 1, column 4: something stands behind the end of the value; correct "
+                  "the JSON" },
         { "{\"a\": }", "x.json: line 1, column 7: unexpected token near '}'; correct the JSON" },
     };
     (void)state;
