@@ -49,6 +49,7 @@ static const struct option_spec KEYS_OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = AT(out),
       .metavar = "DIR",
+      .made = true,
       .required = true,
       .help = "the folder of the keys; keys that are there are kept" },
     { .name = "days",

@@ -80,6 +80,7 @@ struct generate_values {
           .kind = OPTION_TEXT,                                                             \
           .offset = AT(out),                                                               \
           .metavar = "RAW",                                                                \
+          .made = true,                                                                    \
           .required = true,                                                                \
           .help = "the folder to make" },                                                  \
         { .name = "replace",                                                               \

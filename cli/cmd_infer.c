@@ -59,11 +59,13 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = AT(out),
       .metavar = "FILE",
+      .made = true,
       .help = "write the class of each node here (.csv, .jsonl), or the outputs (.npy)" },
     { .name = "embeddings",
       .kind = OPTION_TEXT,
       .offset = AT(embeddings),
       .metavar = "FILE.npy",
+      .made = true,
       .help = "write the rows of the last hidden layer here" },
     { .name = "by-class",
       .kind = OPTION_FLAG,
@@ -288,19 +290,22 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
 
 /* Before anything is computed: a name that says another format would have outputs in it that no
  * reader of that format takes. */
-static int check_ending(const char *option, const char *path, const char *formats,
-                        struct tr_error *error)
+static int check_ending(const char *option, const char *path, bool rows, struct tr_error *error)
 {
-    static const char *const others[] = { ".json", ".txt",  ".tsv", ".parquet", ".arrow", ".npz",
-                                          ".gz",   ".bz2",  ".xz",  ".zst",     ".zip",   ".xlsx",
-                                          ".html", ".hdf5", ".h5",  ".pt",      ".pkl" };
+    /* The first two are formats of predictions, of which rows have none. */
+    static const char *const others[] = { ".csv",     ".jsonl", ".json", ".txt",  ".tsv",
+                                          ".parquet", ".arrow", ".npz",  ".gz",   ".bz2",
+                                          ".xz",      ".zst",   ".zip",  ".xlsx", ".html",
+                                          ".hdf5",    ".h5",    ".pt",   ".pkl" };
+    const char *formats = rows ? ".npy" : ".csv, .jsonl or .npy";
     const char *ending = path != NULL ? strrchr(path, '.') : NULL;
-    for (size_t i = 0; ending != NULL && i < sizeof others / sizeof *others; i++) {
+    for (size_t i = rows ? 0 : 2; ending != NULL && i < sizeof others / sizeof *others; i++) {
         if (strcasecmp(ending, others[i]) == 0)
             return tr_error_set(error, TR_EINVAL,
-                                "%s %s: files that end with %s are not written; give a name that "
+                                "%s %s: files that end with %s are not written%s; give a name that "
                                 "ends with %s",
-                                option, path, ending, formats);
+                                option, path, ending, rows && i < 2 ? " by this option" : "",
+                                formats);
     }
     return 0;
 }
@@ -347,9 +352,9 @@ static int check_ways(const struct infer_values *values, struct tr_error *error)
 
 static int check_names(const struct infer_values *values, struct tr_error *error)
 {
-    int rv = check_ending("--out", values->out, ".csv, .jsonl or .npy", error);
+    int rv = check_ending("--out", values->out, false, error);
     if (rv == 0)
-        rv = check_ending("--embeddings", values->embeddings, ".npy", error);
+        rv = check_ending("--embeddings", values->embeddings, true, error);
     if (rv == 0 && values->out != NULL && values->embeddings != NULL &&
         strcmp(values->out, values->embeddings) == 0)
         rv = tr_error_set(error, TR_EINVAL,
@@ -359,17 +364,24 @@ static int check_names(const struct infer_values *values, struct tr_error *error
     return rv;
 }
 
-/* Outputs take the place of older outputs, and of no other file: a table of nodes or the model is
- * soon named by mistake. */
+/* Before anything is computed. Outputs take the place of older outputs, and of nothing else: a table
+ * of nodes or the model is soon named by mistake. */
 static int check_replaced(const char *option, const char *path, struct tr_error *error)
 {
     static const char *const heads[] = { "\x93NUMPY", "node,class,probability", "node,probability_",
                                          "{\"node\":" };
     char head[32] = "";
     struct stat facts;
-    /* What is no file, and what there is no file of yet, is judged where it is written. */
-    if (path == NULL || stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+    if (path == NULL || lstat(path, &facts) != 0)
         return 0;
+    if (S_ISDIR(facts.st_mode))
+        return tr_error_set(error, TR_EINVAL, "%s %s: is a folder; name a file in it", option,
+                            path);
+    if (!S_ISREG(facts.st_mode))
+        return tr_error_set(error, TR_EINVAL,
+                            "%s %s: is a device, a pipe or a link, which a new file would replace; "
+                            "name a plain file",
+                            option, path);
     FILE *file = fopen(path, "rbe");
     if (file == NULL)
         return tr_error_set(error, TR_EIO, "%s %s: cannot open the file that is there: %s", option,

@@ -56,6 +56,7 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = AT(out),
       .metavar = "DIR",
+      .made = true,
       .required = true,
       .help = "the directory to make" },
     { .name = "method",

@@ -24,6 +24,7 @@ static const struct option_spec OPTIONS[] = {
       .kind = OPTION_TEXT,
       .offset = AT(out),
       .metavar = "FILE.html",
+      .made = true,
       .required = true,
       .help = "write the page here" },
     { .name = "classes",

@@ -142,6 +142,12 @@ int option_value_set(const struct option_spec *spec, void *values, const char *t
     case OPTION_TEXT:
         if (text[0] == '\0' && !spec->empty)
             return tr_error_set(error, TR_EINVAL, "--%s: must not be empty", spec->name);
+        /* Elsewhere a dash stands for the standard output, which has the report here. */
+        if (spec->made && strcmp(text, "-") == 0)
+            return tr_error_set(error, TR_EINVAL,
+                                "--%s -: nothing but the report goes to the standard output; give "
+                                "a name, or ./- for one that is a dash",
+                                spec->name);
         *(const char **)field = text;
         return 0;
     case OPTION_COUNT:

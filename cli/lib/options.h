@@ -62,6 +62,7 @@ struct option_spec {
     bool required;
     bool optional;     /* COUNT, REAL: OPTION_NOT_GIVEN, not 0, where it is not given */
     bool empty;        /* TEXT: "" is a value too */
+    bool made;         /* TEXT: a file or folder that is made; - is refused */
     const char *twice; /* what to do where somebody gives it twice; NULL: give it once */
     double min;        /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;

@@ -130,8 +130,10 @@ int files_check_output(struct files *files, const char *path, struct error *erro
 {
     struct file_facts facts;
     /* What cannot be looked at is refused where it is written. */
-    if (files->stat(files, path, &facts) < 0 || facts.is_regular || facts.is_folder)
+    if (files->stat(files, path, &facts) < 0 || facts.is_regular)
         return 0;
+    if (facts.is_folder)
+        return error_set(error, TR_EINVAL, "%s: is a folder; name a file in it", path);
     return error_set(error, TR_EINVAL,
                      "%s: is a device, a pipe or a link, which a new file would replace; name a "
                      "plain file",

@@ -93,6 +93,14 @@ expect "a name of another format is refused" \
 expect "as wrong usage" exited 2
 troupe infer "$graph" --run "$work/run" --embeddings "$work/rows.csv.gz" --quiet
 expect "also of rows" complains '--embeddings .*: files that end with .gz are not written; .* with .npy'
+troupe infer "$graph" --run "$work/run" --embeddings "$work/rows.csv" --quiet
+expect "rows have no CSV" refuses_with '--embeddings .*: files that end with .csv are not written by this option; .* with .npy'
+for option in --out --embeddings; do
+    troupe infer "$graph" --run "$work/none" $option - --quiet
+    expect "$option -: nothing is written to the standard output" refuses_with "$option -: nothing but the report goes to the standard output"
+    troupe infer "$graph" --run "$work/none" $option "$work/run" --quiet
+    expect "$option: a folder is no file, which is found at once" fails_with "$option .*/run: is a folder; name a file in it"
+done
 printf 'node,age\n0,31\n' >"$work/people.csv"
 cp "$work/people.csv" "$work/people.kept"
 troupe infer "$graph" --run "$work/run" --out "$work/people.csv" --quiet
