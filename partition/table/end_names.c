@@ -120,21 +120,23 @@ int end_names_check(const struct end_names *names, struct table_reader *reader,
 {
     const uint32_t columns[] = { roles->source, roles->target };
     const uint64_t *times = names->times;
+    char shown[COLUMN_SHOWN];
     if (rows == 0)
         return 0;
     for (int end = 0; end < 2; end++) {
         if (times[end] == rows && times[!end] == 0)
             return error_set(reader->text.error, TR_EFORMAT,
-                             "%s: column %u holds what looks like times, no names of nodes; name "
+                             "%s: %s holds what looks like times, no names of nodes; name "
                              "the columns of the ends by \"source\" and \"target\"",
-                             reader->text.path, columns[end]);
+                             reader->text.path,
+                             table_reader_show_column(reader, columns[end], shown));
         if (names->lists[end] * ROWS_A_LIST >= rows &&
             names->lists[end] + names->wholes[end] == rows && names->wholes[!end] == rows) {
             reader->line = names->list_lines[end];
             return table_reader_fail(reader, TR_EFORMAT,
-                                     "column %u holds several IDs; write a row for each edge, as "
+                                     "%s holds several IDs; write a row for each edge, as "
                                      "pandas does by str.split() and explode()",
-                                     columns[end]);
+                                     table_reader_show_column(reader, columns[end], shown));
         }
     }
     for (int end = 0; end < 2; end++) {
@@ -142,10 +144,11 @@ int end_names_check(const struct end_names *names, struct table_reader *reader,
             continue;
         reader->line = names->fraction_lines[end];
         return table_reader_fail(reader, TR_EFORMAT,
-                                 "column %u holds numbers with a fraction, no names of nodes; name "
+                                 "%s holds numbers with a fraction, no names of nodes; name "
                                  "another by \"%s\", or write IDs as whole numbers, as pandas does "
                                  "after astype('int64')",
-                                 columns[end], end == 0 ? "source" : "target");
+                                 table_reader_show_column(reader, columns[end], shown),
+                                 end == 0 ? "source" : "target");
     }
     return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/table/id_map.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -426,6 +428,20 @@ int id_map_add(struct id_map *map, const struct id_text *texts, size_t count, ui
         done += some;
     }
     return rv;
+}
+
+const char *id_map_fault(const struct id_map *map, int rv, char text[ID_MAP_FAULT_MAX])
+{
+    if (rv != TR_ETOOBIG)
+        snprintf(text, ID_MAP_FAULT_MAX, "no memory for %" PRIu64 " names", map->count);
+    else if (map->count >= ID_MAP_MAX)
+        snprintf(text, ID_MAP_FAULT_MAX, "more than %" PRIu64 " names", ID_MAP_MAX);
+    else if (map->num_segments >= SEGMENTS_MAX)
+        snprintf(text, ID_MAP_FAULT_MAX, "names of more than %" PRIu64 " GiB in all",
+                 ID_MAP_TEXT_MAX >> 30);
+    else
+        snprintf(text, ID_MAP_FAULT_MAX, "names that were made so that their hashes are equal");
+    return text;
 }
 
 void id_map_find(const struct id_map *map, const struct id_text *texts, size_t count,

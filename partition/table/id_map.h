@@ -79,6 +79,9 @@ void id_map_fini(struct id_map *map);
  * more than ID_MAP_MAX, texts beyond ID_MAP_TEXT_MAX, or a thousand texts that were made so that
  * their hashes are equal. After a failure the map is whole, with some of them. */
 int id_map_add(struct id_map *map, const struct id_text *texts, size_t count, uint64_t *numbers);
+/* What failed where id_map_add() said so, for a message: "more than 2147483648 names". */
+#define ID_MAP_FAULT_MAX 96
+const char *id_map_fault(const struct id_map *map, int rv, char text[ID_MAP_FAULT_MAX]);
 /* numbers [count]: of the texts, ID_NONE where there is none. */
 void id_map_find(const struct id_map *map, const struct id_text *texts, size_t count,
                  uint64_t *numbers);

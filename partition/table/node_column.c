@@ -216,19 +216,22 @@ static bool is_lists(const struct node_column *column)
 
 static int decide_vectors(struct node_column *column, uint32_t i, struct table_reader *reader)
 {
+    char shown[COLUMN_SHOWN];
     if (column->width_line != 0) {
         reader->line = column->width_line;
-        return table_reader_fail(
-            reader, TR_EFORMAT,
-            "column %u has a list of %u number%s, and one of %u before; lists of "
-            "one length become features: correct it, leave the column out by "
-            "\"features\", or give numbers of features that a node has by "
-            "\"node_features\"",
-            i + 1, column->other_width, column->other_width == 1 ? "" : "s", column->width);
+        return table_reader_fail(reader, TR_EFORMAT,
+                                 "%s has a list of %u number%s, and one of %u before; lists of "
+                                 "one length become features: correct it, leave the column out by "
+                                 "\"features\", or give numbers of features that a node has by "
+                                 "\"node_features\"",
+                                 table_reader_show_column(reader, i + 1, shown),
+                                 column->other_width, column->other_width == 1 ? "" : "s",
+                                 column->width);
     }
     if (column->width == 0 || column->width > TABLE_VECTOR_MAX)
         return table_reader_fail(reader, TR_EUNSUPPORTED,
-                                 "column %u has lists of %s; leave it out by \"features\"", i + 1,
+                                 "%s has lists of %s; leave it out by \"features\"",
+                                 table_reader_show_column(reader, i + 1, shown),
                                  column->width == 0 ? "no number" : "more than 65536 numbers");
     column->role = TABLE_VECTORS;
     for (uint32_t place = 0; place < column->width; place++)
@@ -238,11 +241,11 @@ static int decide_vectors(struct node_column *column, uint32_t i, struct table_r
 
 static int fail_foreign(struct table_reader *reader, uint32_t i)
 {
-    return table_reader_fail(
-        reader, TR_EFORMAT,
-        "column %u holds bytes that are not UTF-8; convert the table (iconv -f "
-        "LATIN1 -t UTF-8), or leave the column out by \"features\"",
-        i + 1);
+    char shown[COLUMN_SHOWN];
+    return table_reader_fail(reader, TR_EFORMAT,
+                             "%s holds bytes that are not UTF-8; convert the table (iconv -f "
+                             "LATIN1 -t UTF-8), or leave the column out by \"features\"",
+                             table_reader_show_column(reader, i + 1, shown));
 }
 
 static int decide_labels(struct node_column *column, struct table_reader *reader)
@@ -277,9 +280,15 @@ static int decide_labels(struct node_column *column, struct table_reader *reader
         if (column->doubted_line == 0 || column->minus_line < column->doubted_line)
             column->doubted_line = column->minus_line;
     }
-    if (column->prose_line == 0 && column->foreign_line == 0)
+    if (column->foreign_line != 0) {
+        reader->line = column->foreign_line;
+        return table_reader_fail(reader, TR_EFORMAT,
+                                 "the label holds bytes that are not UTF-8; convert the table "
+                                 "(iconv -f LATIN1 -t UTF-8)");
+    }
+    if (column->prose_line == 0)
         return 0;
-    reader->line = column->foreign_line != 0 ? column->foreign_line : column->prose_line;
+    reader->line = column->prose_line;
     return table_reader_fail(
         reader, TR_EFORMAT,
         "the label cannot be kept as a name: names are UTF-8 without control characters, of "
@@ -289,6 +298,7 @@ static int decide_labels(struct node_column *column, struct table_reader *reader
 
 int node_column_decide(struct node_column *column, uint32_t i, struct table_reader *reader)
 {
+    char shown[COLUMN_SHOWN];
     if (column->role == TABLE_LABELS)
         return decide_labels(column, reader);
     if (column->role != TABLE_NUMBERS)
@@ -298,9 +308,9 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
     } else if (column->numbers && column->huge_line != 0) {
         reader->line = column->huge_line;
         return table_reader_fail(reader, TR_ERANGE,
-                                 "column %u: a number is too large for a feature; correct it, or "
+                                 "%s has a number that is too large for a feature; correct it, or "
                                  "leave the column out by \"features\"",
-                                 i + 1);
+                                 table_reader_show_column(reader, i + 1, shown));
     } else if (column->numbers) {
         stats_decide(&column->stats);
     } else if (is_lists(column)) {

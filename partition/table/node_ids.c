@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/table/node_ids.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "partition/table/table_values.h"
@@ -9,10 +8,10 @@
 int node_ids_flush(struct node_ids *waiting, struct table_reader *reader)
 {
     uint64_t numbers[NODE_IDS_AT_ONCE];
+    char fault[ID_MAP_FAULT_MAX];
     int rv = id_map_add(waiting->ids, waiting->names, waiting->count, numbers);
     if (rv != 0)
-        return table_reader_fail(reader, rv, "%s for %" PRIu64 " names",
-                                 rv == TR_ETOOBIG ? "no room" : "no memory", waiting->ids->count);
+        return table_reader_fail(reader, rv, "%s", id_map_fault(waiting->ids, rv, fault));
     for (uint32_t i = 0; i < waiting->count; i++) {
         if (numbers[i] == waiting->first + i)
             continue;

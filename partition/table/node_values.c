@@ -143,7 +143,12 @@ static int take_set(struct node_values *values, struct table_reader *reader, uin
         char shown[VALUE_SHOWN];
         if (length == 0)
             continue;
-        if (!is_kept_name(&name))
+        if (!value_is_utf8(&name))
+            rv = table_reader_fail(reader, TR_EFORMAT,
+                                   "the label '%s' holds bytes that are not UTF-8; convert the "
+                                   "table (iconv -f LATIN1 -t UTF-8)",
+                                   value_show(&name, shown));
+        else if (!is_kept_name(&name))
             rv = table_reader_fail(
                 reader, TR_EFORMAT,
                 "the label '%s' cannot be kept as a name: names are UTF-8 without control "
@@ -159,16 +164,17 @@ static int take_flag(const struct value_reader *values, struct table_reader *rea
                      struct node_column *column, uint32_t i, const struct table_field *field,
                      int32_t *code)
 {
-    char shown[VALUE_SHOWN];
+    char shown[VALUE_SHOWN], called[COLUMN_SHOWN];
     bool set;
     *code = NODE_NO_CODE;
     if (value_is_missing(values, field) || (field->length == 2 && memcmp(field->at, "-1", 2) == 0))
         return 0;
     if (!value_is_flag(field, &set))
         return table_reader_fail(reader, TR_EFORMAT,
-                                 "the label '%s' in column %u is neither 0 nor 1, as several "
+                                 "%s has the label '%s', which is neither 0 nor 1, as several "
                                  "columns of labels have; name one column of classes by \"labels\"",
-                                 value_show(field, shown), i + 1);
+                                 table_reader_show_column(reader, i + 1, called),
+                                 value_show(field, shown));
     column->present += set;
     *code = set;
     return 0;
@@ -226,7 +232,11 @@ static int values_flush(struct node_values *values, struct table_reader *reader,
 {
     struct table_nodes *nodes = values->nodes;
     uint64_t known = nodes->texts.count;
+    char fault[ID_MAP_FAULT_MAX];
     int rv = id_map_add(&nodes->texts, values->texts, values->count, values->numbers);
+    if (rv != 0)
+        return table_reader_fail(reader, rv, "its columns have %s",
+                                 id_map_fault(&nodes->texts, rv, fault));
     for (uint32_t t = 0; rv == 0 && t < values->count; t++) {
         struct node_column *column = &nodes->columns[values->columns[t]];
         int32_t code = (int32_t)values->numbers[t];

@@ -34,8 +34,9 @@ struct edge_reading {
     struct table_found *found;
     bool two_kinds; /* the ends' columns are called as IDs of two kinds of things */
     struct end_kinds kinds;
-    uint32_t count; /* rows that wait for their numbers */
-    /* Of the first rows: names that are numbers with a fraction, and their first lines. */
+    /* Rows that wait for their numbers: their names, the lines where they begin, and the bytes of
+     * `texts` that names take which had to be copied. */
+    uint32_t count;
     size_t texts_used;
     struct id_text names[2 * ROWS_AT_ONCE];
     uint64_t lines[ROWS_AT_ONCE];
@@ -159,19 +160,20 @@ static int edges_note_graph(struct edge_reading *reading, uint32_t row, const ui
 static int edges_flush(struct edge_reading *reading)
 {
     uint64_t numbers[2 * ROWS_AT_ONCE];
+    char fault[ID_MAP_FAULT_MAX];
     const uint32_t count = reading->count;
     bool known = reading->options->nodes != NULL &&
                  reading->options->unknown == TABLE_UNKNOWN_ERROR;
     int rv = 0;
+    /* Behind plain rows the reader counts on to the next line; what fails here is of the last row. */
+    if (count > 0)
+        reading->reader.line = reading->lines[count - 1];
     if (known)
         id_map_find(reading->ids, reading->names, 2 * (size_t)count, numbers);
     else
         rv = id_map_add(reading->ids, reading->names, 2 * (size_t)count, numbers);
-    if (rv == TR_ETOOBIG)
-        return table_reader_fail(&reading->reader, rv, "more than %" PRIu64 " names", ID_MAP_MAX);
     if (rv != 0)
-        return table_reader_fail(&reading->reader, rv, "no memory for %" PRIu64 " names",
-                                 reading->ids->count);
+        return table_reader_fail(&reading->reader, rv, "%s", id_map_fault(reading->ids, rv, fault));
     for (uint32_t row = 0; rv == 0 && row < count; row++) {
         if (known && (numbers[2 * row] == ID_NONE || numbers[2 * row + 1] == ID_NONE))
             return fail_unknown_name(reading, 2 * row + (numbers[2 * row] != ID_NONE));

@@ -72,6 +72,7 @@ static int nodes_begin(struct table_nodes *nodes, struct table_reader *reader,
     if (rv != 0)
         return rv;
     nodes->count = nodes->roles.count;
+    nodes->keys = reader->json;
     nodes->columns = calloc(nodes->count + 1, sizeof *nodes->columns);
     if (nodes->columns == NULL ||
         value_reader_init(&nodes->values, nodes->options->no_value) != 0 ||
@@ -192,10 +193,12 @@ static int take_numbers(const struct table_nodes *nodes, struct table_reader *re
     if (!node_column_numbers(column, &nodes->values, &reader->fields[i], nodes->options->missing,
                              &column->values[row_number * column->width], &too_large))
         return nodes_changed(reader);
+    char shown[COLUMN_SHOWN];
     return !too_large ? 0
                       : table_reader_fail(reader, TR_ERANGE,
-                                          "a number is too large for a feature; leave the column "
-                                          "out, or write its logarithm");
+                                          "%s has a number that is too large for a feature; leave "
+                                          "the column out, or write its logarithm",
+                                          table_reader_show_column(reader, i + 1, shown));
 }
 
 static int take_masks(struct table_nodes *nodes, struct table_reader *reader, uint64_t row_number)
@@ -285,8 +288,10 @@ static int nodes_take(struct table_nodes *nodes, struct error *error)
 }
 
 /* A column that is a feature has a value in each row, unless the rule says what stands for it. */
-static int check_missing(const struct table_nodes *nodes, struct error *error)
+static int check_missing(const struct table_nodes *nodes, const struct table_found *found,
+                         struct error *error)
 {
+    const struct table_column *columns = found->columns + (found->num_columns - nodes->count);
     for (uint32_t i = 0; i < nodes->count; i++) {
         const struct node_column *column = &nodes->columns[i];
         if (column->missing == 0 || nodes->options->missing != TABLE_MISSING_ERROR ||
@@ -294,10 +299,12 @@ static int check_missing(const struct table_nodes *nodes, struct error *error)
              column->role != TABLE_CODES))
             continue;
         const char *text = column->missing_text;
+        char shown[COLUMN_SHOWN];
         return error_set(error, TR_EFORMAT,
-                         "%s: line %" PRIu64 ": column %u has no value%s%s%s, as in %" PRIu64
+                         "%s: line %" PRIu64 ": %s has no value%s%s%s, as in %" PRIu64
                          " row%s; say what stands for one by \"missing\": mean or zero",
-                         nodes->options->nodes, column->missing_line, i + 1,
+                         nodes->options->nodes, column->missing_line,
+                         column_show(nodes->keys, i + 1, columns[i].name, shown),
                          text[0] != '\0' ? " but '" : "", text, text[0] != '\0' ? "'" : "",
                          column->missing, column->missing == 1 ? "" : "s");
     }
@@ -343,7 +350,7 @@ int table_nodes_read(struct table_nodes *nodes, const struct table_options *opti
     if (rv == 0 && node_values_sort(nodes) != 0)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to sort its values", options->nodes);
     if (rv == 0)
-        rv = check_missing(nodes, error);
+        rv = check_missing(nodes, found, error);
     if (rv == 0)
         report_columns(nodes, found);
     return rv;

@@ -22,6 +22,7 @@ struct table_nodes {
     struct value_reader values;
     uint64_t rows;
     uint32_t count;
+    bool keys;          /* the columns are keys of JSON objects */
     uint32_t num_flags; /* columns of labels that are 0 or 1 */
     uint32_t checksum;  /* of the header and all rows, as the first pass read them */
     struct node_column *columns;

@@ -10,6 +10,7 @@
 
 #include "partition/table/plain_rows.h"
 #include "partition/table/table_values.h"
+#include "runtime/base/json_text.h"
 
 /* Lines behind the first one that are looked at, to know whether that is a header. */
 #define LINES_BELOW 16u
@@ -41,6 +42,13 @@ int table_reader_fail(struct table_reader *reader, int code, const char *format,
     reader->text.line = reader->line;
     reader->text.ended = false;
     return text_fail(&reader->text, code, "%s", message);
+}
+
+const char *table_reader_show_column(const struct table_reader *reader, uint32_t column,
+                                     char text[COLUMN_SHOWN])
+{
+    const bool named = reader->json || reader->header_line != 0;
+    return column_show(reader->json, column, named ? reader->names.names[column - 1] : NULL, text);
 }
 
 /* *copy has `room` bytes at least. */
@@ -162,6 +170,7 @@ static int split_row(struct table_reader *reader, const char *line, size_t lengt
     const char delimiter = reader->names.delimiter;
     const bool quotes = memchr(line, '"', length) != NULL;
     const uint32_t columns = reader->names.count;
+    char shown[COLUMN_SHOWN];
     uint32_t count = 0;
     size_t at = 0;
     char *out = NULL;
@@ -189,8 +198,8 @@ static int split_row(struct table_reader *reader, const char *line, size_t lengt
             while (at < length && is_blank(line[at], delimiter) && delimiter != '\0')
                 at++;
             if (at < length && line[at] != delimiter && !is_blank(line[at], delimiter))
-                return table_reader_fail(reader, TR_EFORMAT,
-                                         "column %u goes on behind its quotation mark", count + 1);
+                return table_reader_fail(reader, TR_EFORMAT, "%s goes on behind its quotation mark",
+                                         table_reader_show_column(reader, count + 1, shown));
         } else {
             size_t begin = at, end;
             while (at < length &&
@@ -261,11 +270,19 @@ static int load_object(struct table_reader *reader, const char *line, size_t len
     json_t *object = reader->object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
     if (object == NULL && json_error_code(&why) == json_error_out_of_memory)
         return table_reader_fail(reader, TR_ENOMEM, "no memory for it");
-    if (!json_is_object(object))
+    char words[JSON_FAULT_MAX];
+    if (object != NULL)
+        return json_is_object(object)
+                   ? 0
+                   : table_reader_fail(reader, TR_EFORMAT,
+                                       "is not a JSON object: it is another value; each line has a "
+                                       "whole one");
+    if (json_fault_is_syntax(&why))
         return table_reader_fail(reader, TR_EFORMAT,
                                  "is not a JSON object: %.100s; each line has a whole one",
-                                 object == NULL ? why.text : "it is another value");
-    return 0;
+                                 why.text);
+    return table_reader_fail(reader, TR_EFORMAT, "column %d: %.120s; correct it", why.column,
+                             json_fault_text(&why, line, length, words));
 }
 
 static int split_object(struct table_reader *reader, const char *line, size_t length)

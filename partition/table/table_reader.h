@@ -24,6 +24,9 @@
 #include "partition/raw/column_roles.h"
 #include "partition/raw/text.h"
 
+/* Bytes of what a message calls a column. */
+#define COLUMN_SHOWN 96
+
 struct table_field {
     const char *at;
     uint32_t length;
@@ -78,6 +81,10 @@ int table_reader_next(struct table_reader *reader);
  * to look at the next row, or there is none. */
 uint32_t table_reader_take_plain(struct table_reader *reader, struct table_field *fields,
                                  uint32_t rows_max);
+
+/* A column, from 1, as a message calls it before its verb: with the name that the header has. */
+const char *table_reader_show_column(const struct table_reader *reader, uint32_t column,
+                                     char text[COLUMN_SHOWN]);
 
 /* Fails with the row's file and line before the message. */
 int table_reader_fail(struct table_reader *reader, int code, const char *format, ...)

@@ -134,10 +134,14 @@ static int roles_begin(struct table_roles *roles, struct table_reader *reader)
 static int roles_give(struct table_roles *roles, struct table_reader *reader, uint32_t column,
                       enum table_role role)
 {
+    char shown[COLUMN_SHOWN];
     if (column == 0)
         return 0;
     if (roles->roles[column - 1] != TABLE_DROPPED)
-        return table_reader_fail(reader, TR_EINVAL, "column %u is asked for twice", column);
+        return table_reader_fail(reader, TR_EINVAL, "%s is asked for twice",
+                                 column_show(reader->json, column,
+                                             roles->header ? reader->names.names[column - 1] : NULL,
+                                             shown));
     roles->roles[column - 1] = role;
     return 0;
 }

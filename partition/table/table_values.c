@@ -2,7 +2,9 @@
 #define _GNU_SOURCE /* strtod_l */
 #include "partition/table/table_values.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -317,5 +319,19 @@ const char *value_show(const struct table_field *field, char text[VALUE_SHOWN])
     memcpy(text, field->at, length);
     text[length] = '\0';
     make_printable(text);
+    return text;
+}
+
+const char *column_show(bool keys, uint32_t column, const char *name, char text[COLUMN_SHOWN])
+{
+    char shown[VALUE_SHOWN] = "";
+    if (name != NULL)
+        value_show(&(struct table_field){ name, (uint32_t)strlen(name) }, shown);
+    if (name == NULL || shown[0] == '\0')
+        snprintf(text, COLUMN_SHOWN, "column %" PRIu32, column);
+    else if (keys)
+        snprintf(text, COLUMN_SHOWN, "key '%s'", shown);
+    else
+        snprintf(text, COLUMN_SHOWN, "column %" PRIu32 ", %s,", column, shown);
     return text;
 }

@@ -70,4 +70,8 @@ bool value_is_utf8(const struct table_field *field);
 #define VALUE_SHOWN 48
 const char *value_show(const struct table_field *field, char text[VALUE_SHOWN]);
 
+/* A column, from 1, as a message calls it before its verb: "column 3, city,", or "key 'city'" where
+ * the table has keys; "column 3" where the name is NULL. */
+const char *column_show(bool keys, uint32_t column, const char *name, char text[COLUMN_SHOWN]);
+
 #endif

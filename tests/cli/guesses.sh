@@ -114,7 +114,7 @@ expect "graphs whose IDs are all different lie beside each other" says '^nodes  
 # Lists of neighbours, and IDs that are spelt in two ways.
 printf 'node,neighbors\n1,2 3\n2,1\n3,1\n' >"$work/lists.csv"
 troupe import table --edges "$work/lists.csv" --out "$work/made/raw" --quiet
-expect "a list of neighbours is no node" fails_with 'lists.csv: line 2: column 2 holds several IDs; write a row for each edge'
+expect "a list of neighbours is no node" fails_with 'lists.csv: line 2: column 2, neighbors, holds several IDs; write a row for each edge'
 printf 'src,dst\n12 34,56 78\n56 78,12 34\n' >"$work/blanks.csv"
 troupe import table --edges "$work/blanks.csv" --out "$work/blanks" --quiet
 expect "what both columns have is a name" says '^nodes  *2$'

@@ -20,7 +20,7 @@ END
 
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/made/raw" --quiet
 expect "a value that is missing is refused by line, with the option that says what stands for it" \
-    fails_with 'people.csv: line 5: column 3 has no value, as in 1 row; say .* --missing: mean or zero'
+    fails_with 'people.csv: line 5: column 3, city, has no value, as in 1 row; say .* --missing: mean or zero'
 expect "and nothing is left" empty_folder "$work/made"
 troupe import table --edges "$work/links.csv" --nodes "$work/people.csv" --out "$work/raw" \
     --missing mean --weight weight --undirected --quiet
@@ -136,7 +136,7 @@ expect "so many a node" says "^numbers in a node's features  *3$"
 sed -i 's/0.8, 0.2, 0.1/0.8, 0.2/' "$work/nodes_0.csv"
 troupe import table --edges "$work/edges_0.csv" --nodes "$work/nodes_0.csv" --out "$work/made/raw" --quiet
 expect "one of another length is named by its row" \
-    fails_with 'nodes_0.csv: line 3: column 4 has a list of 2 numbers, and one of 3 before; .* leave the column out by --features'
+    fails_with 'nodes_0.csv: line 3: column 4, feat, has a list of 2 numbers, and one of 3 before; .* leave the column out by --features'
 { echo id,label; seq 18 76 | awk '{ print "n" $1 - 17 "," $1; print "m" $1 "," $1 }'; } >"$work/years.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/years.csv" --out "$work/years" --quiet
 expect "ages in place of classes are hinted at" says '^hint  *the labels are 59 different whole numbers that do not count from 0'
@@ -160,6 +160,14 @@ for file in array.json graph.json; do
     run sh -c "$convert <'$work/$file' >'$work/lines.json' && '$TROUPE' import table --edges '$work/lines.json' --out '$work/$file-raw' --quiet"
     expect "which does so" says '^edges  *2$'
 done
+printf '{"source":"a","source":"b"}\n' >"$work/twice.json"
+troupe import table --edges "$work/twice.json" --out "$work/made/raw" --quiet
+expect "a key that is there twice is named as it is called" fails_with "twice.json: line 1: .*: the key 'source' is there twice; correct it"
+printf '{"source" "target"}\n' >"$work/twice.json"
+troupe import table --edges "$work/twice.json" --out "$work/made/raw" --quiet
+expect "what the file says is quoted, and no option is made of it" fails_with "is not a JSON object: ':' expected near '\"target\"'"
+troupe import table --edges "$work/one.csv" --out - --quiet
+expect "no folder is called as the standard output is" refuses_with '--out -: nothing but the report goes to the standard output; give a name, or ./- for'
 troupe import table --edges "$work/one.csv" --nodes "$work/features.json" --out "$work/made/raw" --quiet
 expect "features of each node in one object too" fails_with 'features.json: line 1: is one JSON object; .* >features.svm, for --node-features with --feature-base 0'
 troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --nodes "$work/years.csv" --out "$work/made/raw" --quiet

@@ -7,6 +7,7 @@
 
 #include "graph/key.h"
 #include "partition/table/id_map.h"
+#include "tests/partition/equal_hash.h"
 #include "tests/short_memory.h"
 
 #define NAMES 300000u
@@ -135,17 +136,34 @@ static void millions_of_short_names_take_forty_bytes_each(void **state)
     id_map_fini(&map);
 }
 
-/* A text of two words with the hash of any other such: the second word undoes the first one, as
- * hash_text() mixes them. */
+/* Without the bytes that end a text. */
 static bool put_equal_hash(uint64_t draw, char text[16])
 {
-    uint64_t first = draw, hash = 16 * KEY_STEP, second;
-    hash = (hash ^ first) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash ^= hash >> 29;
-    second = hash ^ UINT64_C(0x0123456789abcdef);
-    memcpy(text, &first, sizeof first);
-    memcpy(text + sizeof first, &second, sizeof second);
+    equal_hash_text(draw, text);
     return memchr(text, '\0', 16) == NULL && memchr(text, '\n', 16) == NULL;
+}
+
+/* A message says what is full. */
+static void what_failed_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        struct id_map map;
+        int rv;
+        const char *says;
+    } CASES[] = {
+        { { .count = 7 }, TR_ENOMEM, "no memory for 7 names" },
+        { { .count = ID_MAP_MAX, .num_segments = UINT64_MAX },
+          TR_ETOOBIG,
+          "more than 2147483648 names" },
+        { { .count = 7, .num_segments = UINT64_MAX }, TR_ETOOBIG, "names of more than 31 GiB" },
+        { { .count = 7 }, TR_ETOOBIG, "names that were made so that their hashes are equal" },
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char text[ID_MAP_FAULT_MAX];
+        const char *said = id_map_fault(&CASES[i].map, CASES[i].rv, text);
+        assert_true(strncmp(said, CASES[i].says, strlen(CASES[i].says)) == 0);
+    }
 }
 
 /* Such texts never part, however often their page is split. */
@@ -216,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_name_takes_forty_bytes_beside_its_text),
         cmocka_unit_test(millions_of_short_names_take_forty_bytes_each),
         cmocka_unit_test(texts_of_one_hash_end_within_bounds),
+        cmocka_unit_test(what_failed_is_said),
         cmocka_unit_test(memory_may_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,10 @@
 #include "graph/key.h"
 #include "partition/raw/raw.h"
 #include "partition/store/name_list.h"
+#include "partition/table/id_map.h"
 #include "partition/table/plain_rows.h"
 #include "partition/table/table_import.h"
+#include "tests/partition/equal_hash.h"
 
 #define ROWS 60000u /* more than a block of text */
 #define COLUMNS 4u
@@ -504,11 +506,12 @@ static void lists_of_other_lengths_are_refused(void **state)
         const char *nodes, *message;
     } CASES[] = {
         { "id,x\na,\"0.5, 1\"\nb,\"1, 2, 3\"\n",
-          "line 3: column 2 has a list of 3 numbers, and one of 2" },
-        { "id,x\na,7\nb,\"1, 2, 3\"\n", "line 3: column 2 has a list of 3 numbers, and one of 1" },
-        { "id,x\na,\"1, 2\"\nb,7\n", "line 3: column 2 has a list of 1 number, and one of 2" },
-        { "id,x\na,[1]\nb,[]\n", "line 3: column 2 has a list of 0 numbers, and one of 1" },
-        { "id,x\na,[]\nb,[]\n", "column 2 has lists of no number" },
+          "line 3: column 2, x, has a list of 3 numbers, and one of 2" },
+        { "id,x\na,7\nb,\"1, 2, 3\"\n",
+          "line 3: column 2, x, has a list of 3 numbers, and one of 1" },
+        { "id,x\na,\"1, 2\"\nb,7\n", "line 3: column 2, x, has a list of 1 number, and one of 2" },
+        { "id,x\na,[1]\nb,[]\n", "line 3: column 2, x, has a list of 0 numbers, and one of 1" },
+        { "id,x\na,[]\nb,[]\n", "column 2, x, has lists of no number" },
         { "id,x,label\na,1,\"0, 2\"\nb,1,1\n", "line 2: the label is a list of numbers" },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -902,6 +905,23 @@ static void ends_are_not_guessed(void **state)
     }
 }
 
+/* A word of eight letters. */
+static uint64_t letters_of(uint64_t number)
+{
+    uint64_t word = 0;
+    for (int i = 0; i < 8; i++, number /= 26)
+        word = word << 8 | (uint64_t)('a' + number % 26);
+    return word;
+}
+
+/* Printable ASCII that no reader takes for anything but a name. */
+static bool is_plain_name(const char *name)
+{
+    size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "!$&()*./:;<=>?@[]^_`{|}~");
+    return plain == 16;
+}
+
 static const struct refusal {
     const char *edges, *nodes, *says;
     struct table_options options;
@@ -940,9 +960,12 @@ static const struct refusal {
       { 0 } },
     { "user,when\n7,1600000000000\n8,1600000001000\n",
       NULL,
-      "column 2 holds what looks like",
+      "column 2, when, holds what looks like",
       { 0 } },
-    { "src,dst\n\n1.5,a\n2.5,b\n", NULL, "line 3: column 1 holds numbers with a fraction", { 0 } },
+    { "src,dst\n\n1.5,a\n2.5,b\n",
+      NULL,
+      "line 3: column 1, src, holds numbers with a fraction",
+      { 0 } },
     { "\303\211metteur,R\303\251cepteur\na,b\n",
       NULL,
       "which may be the name of a column or of a node",
@@ -977,7 +1000,7 @@ static const struct refusal {
     { "src,dst\na,\377\n", NULL, "line 2: the target '?' holds bytes that are not UTF-8", { 0 } },
     { "src,dst\n\"a\",\"b\"c\n",
       NULL,
-      "line 2: column 2 goes on behind its quotation mark",
+      "line 2: column 2, dst, goes on behind its quotation mark",
       { 0 } },
     { "src,dst\na,b\na,\"b\n\n", NULL, "line 3: a quotation mark is not closed", { 0 } },
     { "src,dst,w\na,b,1\na,b,x\n",
@@ -1000,13 +1023,32 @@ static const struct refusal {
       "line 2: has a key that the first line lacks",
       { 0 } },
     { "{\"src\":1,\"dst\":2}\nno\n", NULL, "line 2: is not a JSON object", { 0 } },
+    { "{\"src\":1,\"dst\":2,\"src\":3}\n",
+      NULL,
+      "line 1: column 22: the key 'src' is there twice; correct it",
+      { 0 } },
+    { "{\"src\":1,\"dst\":\"a\\u0000b\"}\n",
+      NULL,
+      "\\u0000 stands for the character NUL, which no text may have; correct it",
+      { 0 } },
+    { "{\"src\":1,\"dst\":\"caf\351\"}\n",
+      NULL,
+      "it has bytes that are not UTF-8 (iconv -f LATIN1 -t UTF-8 converts them); correct it",
+      { 0 } },
+    { "{\"src\":\"a\",\"dst\":\"b\"}\n",
+      "{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\",\"x\":null}\n",
+      "line 2: key 'x' has no value, as in 1 row;",
+      { 0 } },
     { "PAR1\001\002", NULL, "looks like a Parquet file", { 0 } },
     { "src,dst\na,b\nb,c\n", "id,x\na,1\nb,2\n", "line 3: 'c' is in no row of ", { 0 } },
     { "src,dst\na,b\n",
       "id,x\na,1\nb,2\na,3\n",
       "line 4: the ID 'a' is that of an earlier row",
       { 0 } },
-    { "src,dst\na,b\n", "id,x\na,1\nb,\n", "line 3: column 2 has no value, as in 1 row;", { 0 } },
+    { "src,dst\na,b\n",
+      "id,x\na,1\nb,\n",
+      "line 3: column 2, x, has no value, as in 1 row;",
+      { 0 } },
     { "src,dst\na,b\n", "id,label\na,1\nb,0.5\n", "line 3: the label has a fraction", { 0 } },
     { "src,dst\na,b\n",
       "id,split\na,train\nb,maybe\n",
@@ -1020,15 +1062,15 @@ static const struct refusal {
       { .node_names = { .labels = "y" } } },
     { "src,dst\na,b\n",
       "id,x\na,1\n",
-      "column 2 is asked for twice",
+      "column 2, x, is asked for twice",
       { .node_names = { .labels = "x", .features = "x" } } },
     { "src,dst\na,b\n",
       "id,country\na,DE\nb,NA\n",
-      "line 3: column 2 has no value but 'NA'",
+      "line 3: column 2, country, has no value but 'NA'",
       { 0 } },
     { "src,dst\na,b\n",
       "id,label\na,x\nb,caf\351\n",
-      "line 3: the label cannot be kept as a name",
+      "line 3: the label holds bytes that are not UTF-8; convert the table (iconv",
       { 0 } },
     { "src,dst\na,b\n",
       "id,label\na,x\nb,\"y\nz\"\n",
@@ -1040,7 +1082,7 @@ static const struct refusal {
       { 0 } },
     { "src,dst\na,b\n",
       "id,c,d\na,x,1\nb,caf\351,2\n",
-      "line 3: column 2 holds bytes that are not UTF-8",
+      "line 3: column 2, c, holds bytes that are not UTF-8",
       { 0 } },
     { "src,dst\na,b\n",
       "\"id,label,x\na,0,1\n",
@@ -1050,10 +1092,13 @@ static const struct refusal {
       "\"id\nx\",label\na,0\n",
       "nodes.csv: line 1: a quotation mark is not closed in the first line",
       { .header = TABLE_HEADER_YES } },
-    { "src,dst\na,b\n", "id,x\na,1e300\nb,-1e300\n", "line 2: a number is too large", { 0 } },
+    { "src,dst\na,b\n",
+      "id,x\na,1e300\nb,-1e300\n",
+      "line 2: column 2, x, has a number that is too",
+      { 0 } },
     { "src,dst\na,b\n",
       "id,x\na,1\nb,1e400\n",
-      "line 3: column 2: a number is too large for a feature",
+      "line 3: column 2, x, has a number that is too large for a feature",
       { 0 } },
     { "src,dst\na,b\n",
       "id,label\na,1e400\nb,1\n",
@@ -1061,11 +1106,11 @@ static const struct refusal {
       { 0 } },
     { "src,dst\na,b\n",
       "id,x,y\na,1,0\nb,0,2\n",
-      "line 3: the label '2' in column 3 is neither 0 nor 1",
+      "line 3: column 3, y, has the label '2', which is neither 0 nor 1",
       { .node_names = { .labels = "x,y" } } },
     { "src,dst\na,b\n",
       "id,x,y\na,1,0\n",
-      "column 2 is asked for twice",
+      "column 2, x, is asked for twice",
       { .node_names = { .labels = "x,y,x" } } },
     { "src,dst\na,b\n",
       "id,x,y\na,1,0\n",
@@ -1077,7 +1122,7 @@ static const struct refusal {
       { .label_separator = ';' } },
     { "src,dst\na,b\n",
       "id,label\na,x\nb,x;caf\351\n",
-      "line 3: the label 'caf?' cannot be kept as a name",
+      "line 3: the label 'caf?' holds bytes that are not UTF-8; convert the table (iconv",
       { .label_separator = ';' } },
     { "src,dst\na,b\nb,a\342\200\256c\n",
       "id,x\na,1\nb,1\n",
@@ -1098,6 +1143,37 @@ static void what_nobody_means_is_refused(void **state)
         assert_true(found.num_columns == 0);
         assert_false(files_exists(files_posix, at(*state, "raw")));
     }
+}
+
+/* Names of one hash are more than their page holds, and this is what the message says, of the last row
+ * that was read: the table has no line behind it. */
+static void what_there_is_no_room_for_is_said(void **state)
+{
+    char *edges = malloc(ID_PAGE_SLOTS * 40), *nodes = malloc(ID_PAGE_SLOTS * 40);
+    size_t edges_used = (size_t)sprintf(edges, "src,dst\n"),
+           nodes_used = (size_t)sprintf(nodes, "id,x\n");
+    char name[17] = "", says[64];
+    uint64_t draw = 0;
+    for (uint32_t i = 0; i < ID_PAGE_SLOTS; i++) {
+        /* The first word is of letters, the second one what it makes it. */
+        do
+            equal_hash_text(letters_of(draw++), name);
+        while (!is_plain_name(name));
+        edges_used += (size_t)sprintf(edges + edges_used, "%s,%s\n", name, name);
+        nodes_used += (size_t)sprintf(nodes + nodes_used, "%s,1\n", name);
+    }
+    snprintf(says, sizeof says, "line %u: names that were made so that their hashes are equal",
+             ID_PAGE_SLOTS + 1);
+    for (int of_nodes = 0; of_nodes < 2; of_nodes++) {
+        struct table_found found;
+        struct error error = { 0 };
+        int rv = import_texts(*state, of_nodes ? "src,dst\na,b\n" : edges, of_nodes ? nodes : NULL,
+                              (struct table_options){ 0 }, &found, &error);
+        if (rv != TR_ETOOBIG || strstr(error.text, says) == NULL)
+            fail_msg("'%s', not '%s'", error.text, says);
+    }
+    free(edges);
+    free(nodes);
 }
 
 /* A row of several lines may be as long as a line; a longer one is not said to stay open. */
@@ -1212,6 +1288,7 @@ int main(void)
         TEST(words_over_numbers_are_a_header),
         TEST(ends_are_not_guessed),
         TEST(what_nobody_means_is_refused),
+        TEST(what_there_is_no_room_for_is_said),
         TEST(the_longest_row_is_a_row),
         TEST(a_table_that_changes_while_it_is_read_is_refused),
     };

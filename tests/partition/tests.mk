@@ -147,14 +147,16 @@ tests_partition_test_edge_columns_LDADD = $(partition_libs) $(test_libs)
 check_PROGRAMS += tests/partition/test_id_map
 TESTS += tests/partition/test_id_map
 tests_partition_test_id_map_SOURCES = tests/partition/test_id_map.c tests/partition/raw_util.h \
-    tests/short_memory.h
+    tests/short_memory.h \
+    tests/partition/equal_hash.h
 tests_partition_test_id_map_LDADD = $(partition_libs) $(test_libs)
 tests_partition_test_id_map_LDFLAGS = $(tests_partition_test_memory_ends_LDFLAGS) \
     -Wl,--wrap=hotmem_alloc
 
 check_PROGRAMS += tests/partition/test_table
 TESTS += tests/partition/test_table
-tests_partition_test_table_SOURCES = tests/partition/test_table.c tests/partition/raw_util.h
+tests_partition_test_table_SOURCES = tests/partition/test_table.c tests/partition/raw_util.h \
+    tests/partition/equal_hash.h
 tests_partition_test_table_LDADD = $(partition_libs) $(test_libs)
 
 check_PROGRAMS += tests/partition/test_node_features
