@@ -175,7 +175,7 @@ static uint64_t fleet_largest(uint64_t a, uint64_t b)
 static void draw_bounds(struct fleet_plan *f, struct draws *draws)
 {
     /* Room for the largest row alone in a reply, for a loader's seeds, for a piece of sums. */
-    uint64_t row = 16 * (uint64_t)sim_graph_max_in_degree(&f->raw) + 1024;
+    uint64_t row = reference_row_bytes(f->seed, &f->raw);
     uint64_t piece = reducer_piece_values(f->values + UINT64_C(1), f->plan.trainers);
     piece = piece < f->values + UINT64_C(1) ? piece : f->values + UINT64_C(1);
     uint64_t need = fleet_largest(row, fleet_largest(16 * f->loader.open.num_seeds, 4 * piece)) +

@@ -118,6 +118,9 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
 void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions);
 void wanted_loader_fini(struct wanted_loader *loader);
 
+/* What a reply takes that has any one node's row alone, along any edge type. */
+uint64_t reference_row_bytes(uint64_t seed, const struct sim_graph *raw);
+
 void reference_init(struct reference *reference, const struct sim_graph *raw);
 void reference_fini(struct reference *reference);
 

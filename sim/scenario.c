@@ -152,7 +152,7 @@ static void draw_layout(struct scenario *s, struct draws *draws)
     s->direct = draws_chance(draws, 40);
     s->codec = draws_chance(draws, 40);
     /* Room for the largest row, alone in a reply. */
-    uint64_t row_bytes = 16 * (uint64_t)sim_graph_max_in_degree(&s->raw) + 1024;
+    uint64_t row_bytes = reference_row_bytes(s->seed, &s->raw);
     s->reply_bytes_max = draws_chance(draws, 40) ? 0 : draws_scale(draws, row_bytes, 1 << 20);
     if (draws_chance(draws, 60))
         s->slice_edges = sim_graph_max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);

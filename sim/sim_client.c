@@ -292,6 +292,8 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .etype = one.open.etype,
         .num_negatives = one.open.num_negatives,
         .negative_ranks = one.open.negative_ranks,
+        .reverse_etype = one.open.reverse_etype,
+        .reverse_rule = one.open.reverse_rule,
     };
     one.open = draw_as_loader(&head);
     one.excludes = one.excludes_in_draw && key_mix(one.open.seed) % 2 == 0;
@@ -329,6 +331,8 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .num_excluded = excluded,
         .num_negatives = one->open.num_negatives,
         .negative_ranks = one->open.negative_ranks,
+        .reverse_etype = one->open.reverse_etype,
+        .reverse_rule = one->open.reverse_rule,
     };
     return request;
 }
