@@ -615,9 +615,10 @@ int tr_process_say_checkpoint(uint64_t step, int64_t timeout_ns, struct tr_error
                : 0;
 }
 
-int tr_process_say_left(int64_t timeout_ns, struct tr_error *error)
+int tr_process_say_left(bool asked, int64_t timeout_ns, struct tr_error *error)
 {
-    return tr_process_is_launched() ? notice_print(timeout_ns, error, "%s\n", NOTICE_LEFT) : 0;
+    const char *notice = asked ? NOTICE_LEFT : NOTICE_LEFT NOTICE_LEFT_ORPHANED;
+    return tr_process_is_launched() ? notice_print(timeout_ns, error, "%s\n", notice) : 0;
 }
 
 int tr_process_say_complete(int64_t timeout_ns, struct tr_error *error)

@@ -53,18 +53,23 @@ static bool rank_cancelled(void *arg)
     return is_over(((struct train_rank *)arg)->all);
 }
 
-/* Any of the processes may end first: each tells its launcher, which starts none of them again. */
-static void rank_left(void *arg)
+/* Any of the processes may end first: each tells its launcher, which starts none of them again, or
+ * all. */
+static void rank_left(void *arg, enum training_wish wish)
 {
     const struct train_ranks *all = ((struct train_rank *)arg)->all;
     if (all->left != NULL)
-        all->left(all->hooks->arg);
+        all->left(all->hooks->arg, wish);
 }
 
 /* The others hear of it with the sums of the step (trainer.c). */
-static bool rank_leaves(void *arg)
+static enum training_wish rank_wish(void *arg)
 {
-    return cancel_asked(((struct train_rank *)arg)->all->leave);
+    const struct train_ranks *all = ((struct train_rank *)arg)->all;
+    if (!cancel_asked(all->leave))
+        return TRAINING_GOES_ON;
+    bool orphaned = all->orphaned != NULL && all->orphaned(all->hooks->arg);
+    return orphaned ? TRAINING_ORPHANED : TRAINING_ASKED;
 }
 
 /* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
@@ -331,7 +336,7 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
     if (all->world > 1)
         hooks.reduce = rank_reduce;
     if (all->leave != NULL)
-        hooks.leaves = rank_leaves;
+        hooks.wish = rank_wish;
     if (all->save_every > 0 || all->leave != NULL || all->finishes) {
         hooks.save = rank_save;
         hooks.mark = rank_mark;

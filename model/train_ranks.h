@@ -45,9 +45,12 @@ struct train_ranks {
     /* The wish to stop the trainers of all processes behind a checkpoint; NULL: there is none. It
      * becomes a wish to stop when that takes too long. */
     const struct cancel *leave;
-    /* Any rank calls it, with the hooks' arg: all trainers leave the job, whose checkpoint is there.
-     * NULL: nobody else needs to know. */
-    void (*left)(void *arg);
+    /* With the hooks' arg: that wish is there because this process has lost its launcher. NULL: it has
+     * none. */
+    bool (*orphaned)(void *arg);
+    /* Any rank calls it, with the hooks' arg: all trainers leave the job, whose checkpoint is there,
+     * for that wish. NULL: nobody else needs to know. */
+    void (*left)(void *arg, enum training_wish wish);
     /* Trainers here that have nothing to keep: on their way back to a checkpoint, or, of a job of
      * several processes, behind their last step. */
     atomic_uint idle;

@@ -19,11 +19,16 @@
 #define END_LOOK_NS 100000000
 #define SECOND_NS UINT64_C(1000000000)
 
+static bool train_task_orphaned(void *arg)
+{
+    const struct training *t = arg;
+    return training_in_cluster(t) && tr_process_is_orphaned(t->options.process);
+}
+
 static bool train_task_wished(void *arg)
 {
     const struct training *t = arg;
-    return tr_task_is_cancelled(t->task) ||
-           (training_in_cluster(t) && tr_process_is_orphaned(t->options.process));
+    return tr_task_is_cancelled(t->task) || train_task_orphaned(arg);
 }
 
 /* A training that may make a checkpoint first has this long for it; then what it waits for is
@@ -106,10 +111,12 @@ static void train_task_saved(void *arg, uint64_t steps)
 }
 
 /* A launcher that lives reads sooner or later; one that does not has gone. */
-static void train_task_left(void *arg)
+static void train_task_left(void *arg, enum training_wish wish)
 {
     struct training *t = arg;
-    while (tr_process_say_left(TR_PROCESS_SAY_NS, NULL) == TR_ETIMEDOUT && !train_task_asked(t))
+    bool asked = wish == TRAINING_ASKED;
+    while (tr_process_say_left(asked, TR_PROCESS_SAY_NS, NULL) == TR_ETIMEDOUT &&
+           !train_task_asked(t))
         continue;
 }
 
@@ -149,6 +156,7 @@ static int open_ranks(struct training *t, struct error *error)
         .saved = train_task_saved,
         .cancel = &t->cancel,
         .leave = training_leaves(t) ? &t->leave : NULL,
+        .orphaned = train_task_orphaned,
         .left = training_in_cluster(t) ? train_task_left : NULL,
     };
     /* The hash comes last: it covers the deal, which is known when the splits are open. */

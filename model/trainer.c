@@ -35,8 +35,8 @@ struct trainer {
     struct loss_sum step_loss;  /* of the batch whose gradients are in the model */
     struct epoch_report report; /* of the epoch under way */
     uint64_t began_ns;
-    bool leaves; /* one of all trainers is to stop, as they know since the last sum */
-    bool left;   /* the checkpoint of the end was made */
+    enum training_wish wish; /* the largest of all trainers, as they know since the last sum */
+    bool left;               /* the checkpoint of the end was made */
 };
 
 static uint32_t world_of(const struct trainer *trainer)
@@ -80,22 +80,22 @@ static double value_of(uint64_t bits)
     return value;
 }
 
-static bool is_to_leave(const struct trainer *trainer)
+static enum training_wish wish_of(const struct trainer *trainer)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
-    return hooks->leaves != NULL && hooks->leaves(hooks->arg);
+    return hooks->wish == NULL ? TRAINING_GOES_ON : hooks->wish(hooks->arg);
 }
 
 /* The loss of all trainers, added in the order of ranks. */
 static int sum_losses(struct trainer *trainer, struct loss_sum *total, struct error *error)
 {
-    bool leaves = is_to_leave(trainer);
+    uint64_t wish = wish_of(trainer);
     *total = trainer->at.loss;
-    trainer->leaves = leaves;
+    trainer->wish = (enum training_wish)wish;
     if (trainer->hooks->reduce == NULL)
         return 0;
     uint32_t world = world_of(trainer);
-    const uint64_t mine[3] = { bits_of(total->sum), total->labelled, leaves };
+    const uint64_t mine[3] = { bits_of(total->sum), total->labelled, wish };
     uint64_t *all = calloc(world, sizeof mine);
     int rc = all == NULL ? error_set(error, TR_ENOMEM, "training: out of memory")
                          : trainer_gather(trainer, mine, 3, all, error);
@@ -103,9 +103,9 @@ static int sum_losses(struct trainer *trainer, struct loss_sum *total, struct er
     for (uint32_t rank = 0; rank < world && rc == 0; rank++) {
         total->sum += value_of(all[3 * rank]);
         total->labelled += all[3 * rank + 1];
-        leaves = leaves || all[3 * rank + 2] != 0;
+        wish = all[3 * rank + 2] > wish ? all[3 * rank + 2] : wish;
     }
-    trainer->leaves = leaves;
+    trainer->wish = (enum training_wish)wish;
     free(all);
     return rc;
 }
@@ -168,12 +168,12 @@ static int trainer_reduce(struct trainer *trainer, struct error *error)
     float *gradients = model_gradients(trainer->model, &count);
     int rc = 0;
     /* The wish of one to stop reaches all in the sum of one step, behind which they all save. */
-    gradients[count] = is_to_leave(trainer) ? 1.0f : 0.0f;
+    gradients[count] = training_wish_write(wish_of(trainer));
     if (hooks->reduce != NULL)
         rc = hooks->reduce(hooks->arg, gradients, count + 1, error);
     if (rc < 0)
         return rc;
-    trainer->leaves = gradients[count] > 0;
+    trainer->wish = training_wish_read(gradients[count]);
     /* The wait for other trainers lies outside of what is watched, too. */
     trainer_compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
@@ -204,7 +204,7 @@ static int trainer_save(struct trainer *trainer, struct error *error)
     free(bytes);
     trainer->left = rc == 0 && trainer->loop.leaving;
     if (trainer->left && hooks->left != NULL)
-        hooks->left(hooks->arg);
+        hooks->left(hooks->arg, trainer->wish);
     return rc;
 }
 
@@ -401,7 +401,8 @@ static uint64_t left_ns(const struct training_loop *loop, uint64_t now_ns)
 static void look_for_the_end(struct trainer *trainer)
 {
     enum training_operation operation = trainer->loop.operation;
-    if ((operation == TRAINING_REDUCE || operation == TRAINING_SUM) && trainer->leaves)
+    bool summed = operation == TRAINING_REDUCE || operation == TRAINING_SUM;
+    if (summed && trainer->wish != TRAINING_GOES_ON)
         training_loop_leave(&trainer->loop);
 }
 
@@ -412,8 +413,9 @@ static int trainer_leave(const struct trainer *trainer, struct error *error)
         return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
                          trainer->at.epoch + 1);
     return error_set(error, TR_ECANCELED,
-                     "stopped in epoch %u, after the checkpoint of step %llu was made; continue "
+                     "%sstopped in epoch %u, after the checkpoint of step %llu was made; continue "
                      "with options.resume",
+                     trainer->wish == TRAINING_ORPHANED ? "a process has lost its launcher: " : "",
                      trainer->at.epoch + 1, (unsigned long long)trainer->at.steps);
 }
 

@@ -85,8 +85,9 @@ struct trainer_hooks {
     /* Asked at each step and at the end of each epoch: is this trainer to stop behind a checkpoint?
      * The answers of all travel with what is reduced there, so that all save at the same place, and
      * end with TR_ECANCELED. */
-    bool (*leaves)(void *arg);
-    void (*left)(void *arg);              /* that checkpoint is made: this trainer ends */
+    enum training_wish (*wish)(void *arg);
+    /* That checkpoint is made, for the largest wish of all: this trainer ends. */
+    void (*left)(void *arg, enum training_wish wish);
     bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);
 };

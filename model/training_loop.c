@@ -28,6 +28,22 @@ void training_loop_restored(struct training_loop *loop, const struct training_po
     loop->leaving = false;
 }
 
+/* A wish that is asked for weighs as much as those of 2^20 orphans. */
+float training_wish_write(enum training_wish wish)
+{
+    static const float WEIGHTS[] = {
+        [TRAINING_GOES_ON] = 0, [TRAINING_ORPHANED] = 0x1p-20f, [TRAINING_ASKED] = 1
+    };
+    return WEIGHTS[wish];
+}
+
+enum training_wish training_wish_read(float sum)
+{
+    if (sum >= 1)
+        return TRAINING_ASKED;
+    return sum > 0 ? TRAINING_ORPHANED : TRAINING_GOES_ON;
+}
+
 void training_loop_leave(struct training_loop *loop)
 {
     loop->leaving = true;

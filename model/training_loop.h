@@ -58,6 +58,14 @@ struct training_loop_plan {
     bool finishes; /* a job of several processes, which ends together */
 };
 
+/* Whether a trainer wishes that all stop behind a checkpoint, and why; of the wishes of several the
+ * largest counts. */
+enum training_wish {
+    TRAINING_GOES_ON,
+    TRAINING_ORPHANED, /* its process has lost the launcher, which may live and go on with the job */
+    TRAINING_ASKED,    /* somebody wants the job to stop */
+};
+
 /* Where a run stands, and what a checkpoint keeps of it. */
 struct training_position {
     uint32_t epoch;
@@ -87,6 +95,11 @@ void training_loop_restored(struct training_loop *loop, const struct training_po
 
 /* Takes what came of TRAINING_SHARE: is it the best so far? Before training_loop_done(). */
 void training_loop_scored(struct training_loop *loop, bool best);
+
+/* A wish as a number that travels in a sum of floats, and the largest wish of such a sum of up to
+ * 2^20 trainers. */
+float training_wish_write(enum training_wish wish);
+enum training_wish training_wish_read(float sum);
 
 /* All trainers stop where they stand, behind a checkpoint. Before training_loop_done() of
  * TRAINING_REDUCE or TRAINING_SUM, which all are through then. */

@@ -263,6 +263,7 @@ void fleet_complete(struct fleet_process *process)
                        "the result was written when trainer %" PRIu32 " was at step %" PRIu64
                        " of %" PRIu64,
                        rank, fleet->reached[rank], fleet->plan.steps);
+    fleet->written = true;
     fleet->complete = !process->orphan; /* else nobody hears of it */
     fleet_say(process, "%s", NOTICE_COMPLETE);
 }

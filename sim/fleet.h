@@ -117,7 +117,8 @@ struct fleet {
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
-    bool complete; /* the one of rank 0 has written the job's result, and this launcher knows */
+    bool written;  /* the one of rank 0 has written the job's result since this launcher began, */
+    bool complete; /* which knows so */
     struct fleet_victim victims[FLEET_STRIKES_MAX];
     uint32_t failpoint_passes[FLEET_FAILPOINTS_MAX];
     uint64_t struck; /* bits of fail-points where a process died */

@@ -93,7 +93,7 @@ static void launch_begin(struct fleet *fleet, uint32_t incarnation)
     launch->asked = launch->hurried = launch->spent = launch->left = false;
     launch->next_ns = launch->ask_ns = UINT64_MAX;
     memset(launch->restarts, 0, sizeof launch->restarts);
-    fleet->complete = false;
+    fleet->written = fleet->complete = false;
     fleet->tally.launches++;
 }
 
@@ -253,8 +253,9 @@ static void check_result(struct fleet *fleet, int result, const struct error *er
 {
     const struct fleet_launch *launch = &fleet->launch;
     bool allowed = false;
+    /* An orphan may have written it, of which the launcher knows by the ends of the others alone. */
     if (result == 0)
-        allowed = fleet->complete;
+        allowed = fleet->written;
     else if (result == TR_ECHILD)
         allowed = launch->spent && !fleet->complete;
     else if (result == TR_ECANCELED)
@@ -265,7 +266,7 @@ static void check_result(struct fleet *fleet, int result, const struct error *er
             "the launcher ended with %s%s%s, though the result was %swritten, it was %sasked "
             "to stop, and there were %srestarts left",
             tr_error_name(result), error->text[0] != '\0' ? ": " : "", error->text,
-            fleet->complete ? "" : "not ", launch->asked ? "" : "not ", launch->spent ? "no " : "");
+            fleet->written ? "" : "not ", launch->asked ? "" : "not ", launch->spent ? "no " : "");
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
         if (fleet->processes[p].node != NULL && !fleet->processes[p].orphan)
             fleet_fail(fleet, "process %" PRIu32 " still runs after its launcher", p);

@@ -64,7 +64,8 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
     /* It has left, and its process ends when all trainers there have. */
     if (t->loop.operation == TRAINING_FAILED && ended == TRAINING_SAVE && t->loop.leaving) {
         t->fleet->tally.leaves++;
-        fleet_say(t->process, "%s", NOTICE_LEFT);
+        fleet_say(t->process, "%s%s", NOTICE_LEFT,
+                  t->wish == TRAINING_ASKED ? "" : NOTICE_LEFT_ORPHANED);
         fleet_leave(t->process);
     } else if (t->loop.operation == TRAINING_FAILED) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": %s failed with %s: %s",

@@ -7,6 +7,13 @@
 #include "sim/fleet_checkpoints.h"
 #include "sim/sim_trainer_state.h"
 
+static void sim_trainer_take_wish(struct sim_trainer *t, float sum)
+{
+    t->wish = training_wish_read(sum);
+    if (t->wish != TRAINING_GOES_ON)
+        training_loop_leave(&t->loop);
+}
+
 void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
 {
     const struct msg_group_reply *head = (const void *)reply->head;
@@ -20,8 +27,7 @@ void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
                    t->rank, head->count, plan->values + 1);
         return;
     }
-    if (asks != 0 && sums[plan->values + 1] > 0)
-        training_loop_leave(&t->loop);
+    sim_trainer_take_wish(t, asks != 0 ? sums[plan->values + 1] : 0);
     float loss = sums[plan->values];
     if (memcmp(&loss, &t->fleet->expected.losses[step], sizeof loss) != 0)
         fleet_fail(t->fleet,
@@ -137,8 +143,7 @@ void sim_trainer_check_losses(struct sim_trainer *t, const struct message *reply
     const float *sums = message_body(reply);
     uint32_t world = t->plan->plan.trainers;
     uint64_t asks = sim_trainer_asks_leave(t);
-    if (asks != 0 && sums[world] > 0)
-        training_loop_leave(&t->loop);
+    sim_trainer_take_wish(t, asks != 0 ? sums[world] : 0);
     for (uint32_t rank = 0; rank < world; rank++)
         if (reply->frame.body_bytes != (world + asks) * sizeof *sums ||
             sums[rank] != (float)(rank + 1 + t->loop.at.epoch))

@@ -158,6 +158,13 @@ static struct message *make_reduction(struct sim_trainer *t, const float *values
     return request;
 }
 
+static float wish_here(const struct sim_trainer *t)
+{
+    if (!t->process->leaves)
+        return training_wish_write(TRAINING_GOES_ON);
+    return training_wish_write(t->process->orphan ? TRAINING_ORPHANED : TRAINING_ASKED);
+}
+
 /* A number of each trainer's, in its place. */
 static struct message *make_shared(struct sim_trainer *t, float mine)
 {
@@ -165,7 +172,7 @@ static struct message *make_shared(struct sim_trainer *t, float mine)
     bool asks = t->loop.operation == TRAINING_SUM && sim_trainer_asks_leave(t);
     memset(t->shared, 0, (trainers + (size_t)1) * sizeof *t->shared);
     t->shared[t->rank] = mine;
-    t->shared[trainers] = t->process->leaves;
+    t->shared[trainers] = wish_here(t);
     return make_reduction(t, t->shared, trainers + (size_t)asks);
 }
 
@@ -193,7 +200,7 @@ static struct message *make_call(struct sim_trainer *t)
 {
     switch (t->loop.operation) {
     case TRAINING_REDUCE:
-        t->values[t->plan->values + 1] = t->process->leaves;
+        t->values[t->plan->values + 1] = wish_here(t);
         return make_reduction(t, t->values,
                               t->plan->values + (size_t)1 + sim_trainer_asks_leave(t));
     case TRAINING_SUM:

@@ -41,6 +41,7 @@ struct sim_trainer {
     uint32_t rank;
     struct draws draws;
     struct training_loop loop;
+    enum training_wish wish;       /* the largest of all trainers, as the last sum has it */
     struct address reducer, proxy; /* none: to be found */
     uint64_t loader;
     bool opened;                   /* the loader, at that proxy */

@@ -92,7 +92,7 @@ bool launcher_take_line(struct launcher *launcher, uint32_t process, const char 
     else if (notice_is(line, NOTICE_CHECKPOINT))
         launcher_policy_checkpoint(&launcher->policy, now_ns);
     else if (notice_is(line, NOTICE_LEFT))
-        launcher_policy_left(&launcher->policy, process, now_ns);
+        launcher_policy_left(&launcher->policy, process, notice_left_asked(line), now_ns);
     else if (notice_is(line, NOTICE_COMPLETE))
         launcher_policy_complete(&launcher->policy, now_ns);
     else if (notice_is(line, NOTICE_KERNELS))

@@ -274,6 +274,18 @@ static bool all_trained(const struct launcher_policy *policy)
     return true;
 }
 
+/* Whether a trainer may wait for one that ended well: one that failed was away when the others were
+ * notified of the end; and no job ends before all trainers have come, so what ended then was that of
+ * an earlier launcher, whose last processes still held the addresses of those that come later.
+ * Trainers that go back together need not be ready ever. */
+static bool may_be_waited_for(const struct launcher_policy *policy)
+{
+    bool away = policy->trainer_failed;
+    for (uint32_t p = 0; p < policy->count && !policy->together; p++)
+        away = away || (policy->members[p].role == LAUNCHER_TRAINER && !policy->members[p].came);
+    return away;
+}
+
 static bool has_trainers(const struct launcher_policy *policy)
 {
     for (uint32_t p = 0; p < policy->count; p++)
@@ -317,13 +329,13 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         policy_enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
         /* A server or sampler that ends well before the trainers do was notified that the job is
-         * over and was faster; or was not, and is missed soon. So is a trainer, if one failed ever:
-         * that one may not have known that the job is over, and waits for the others. The pause
-         * comes before the look at all trainers, whose end takes it back. */
+         * over and was faster; or was not, and is missed soon. So is a trainer, if one may not know
+         * that the job is over, and waits for the others. The pause comes before the look at all
+         * trainers, whose end takes it back. */
         policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
-        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER || policy->trainer_failed))
+        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER || may_be_waited_for(policy)))
             policy_enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
@@ -336,7 +348,7 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     policy->members[process].returning = false;
-    policy->members[process].was_ready = true;
+    policy->members[process].was_ready = policy->members[process].came = true;
     policy->members[process].failures = 0;
 }
 
@@ -418,17 +430,16 @@ void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
     wind_down(policy);
 }
 
-void launcher_policy_left(struct launcher_policy *policy, uint32_t process, uint64_t now_ns)
+void launcher_policy_left(struct launcher_policy *policy, uint32_t process, bool asked,
+                          uint64_t now_ns)
 {
     policy_advance(policy, now_ns);
     if (process >= policy->count || policy->stopping || policy->members[process].recalled)
         return;
-    /* Whoever asks a process to stop lets the others say so too, before they end. One that ended
-     * without a word is the one that was asked: nobody wants the job to stop. */
-    if (is_needed_again(policy, process) && !policy->complete)
-        recall_trainers(policy);
-    else
+    if (asked)
         launcher_policy_stop(policy, policy->now_ns);
+    else if (!policy->complete)
+        recall_trainers(policy);
 }
 
 static bool command_of(struct launcher_policy *policy, uint32_t process,

@@ -12,7 +12,8 @@
  *         (a trainer's failure also starts again those that had ended well, or do so before it is
  *         ready again)
  *     one without trainers ended well while they go on, or one with trainers while others do,
- *         some of which failed once -> started again after LAUNCHER_GRACE_NS
+ *         some of which failed once, or have not been ready yet -> started again after
+ *         LAUNCHER_GRACE_NS
  *     a trainer's failure, where trainers go back together -> the other trainers are killed, which
  *         counts as no failure of theirs, and all are started again once none lives
  *     silent, as another process says -> killed, which is a failure
@@ -23,9 +24,9 @@
  *         stop
  *     stop asked, here or of a process whose trainers then leave behind a checkpoint -> everything is
  *         asked to stop, in order; asked again -> everything is killed
- *     trainers left behind a checkpoint while another process with trainers is on its way back, whose
- *         connection broke: it took that for the end of its launcher, and had all leave -> the other
- *         trainers are killed, which counts as no failure of theirs, and all are started again
+ *     trainers left behind a checkpoint since a process with trainers took a connection that broke for
+ *         the end of its launcher, and had all leave -> the other trainers are killed, which counts as
+ *         no failure of theirs, and all are started again
  *
  * Stopping is in order: processes with trainers first, then those with samplers, then the rest,
  * because the first still ask the last. A process that does not end within LAUNCHER_GRACE_NS is
@@ -86,6 +87,7 @@ struct launcher_member {
     bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     bool was_ready; /* in this life */
+    bool came;      /* was ready in any life */
     bool recalled;  /* killed since another trainer failed or left: to be started with the others */
     uint64_t at_ns;
     uint32_t incarnation;
@@ -148,8 +150,10 @@ void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 /* The job's result is written, as one of its processes says: no end of a process is a failure of
  * the job any more. */
 void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns);
-/* The trainers of that process left behind a checkpoint, as it says; those of the others do too. */
-void launcher_policy_left(struct launcher_policy *policy, uint32_t process, uint64_t now_ns);
+/* The trainers of that process left behind a checkpoint, as it says; those of the others do too. asked:
+ * since somebody wants the job to stop; else since one of them lost this launcher, or another. */
+void launcher_policy_left(struct launcher_policy *policy, uint32_t process, bool asked,
+                          uint64_t now_ns);
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);
 /* In order; while it stops already: at once. */
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns);

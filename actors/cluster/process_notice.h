@@ -7,6 +7,7 @@
  *     troupe: checkpoint 1200
  *     troupe: silent process 1 incarnation 280000011
  *     troupe: left
+ *     troupe: left orphaned
  *     troupe: complete
  *
  * The notice of a silent peer begins with a newline: the program may have left a line without its
@@ -31,6 +32,8 @@
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
 /* All trainers stop behind a checkpoint, for one was asked to: nothing is started again. */
 #define NOTICE_LEFT "troupe: left"
+/* Its rest where none was asked, but one has lost its launcher: all are started again. */
+#define NOTICE_LEFT_ORPHANED " orphaned"
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
 /* True: it is that notice, alone or with more words. */
@@ -42,6 +45,12 @@ static inline bool notice_is(const char *line, const char *notice)
 
 /* Reads process and incarnation of a NOTICE_SILENT line. False: the line has no such numbers. */
 bool notice_silent(const char *line, uint32_t *process, uint32_t *incarnation);
+
+/* A NOTICE_LEFT line: was a trainer asked to stop? */
+static inline bool notice_left_asked(const char *line)
+{
+    return strcmp(line + strlen(NOTICE_LEFT), NOTICE_LEFT_ORPHANED) != 0;
+}
 
 /* The record in a NOTICE_KERNELS line. */
 static inline const char *notice_kernels(const char *line)

@@ -313,7 +313,7 @@ static void a_job_that_is_left_is_stopped(void **unused)
         if (kept)
             says(&world, 2, NOTICE_CHECKPOINT " 12");
         says(&world, 2, NOTICE_LEFT);
-        says(&world, 2, NOTICE_LEFT);
+        says(&world, 2, NOTICE_LEFT NOTICE_LEFT_ORPHANED);
         launcher_take_end(&world.launcher, 2, 1, 0, 2 * SECOND);
         for (uint32_t p = 0; p < 2; p++)
             launcher_take_end(&world.launcher, p, 0, 0, 2 * SECOND);

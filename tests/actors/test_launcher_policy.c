@@ -392,6 +392,37 @@ static void a_trainer_that_fails_at_the_end_finds_the_others(void **unused)
     assert_int_equal(result(&world, NULL), 0);
 }
 
+/* The processes of an earlier launcher may notify new ones of the end of their job, which those that
+ * come later do not hear of. */
+static void a_trainer_that_ends_before_all_have_come_is_started_again(void **unused)
+{
+    static const enum launcher_role ROLES[] = { LAUNCHER_SERVER, LAUNCHER_TRAINER,
+                                                LAUNCHER_TRAINER };
+    struct world world;
+    (void)unused;
+    for (uint32_t late = 0; late < 2; late++) {
+        begin(&world, ROLES, 3);
+        obey(&world);
+        launcher_policy_ready(&world.policy, 1, world.now_ns);
+        if (late == 0)
+            launcher_policy_ready(&world.policy, 2, world.now_ns);
+        ends(&world, 1, 0, 0);
+        launcher_policy_ready(&world.policy, 2, world.now_ns);
+        world.now_ns += LAUNCHER_GRACE_NS;
+        launcher_policy_tick(&world.policy, world.now_ns);
+        obey(&world);
+        assert_int_equal(world.alive[1], late);
+        if (late == 1) {
+            launcher_policy_ready(&world.policy, 1, world.now_ns);
+            ends(&world, 1, 0, 0);
+            assert_true(world.alive[2]);
+        }
+        ends(&world, 2, 0, 0);
+        ends(&world, 0, 0, 0);
+        assert_int_equal(result(&world, NULL), 0);
+    }
+}
+
 static void a_stop_is_in_order_and_a_second_one_at_once(void **unused)
 {
     struct world world;
@@ -834,15 +865,16 @@ static void a_job_is_complete_once(void **unused)
     }
 }
 
-static void leaves(struct world *world, uint32_t p)
+static void leaves(struct world *world, uint32_t p, bool asked)
 {
-    launcher_policy_left(&world->policy, p, world->now_ns);
+    launcher_policy_left(&world->policy, p, asked, world->now_ns);
     obey(world);
 }
 
 /* What carries a trainer's process breaks: it takes that for the end of its launcher and has all leave.
- * The others begin again with it, however many they are, at the price of one restart; and however
- * often they say that they left, or end before they are killed. Without a loss, to leave is to stop. */
+ * The others begin again with it, however many they are, at the price of one restart; however often
+ * they say that they left, or end before they are killed; and whether or not the new life of the one
+ * that was lost is ready by then. To leave since one was asked is to stop, whoever was lost. */
 static void trainers_that_left_for_one_that_was_lost_begin_again(void **unused)
 {
     static const enum launcher_role MANY[] = { LAUNCHER_SERVER,  LAUNCHER_TRAINER, LAUNCHER_TRAINER,
@@ -857,9 +889,9 @@ static void trainers_that_left_for_one_that_was_lost_begin_again(void **unused)
     for (uint32_t p = 1; p < 8; p++)
         world.silent[p] = true; /* may be killed unasked */
     ends(&world, 1, 0, 9);
-    leaves(&world, 2);
-    leaves(&world, 3);
-    leaves(&world, 2);
+    leaves(&world, 2, false);
+    leaves(&world, 3, false);
+    leaves(&world, 2, false);
     for (uint32_t p = 2; p < 8; p++) {
         assert_true(world.killed[p]);
         assert_int_equal(world.starts, 8);
@@ -875,8 +907,21 @@ static void trainers_that_left_for_one_that_was_lost_begin_again(void **unused)
         wait_for_it(&world);
     }
     assert_int_equal(world.starts, 8 + 7 + LAUNCHER_RESTARTS - 1);
-    launcher_policy_ready(&world.policy, 1, world.now_ns);
-    leaves(&world, 2);
+    for (uint32_t p = 1; p < 8; p++)
+        launcher_policy_ready(&world.policy, p, world.now_ns);
+    for (uint32_t p = 1; p < 8; p++)
+        world.silent[p] = true;
+    leaves(&world, 2, false);
+    for (uint32_t p = 1; p < 8; p++) {
+        assert_true(world.killed[p]);
+        ends(&world, p, 0, 9);
+    }
+    wait_for_it(&world);
+    assert_int_equal(world.starts, 8 + 7 + LAUNCHER_RESTARTS - 1 + 7);
+    launcher_policy_checkpoint(&world.policy, world.now_ns); /* there are restarts for it */
+    ends(&world, 1, 0, 9);
+    assert_false(world.policy.stopping);
+    leaves(&world, 2, true);
     assert_true(world.asked[2] && world.policy.interrupted);
     launcher_policy_fini(&world.policy);
 }
@@ -920,6 +965,7 @@ int main(void)
         cmocka_unit_test(a_stop_ends_trainers_that_go_back),
         cmocka_unit_test(a_server_that_left_too_early_is_missed),
         cmocka_unit_test(a_trainer_that_fails_at_the_end_finds_the_others),
+        cmocka_unit_test(a_trainer_that_ends_before_all_have_come_is_started_again),
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
         cmocka_unit_test(a_silent_process_is_replaced),
         cmocka_unit_test(who_does_not_stop_is_killed),

@@ -426,7 +426,7 @@ static void speak(void)
     HOLDS(tr_process_say_ready(process, TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_say_kernels("scalar", TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_say_complete(TR_PROCESS_SAY_NS, &why) == 0);
-    HOLDS(tr_process_say_left(TR_PROCESS_SAY_NS, &why) == 0);
+    HOLDS(tr_process_say_left(true, TR_PROCESS_SAY_NS, &why) == 0);
     HOLDS(tr_process_linger(process, -1, &why) == TR_ERANGE);
     HOLDS(tr_process_linger(process, TR_PROCESS_LINGER_NS + 1, &why) == TR_ERANGE);
     HOLDS(strstr(why.message, "linger_ns") != NULL);

@@ -267,6 +267,7 @@ int __wrap_nanosleep(const struct timespec *wanted, struct timespec *left)
 static struct {
     uint64_t rewound, saved, refused;
     int code;
+    bool orphaned;
 } own;
 
 static int own_rewind(void *arg, uint64_t mark, struct error *error)
@@ -678,6 +679,12 @@ static bool is_wanted(void *arg)
     return *(bool *)arg;
 }
 
+static bool own_orphaned(void *arg)
+{
+    assert_ptr_equal(arg, &own);
+    return own.orphaned;
+}
+
 /* Each says for itself whether it is to leave; the sums of the step bring all to it. */
 static void all_may_be_asked_to_leave(void **state)
 {
@@ -688,10 +695,19 @@ static void all_may_be_asked_to_leave(void **state)
     assert_int_equal(run_ranks(f, 0, WORLD, true), 0);
     assert_non_null(play.hooks[1].save); /* though no steps were named for it */
     for (uint32_t r = 0; r < WORLD; r++)
-        assert_false(play.hooks[r].leaves(play.hooks[r].arg));
+        assert_int_equal(play.hooks[r].wish(play.hooks[r].arg), TRAINING_GOES_ON);
     wanted = true;
     for (uint32_t r = 0; r < WORLD; r++)
-        assert_true(play.hooks[r].leaves(play.hooks[r].arg));
+        assert_int_equal(play.hooks[r].wish(play.hooks[r].arg), TRAINING_ASKED);
+    f->ranks.orphaned = own_orphaned;
+    for (uint32_t orphaned = 0; orphaned < 2; orphaned++) {
+        own.orphaned = orphaned != 0;
+        for (uint32_t r = 0; r < WORLD; r++)
+            assert_int_equal(play.hooks[r].wish(play.hooks[r].arg),
+                             orphaned != 0 ? TRAINING_ORPHANED : TRAINING_ASKED);
+    }
+    wanted = false; /* what its process has lost is no wish of its own */
+    assert_int_equal(play.hooks[0].wish(play.hooks[0].arg), TRAINING_GOES_ON);
 }
 
 /* Trainers that were woken because another failed are not the cause. */

@@ -530,8 +530,9 @@ struct others {
     bool computes;
     uint64_t now_ns;
     struct epoch_report last;
-    uint32_t leave_at_step, leave_at_sum; /* another rank is asked to leave there; 0: never */
-    uint32_t saved_at;                    /* steps of the last save */
+    uint32_t leave_at_step, leave_at_sum; /* another rank has this wish there; 0: never */
+    enum training_wish wish, left_for;
+    uint32_t saved_at; /* steps of the last save */
 };
 
 /* In the place of a rank, of which all others say nothing. */
@@ -563,7 +564,7 @@ static int add_others(void *arg, float *values, size_t count, struct error *erro
         say(values, 6, bits_of(2.5));
         say(values, 7, (UINT64_C(1) << 40) + 30);
         if (others->leave_at_sum == others->loss_sums)
-            say(values, 8, 1);
+            say(values, 8, others->wish);
     } else if (count == WORLD * 5 * 4) {
         others->score_sums++;
         say(values, 0, scores->labelled);
@@ -575,7 +576,8 @@ static int add_others(void *arg, float *values, size_t count, struct error *erro
     } else {
         others->gradient_sums++;
         assert_true(values[count - 1] == 0); /* this one is not asked to leave */
-        values[count - 1] = others->leave_at_step == others->gradient_sums;
+        if (others->leave_at_step == others->gradient_sums)
+            values[count - 1] = training_wish_write(others->wish);
     }
     return 0;
 }
@@ -695,9 +697,11 @@ static int note_save(void *arg, uint64_t steps, const void *bytes, size_t count,
     return 0;
 }
 
-static void note_left(void *arg)
+static void note_left(void *arg, enum training_wish wish)
 {
-    ((struct others *)arg)->reports += 100;
+    struct others *others = arg;
+    others->reports += 100;
+    others->left_for = wish;
 }
 
 /* Another rank's wish comes with the sum of a step or of an epoch: this one saves there, and leaves
@@ -708,8 +712,11 @@ static void a_wish_of_another_rank_ends_the_run_behind_a_checkpoint(void **unuse
         uint32_t step, sum, saved;
     } cases[] = { { 1, 0, 1 }, { 4, 0, 4 }, { 6, 0, 6 }, { 0, 1, 4 }, { 0, 2, 8 } };
     (void)unused;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct others among = { .leave_at_step = cases[i].step, .leave_at_sum = cases[i].sum };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const enum training_wish wish = i % 2 == 0 ? TRAINING_ASKED : TRAINING_ORPHANED;
+        struct others among = { .leave_at_step = cases[i / 2].step,
+                                .leave_at_sum = cases[i / 2].sum,
+                                .wish = wish };
         const struct trainer_hooks hooks = {
             .arg = &among, .reduce = add_others, .save = note_save, .left = note_left
         };
@@ -723,9 +730,12 @@ static void a_wish_of_another_rank_ends_the_run_behind_a_checkpoint(void **unuse
         assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
         assert_int_equal(trainer_run(model, &source.base, &plan, &hooks, &result, &error),
                          TR_ECANCELED);
-        assert_int_equal(among.saved_at, cases[i].saved);
+        assert_int_equal(among.saved_at, cases[i / 2].saved);
         assert_int_equal(among.reports, 100);
+        assert_int_equal(among.left_for, wish);
         assert_non_null(strstr(error.text, "options.resume"));
+        assert_int_equal(strstr(error.text, "has lost its launcher") != NULL,
+                         wish == TRAINING_ORPHANED);
         model_destroy(model);
         made_graph_destroy(graph);
     }

@@ -292,9 +292,29 @@ static void a_run_that_leaves_saves_first(void **state)
     }
 }
 
+/* The largest of all wishes comes out of their sum. */
+static void a_wish_travels_in_a_sum(void **unused)
+{
+    const enum training_wish wishes[] = { TRAINING_GOES_ON, TRAINING_ORPHANED, TRAINING_ASKED };
+    const float none = training_wish_write(TRAINING_GOES_ON);
+    (void)unused;
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        assert_int_equal(training_wish_read(none + training_wish_write(wishes[i]) + none),
+                         wishes[i]);
+    float sum = none;
+    for (uint32_t rank = 0; rank < (1u << 20) - 1; rank++)
+        sum += training_wish_write(TRAINING_ORPHANED);
+    assert_int_equal(training_wish_read(sum), TRAINING_ORPHANED);
+    assert_int_equal(training_wish_read(sum + training_wish_write(TRAINING_ASKED)), TRAINING_ASKED);
+    for (uint32_t rank = 1; rank < 1u << 20; rank++)
+        sum += training_wish_write(TRAINING_ASKED);
+    assert_int_equal(training_wish_read(sum), TRAINING_ASKED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wish_travels_in_a_sum),
         cmocka_unit_test(a_run_goes_in_order),
         cmocka_unit_test(a_rollback_goes_to_the_last_checkpoint),
         cmocka_unit_test(a_disk_ends_no_run_before_its_time),
