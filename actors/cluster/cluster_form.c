@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actors/cluster/cluster_read.h"
+#include "runtime/base/json_text.h"
 
 /* "[::1]", as URLs and ssh have it. */
 static bool is_bracketed_address(const char *text)
@@ -31,11 +32,12 @@ static int refuse_json(const char *path, const char *text, size_t size, struct e
     static const char FORM[] = "a cluster file is an object, {\"hosts\": [...]}";
     json_error_t why;
     json_t *value = json_loadb(text, size, JSON_DECODE_ANY, &why);
+    char words[JSON_FAULT_MAX];
     if (value == NULL)
         return error_set(error, TR_EFORMAT,
                          "%s: it is neither JSON (%s) nor DGL's ip_config.txt; "
                          "%s",
-                         path, why.text, FORM);
+                         path, json_fault_text(&why, text, size, words), FORM);
     error_set(error, TR_EFORMAT, "%s: it is a JSON %s; %s", path,
               json_is_array(value) ? "array" : "string", FORM);
     json_decref(value);

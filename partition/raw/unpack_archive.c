@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "partition/raw/unpack.h"
 
@@ -144,6 +145,20 @@ static int next_file(struct archive_unpack *unpack, struct archive_entry **entry
     return rv;
 }
 
+/* Whether the name ends as those of files that are read do, and not as a README's. */
+static bool looks_read(const char *name)
+{
+    static const char *const ENDINGS[] = { ".csv",      ".tsv", ".jsonl", ".ndjson",
+                                           ".json",     ".mtx", ".data",  ".edges",
+                                           ".edgelist", ".svm", ".tab" };
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        if (strcasecmp(ending, ENDINGS[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Goes to the member of that name, or, where member is NULL, to the first. */
 static int find_member(struct archive_unpack *unpack, const char *member, struct error *error)
 {
@@ -155,7 +170,7 @@ static int find_member(struct archive_unpack *unpack, const char *member, struct
             return rv;
         if (entry == NULL)
             break;
-        if (first[0] == '\0')
+        if (first[0] == '\0' || (!looks_read(first) && looks_read(name_of(entry))))
             snprintf(first, sizeof first, "%s", name_of(entry));
         if (member == NULL || strcmp(name_of(entry), member) == 0)
             return archive_entry_is_encrypted(entry)
@@ -170,22 +185,29 @@ static int find_member(struct archive_unpack *unpack, const char *member, struct
                      unpack->path, first);
 }
 
-/* A second file would be left out, and nobody would know which one was read. */
+/* A second file would be left out, and nobody would know which one was read. The message names two,
+ * the first of which is one that is probably meant. */
 static int refuse_second_file(struct archive_unpack *unpack, struct error *error)
 {
     struct archive_entry *entry;
-    char first[NAME_MAX_SHOWN];
-    int rv = next_file(unpack, &entry, error);
-    if (rv != 0 || entry == NULL)
-        return rv;
-    snprintf(first, sizeof first, "%s", name_of(entry));
-    rv = next_file(unpack, &entry, error);
-    if (rv != 0 || entry == NULL)
-        return rv;
+    char meant[NAME_MAX_SHOWN] = "", other[NAME_MAX_SHOWN] = "";
+    for (uint64_t count = 0;; count++) {
+        int rv = next_file(unpack, &entry, error);
+        if (rv != 0 || (entry == NULL && count < 2))
+            return rv;
+        if (entry == NULL)
+            break;
+        const char *name = name_of(entry);
+        const bool better = !looks_read(meant) && looks_read(name);
+        if (count == 1 || better)
+            snprintf(other, sizeof other, "%s", better ? meant : name);
+        if (count == 0 || better)
+            snprintf(meant, sizeof meant, "%s", name);
+    }
     return error_set(error, TR_EINVAL,
-                     "%s: the archive holds several files, '%s' and '%.*s' among them; name one "
+                     "%s: the archive holds several files, '%s' and '%s' among them; name one "
                      "behind the archive: %s/%s",
-                     unpack->path, first, NAME_MAX_SHOWN, name_of(entry), unpack->path, first);
+                     unpack->path, meant, other, unpack->path, meant);
 }
 
 /* Some filters end at bytes that begin no other stream, which may be the rest of a damaged one. */

@@ -13,6 +13,21 @@ static int count_name(void *arg, const char *name)
     return 0;
 }
 
+/* Whether the path itself is a link, however many '/' stand behind it. */
+static bool is_link(struct files *files, const char *path)
+{
+    struct file_facts facts;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *name = strndup(path, length);
+    /* Where there is no memory, the folder is not made anyway. */
+    bool is = name != NULL && files->stat(files, name, &facts) == 0 && !facts.is_folder &&
+              files_is_folder(files, name);
+    free(name);
+    return is;
+}
+
 int replace_check(struct files *files, const char *path, const char *mark, const char *kind,
                   struct error *error)
 {
@@ -22,6 +37,11 @@ int replace_check(struct files *files, const char *path, const char *mark, const
         return error_set(error, TR_EEXIST,
                          "%s: is not a folder, so it is not replaced; remove it "
                          "or choose another path",
+                         path);
+    if (is_link(files, path))
+        return error_set(error, TR_EEXIST,
+                         "%s: is a link, whose place a folder would take, so it is not replaced; "
+                         "name the folder that it leads to, or choose another path",
                          path);
     char *inside = files_join(path, mark);
     if (inside == NULL)

@@ -236,7 +236,7 @@ bool value_looks_numeric(const struct table_field *field)
     if (end == at || length - at > NUMBER_MAX)
         return false;
     /* Groups of three digits, then a fraction. */
-    while (end < length && strchr(",.' ", text[end]) != NULL &&
+    while (end < length && strchr(",.' _", text[end]) != NULL &&
            skip_digits(&body, end + 1) == end + 4)
         end += 4;
     if (end < length && (text[end] == ',' || text[end] == '.'))

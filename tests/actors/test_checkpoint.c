@@ -759,7 +759,7 @@ static void a_manifest_is_read_as_it_was_written(void **unused)
         { "{\"step\": 1, \"era\": 1, \"world\": 1, \"parts\": {}}",
           "parts: an array is needed, not an object" },
         { "{\"step\": 1, \"step\": 1, \"era\": 1, \"world\": 1, \"parts\": [" PART(0) "]}",
-          "duplicate" },
+          "is there twice" },
     };
     struct checkpoint_manifest manifest;
     (void)unused;

@@ -3,6 +3,7 @@
 #include "tests/partition/graph_util.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "partition/store/numbering.h"
 #include "partition/store/replace.h"
@@ -424,6 +425,15 @@ static void only_folders_of_the_kind_are_replaced(void **state)
     path = at(scratch, "out/other");
     assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), TR_EEXIST);
     assert_says(&error, TR_EEXIST, "out/other: is not a folder");
+    char link_path[300];
+    snprintf(link_path, sizeof link_path, "%s", at(scratch, "link"));
+    assert_int_equal(symlink("out", link_path), 0);
+    for (int i = 0; i < 2; i++) {
+        int rv = replace_check(files_posix, link_path, "mark", "a raw graph", &error);
+        assert_int_equal(rv, TR_EEXIST);
+        assert_says(&error, TR_EEXIST, ": is a link, whose place a folder would take");
+        strcat(link_path, "/");
+    }
 }
 
 int main(void)

@@ -490,11 +490,12 @@ static void lists_of_numbers_are_features(void **state)
     /* What may be numbers with decimal commas are no lists, and no list is one of texts. */
     static const char *const OTHERS[] = { "id,x\na,\"1,5\"\nb,\"2,75\"\n",
                                           "id,x\na,\"1,234\"\nb,\"5,678\"\n",
+                                          "id,x\na,1_234\nb,5_678\n",
                                           "id,x\na,\"Rome, 5\"\nb,\"Bern, 6\"\n" };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         raw = import_well(*state, "src,dst\na,b\n", OTHERS[i], (struct table_options){ 0 }, &found);
         assert_int_equal(found.columns[3].role, TABLE_CATEGORIES);
-        assert_true(found.columns[3].odd_line == (i < 2 ? 2 : 0));
+        assert_true(found.columns[3].odd_line == (i < 3 ? 2 : 0));
         raw_close(raw);
         table_found_fini(&found);
     }

@@ -227,6 +227,9 @@ static void a_file_of_an_archive(void **state)
 {
     static const struct zipped one[] = { { "in/a.csv", "0,1\n" } };
     static const struct zipped two[] = { { "a.csv", "0,1\n" }, { "in/b.csv", "1,2\n" } };
+    static const struct zipped read_me[] = {
+        { "README.txt", "x" }, { "LICENSE", "y" }, { "in/B.CSV", "1,2\n" }, { "c.csv", "1,2\n" }
+    };
     static const struct zipped steers[] = { { "a\x1b[2J", "0,1\n" }, { "b\x1b[2J", "1,2\n" } };
     static const struct zipped mac[] = { { "__MACOSX/._a.csv", "x" }, { "a.csv", "0,1\n" } };
     struct error error;
@@ -244,6 +247,12 @@ static void a_file_of_an_archive(void **state)
     assert_says(&error, TR_EINVAL, "several files, 'a.csv' and 'in/b.csv' among them; name one");
     assert_int_equal(read_text(at(*state, "two.zip/c"), files_posix, "", &error), TR_ENOENT);
     assert_says(&error, TR_ENOENT, "two.zip/c: the archive holds no such file; it has 'a.csv'");
+    put_zip(*state, "readme.zip", read_me, 4, NULL);
+    assert_int_equal(read_text(at(*state, "readme.zip"), files_posix, "", &error), TR_EINVAL);
+    assert_says(&error, TR_EINVAL, "several files, 'in/B.CSV' and 'README.txt' among them; name");
+    assert_says(&error, TR_EINVAL, "readme.zip/in/B.CSV");
+    assert_int_equal(read_text(at(*state, "readme.zip/c"), files_posix, "", &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "the archive holds no such file; it has 'in/B.CSV'");
     put_zip(*state, "steers.zip", steers, 2, NULL);
     assert_int_equal(read_text(at(*state, "steers.zip"), files_posix, "", &error), TR_EINVAL);
     assert_says(&error, TR_EINVAL, "files, 'a?[2J' and 'b?[2J' among them; name one");
