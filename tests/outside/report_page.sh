@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The page of troupe report in a browser: it fits its window, says nothing on the console, loads
-# nothing, and has a picture in either mode. Needs chromium (Debian: apt-get install chromium).
+# nothing, has a picture in either mode, and nothing in it keeps anybody from reading it, as far as axe-core can tell
+# (https://github.com/dequelabs/axe-core). Needs chromium (Debian: apt-get install chromium), and axe.min.js of axe-core: from
+# npm, or the file that TROUPE_AXE names.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
 if ! command -v chromium >"$work/which"; then
@@ -49,4 +51,46 @@ for mode in 0 1; do
     expect "mode $mode: there is a picture" [ -s "$work/$mode.png" ]
 done
 expect "dark mode is another picture" eval '! cmp -s "$work/0.png" "$work/1.png"'
+
+axe=${TROUPE_AXE-}
+if [ -z "$axe" ] && command -v npm >"$work/which"; then
+    (cd "$work" && npm pack axe-core >"$work/out" 2>"$work/err" && tar xzf axe-core-*.tgz) && axe=$work/package/axe.min.js
+fi
+if [ -z "$axe" ]; then
+    skip "what axe-core finds" "there is no npm that gets it, and TROUPE_AXE names no axe.min.js"
+    finish
+    exit
+fi
+
+# audited FROM TO: the page with axe-core in it, which writes what it finds into the attribute data-axe.
+audited() {
+    {
+        sed 's|</body>.*||' "$1"
+        printf '<script>'
+        cat "$axe"
+        cat <<'EOF'
+</script><script>onload = () => axe.run(document).then(found => { document.body.dataset.axe =
+found.violations.map(v => v.impact + ' ' + v.id).join(', ') || found.passes.length + ' rules hold'; });</script></body></html>
+EOF
+    } >"$2"
+}
+
+# audit WIDTH MODE: what was found is all that is left of what the browser printed.
+audit() {
+    browse "$1" "$2" "$work/audited.html" --virtual-time-budget=60000 --dump-dom
+    grep -o 'data-axe="[^"]*"' "$work/out" >"$work/found"
+    mv "$work/found" "$work/out"
+}
+
+audited "$work/page.html" "$work/audited.html"
+for mode in 0 1; do
+    for width in 500 1400; do
+        audit "$width" "$mode"
+        expect "mode $mode, $width pixels: axe-core finds no fault" says 'data-axe="[0-9]* rules hold"'
+    done
+done
+sed 's|<body[^>]*>|&<p style="color:#888;background:#999">unreadable</p>|' "$work/page.html" >"$work/bad.html"
+audited "$work/bad.html" "$work/audited.html"
+audit 1400 0
+expect "axe-core finds text that cannot be read" says 'serious color-contrast'
 finish
