@@ -69,6 +69,7 @@ struct fleet_process {
     struct process_faults faults;
     bool died;      /* by a signal, and the launcher has not heard of it */
     bool orphan;    /* its launcher was killed */
+    bool signalled; /* it was asked to stop by another than that, and ends with a failure */
     uint32_t waits; /* the incarnation that takes its place once it has ended; 0: none */
     bool gave_up;   /* that one was ended before, and the launcher has not heard of it, */
     int gave_up_by; /* by a signal or else 0 */
@@ -95,6 +96,7 @@ struct fleet_tally {
     uint64_t launches, spent, stopped, killed; /* all; that failed; that were stopped; killed */
     uint64_t interrupts, shuts;                /* of group calls, of groups */
     uint64_t leaves;                           /* of trainers, behind a checkpoint */
+    uint64_t signals;                          /* to processes, that stopped jobs */
 };
 
 struct fleet {
@@ -117,6 +119,7 @@ struct fleet {
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
+    bool signals;                         /* a process got one of its own */
     bool written;  /* the one of rank 0 has written the job's result since this launcher began, */
     bool complete; /* which knows so */
     struct fleet_victim victims[FLEET_STRIKES_MAX];

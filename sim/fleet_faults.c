@@ -244,6 +244,9 @@ static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *s
     case FLEET_CARRIER:
         fleet_launch_lose(fleet, process);
         break;
+    case FLEET_SIGNAL:
+        fleet_launch_signal(fleet, process);
+        break;
     default:
         fleet_fault_hit(fleet, process, &draws);
         break;

@@ -117,16 +117,38 @@ static void launch_again(struct fleet *fleet, uint64_t after_ns)
     fleet_liveness_down(&fleet->liveness, launch->next_ns);
 }
 
+/* Trainers left: the job is to stop where one of them was asked to by a signal, and no other wants it. */
+static void take_left(struct fleet *fleet, uint32_t number, const char *line)
+{
+    struct fleet_launch *launch = &fleet->launch;
+    bool asked = notice_left_asked(line);
+    launch->left = true;
+    if (launch->launcher.policy.stopping != asked)
+        fleet_fail(fleet, "process %" PRIu32 " says '%s', and the launcher %s", number, line,
+                   asked ? "goes on" : "stops the job");
+    if (!asked)
+        return;
+    if (!fleet->signals)
+        fleet_fail(fleet, "process %" PRIu32 " says '%s', and none got a signal", number, line);
+    launch_note(fleet, "hears that a process was asked to stop");
+    launch->asked = true;
+    fleet->tally.signals++;
+    fleet_liveness_stop(&fleet->liveness, launch_now_ns(fleet));
+}
+
 void fleet_launch_line(struct fleet *fleet, uint32_t number, const char *line)
 {
     struct fleet_launch *launch = &fleet->launch;
+    const struct launcher_policy *policy = &launch->launcher.policy;
     if (fleet->processes[number].orphan)
         return;
     if (notice_is(line, NOTICE_CHECKPOINT))
         memset(launch->restarts, 0, sizeof launch->restarts);
-    launch->left = launch->left || notice_is(line, NOTICE_LEFT);
+    bool stopping = policy->stopping, recalled = policy->members[number].recalled;
     (void)launcher_take_line(&launch->launcher, number, line, NULL, launch_now_ns(fleet));
     fleet->said = true;
+    if (notice_is(line, NOTICE_LEFT) && !stopping && !recalled)
+        take_left(fleet, number, line);
 }
 
 /* Counts a failure of a role; true: there is a restart for it. */
@@ -220,6 +242,16 @@ void fleet_launch_lose(struct fleet *fleet, uint32_t number)
         return;
     process->orphan = process->gave_up = true;
     process->gave_up_by = SIGKILL;
+    fleet_ask_to_leave(fleet, number);
+}
+
+void fleet_launch_signal(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    if (process->node == NULL || process->ending)
+        return;
+    process->signalled = true;
+    fleet->signals = true;
     fleet_ask_to_leave(fleet, number);
 }
 

@@ -28,6 +28,7 @@ enum {
     DRAWS_WITHDRAWALS,
     DRAWS_WRITES,
     DRAWS_CARRIERS,
+    DRAWS_SIGNALS,
 };
 
 #define US UINT64_C(1000)
@@ -390,6 +391,18 @@ static void fleet_limit(struct fleet_plan *f)
         f->limit_ns += (f->resumes + FLEET_LAUNCH_FAULTS_MAX) * again_ns;
 }
 
+static void draw_signals(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_SIGNALS_FROM || draws_chance(draws, 60))
+        return;
+    struct fleet_strike strike = { .fault = FLEET_SIGNAL,
+                                   .lasts_ns = TR_PROCESS_LINGER_NS,
+                                   .draw = draws_below(draws, UINT64_MAX) };
+    strike.at_step = draws_below(draws, f->steps);
+    strike.after_ns = draws_scale(draws, US, 20 * MS);
+    add_strike(f, &strike);
+}
+
 /* Each part has a stream of its own, so that a part that draws more leaves the others as they were.
  * A part draws from what those above it have drawn: a loader needs the layout, a bound the loader,
  * a fault the number of steps. */
@@ -403,6 +416,7 @@ static const struct {
     { DRAWS_LAUNCHES, draw_launches },     { DRAWS_READS, draw_reads },
     { DRAWS_DISKS, draw_disks },           { DRAWS_WITHDRAWALS, draw_withdrawals },
     { DRAWS_WRITES, draw_writes },         { DRAWS_CARRIERS, draw_carriers },
+    { DRAWS_SIGNALS, draw_signals },
 };
 
 void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
@@ -466,6 +480,7 @@ const char *fleet_fault_name(enum fleet_fault fault)
         [FLEET_LAUNCHER] = "launcher",
         [FLEET_HOST] = "host",
         [FLEET_CARRIER] = "carrier",
+        [FLEET_SIGNAL] = "signal",
     };
     return names[fault];
 }

@@ -36,9 +36,11 @@
 #define FLEET_LAUNCH_FAULTS_MAX 3u
 #define FLEET_HOST_FAULTS_MAX 2u
 #define FLEET_CARRIER_FAULTS_MAX 2u
-#define FLEET_STRIKES_MAX                                                 \
-    (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX + \
-     FLEET_LAUNCH_FAULTS_MAX + FLEET_HOST_FAULTS_MAX + FLEET_CARRIER_FAULTS_MAX)
+#define FLEET_SIGNAL_FAULTS_MAX 1u
+#define FLEET_STRIKES_MAX                                                         \
+    (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX +         \
+     FLEET_LAUNCH_FAULTS_MAX + FLEET_HOST_FAULTS_MAX + FLEET_CARRIER_FAULTS_MAX + \
+     FLEET_SIGNAL_FAULTS_MAX)
 #define FLEET_FAILPOINTS_MAX 2u
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
@@ -76,6 +78,8 @@
 /* Threads that read the graph, of seeds from here on, ask about its edges too; those before are
  * remembered without. */
 #define FLEET_QUERIES_FROM UINT64_C(1795739600000000)
+/* Processes of seeds from here on get signals of their own; those before are remembered without. */
+#define FLEET_SIGNALS_FROM UINT64_C(1795789707000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -102,6 +106,7 @@ enum fleet_fault {
     /* What carries a process's input and output, such as an ssh, dies: the launcher hears of its end,
      * the process of its launcher's. */
     FLEET_CARRIER,
+    FLEET_SIGNAL, /* a process is asked to stop, by somebody else than its launcher */
 };
 
 struct fleet_strike {

@@ -117,7 +117,7 @@ static void tend_process(struct fleet *fleet, uint32_t number)
         return;
     }
     if (process->node != NULL && node_is_stopped(process->node)) {
-        bool left = process->left > 0;
+        bool left = process->left > 0 || process->signalled;
         int failure = fleet_reap(fleet, number);
         fleet_launch_end(fleet, number, left ? 1 : exit_code_of(failure), 0);
         if (fleet->verbose != NULL)
@@ -221,6 +221,7 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
     result->interrupts = fleet->tally.interrupts;
     result->shuts = fleet->tally.shuts;
     result->leaves = fleet->tally.leaves;
+    result->signals = fleet->tally.signals;
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
         const struct checkpoint_requests *asked = &fleet->processes[p].faults.asked;
         result->copies += asked->copies;

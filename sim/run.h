@@ -39,6 +39,7 @@ struct sim_result {
     uint64_t shuts;      /* of groups, which their trainers opened anew */
     uint64_t excluding;  /* single draws that left edges out */
     uint64_t leaves;     /* of trainers that were asked to stop, behind a checkpoint */
+    uint64_t signals;    /* to processes, for which jobs were stopped */
     uint64_t struck;     /* a bit for each fail-point where a process died */
     struct error error;  /* what was wrong; code 0: nothing */
 };

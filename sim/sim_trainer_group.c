@@ -158,11 +158,14 @@ static struct message *make_reduction(struct sim_trainer *t, const float *values
     return request;
 }
 
+/* Whom the launcher asks has lost its input, as an orphan has. */
 static float wish_here(const struct sim_trainer *t)
 {
-    if (!t->process->leaves)
+    const struct fleet_process *process = t->process;
+    bool asked = process->signalled && !process->orphan;
+    if (!process->leaves)
         return training_wish_write(TRAINING_GOES_ON);
-    return training_wish_write(t->process->orphan ? TRAINING_ORPHANED : TRAINING_ASKED);
+    return training_wish_write(asked ? TRAINING_ASKED : TRAINING_ORPHANED);
 }
 
 /* A number of each trainer's, in its place. */

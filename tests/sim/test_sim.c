@@ -26,7 +26,7 @@ struct sum {
     uint64_t runs, failed, batches, faults, restarts, skips;
     uint64_t writes, reads, queries, launches, spent, stopped, killed; /* killed: launchers */
     uint64_t copies, fetches, drops, replaced;
-    uint64_t interrupts, shuts, leaves, excluding;
+    uint64_t interrupts, shuts, leaves, signals, excluding;
 };
 
 static void note(void *arg, const struct sim_result *result)
@@ -44,6 +44,7 @@ static void note(void *arg, const struct sim_result *result)
     sum->spent += result->spent;
     sum->stopped += result->stopped;
     sum->killed += result->killed;
+    sum->signals += result->signals;
     sum->excluding += result->excluding;
     sum->copies += result->copies;
     sum->fetches += result->fetches;
@@ -246,6 +247,20 @@ static void jobs_whose_connections_break_go_on(void **state)
     }
     assert_true(strikes > SEEDS);
     assert_int_equal(run_all(seeds, 8 * SEEDS, 8).failed, 0);
+}
+
+/* Somebody asks a process of trainers to stop, and the job stops behind a checkpoint, or goes on; the
+ * launcher does as the process says (fleet_launch.c). */
+static void jobs_stop_where_a_process_is_asked_to(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = FLEET_SIGNALS_FROM + i;
+    assert_true(count_strikes(seeds[0], 4 * SEEDS, FLEET_SIGNAL) > SEEDS / 4);
+    struct sum sum = run_all(seeds, 4 * SEEDS, 8);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.signals > 0);
 }
 
 /* Seeds that failed when they were new, by what they found: trainers that leave for a launcher that one
@@ -483,6 +498,7 @@ int main(void)
         cmocka_unit_test(calls_of_groups_are_given_up),
         cmocka_unit_test(trainers_leave_behind_a_checkpoint),
         cmocka_unit_test(jobs_whose_connections_break_go_on),
+        cmocka_unit_test(jobs_stop_where_a_process_is_asked_to),
         cmocka_unit_test(seeds_that_failed_once_hold),
         cmocka_unit_test(pairs_and_edges_are_seeds),
         cmocka_unit_test(ranges_of_edges_are_seeds),
