@@ -117,8 +117,14 @@ def _check_dtype(ids: Any, wanted: str) -> None:
     """Refuses tensors of another type than the book's, as DGL's books do."""
     found = str(getattr(ids, "dtype", "")).removeprefix("torch.")
     if found in ("int32", "int64") and found != wanted:
-        message = f"IDs of {found}: the partition book has {wanted}"
-        internal: Any = sys.modules.get("dgl.utils.internal")
-        raise (
-            TypeError(message) if internal is None else internal.InconsistentDtypeException(message)
-        )
+        raise _dtype_error(f"IDs of {found}: the partition book has {wanted}")
+
+
+def _dtype_error(message: str) -> TypeError:
+    """A TypeError, and where DGL is loaded its own exception as well, which programs may catch."""
+    internal: Any = sys.modules.get("dgl.utils.internal")
+    if internal is None:
+        return TypeError(message)
+    theirs = internal.InconsistentDtypeException
+    error: TypeError = type(theirs.__name__, (theirs, TypeError), {})(message)
+    return error
