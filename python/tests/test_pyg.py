@@ -32,6 +32,10 @@ class Data(dict):
     __delattr__ = dict.__delitem__
 
 
+class HeteroData(Data):
+    """Data of several types."""
+
+
 class Base:
     """A class of PyG's that ours derives from."""
 
@@ -74,7 +78,7 @@ def pyg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         "torch_geometric": {},
         "torch_geometric.data": {
             "Data": Data,
-            "HeteroData": Data,
+            "HeteroData": HeteroData,
             "FeatureStore": Base,
             "GraphStore": Base,
             "TensorAttr": Attr,
@@ -83,6 +87,7 @@ def pyg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             "EdgeAttr": Attr,
             "EdgeLayout": types.SimpleNamespace(CSC="csc"),
         },
+        "torch_geometric.loader": {"NeighborLoader": Base},
         "torch_geometric.sampler": {
             "BaseSampler": Base,
             "SamplerOutput": Output,
@@ -199,6 +204,72 @@ def test_features_come_under_the_names_that_were_asked_for(g: troupe.DistGraph, 
     with pytest.raises(troupe.Error, match=r"edge_attrs: .*'edge_attr'"):
         first(edge_attrs=["edge_attr"])
     assert first(transform=lambda data: data.batch_size) == 3
+
+
+def test_data_of_a_graph_are_read_when_they_are_asked_for(g: troupe.DistGraph, pyg: Any) -> None:
+    from troupe.pyg.unread import Unread
+
+    data = pyg.graph_data(g)
+    held = data._store._mapping
+    names = {"num_nodes", "edge_index", "x", "y", "train_mask", "val_mask", "test_mask"}
+    assert names <= set(held) and held["num_nodes"] == NODES
+    assert all(isinstance(held.held(name), Unread) for name in held if name != "num_nodes")
+    assert torch.equal(held["x"], g.ndata["feat"][:]) and held["x"] is held["x"]
+    assert torch.equal(held["edge_index"], torch.stack(g.find_edges(range(g.num_edges()))))
+    assert held["train_mask"].dtype == torch.bool
+    with pyg.NeighborLoader(data, HOPS, [9, 3, 7], batch_size=2) as loader:
+        assert loader.data is data and loader.dataset == range(3)
+        batch = next(iter(loader))
+        assert names - {"num_nodes"} <= set(batch) and batch.train_mask.dtype == torch.bool
+        assert torch.equal(batch.x, g.ndata["feat"][batch.n_id])
+        # `data.to()` puts attributes back as they are.
+        held["x"] = held["x"]
+        assert isinstance(held.held("x"), Unread)
+        # What a program puts in, writes into and deletes is so in batches.
+        held["number"], held["name"] = torch.arange(NODES) * 2, "all"
+        held["y"][3] = 50
+        del held["test_mask"]
+        changed = next(iter(loader))
+        assert torch.equal(changed.number, changed.n_id * 2) and changed.name == "all"
+        assert changed.y[1] == 50 and torch.equal(changed.y, held["y"][changed.n_id])
+        assert "test_mask" not in changed and "number" not in batch
+        assert torch.equal(loader([1]).n_id[:1], torch.tensor([3]))
+    copied = pickle.loads(pickle.dumps(held))
+    assert torch.equal(copied["y"], held["y"]) and torch.equal(copied["x"], held["x"])
+    # A loader of a graph has data, too, with the features that it was asked for.
+    plain = pyg.NeighborLoader(g, HOPS, g.ndata["train_mask"], batch_size=64, attrs=["y"])
+    assert {*plain.data._store._mapping} == {"num_nodes", "edge_index", "y"}
+    assert len(plain.dataset) == len(g.nodes_of(g.ndata["train_mask"]))
+    with pytest.raises(ValueError, match="name them to graph_data"):
+        pyg.NeighborLoader(data, HOPS, attrs=["y"])
+
+
+def test_data_in_memory_are_drawn_from_as_they_are(pyg: Any) -> None:
+    chance = torch.Generator().manual_seed(1)
+    edges = torch.randint(40, (2, 300), generator=chance)
+    data = Data()
+    data._store._mapping = held = {
+        "num_nodes": 40,
+        "edge_index": edges,
+        "weight": torch.arange(300.0),
+        "x": torch.rand(40, 3, generator=chance),
+    }
+    data._store.update(held)
+    data.num_nodes = 40
+    loader = pyg.NeighborLoader(data, [-1, -1], batch_size=16)
+    batches = list(loader)
+    assert torch.equal(torch.cat([b.n_id[: b.batch_size] for b in batches]), torch.arange(40))
+    for batch in batches:
+        # Edges keep the numbers that they have in the data.
+        assert torch.equal(batch.n_id[batch.edge_index], edges[:, batch.e_id])
+        assert torch.equal(batch.weight, 1.0 * batch.e_id)
+        assert torch.equal(batch.x, held["x"][batch.n_id])
+        degrees = torch.bincount(edges[1], minlength=40)[batch.n_id[: batch.batch_size]]
+        assert batch.num_sampled_edges[0] == int(degrees.sum())
+    # Loaders of the same edges share the graph; other edges are another one.
+    assert pyg.NeighborLoader(data, [2]).graph is loader.graph
+    data._store["edge_index"] = edges.flip(0)
+    assert pyg.NeighborLoader(data, [2]).graph is not loader.graph
 
 
 REFUSED = {

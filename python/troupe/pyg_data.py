@@ -87,7 +87,7 @@ def _fill_edges(store: Any, sampled: Sampled) -> None:
         store.e_id = sampled.edge_ids
 
 
-def to_pyg(batch: Batch, cls: Any = None) -> Any:
+def to_pyg(batch: Batch, cls: Any = None, is_hetero: bool | None = None) -> Any:
     """A batch as `torch_geometric.data.Data`; of several types as `HeteroData`.
 
     Parameters
@@ -95,6 +95,8 @@ def to_pyg(batch: Batch, cls: Any = None) -> Any:
     batch : Batch
     cls : type, optional
         What to make instead, with the same attributes.
+    is_hetero : bool, optional
+        Whether it has types; None: where the graph has several.
 
     Returns
     -------
@@ -112,7 +114,9 @@ def to_pyg(batch: Batch, cls: Any = None) -> Any:
             f"to_pyg(): torch_geometric cannot be imported ({error}); install it"
         ) from error
     types = batch.content.layout.types
-    if len(types.ntypes) == 1 and len(types.etypes) == 1:
+    if is_hetero is None:
+        is_hetero = not (len(types.ntypes) == 1 and len(types.etypes) == 1)
+    if not is_hetero:
         data = Data() if cls is None else cls()
         _fill_nodes(data, batch, 0)
         _fill_edges(data, sampled_edges(batch, 0))

@@ -10,8 +10,9 @@
 ...     loss = torch.nn.functional.cross_entropy(scores, batch.y[: batch.batch_size])
 
 `NeighborLoader` has the arguments of PyG's, and batches are PyG's ``Data`` and ``HeteroData``,
-drawn and filled ahead of the loop by threads. For PyG's own `NodeLoader` and `NeighborLoader` there
-are `FeatureStore`, `GraphStore` and `NeighborSampler`.
+drawn and filled ahead of the loop by threads. `graph_data` gives scripts their graph as ``Data`` or
+``HeteroData``; data that are in memory the loaders take as they are. For PyG's own `NodeLoader` and
+`NeighborLoader` there are `FeatureStore`, `GraphStore` and `NeighborSampler`.
 
 torch_geometric (2.5 or newer) is imported by the first of these names that is used; neither pyg-lib
 nor torch-sparse is needed.
@@ -22,6 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .data_source import graph_data as graph_data
     from .later_loaders import HGTLoader as HGTLoader
     from .later_loaders import LinkLoader as LinkLoader
     from .later_loaders import LinkNeighborLoader as LinkNeighborLoader
@@ -39,6 +41,7 @@ _MODULE_OF = {
     "LinkNeighborLoader": "later_loaders",
     "NeighborLoader": "pyg_loader",
     "NeighborSampler": "pyg_sampler",
+    "graph_data": "data_source",
     "stores": "pyg_stores",
 }
 

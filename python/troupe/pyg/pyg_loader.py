@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import NeighborLoader as PygNeighborLoader
 
 from .. import errors
 from ..arrays import Ids, ids_of
@@ -15,9 +17,9 @@ from ..pyg_data import to_pyg
 from ..sampler import NeighborSampler as TroupeSampler
 from ..seeds import NodeSet, node_set
 from ..tables import Table
+from .data_source import Attribute, Attributes, Source, attributes_of, data_of, selected, source_of
 from .own_seeds import OwnSeeds, SeedList
 from .pyg_sampler import NeighborSampler, fanouts_of
-from .pyg_stores import graph_of
 from .refusals import check_arguments
 from .selection import Attrs, Selection
 
@@ -38,7 +40,7 @@ PASSED = (
 )
 
 
-class NeighborLoader:
+class NeighborLoader(PygNeighborLoader):
     """Mini-batches of nodes and their drawn neighbourhoods, as PyG's NeighborLoader gives them.
 
     Each ``for`` over it is an epoch. Draws, rows and batches are made ahead of the loop, by the
@@ -46,8 +48,10 @@ class NeighborLoader:
 
     Parameters
     ----------
-    data : DistGraph, or what `stores` gives
-        Opened with ``tensors="torch"``.
+    data : DistGraph, or what `graph_data` or `stores` gives, or PyG's Data or HeteroData
+        A graph is opened with ``tensors="torch"``. Of `graph_data`, batches have all attributes,
+        and those that the program put into it. Data in memory are partitioned, in one part, into a
+        folder of their own that lasts as long as they do; IDs are those of the data.
     num_neighbors : list of int, mapping of edge types to lists, or PyG's NumNeighbors
         Of each edge type so many in-edges of a node are drawn, a number a hop, the seeds' first;
         -1: all.
@@ -81,7 +85,7 @@ class NeighborLoader:
         What seeds that are this trainer's own are called: int64, one for each.
     attrs, edge_attrs : sequence or mapping of str, optional
         Features that batches have, of nodes and of edges; see `Selection`. None: "x" and "y", and
-        none of edges.
+        none of edges; of data of PyG's, what these have.
     seed : int
         Of the random choices; 0: the session's.
     input_time, time_attr, temporal_strategy, weight_attr, disjoint, subgraph_type, directed, \
@@ -102,6 +106,15 @@ pin_memory_device, collate_fn, dataset
         `input_nodes`, or IDs where that is a mask or None; ``batch_size`` b; ``num_sampled_nodes``
         and ``num_sampled_edges``: lists with a number a hop. Beside PyG's: ``weight``, by which a
         mean loss is multiplied in a job of several trainers, and ``padded``; see `Batch`.
+
+    Attributes
+    ----------
+    data : Data or HeteroData
+        Of PyG's: what batches are filled from, as `graph_data` gives it. What a program puts in,
+        deletes or writes into, batches have so from the next ``for`` on.
+    dataset : range
+        As long as there are seeds of this trainer's.
+    node_sampler : NeighborSampler
 
     Raises
     ------
@@ -148,14 +161,22 @@ pin_memory_device, collate_fn, dataset
         given = {k: v for k, v in locals().items() if k not in ("self", "options")}
         self._made_of = {**given, **options}
         check_arguments("NeighborLoader", {**{k: given[k] for k in PASSED}, **options})
-        self.graph, selection = graph_of("NeighborLoader", data)
-        if selection is None or attrs is not None or edge_attrs is not None:
-            selection = Selection(self.graph, attrs, edge_attrs)
+        self._of = source = source_of("NeighborLoader", data)
+        self.graph = source.graph
+        if attrs is not None or edge_attrs is not None:
+            if isinstance(data, (Data, HeteroData)):
+                raise errors.InvalidArgument(
+                    "attrs, edge_attrs: batches have what the data have; name them to graph_data()"
+                )
+            self._of = source = source._replace(selection=Selection(self.graph, attrs, edge_attrs))
+        selection = source.selection
+        self._data = data if isinstance(data, (Data, HeteroData)) else None
         self.transform = transform
+        self.num_neighbors, self.replace = num_neighbors, replace
         self.batch_size = 1 if batch_size is None else int(batch_size)
-        drawn = _sampler_of(self.graph, num_neighbors, replace, neighbor_sampler)
-        fill = _Fill(selection, custom_cls, pin_memory)
-        seeds = _seeds_of(self.graph, input_nodes, input_id, bool(shuffle))
+        self._drawn = drawn = _sampler_of(self.graph, num_neighbors, replace, neighbor_sampler)
+        self._fill = fill = _Fill(source, custom_cls, pin_memory, isinstance(data, HeteroData))
+        self._seeds = seeds = _seeds_of(self.graph, input_nodes, input_id, bool(shuffle))
         self._under_way: _Epoch | None = None
         self._source: DistNodeDataLoader | OwnSeeds
         if isinstance(seeds, NodeSet):
@@ -192,6 +213,44 @@ pin_memory_device, collate_fn, dataset
         return len(self._source)
 
     @property
+    def data(self) -> Any:
+        """What batches are filled from, as PyG's data."""
+        if self._data is None:
+            self._data = data_of(self.graph, self._of.selection)
+        return self._data
+
+    @property
+    def dataset(self) -> range:
+        """The places of this trainer's seeds."""
+        if isinstance(self._seeds, NodeSet):
+            return range(-(-len(self._seeds) // self.graph.world))
+        return range(len(self._seeds.ids))
+
+    @property
+    def node_sampler(self) -> NeighborSampler:
+        """What draws."""
+        return NeighborSampler(self.graph, self.num_neighbors, self.replace)
+
+    def __call__(self, index: Any) -> Any:
+        """A batch of these seeds: positions in `dataset`."""
+        places = np.asarray(index, dtype=np.int64)
+        self._fill.attributes = self._attributes()
+        if isinstance(self._seeds, NodeSet):
+            ids, named = np.asarray(self._seeds)[places], None
+            ntype = self._seeds.ntype
+        else:
+            ntype, every, named = self._seeds
+            ids = places if isinstance(every, range) else every[places]
+            named = places if named is None else named[places]
+        features = self._of.selection.features
+        batch = self._drawn.draw(self.graph, {ntype: ids}, orig_ids=False, features=features)
+        data = self._fill(batch, named)
+        return data if self.transform is None else self.transform(data)
+
+    def _attributes(self) -> Attributes:
+        return selected(self._of) if self._data is None else attributes_of(self._data, self._of)
+
+    @property
     def epoch(self) -> int:
         """The epoch under way, or that the next ``for`` begins; from 0."""
         return self._source.epoch
@@ -201,6 +260,7 @@ pin_memory_device, collate_fn, dataset
         self._source.begin(epoch)
 
     def __iter__(self) -> Iterator[Any]:
+        self._fill.attributes = self._attributes()
         iter(self._source)
         self._under_way = _Epoch(self)
         return self._under_way
@@ -328,31 +388,51 @@ def _seeds_of(
 class _Fill:
     """Makes PyG's data of a batch, on a thread of the loader."""
 
-    def __init__(self, selection: Selection, cls: Any, pin_memory: bool) -> None:
-        self._selection, self._cls, self._pin_memory = selection, cls, pin_memory
+    def __init__(self, source: Source, cls: Any, pin_memory: bool, is_hetero: bool) -> None:
+        self._source, self._cls, self._pin_memory = source, cls, pin_memory
+        types = source.graph.types
+        self._is_hetero = is_hetero or len(types.ntypes) > 1 or len(types.etypes) > 1
+        self.attributes = Attributes([], [])
 
     def __call__(self, batch: Batch, input_id: Ids | None = None) -> Any:
         import torch
 
-        selection, types = self._selection, batch.content.layout.types
-        data = to_pyg(batch, self._cls)
-        is_hetero = not (len(types.ntypes) == 1 and len(types.etypes) == 1)
+        types, wanted = batch.content.layout.types, self.attributes
+        data = to_pyg(batch, self._cls, self._is_hetero)
         for number, ntype in enumerate(types.ntypes):
-            store = data[ntype] if is_hetero else data
+            store = data[ntype] if self._is_hetero else data
             came = store.x if "x" in store else None
-            if came is not None and selection.of_nodes[number].get("x") != selection.features:
-                came = None
+            if came is not None:
                 del store.x
-            for attr in selection.of_nodes[number]:
-                if attr != "x" or came is None:
-                    store[attr] = selection.rows(False, number, attr, store.n_id)
+            for one in wanted.of_nodes[number]:
+                is_here = came is not None and self._comes_along(one, number)
+                store[one.name] = came if is_here else _value(one, store.n_id)
             if "batch_size" in store:
                 own = None if input_id is None else torch.from_numpy(input_id)
                 store.input_id = store.n_id[: store.batch_size] if own is None else own
         for number, etype in enumerate(types.canonical_etypes):
-            store = data[etype] if is_hetero else data
-            for attr in selection.of_edges[number]:
-                store[attr] = selection.rows(True, number, attr, store.e_id)
-        data.padded = batch.padded
-        data.weight = batch.weight if input_id is None else 1.0
+            store = data[etype] if self._is_hetero else data
+            for one in wanted.of_edges[number]:
+                store[one.name] = _value(one, store.e_id)
+            if self._source.edge_numbers is not None:
+                store.e_id = self._source.edge_numbers[number][store.e_id]
+        for name, value in self._of_the_job(batch, input_id is None).items():
+            # A program's own attribute of that name stays.
+            if name not in data:
+                setattr(data, name, value)
         return data.pin_memory() if self._pin_memory and torch.cuda.is_available() else data
+
+    @staticmethod
+    def _of_the_job(batch: Batch, is_shared_out: bool) -> dict[str, Any]:
+        return {"padded": batch.padded, "weight": batch.weight if is_shared_out else 1.0}
+
+    def _comes_along(self, one: Attribute, number: int) -> bool:
+        """Whether the rows of an attribute are those that came with the draw."""
+        if one.feature is None or one.feature.attr != "x":
+            return False
+        selection = self._source.selection
+        return selection.of_nodes[number].get("x") == selection.features
+
+
+def _value(one: Attribute, ids: Any) -> Any:
+    return one.value if one.rows is None else one.rows(ids)

@@ -13,7 +13,7 @@ from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, SamplerOut
 from .. import errors
 from .. import sampler as drawing
 from ..pyg_data import new_nodes, sampled_edges
-from .pyg_stores import graph_of
+from .data_source import source_of
 from .refusals import check_arguments
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class NeighborSampler(BaseSampler):
 
     Parameters
     ----------
-    data : DistGraph, or what `stores` gives
-        Opened with ``tensors="torch"``.
+    data : DistGraph, or what `graph_data` or `stores` gives, or PyG's Data or HeteroData
+        As `NeighborLoader` takes it.
     num_neighbors : list of int, mapping of edge types to lists, or PyG's NumNeighbors
         A number a hop, the seeds' first; -1: all neighbours.
     replace : bool
@@ -82,14 +82,25 @@ class NeighborSampler(BaseSampler):
         self, data: Any, num_neighbors: Any, replace: bool = False, **options: Any
     ) -> None:
         check_arguments("NeighborSampler", options)
-        self.graph, _ = graph_of("NeighborSampler", data)
+        self._of = source_of("NeighborSampler", data)
+        self.graph = self._of.graph
+        self._data = data
         self.num_neighbors = num_neighbors
         self.replace = replace
         fanouts = fanouts_of(self.graph, num_neighbors)
         self._sampler = drawing.NeighborSampler(fanouts, replace=replace)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NeighborSampler, (self.graph, self.num_neighbors, self.replace)
+        return NeighborSampler, (self._data, self.num_neighbors, self.replace)
+
+    @property
+    def edge_permutation(self) -> Any:
+        """What PyG's loaders find the attributes of edges by: None, or, of data in memory, the
+        number there of each edge by its ID, a tensor or a mapping of edge types to such."""
+        numbers = self._of.edge_numbers
+        if numbers is None or self.graph.types.is_homogeneous:
+            return None if numbers is None else numbers[0]
+        return dict(zip(self.graph.canonical_etypes, numbers, strict=True))
 
     @property
     def sampler(self) -> drawing.NeighborSampler:

@@ -199,10 +199,3 @@ def stores(
 ) -> tuple[FeatureStore, GraphStore]:
     """A graph as PyG's loaders take it, `data`; the arguments are those of `FeatureStore`."""
     return FeatureStore(graph, attrs, edge_attrs), GraphStore(graph)
-
-
-def graph_of(what: str, data: Any) -> tuple[DistGraph, Selection | None]:
-    """The graph of a loader's or sampler's `data`, and what its store selects."""
-    if isinstance(data, (tuple, list)) and len(data) == 2 and isinstance(data[0], FeatureStore):
-        return data[0].graph, data[0].selection
-    return check_graph(what, data), None

@@ -10,6 +10,8 @@ from .. import errors
 
 if TYPE_CHECKING:
     from ..graph import DistGraph
+    from ..tables import Table
+    from ..tensors import DistTensor
 
 Attrs = Sequence[str] | Mapping[str, str] | None
 
@@ -77,11 +79,15 @@ class Selection:
         -------
         tensor, shape ``(n,)`` or ``(n, width)``.
         """
+        return self.table(of_edges, number, attr)[ids]
+
+    def table(self, of_edges: bool, number: int, attr: str) -> Table | DistTensor:
+        """The feature itself."""
         view = self._graph.edges if of_edges else self._graph.nodes
         types = self._graph.types
         name = types.canonical_etypes[number] if of_edges else types.ntypes[number]
         features = (self.of_edges if of_edges else self.of_nodes)[number]
-        return view[name].data[features[attr]][ids]
+        return view[name].data[features[attr]]
 
 
 def _found(

@@ -6,6 +6,7 @@ pyg-lib or torch-sparse; where neither is installed, from the same written down 
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import re
@@ -18,6 +19,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+import torch_geometric.nn
 import torch_geometric.typing
 import troupe
 from torch_geometric.data import Data, HeteroData
@@ -270,6 +272,84 @@ def test_stores_are_read_as_pyg_reads_them(whole, ours, g) -> None:
         edges.csc()
     with pytest.raises(NotImplementedError, match="neighbor_sampler="):
         PygLoader((features, edges), [2], input_nodes=ids)
+
+
+def test_data_in_memory_give_the_batches_of_pyg(whole, typed) -> None:
+    options = {"input_nodes": SEEDS, "batch_size": 4}
+    theirs = list(PygLoader(whole, [-1, -1], **options))
+    loader = pyg.NeighborLoader(whole, [-1, -1], **options)
+    assert isinstance(loader, PygLoader) and len(loader.dataset) == len(SEEDS)
+    assert loader.data is whole
+    for one, two in zip(loader, theirs, strict=True):
+        assert set(one.keys()) ^ set(two.keys()) <= OURS | COUNTS | {"num_nodes"}
+        seeds = two.batch_size
+        assert torch.equal(one.n_id[:seeds], two.n_id[:seeds])
+        assert torch.equal(one.input_id, two.input_id)
+        assert torch.equal(one.n_id[one.edge_index], whole.edge_index[:, one.e_id])
+        assert sorted(one.e_id.tolist()) == sorted(two.e_id.tolist())
+        for name in ("x", "y", "train_mask"):
+            assert torch.equal(one[name], whole[name][one.n_id]), name
+        assert torch.equal(one.edge_attr, whole.edge_attr[one.e_id])
+    hops, seeds = {WRITES: [-1, -1], CITES: [-1, -1]}, ("paper", SEEDS)
+    (two,) = PygLoader(typed, hops, input_nodes=seeds, batch_size=len(SEEDS))
+    (one,) = pyg.NeighborLoader(typed, hops, input_nodes=seeds, batch_size=len(SEEDS))
+    for name in (WRITES, CITES):
+        ends = torch.stack(
+            [one[n].n_id[i] for n, i in zip(name[::2], one[name].edge_index, strict=True)]
+        )
+        assert torch.equal(ends, typed[name].edge_index[:, one[name].e_id])
+        assert sorted(one[name].e_id.tolist()) == sorted(two[name].e_id.tolist())
+    assert torch.equal(one["author"].x, typed["author"].x[one["author"].n_id])
+
+
+def test_data_of_a_graph_are_those_of_pyg(whole, ours, g) -> None:
+    nodes, edges = (torch.as_tensor(np.asarray(ids)) for ids in ours[1:])
+    data = pyg.graph_data(g)
+    assert type(data) is Data and data.num_nodes == NODES and data.num_edges == whole.num_edges
+    assert data.num_node_features == 5 and data.x is data.x
+    for name in ("x", "y", "train_mask"):
+        assert torch.equal(data[name], whole[name][nodes]), name
+    assert torch.equal(nodes[data.edge_index], whole.edge_index[:, edges])
+    assert torch.equal(data.edge_attr, whole.edge_attr[edges])
+    kept = copy.copy(data).to("cpu", "x", "y")
+    del kept.x
+    kept.place = torch.arange(NODES)
+    assert "x" in data and "place" not in data
+    batch = next(iter(pyg.NeighborLoader(kept, [2], input_nodes=kept.train_mask, batch_size=8)))
+    assert "x" not in batch and torch.equal(batch.place, batch.n_id)
+    assert torch.equal(batch.y, data.y[batch.n_id])
+    (mine,) = NodeLoader(data, pyg.NeighborSampler(data, [-1]), input_nodes=[7], batch_size=1)
+    assert torch.equal(mine.edge_attr, data.edge_attr[mine.e_id])
+
+
+def test_inference_of_pyg_takes_the_loader(whole) -> None:
+    model = torch_geometric.nn.GraphSAGE(5, 8, num_layers=2, out_channels=3).eval()
+    loader = pyg.NeighborLoader(copy.copy(whole), [-1], batch_size=16)
+    with torch.no_grad():
+        wanted = model(whole.x, whole.edge_index)
+        assert torch.allclose(model.inference(loader), wanted, atol=1e-5)
+
+
+# Examples of PyG's, and what says how good the model is; the last line counts.
+SCRIPTS = {
+    "reddit.py": r"Test: ([0-9.]+)",
+    "hetero/hierarchical_sage.py": r"Val: ([0-9.]+)",
+}
+
+
+@pytest.mark.skipif("TROUPE_PYG_SOURCE" not in os.environ, reason="takes PyG's examples")
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_examples_of_pyg_run_as_they_are(script: str, tmp_path: Path) -> None:
+    runner = Path(__file__).with_name("run_example.py")
+    example = Path(os.environ["TROUPE_PYG_SOURCE"]) / "examples" / script
+    found = {}
+    for how in ("pyg", "data", "parts"):
+        if how == "pyg" and "hierarchical" in script and not torch_geometric.typing.WITH_PYG_LIB:
+            continue  # Counts by hop come of pyg-lib alone.
+        (tmp_path / how).mkdir()
+        said = run(sys.executable, runner, example, how, tmp_path / how)
+        found[how] = float(re.findall(SCRIPTS[script], said)[-1])
+    assert min(found.values()) > 0.5 and max(found.values()) - min(found.values()) < 0.08, found
 
 
 def run(*words: object) -> str:
