@@ -103,11 +103,18 @@ def test_ctrl_c_ends_opening(world: World, tmp_path: Path) -> None:
 # thread waits for the batch that the program's own sampler draws, on a thread of the loader.
 OWN_DRAWS = """
 import os, signal, sys, threading, time
+from pathlib import Path
 import troupe
+
+def stands_still(task):
+    return (task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 class Own(troupe.BlockSampler):
     def sample_blocks(self, g, seeds, exclude_eids=None):
         os.kill(int(sys.argv[2]), signal.SIGSTOP)
+        # Its threads stop one by one, and one that still runs would answer.
+        while not all(map(stands_still, Path("/proc", sys.argv[2], "task").iterdir())):
+            time.sleep(0.01)
         started.set()
         return troupe.NeighborSampler([2]).sample_blocks(g, seeds)
 
