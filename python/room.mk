@@ -20,6 +20,7 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/launching.py \
+    python/tests/record_batches.py \
     python/tests/soak_loaders.py \
     python/tests/soak_ranks.py \
     python/tests/test_blocks.py \
@@ -47,6 +48,7 @@ EXTRA_DIST += \
     python/tests/test_raw.py \
     python/tests/test_readme.py \
     python/tests/test_reporting.py \
+    python/tests/test_samplers.py \
     python/tests/test_tensors.py \
     python/tests/test_rows_ahead.py \
     python/tests/test_safetensors.py \
@@ -114,6 +116,7 @@ EXTRA_DIST += \
     python/troupe/plot.py \
     python/troupe/py.typed \
     python/troupe/pyg/__init__.py \
+    python/troupe/pyg/data_source.py \
     python/troupe/pyg/later_loaders.py \
     python/troupe/pyg/own_seeds.py \
     python/troupe/pyg/pyg_loader.py \
@@ -121,6 +124,7 @@ EXTRA_DIST += \
     python/troupe/pyg/refusals.py \
     python/troupe/pyg/selection.py \
     python/troupe/pyg/pyg_stores.py \
+    python/troupe/pyg/unread.py \
     python/troupe/pyg_data.py \
     python/troupe/progress_bar.py \
     python/troupe/ranking.py \
