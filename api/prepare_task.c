@@ -64,12 +64,10 @@ static struct preparation *preparation_create(const char *raw, const char *ntype
     return NULL;
 }
 
-/* Nodes are counted where rows are written, and where labels are. */
-static void report_pass(void *task, const char *phase, uint64_t done, uint64_t total)
+static void report_pass(void *task, const char *phase, const char *unit, uint64_t done,
+                        uint64_t total)
 {
-    bool edges = strncmp(phase, "walking", 7) == 0 || strcmp(phase, "counting degrees") == 0 ||
-                 strstr(phase, "edges") != NULL;
-    tr_task_report(task, phase, edges ? "edges" : "nodes", done, total);
+    tr_task_report(task, phase, unit, done, total);
 }
 
 static int check_raw(const char *raw, struct tr_error *error)

@@ -44,6 +44,7 @@ static const struct option_spec OPTIONS[] = {
       .offset = AT(pagerank),
       .help = "log(1 + PageRank / mean PageRank)" },
     { .name = "name",
+      .field = "\"name\"",
       .kind = OPTION_TEXT,
       .offset = AT(name),
       .metavar = "NAME",

@@ -156,10 +156,21 @@ static int write_rows(struct feature_maker *maker, uint32_t table, struct error 
         rv = raw_amend_rows(maker->amend, table, count, rows, error);
         done += count;
         if (options->progress != NULL)
-            options->progress(options->progress_arg, "writing features", done, maker->num_nodes);
+            options->progress(options->progress_arg, "writing features", "nodes", done,
+                              maker->num_nodes);
     }
     free(rows);
     return rv;
+}
+
+/* Unlike masks, features may have any name. */
+static int offer_name(struct error *error)
+{
+    if (error != NULL) {
+        const struct error taken = *error;
+        error_set(error, TR_EEXIST, "%s, or give the new one another \"name\"", taken.text);
+    }
+    return TR_EEXIST;
 }
 
 static int maker_run(struct feature_maker *maker, struct error *error)
@@ -180,6 +191,8 @@ static int maker_run(struct feature_maker *maker, struct error *error)
     if (rv == 0)
         rv = raw_amend_add_table(maker->amend, of, maker->name, options->replace, maker->dtype,
                                  report->width, &table, error);
+    if (rv == TR_EEXIST)
+        rv = offer_name(error);
     if (rv == 0)
         rv = maker_prepare(maker, error);
     if (rv == 0)

@@ -47,7 +47,8 @@ struct feature_options {
     uint64_t seed;
     struct files *files;         /* NULL = files_posix */
     const struct cancel *cancel; /* asked between pieces */
-    void (*progress)(void *arg, const char *phase, uint64_t done, uint64_t total); /* or NULL */
+    /* Of so many of what unit says, "nodes" or "edges", and both texts are constant; or NULL. */
+    void (*progress)(void *arg, const char *phase, const char *unit, uint64_t done, uint64_t total);
     void *progress_arg;
 };
 

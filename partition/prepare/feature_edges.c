@@ -51,7 +51,7 @@ static int edge_pass_run(const struct edge_pass *pass, struct error *error)
             done += count;
             passed += count;
             if (options->progress != NULL)
-                options->progress(options->progress_arg, pass->phase, passed, total);
+                options->progress(options->progress_arg, pass->phase, "edges", passed, total);
         }
     }
     return 0;

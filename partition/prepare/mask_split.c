@@ -268,7 +268,8 @@ static int splitter_pass(struct mask_splitter *s, const char *phase,
             rv = piece(s, count, error);
         done += count;
         if (options->progress != NULL)
-            options->progress(options->progress_arg, phase, done, s->num_rows);
+            options->progress(options->progress_arg, phase, options->edges ? "edges" : "nodes",
+                              done, s->num_rows);
     }
     return rv;
 }
