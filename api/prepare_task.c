@@ -152,6 +152,7 @@ int tr_split_result(struct tr_task *task, struct tr_split_report *report, struct
                                            .num_unlabelled = made->num_unlabelled,
                                            .num_without_train = made->num_without_train,
                                            .num_edges = made->num_edges,
+                                           .num_single = made->num_single,
                                            .etype = made->etype };
     tr_task_leave(task);
     return sized_write(report, &known, sizeof known, "tr_split_report", error);

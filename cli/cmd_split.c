@@ -173,6 +173,9 @@ static int print_split(const char *path, const struct split_values *values,
         report_count(&report, "edges", "edges", made->num_edges);
     else
         report_count(&report, "nodes", "nodes", made->num_nodes);
+    if (values->pairs != 0)
+        report_count(&report, "single", "edges whose reverse is not where --pairs says",
+                     made->num_single);
     report_count(&report, "train", "to train on", made->num_train);
     report_count(&report, "validation", "to validate with", made->num_validation);
     report_count(&report, "test", "to test with", made->num_test);
@@ -182,6 +185,12 @@ static int print_split(const char *path, const struct split_values *values,
         report_count(&report, "classes_without_training", "classes without a training node",
                      made->num_without_train);
     }
+    if (made->num_single > 0)
+        report_text(
+            &report, "hint", "hint",
+            "where an edge and its reverse are in two sets, a model of links is tested on what "
+            "it has seen: `troupe import` with --undirected puts each reverse behind its edge, "
+            "for --pairs adjacent");
     rv = raw_report_next(&report, path, error);
     if (rv != 0) {
         report_fini(&report);

@@ -75,12 +75,13 @@ struct tr_split_report {
     uint64_t num_unlabelled;    /* by_class: in no set */
     uint64_t num_without_train; /* by_class: classes without a training node */
     uint64_t num_edges;         /* of the type whose edges were split, and then no nodes; else 0 */
+    uint64_t num_single;        /* pairs: edges that are not where their reverse would be */
     uint32_t etype;             /* its number, as tr_raw_etype() takes it */
     unsigned char reserved[4];
 };
-#define TR_SPLIT_REPORT_INIT                                             \
-    {                                                                    \
-        sizeof(struct tr_split_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
+#define TR_SPLIT_REPORT_INIT                                                \
+    {                                                                       \
+        sizeof(struct tr_split_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "" \
     }
 
 /* The report of a task that has succeeded; else it fails as tr_task_wait() does without waiting.

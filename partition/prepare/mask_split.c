@@ -27,9 +27,11 @@ struct split_group {
 
 /* Finds pairs among edges that follow each other. */
 struct edge_pairer {
-    uint64_t *src, *dst; /* SPLIT_ROWS_AT_ONCE */
+    uint64_t *src, *dst;             /* SPLIT_ROWS_AT_ONCE */
+    uint64_t *other_src, *other_dst; /* as many, of the first half */
     uint64_t last_src, last_dst;
-    bool alone; /* the last edge may be paired with the next one */
+    uint64_t single; /* self-loops aside, so far in this pass */
+    bool alone;      /* the last edge may be paired with the next one */
 };
 
 struct mask_splitter {
@@ -131,9 +133,39 @@ static bool ends_pair(struct edge_pairer *pairer, uint64_t src, uint64_t dst)
 {
     bool pair = pairer->alone && src != dst && src == pairer->last_dst && dst == pairer->last_src;
     pairer->alone = !pair;
+    if (pair)
+        pairer->single--;
+    else
+        pairer->single += src != dst;
     pairer->last_src = src;
     pairer->last_dst = dst;
     return pair;
+}
+
+/* Counts what is single among rows [begin, begin + count) of edges that are pairs, after read_units().
+ * The ends of those of the second half are compared with those of the first half. */
+static int count_single(struct mask_splitter *s, uint64_t begin, uint64_t count,
+                        struct error *error)
+{
+    struct edge_pairer *pairer = &s->pairer;
+    const uint64_t half = s->num_rows / 2;
+    const uint64_t skipped = begin < half ? half - begin < count ? half - begin : count : 0;
+    if (s->options->pairs != MASK_PAIRS_HALVES || skipped == count)
+        return 0;
+    count -= skipped;
+    begin += skipped;
+    int rv = raw_read_edges(s->graph, s->of.type, begin, count, pairer->src, pairer->dst, error);
+    if (rv == 0)
+        rv = raw_read_edges(s->graph, s->of.type, begin - half, count, pairer->other_src,
+                            pairer->other_dst, error);
+    for (uint64_t i = 0; rv == 0 && i < count; i++) {
+        const bool pair = pairer->src[i] == pairer->other_dst[i] &&
+                          pairer->dst[i] == pairer->other_src[i];
+        if (!pair)
+            s->report->num_single += (pairer->src[i] != pairer->dst[i]) +
+                                     (pairer->other_src[i] != pairer->other_dst[i]);
+    }
+    return rv;
 }
 
 /* The units of rows [begin, begin + count), whose classes are known, into s->units. */
@@ -209,12 +241,12 @@ static int make_groups(struct mask_splitter *s, uint64_t count, struct error *er
 }
 
 /* Units are counted as they are read. */
-static int count_unlabelled(struct mask_splitter *s, uint64_t count, struct error *error)
+static int count_unlabelled(struct mask_splitter *s, uint64_t begin, uint64_t count,
+                            struct error *error)
 {
-    (void)error;
     for (uint64_t i = 0; i < count; i++)
         s->report->num_unlabelled += s->classes[i] == SPLIT_UNLABELLED;
-    return 0;
+    return count_single(s, begin, count, error);
 }
 
 /* The set of a group's unit: the order's first places are trained on, and so on. */
@@ -227,9 +259,10 @@ static enum mask_set set_of(const struct split_group *group, uint64_t unit)
     return place < group->size[MASK_VALIDATION] ? MASK_VALIDATION : MASK_TEST;
 }
 
-static int write_masks(struct mask_splitter *s, uint64_t count, struct error *error)
+static int write_masks(struct mask_splitter *s, uint64_t begin, uint64_t count, struct error *error)
 {
     int rv = 0;
+    (void)begin;
     for (int set = 0; set < MASK_SETS; set++)
         memset(s->masks[set], 0, (size_t)count);
     for (uint64_t i = 0; i < count; i++) {
@@ -246,12 +279,14 @@ static int write_masks(struct mask_splitter *s, uint64_t count, struct error *er
 
 /* Goes through all nodes or edges, a piece at a time. */
 static int splitter_pass(struct mask_splitter *s, const char *phase,
-                         int (*piece)(struct mask_splitter *s, uint64_t count, struct error *error),
+                         int (*piece)(struct mask_splitter *s, uint64_t begin, uint64_t count,
+                                      struct error *error),
                          struct error *error)
 {
     const struct mask_split_options *options = s->options;
     int rv = 0;
     s->pairer.alone = false;
+    s->pairer.single = 0;
     for (uint32_t g = 0; g < s->num_groups; g++)
         s->groups[g].count = 0;
     for (uint64_t done = 0; rv == 0 && done < s->num_rows;) {
@@ -265,7 +300,7 @@ static int splitter_pass(struct mask_splitter *s, const char *phase,
         if (rv == 0)
             rv = read_units(s, done, count, error);
         if (rv == 0)
-            rv = piece(s, count, error);
+            rv = piece(s, done, count, error);
         done += count;
         if (options->progress != NULL)
             options->progress(options->progress_arg, phase, options->edges ? "edges" : "nodes",
@@ -327,13 +362,16 @@ static int splitter_prepare(struct mask_splitter *s, struct error *error)
                          s->num_rows);
     s->pairer.src = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.src);
     s->pairer.dst = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.dst);
+    s->pairer.other_src = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.other_src);
+    s->pairer.other_dst = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->pairer.other_dst);
     s->units = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->units);
     s->rows = malloc(SPLIT_ROWS_AT_ONCE * sizeof(int64_t));
     s->classes = malloc(SPLIT_ROWS_AT_ONCE * sizeof *s->classes);
     for (int i = 0; i < MASK_SETS; i++)
         s->masks[i] = malloc(SPLIT_ROWS_AT_ONCE);
-    if (s->pairer.src == NULL || s->pairer.dst == NULL || s->units == NULL || s->rows == NULL ||
-        s->classes == NULL || s->masks[0] == NULL || s->masks[1] == NULL || s->masks[2] == NULL)
+    if (s->pairer.src == NULL || s->pairer.dst == NULL || s->pairer.other_src == NULL ||
+        s->pairer.other_dst == NULL || s->units == NULL || s->rows == NULL || s->classes == NULL ||
+        s->masks[0] == NULL || s->masks[1] == NULL || s->masks[2] == NULL)
         return error_set(error, TR_ENOMEM, "no memory to split %" PRIu64 " %s", s->num_rows,
                          edges ? "edges" : "nodes");
     return 0;
@@ -347,6 +385,7 @@ static int splitter_run(struct mask_splitter *s, struct error *error)
         rv = splitter_pass(s, edges ? "counting edges" : "counting nodes", count_unlabelled, error);
     if (rv != 0)
         return rv;
+    s->report->num_single += s->pairer.single;
     if (s->num_rows == s->report->num_unlabelled)
         return error_set(error, TR_EINVAL, "%s type '%s' has no %s, so there is nothing to split",
                          edges ? "edge" : "node",
@@ -379,6 +418,8 @@ int mask_split(const char *path, const struct mask_split_options *options,
         free(s.masks[i]);
     free(s.pairer.src);
     free(s.pairer.dst);
+    free(s.pairer.other_src);
+    free(s.pairer.other_dst);
     free(s.units);
     free(s.groups);
     free(s.classes);

@@ -55,7 +55,10 @@ struct mask_split_options {
 struct mask_split_report {
     uint32_t ntype;
     uint32_t etype;
-    uint64_t num_edges;   /* of it, and the sizes are of edges; 0 nodes then */
+    uint64_t num_edges; /* of it, and the sizes are of edges; 0 nodes then */
+    /* Edges, self-loops aside, whose reverse is not where `pairs` says. Each of them is in a set by
+     * itself (adjacent), or beside an edge that is not its reverse (halves). */
+    uint64_t num_single;
     uint32_t num_classes; /* that have a node */
     uint64_t num_nodes;
     uint64_t size[MASK_SETS];

@@ -34,6 +34,19 @@ troupe import edges "$work/edges.csv" --undirected --loops keep --out "$work/bot
 expect "a graph has edges both ways" exited 0
 troupe split "$work/both" --edges 50/0/50 --pairs adjacent --json
 expect "edges are split in pairs" says '"edge_type":"_N:_E:_N","edges":11,"train":[0-9]*,"validation":0,"test"'
+expect "all of them have their reverse" says '"edges":11,"single":0,"train"'
+expect "and there is nothing to hint at" sh -c "! grep -q hint '$work/out'"
+# Edges both ways in halves, where two lines are one edge.
+printf '0,1\n1,0\n2,3\n1,0\n0,1\n3,2\n' >"$work/halves.csv"
+troupe import edges "$work/halves.csv" --undirected --duplicates merge --out "$work/merged" --quiet
+troupe split "$work/merged" --edges 50/0/50 --pairs adjacent --json
+expect "edges that are merged stay behind each other" says '"edges":4,"single":0,'
+troupe import edges "$work/halves.csv" --duplicates merge --out "$work/merged" --replace --quiet
+troupe split "$work/merged" --edges 50/0/50 --pairs halves --json
+expect "but not in halves, which is said" says '"edges":4,"single":4,.*"hint":"where an edge and its reverse are in two sets'
+troupe import edges "$work/halves.csv" --out "$work/merged" --replace --quiet
+troupe split "$work/merged" --edges 50/0/50 --pairs halves --json
+expect "halves that are whole are found so" says '"edges":6,"single":0,'
 troupe split "$work/both" --edges 80/10/10
 expect "masks of edges are not replaced either" fails_with "edge type '_N:_E:_N' has 'train_mask' already; set --replace"
 troupe split "$work/both" --edges 80/10/10 --replace --pairs halves

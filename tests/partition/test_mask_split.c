@@ -316,7 +316,7 @@ static uint64_t make_paired(struct scratch *scratch, uint64_t *src, uint64_t *ds
 }
 
 static void split_edges(struct scratch *scratch, const struct mask_split_options *options,
-                        uint64_t count, uint8_t *sets)
+                        uint64_t count, uint64_t single, uint8_t *sets)
 {
     static const char *const names[] = { "train_mask", "val_mask", "test_mask" };
     struct mask_split_report report;
@@ -326,6 +326,7 @@ static void split_edges(struct scratch *scratch, const struct mask_split_options
     if (mask_split(at(scratch, "g"), options, &report, &error) != 0)
         fail_msg("%s", error.text);
     assert_int_equal(report.num_edges, count);
+    assert_int_equal(report.num_single, single);
     assert_int_equal(raw_open(at(scratch, "g"), NULL, &graph, &error), 0);
     memset(sets, MASK_SETS, count);
     for (uint8_t i = 0; i < MASK_SETS; i++) {
@@ -374,22 +375,32 @@ static void edges_are_split_and_reverses_with_them(void **state)
     options.edges = true;
     options.etype = "x";
     options.pairs = MASK_PAIRS_ADJACENT;
-    split_edges(scratch, &options, count, sets);
+    uint64_t single = 0;
+    for (uint64_t e = 0; e < count; e++)
+        single += src[e] != dst[e] && (e == 0 || units[e] != units[e - 1]) &&
+                  (e + 1 == count || units[e] != units[e + 1]);
+    assert_true(single > 1000);
+    split_edges(scratch, &options, count, single, sets);
     check_pairs(units, count, units[count - 1] + 1, options.share, sets);
     /* The same seed splits a type of as many edges alike. */
     options.etype = "a:y:a";
-    split_edges(scratch, &options, count, other);
+    split_edges(scratch, &options, count, single, other);
     assert_memory_equal(sets, other, count);
     options.pairs = MASK_PAIRS_NONE;
     for (uint64_t e = 0; e < count; e++)
         units[e] = e;
-    split_edges(scratch, &options, count, sets);
+    split_edges(scratch, &options, count, 0, sets);
     check_pairs(units, count, count, options.share, sets);
     options.pairs = MASK_PAIRS_HALVES;
     for (uint64_t e = 0; e < count; e++)
         units[e] = e % (count / 2);
     if (count % 2 == 0) {
-        split_edges(scratch, &options, count, sets);
+        single = 0;
+        for (uint64_t e = 0; e < count; e++) {
+            const uint64_t other_edge = (e + count / 2) % count;
+            single += src[e] != dst[e] && (src[e] != dst[other_edge] || dst[e] != src[other_edge]);
+        }
+        split_edges(scratch, &options, count, single, sets);
         check_pairs(units, count, count / 2, options.share, sets);
     } else {
         assert_int_equal(mask_split(at(scratch, "g"), &options, &report, &error), TR_EINVAL);
