@@ -17,6 +17,7 @@
 #include "actors/data/sampler_state.h"
 #include "graph/local_rows.h"
 #include "graph/reverse_edges.h"
+#include "runtime/core/log.h"
 #include "schemas/body.h"
 
 static const struct book *task_book(const struct task *task)
@@ -178,9 +179,43 @@ int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *
     return 0;
 }
 
+/* Edges of the slice that have no reverse. Self-loops, which --undirected of an import leaves alone,
+ * need none. */
+static uint32_t count_single(const struct task *task)
+{
+    const struct graph_etype *type = &task_book(task)->types.etypes[reverse_etype(task)];
+    const uint64_t *found = task->reverses.data, *ends = task->ends.data;
+    const uint32_t each = candidates_of(task);
+    uint32_t single = 0;
+    for (uint32_t i = 0; i < task->num_seeds; i++) {
+        bool any = type->src == type->dst && ends[2 * (size_t)i] == ends[2 * (size_t)i + 1];
+        for (uint32_t j = 0; j < each; j++)
+            any = any || found[(size_t)i * each + j] != REVERSE_NO_EDGE;
+        single += !any;
+    }
+    return single;
+}
+
+/* A batch with such edges is a batch, and who chose the wrong rule would never learn of it. */
+static void say_single(const struct task *task)
+{
+    struct sampler *sampler = task->sampler;
+    const uint32_t single = sampler->said_single ? 0 : count_single(task);
+    if (single == 0)
+        return;
+    sampler->said_single = true;
+    log_write(actor_node(sampler->self), LOG_LEVEL_WARN, "batches",
+              "%" PRIu32 " of %" PRIu32 " edges of batch %" PRIu64
+              " have no reverse where the loader looks for one, so that nothing is left out beside "
+              "them; is each edge followed by its reverse, or are these behind all edges, or of "
+              "another type? Later batches are not reported",
+              single, task->num_seeds, sampler_asked(task->request).batch);
+}
+
 int sampler_exclude_reverses(struct task *task, struct error *error)
 {
     uint64_t *found = task->reverses.data, count = 0;
+    say_single(task);
     for (uint32_t i = 0; i < count_questions(task); i++)
         if (found[i] != REVERSE_NO_EDGE)
             found[count++] = found[i];

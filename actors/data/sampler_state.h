@@ -141,6 +141,7 @@ struct sampler {
     struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
     uint32_t queue_first, queue_count;
     uint64_t tasks_begun;
+    bool said_single; /* that edges have no reverse, which is said once */
     struct batch_builder_space space;
     struct account kept; /* batches that are to be pulled */
     struct process_member member;

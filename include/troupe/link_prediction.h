@@ -55,7 +55,7 @@ enum tr_reverse_ids {
      * put behind all edges. */
     TR_REVERSE_HALVES = 0,
     /* Two that follow one another: each edge was followed by its reverse, as --undirected of `troupe
-     * import` leaves them where it merges none. */
+     * import` leaves them, whether it merges edges or not. */
     TR_REVERSE_ADJACENT = 1
 };
 

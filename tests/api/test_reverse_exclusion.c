@@ -368,12 +368,91 @@ static void partitions_without_original_ids_are_refused(void **state)
     assert_int_equal(files_remove_tree(files_posix, dir, NULL), 0);
 }
 
+/* Takes what the log has to say about batches: how many lines. */
+static uint32_t count_said(struct tr_log *log, char text[TR_LOG_TEXT_MAX])
+{
+    struct tr_log_line line = TR_LOG_LINE_INIT;
+    uint32_t lines = 0;
+    while (tr_log_next(log, 0, &line, NULL) == 0) {
+        if (strcmp(line.component, "batches") != 0)
+            continue;
+        strcpy(text, line.text);
+        lines++;
+    }
+    return lines;
+}
+
+/* Edges that have no reverse by the rule are in their batches, and the log says so once; where all
+ * but self-loops have one there is nothing to say. */
+static void edges_without_a_reverse_are_told_once(void **state)
+{
+    char dir[64], path[256], said[TR_LOG_TEXT_MAX] = "", wanted[64];
+    (void)state;
+    adjacent = true;
+    sample_init(&sample, true, 30, 220, 5);
+    reverse_by_type();
+    reverse_by_id(CITES);
+    assert_non_null(scratch_folder(dir, sizeof dir, "reverse"));
+    snprintf(path, sizeof path, "%s/raw", dir);
+    struct raw_graph *raw = sample_raw(&sample, path);
+    const struct partition_options options = {
+        .name = "g", .method = PARTITION_RANDOM, .num_parts = 2, .halo_hops = 1
+    };
+    struct partition_report report;
+    struct error error = { 0 };
+    snprintf(path, sizeof path, "%s/p", dir);
+    assert_int_equal(partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error),
+                     0);
+    snprintf(path, sizeof path, "%s/p/g.json", dir);
+    struct tr_session_options session_options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_log *log;
+    ok(tr_log_open(NULL, &log, &failure));
+    tr_session_options_init(&session_options);
+    session_options.log = log;
+    session_options.samplers = 1;
+    ok(tr_session_open(&session_options, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
+    read_originals(path);
+    const uint32_t paired[] = { CITES, WRITES, WRITES };
+    for (size_t i = 0; i < 3; i++) {
+        const struct kind kind = kind_of(paired[i]);
+        uint64_t single = 0;
+        struct tr_nodes *set = make_set(graph, &kind);
+        struct tr_sample_options sampled;
+        struct tr_batch *batch;
+        struct tr_pairs pairs = TR_PAIRS_INIT;
+        tr_sample_options_init(&sampled);
+        ok(draw(graph, set, &kind, &sampled, &batch));
+        ok(tr_batch_pairs(batch, &pairs, &failure));
+        for (uint64_t e = 0; e < pairs.count; e++)
+            single += originals[WRITES][pairs.edge_ids[e]] % 11 == 5;
+        assert_int_equal(count_said(log, said), i == 1);
+        snprintf(wanted, sizeof wanted, "%llu of %zu edges of batch 0 have no reverse",
+                 (unsigned long long)single, (size_t)pairs.count);
+        if (i == 1 && (single == 0 || strstr(said, wanted) != said))
+            fail_msg("'%s', not '%s'", said, wanted);
+        tr_batch_release(batch);
+        tr_nodes_close(set);
+    }
+    for (uint32_t e = 0; e < sample.types.num_etypes; e++)
+        free(originals[e]);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    tr_log_close(log);
+    raw_close(raw);
+    sample_fini(&sample);
+    assert_int_equal(files_remove_tree(files_posix, dir, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reverses_in_halves_and_in_other_types_are_left_out),
         cmocka_unit_test(reverses_that_follow_their_edges_are_left_out),
         cmocka_unit_test(partitions_without_original_ids_are_refused),
+        cmocka_unit_test(edges_without_a_reverse_are_told_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
