@@ -9,6 +9,9 @@
 #include "cli/cmd_import.h"
 #include "cli/lib/raw_report.h"
 
+/* One pair of so many. */
+#define DOUBLED_SHARE 100
+
 void import_hint_at_directions(struct report *report, const struct import_directions *directions)
 {
     const uint64_t seen = directions->pairs_seen, mutual = directions->pairs_mutual;
@@ -19,16 +22,16 @@ void import_hint_at_directions(struct report *report, const struct import_direct
                  "%" PRIu64 " of %" PRIu64 " pairs of nodes have edges both ways: where the graph "
                  "is undirected, import with --undirected%s",
                  mutual, seen, mutual > 0 && directions->can_merge ? " --duplicates merge" : "");
-    if (directions->undirected && !directions->merged && mutual > 0)
+    /* A few edges that count twice change nothing; and without --duplicates a remedy exists only
+     * where most of them do. */
+    const bool matters = mutual * DOUBLED_SHARE >= seen && (mostly || directions->can_merge);
+    if (directions->undirected && !directions->merged && mutual > 0 && matters)
         snprintf(hint, sizeof hint,
                  "%" PRIu64 " of %" PRIu64
                  " pairs of nodes had edges both ways before --undirected added reverses, so that "
-                 "each of these edges is there twice%s%s%s",
-                 mutual, seen, mostly || directions->can_merge ? ": import " : "",
-                 mostly ? "without --undirected" : "",
-                 !directions->can_merge ? ""
-                 : mostly               ? ", or with --duplicates merge"
-                                        : "with --duplicates merge");
+                 "each of these edges is there twice: import %s%s",
+                 mutual, seen, mostly ? "without --undirected" : "with --duplicates merge",
+                 mostly && directions->can_merge ? ", or with --duplicates merge" : "");
     if (hint[0] != '\0')
         report_text(report, "hint", "hint", hint);
 }

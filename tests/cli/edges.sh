@@ -141,13 +141,16 @@ expect "--undirected of a matrix is refused" fails_with 'm.mtx: --undirected is 
 
 # Edges that had their reverse are there twice behind --undirected, wherever they stand.
 awk 'BEGIN { print "7,7"; for (i = 0; i < 50000; i++) print i "," (i + 1) % 50000 }' >"$work/ring.csv"
-printf '1,0\n5,4\n5,4\n' | cat "$work/ring.csv" - >"$work/some.csv"
+awk 'BEGIN { print "5,4"; for (i = 0; i < 600; i++) print i * 50 + 1 "," i * 50 }' | cat "$work/ring.csv" - >"$work/some.csv"
+printf '1,0\n5,4\n5,4\n' | cat "$work/ring.csv" - >"$work/few.csv"
 troupe import edges "$work/ring.csv" --undirected --out "$work/ring" --quiet
 expect "edges that stand once are not hinted at" sh -c "! grep -q hint '$work/out'"
 troupe import edges "$work/some.csv" --undirected --out "$work/some" --quiet
 expect "those that stand both ways are" \
-    says '^hint  *2 of 50000 pairs of nodes had edges both ways before --undirected'
+    says '^hint  *601 of 50000 pairs of nodes had edges both ways before --undirected'
 expect "with what takes them out" says 'import with --duplicates merge$'
+troupe import edges "$work/few.csv" --undirected --out "$work/few" --quiet
+expect "a handful of them is not" sh -c "! grep -q hint '$work/out'"
 troupe import edges "$work/some.csv" --undirected --duplicates merge --out "$work/merged" --quiet
 expect "which needs no hint" sh -c "! grep -q hint '$work/out'"
 troupe import edges "$work/some.csv" --out "$work/directed" --quiet

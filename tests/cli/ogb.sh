@@ -51,6 +51,10 @@ rm "$work/both/raw/edge-feat.csv.gz"
 troupe import ogb "$work/both" --out "$work/raw-both" --undirected --quiet
 expect "but not in silence to edges that have them" \
     says '240 of 240 pairs of nodes had edges both ways .* twice: import without --undirected$'
+seq 0 239 | awk '{ print $1 "," ($1 + 4) % 240; if ($1 % 3 == 0) print ($1 + 4) % 240 "," $1 }' | pack "$work/both/raw/edge"
+echo 320 | pack "$work/both/raw/num-edge-list"
+troupe import ogb "$work/both" --out "$work/raw-both" --undirected --replace --quiet
+expect "unless there is no remedy" sh -c "[ $code = 0 ] && ! grep -q hint '$work/out'"
 troupe partition "$work/raw" --parts 2 --method random --name rings --out "$work/rings" --quiet
 troupe train "$work/rings/rings.json" --epochs 30 --run "$work/trained" --quiet
 expect "what was imported trains" says '^test accuracy  *1'
