@@ -33,7 +33,7 @@ printf '0,1\n2,2\n1,2\n3,4\n0,4\n0,4\n' >"$work/edges.csv"
 troupe import edges "$work/edges.csv" --undirected --loops keep --out "$work/both" --quiet
 expect "a graph has edges both ways" exited 0
 troupe split "$work/both" --edges 50/0/50 --pairs adjacent --json
-expect "edges are split in pairs" says '"edge_type":"_N:_E:_N","edges":11,"train":[0-9]*,"validation":0,"test"'
+expect "edges are split in pairs" says '"edge_type":"_N:_E:_N","edges":11,"single":0,"train":[0-9]*,"validation":0,"test"'
 expect "all of them have their reverse" says '"edges":11,"single":0,"train"'
 expect "and there is nothing to hint at" sh -c "! grep -q hint '$work/out'"
 # Edges both ways in halves, where two lines are one edge.

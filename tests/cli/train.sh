@@ -299,11 +299,25 @@ said=$(sed -n 's/.*stopped in epoch \([0-9]*\),.*/\1/p' "$work/err")
 ended=$(sed -n 's/^{"epoch":\([0-9]*\),.*/\1/p' "$work/stopped/metrics.jsonl" | tail -n 1)
 expect "in the epoch after the last one that metrics.jsonl has" [ "${said:-none}" = $((ended + 1)) ]
 expect "from what it left" test -n "$(ls "$work/stopped/checkpoints")"
-# Whatever the signal meets, be it the opening of the graph. Before the command catches signals it ends by them.
-says_how() { [ "$code" = 143 ] || { exited 1 && complains "^troupe[a-z ]*: .*continue with --resume$"; }; }
-for pause in 0.02 0.06 0.1 0.15 0.2 0.3; do
+# Whatever the signal meets, be it the opening of the graph, from when the process catches SIGTERM (bit 14), which it does before
+# main(): there it ends by the signal, and says so.
+says_how() {
+    { exited 143 && complains '^troupe: stopped by SIGTERM$'; } ||
+        { exited 1 && complains "^troupe[a-z ]*: .*continue with --resume$"; }
+}
+# The shell that becomes the command has a trap of its own.
+is_troupe() { case $(readlink "/proc/$1/exe") in *troupe) ;; *) false ;; esac; }
+catches() {
+    tries=0
+    until { is_troupe "$1" && grep -q '^SigCgt:.*[4567cdef]...$' "/proc/$1/status"; } || [ $tries -ge 600 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+}
+for pause in 0 0.02 0.06 0.1 0.2 0.3; do
     "$TROUPE" train "$graph" --run "$work/stopped" --epochs 1000000 --resume --quiet >"$work/out" 2>"$work/err" </dev/null &
     child=$!
+    catches $child
     sleep $pause
     kill -TERM $child
     wait $child
