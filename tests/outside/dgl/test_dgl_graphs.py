@@ -533,6 +533,7 @@ def test_dgls_own_example_of_links_learns(example, tmp_path) -> None:
     said = subprocess.run(
         [sys.executable, *map(str, words)],
         check=True,
+        cwd=tmp_path,  # where it writes its embeddings
         env={**os.environ, **place, "RANK": "0", "WORLD_SIZE": "1"},
         stdout=subprocess.PIPE,
         text=True,
