@@ -127,6 +127,8 @@ libtr_model_la_SOURCES = \
     model/saved_run.c \
     model/scores.c \
     model/scores.h \
+    model/shape_choice.c \
+    model/shape_choice.h \
     model/state.c \
     model/state.h \
     model/task_events.c \

@@ -36,6 +36,8 @@ struct run_job_layout {
     bool watched;       /* threads that compute take THREAD_STACK_SIGNAL */
 };
 
+struct run_job;
+
 /* The job says this to its surroundings, and asks it of them; all may be NULL. */
 struct run_job_hooks {
     const struct cancel *cancel;
@@ -47,6 +49,10 @@ struct run_job_hooks {
     void (*opened)(void *arg, struct tr_session *session);
     /* So many steps of the trial of a shape are made. */
     void (*tries)(void *arg, enum run_shape shape, uint64_t done, uint64_t total);
+    /* Asked before trials: *known: what came of them (*tried) was found before, or by another process
+     * of the job, which is waited for. */
+    int (*tried)(void *arg, struct run_job *job, struct run_tried *tried, bool *known,
+                 struct error *error);
     void *arg;
 };
 

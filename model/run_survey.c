@@ -356,6 +356,12 @@ static int survey_all(struct survey *s)
     return advise_scales(s);
 }
 
+void run_survey_tried(struct run_job *job, run_survey_say say, void *arg)
+{
+    const struct survey s = { .job = job, .say = say, .arg = arg };
+    say_tried(&s);
+}
+
 int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
                void *arg, struct error *error)
 {

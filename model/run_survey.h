@@ -22,6 +22,9 @@ struct run_survey_splits {
 /* advice: whether the text is some, else the line. */
 typedef void (*run_survey_say)(void *arg, bool advice, const char *text);
 
+/* Says only which shapes were tried and which was chosen, where some were tried. */
+void run_survey_tried(struct run_job *job, run_survey_say say, void *arg);
+
 int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
                void *arg, struct error *error);
 

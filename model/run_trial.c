@@ -5,12 +5,15 @@
  *
  * No fact of a graph says it: where neighbours are alike GCN may learn more than GraphSAGE or less,
  * and three layers are worth their time on one graph and not on the next. What is slower has to be
- * better by a margin, and what takes long is not tried: a large graph, or one of which this process
- * has a part alone.
+ * better by a margin, and what takes long is not tried: a large graph.
  *
- * Invariants: trials leave no trace but the choice and its scores in the configuration, so that a run
- * is as one that was begun with the shape by name; and they compute the same, bit for bit, for any
- * number of partitions, servers, samplers, threads and trainers.
+ * In a job of several processes the process of rank 0 tries, and the others wait for its choice
+ * (shape_choice.h).
+ *
+ * Invariants: options and counts alone decide whether there are trials, so all processes agree.
+ * Trials leave no trace but the choice and its scores in the configuration, so that a run is as one
+ * that was begun with the shape by name; and they compute the same, bit for bit, for any number of
+ * partitions, servers, samplers, threads and trainers.
  */
 #include <math.h>
 #include <string.h>
@@ -74,16 +77,13 @@ static void take_shape(struct run_config *config, enum run_shape shape)
 static bool is_tried(const struct run_job *job)
 {
     const struct run_config *config = job->config;
-    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
     return config->choose_epochs && config->choose_kind && config->choose_layers &&
            config->choose_norm && config->model.kind == MODEL_SAGE && config->model.types == NULL &&
            config->model.loss == MODEL_SOFTMAX && config->edge_weight == NULL &&
            config->model.metric != MODEL_LOSS && config->evaluation != RUN_EVALUATE_NONE &&
            config->val_mask != NULL && config->val_mask[0] != '\0' &&
            tr_graph_num_nodes(job->graph, job->ntype) <= NODES_MOST &&
-           tr_graph_num_edges(job->graph, 0) <= EDGES_MOST &&
-           tr_graph_place(job->graph, &place, NULL) == 0 && place.num_processes <= 1 &&
-           run_job_has_all_parts(job);
+           tr_graph_num_edges(job->graph, 0) <= EDGES_MOST;
 }
 
 struct trial {
@@ -189,14 +189,12 @@ static void shape_put_back(struct run_config *config, const struct run_config *p
     memcpy(config->fanout, plain->fanout, sizeof config->fanout);
 }
 
-int run_job_try(struct run_job *job, struct error *error)
+static int try_all(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
     const struct run_config plain = *config;
     struct run_tried *tried = &config->tried;
     int rv = 0;
-    if (!is_tried(job))
-        return 0;
     for (int shape = 0; shape < RUN_SHAPES; shape++)
         tried->scores[shape] = (double)NAN;
     for (int shape = 0; shape < RUN_SHAPES && rv == 0; shape++) {
@@ -214,4 +212,21 @@ int run_job_try(struct run_job *job, struct error *error)
     if (tried->any)
         take_shape(config, tried->chosen);
     return rv;
+}
+
+int run_job_try(struct run_job *job, struct error *error)
+{
+    const struct run_job_hooks *hooks = &job->hooks;
+    struct run_config *config = job->config;
+    struct run_tried before;
+    bool known = false;
+    if (!is_tried(job))
+        return 0;
+    int rv = hooks->tried == NULL ? 0 : hooks->tried(hooks->arg, job, &before, &known, error);
+    if (rv != 0 || !known)
+        return rv != 0 ? rv : try_all(job, error);
+    config->tried = before;
+    if (before.any)
+        take_shape(config, before.chosen);
+    return 0;
 }

@@ -30,8 +30,10 @@ struct train_rank {
     struct parallel *parallel; /* its own; NULL for the first, which has the job's */
     struct model *model;
     struct run_job_split split;
-    struct tr_group *group; /* NULL: alone */
-    bool met;               /* its last step is made, and it is counted as idle */
+    struct tr_group *group;    /* NULL: alone */
+    struct shape_entry *entry; /* its first era is under way; NULL, or taken: it is not */
+    unsigned sums;             /* of this era that are made: enum first_sum */
+    bool met;                  /* its last step is made, and it is counted as idle */
     struct watched watched;
     struct trainer_result result;
     struct error error;
@@ -39,6 +41,9 @@ struct train_rank {
     atomic_bool ended;
     pthread_t thread;
 };
+
+/* The sums behind a restore, in this order. */
+enum first_sum { SUM_SHAPE = 1, SUM_JOBS = 2, SUM_KERNELS = 4 };
 
 static bool is_over(void *arg)
 {
@@ -172,17 +177,41 @@ static int compare_kernels(struct train_rank *r, struct error *error)
         other, model_kernels_text(r->model));
 }
 
+/* Trainers with another shape are found by compare_jobs(). */
+static int announce_shape(struct train_rank *r, struct error *error)
+{
+    struct run_tried heard;
+    return shape_choice_announce(r->group, r->rank, &r->all->job->config->tried, TR_WAIT_FOREVER,
+                                 &heard, error);
+}
+
+/* The other ranks make a sum once, however often this one's operation is tried again. */
+static int sum_once(struct train_rank *r, enum first_sum sum,
+                    int (*make)(struct train_rank *r, struct error *error), struct error *error)
+{
+    if ((r->sums & sum) != 0)
+        return 0;
+    int rv = make(r, error);
+    if (rv == 0)
+        r->sums |= sum;
+    return rv;
+}
+
 static int rewind_run(void *arg, uint64_t to, struct error *error)
 {
     struct train_rank *r = arg;
     const struct trainer_hooks *hooks = r->all->hooks;
-    /* The folder goes back before the sums: a disk that refuses has the whole operation tried
-     * again, and the other ranks make these sums once. */
+    /* The folder goes back before the sums, which a disk that refuses is not to be in the way of. */
     int rv = r->rank == 0 ? hooks->rewind(hooks->arg, to, error) : 0;
-    if (rv == 0 && r->all->world > 1)
-        rv = compare_jobs(r, error);
-    if (rv == 0 && r->all->world > 1 && r->all->reproducible)
-        rv = compare_kernels(r, error);
+    if (rv != 0 || r->all->world == 1)
+        return rv;
+    /* Processes that are about to open their models make the first of these sums, and no other. */
+    if (r->all->finishes)
+        rv = sum_once(r, SUM_SHAPE, announce_shape, error);
+    if (rv == 0)
+        rv = sum_once(r, SUM_JOBS, compare_jobs, error);
+    if (rv == 0 && r->all->reproducible)
+        rv = sum_once(r, SUM_KERNELS, compare_kernels, error);
     return rv;
 }
 
@@ -269,6 +298,15 @@ static int rank_restore(void *arg, const void **bytes, size_t *count, struct err
      * job is not to end because this process is to. */
     if (r->all->leave != NULL && cancel_asked(r->all->leave))
         return error_set(error, TR_ECANCELED, "training: cancelled");
+    /* The era that this rank was taken into has seen one sum, by which the shape was heard. */
+    if (r->entry != NULL && r->entry->entered) {
+        r->entry->entered = false;
+        r->sums = SUM_SHAPE;
+        *bytes = r->entry->bytes;
+        *count = r->entry->count;
+        return 0;
+    }
+    r->sums = 0;
     if (!r->met)
         atomic_fetch_add(&r->all->idle, 1);
     r->met = false;
@@ -407,7 +445,11 @@ static int open_rank(struct train_rank *r, struct error *error)
     all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
     /* The group may be opened in any order with the loader: it sends nothing before its first
      * call. */
-    if (all->grouped) {
+    if (all->entries != NULL) {
+        r->entry = &all->entries[r->rank - all->first];
+        r->group = r->entry->group;
+        r->entry->group = NULL;
+    } else if (all->grouped) {
         rv = tr_group_open(all->job->graph, r->rank, &r->group, &why);
         rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }

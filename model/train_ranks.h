@@ -18,6 +18,7 @@
 
 #include "model/run_folder.h"
 #include "model/run_job.h"
+#include "model/shape_choice.h"
 #include "model/watchdog.h"
 
 struct train_rank;
@@ -30,6 +31,8 @@ struct train_ranks {
     bool grouped;
     bool reproducible;
     bool finishes; /* the job has other processes, which end with it */
+    /* Ranks that are in their group already; NULL: none is. Their groups are taken. */
+    struct shape_entry *entries; /* [count] */
     uint64_t save_every;
     uint64_t patience_ns;     /* see trainer.h */
     struct watchdog watchdog; /* limit_ns, stalled and arg are given; runs while they train */

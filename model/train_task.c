@@ -147,6 +147,7 @@ static int open_ranks(struct training *t, struct error *error)
         .grouped = training_in_cluster(t) || t->layout.trainers > 1 || t->checkpoints != NULL,
         .reproducible = t->options.reproducible,
         .finishes = training_in_cluster(t),
+        .entries = t->entries,
         .save_every = t->save_every,
         .watchdog = { .limit_ns = (uint64_t)t->options.step_limit_ns,
                       .stalled = train_task_stalled,
@@ -199,9 +200,40 @@ static void train_task_surveyed(void *arg, bool advice, const char *text)
 
 static void train_task_tries(void *arg, enum run_shape shape, uint64_t done, uint64_t total)
 {
+    struct training *t = arg;
     char phase[TR_TASK_PHASE_MAX];
+    /* Once, and when it is sure that there are enough nodes for it. */
+    if (training_in_cluster(t) && !t->tries)
+        task_events_say(&t->events, TR_MODEL_HEAD, 0, "%s",
+                        "shapes of the model are tried; the other processes wait for the choice");
+    t->tries = true;
     snprintf(phase, sizeof phase, "trying %s", run_shape_name(shape));
-    tr_task_report(((struct training *)arg)->task, phase, "steps", done, total);
+    tr_task_report(t->task, phase, "steps", done, total);
+}
+
+/* Another process of the job is asked, which takes the trainers here into their group; that of rank 0
+ * looks whether it chose in a life before. */
+static int train_task_tried(void *arg, struct run_job *job, struct run_tried *tried, bool *known,
+                            struct error *error)
+{
+    struct training *t = arg;
+    struct tr_graph_place here = TR_GRAPH_PLACE_INIT;
+    *known = false;
+    if (!training_in_cluster(t))
+        return 0;
+    int rv = tr_graph_place(job->graph, &here, NULL);
+    if (rv != 0)
+        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
+    if (here.first_trainer == 0)
+        return training_recall_tried(t, tried, known, error);
+    t->entries = calloc(here.num_trainers, sizeof *t->entries);
+    if (t->entries == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %u trainers", here.num_trainers);
+    t->num_entries = here.num_trainers;
+    tr_task_report(t->task, "waiting for the shape that trainer 0 chooses", "", 0, 0);
+    *known = true;
+    return shape_choice_await(job->graph, here.first_trainer, here.num_trainers, &t->cancel,
+                              t->entries, tried, error);
 }
 
 static int survey_run(struct training *t, struct error *error)
@@ -241,6 +273,7 @@ static int open_all(struct training *t, struct error *error)
                                           .place = train_task_place,
                                           .opened = train_task_opened,
                                           .tries = train_task_tries,
+                                          .tried = train_task_tried,
                                           .arg = t };
     tr_task_report(t->task, "loading the graph", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
@@ -268,6 +301,8 @@ static int open_all(struct training *t, struct error *error)
     /* In a cluster the other processes would wait for this one meanwhile. */
     if (rv == 0 && !training_in_cluster(t))
         rv = survey_run(t, error);
+    else if (rv == 0 && training_keeps_run(t))
+        run_survey_tried(&t->job, train_task_surveyed, t);
     return rv;
 }
 
@@ -315,6 +350,11 @@ static void close_all(struct training *t)
 {
     /* Loaders and groups go before the job, whose graph they use. */
     train_ranks_close(&t->ranks);
+    for (uint32_t i = 0; i < t->num_entries; i++)
+        shape_entry_fini(&t->entries[i]);
+    free(t->entries);
+    t->entries = NULL;
+    t->num_entries = 0;
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
     run_job_close(&t->job);

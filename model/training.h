@@ -45,6 +45,9 @@ struct training {
     struct run_folder folder;
     struct run_job_split val, test;
     struct train_ranks ranks;
+    struct shape_entry *entries; /* [num_entries], where the shape was heard of another process */
+    uint32_t num_entries;
+    bool tries; /* it was said that shapes are tried */
     struct trainer_hooks hooks;
     char *checkpoints;        /* their folder; NULL: none are kept */
     uint64_t save_every;      /* steps; 0: none */
@@ -103,6 +106,9 @@ void training_free_options(struct training *t);
 int training_name_checkpoints(struct training *t, struct error *error);
 /* In one process: what the options leave open, from the run that is gone on with. */
 int training_adopt_run(struct training *t, struct error *error);
+/* In rank 0's process of a cluster: *known: the run that is gone on with says what came of trials. */
+int training_recall_tried(const struct training *t, struct run_tried *tried, bool *known,
+                          struct error *error);
 /* Fills the hashes of t->ranks: of the whole job, and of what a checkpoint of it belongs to. */
 int training_hash_job(struct training *t, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */

@@ -99,9 +99,33 @@ int training_adopt_run(struct training *t, struct error *error)
     int rv = 0;
     if (files_exists(files_posix, path)) {
         rv = run_config_read(files_posix, path, &begun, error);
-        if (rv == 0)
+        if (rv == 0) {
             run_config_adopt(&t->config, &begun, t->options.from != NULL);
-        run_config_fini(&begun);
+            run_config_fini(&begun);
+        }
+    }
+    free(path);
+    return rv;
+}
+
+int training_recall_tried(const struct training *t, struct run_tried *tried, bool *known,
+                          struct error *error)
+{
+    struct run_config begun;
+    *known = false;
+    if (!training_resumes(t))
+        return 0;
+    char *path = files_join(t->options.run, "config.json");
+    if (path == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", t->options.run);
+    int rv = 0;
+    if (files_exists(files_posix, path)) {
+        rv = run_config_read(files_posix, path, &begun, error);
+        *known = rv == 0;
+        if (*known) {
+            *tried = begun.tried;
+            run_config_fini(&begun);
+        }
     }
     free(path);
     return rv;

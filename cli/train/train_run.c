@@ -120,7 +120,7 @@ static void report_tried(const struct command_training *t, struct report *report
                   { "tried_gcn", "tried gcn" },
                   { "tried_deep", "tried deep" } };
     struct tr_run *run;
-    if (t->in_cluster || tr_run_open(t->values->run, &run, NULL) != 0)
+    if (tr_run_open(t->values->run, &run, NULL) != 0)
         return;
     for (size_t i = 0; i < sizeof TRIED / sizeof *TRIED; i++) {
         const char *score = tr_run_value(run, TRIED[i].key);

@@ -349,8 +349,8 @@ enum tr_model_event_kind {
     /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how
      * long; number: whether it was asked to stop (1); threads: those that compute. */
     TR_MODEL_STALLED = 10,
-    /* Text: what is trained on what: nodes, classes, parameters, steps. After READY, of a task that
-     * is no process of a cluster. */
+    /* Text: what is trained on what: nodes, classes, parameters, steps. A process of a cluster says
+     * only that it tries shapes of the model, and which one it chose. */
     TR_MODEL_HEAD = 11,
     /* Text: what makes the result worse than it might be, and the option that helps. */
     TR_MODEL_ADVICE = 12

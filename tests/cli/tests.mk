@@ -55,6 +55,7 @@ cli_shell_tests = \
     tests/cli/train.sh \
     tests/cli/trainers.sh \
     tests/cli/trial.sh \
+    tests/cli/trial_cluster.sh \
     tests/cli/trouble.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh

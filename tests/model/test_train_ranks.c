@@ -42,6 +42,8 @@ static struct {
     uint32_t digit;
     uint32_t other_reduce; /* in this of the sums, from 1 */
     size_t count;          /* of the last sums */
+    float number;          /* of the last sum of one number */
+    uint32_t fail_reduce;  /* this of the sums times out, from 1; 0: none */
     bool cancelled;
     struct trainer_hooks hooks[WORLD];
     struct trainer_plan plans[WORLD];
@@ -158,6 +160,9 @@ int __wrap_tr_group_reduce(struct tr_group *group, float *values, size_t count, 
     uint32_t rank = rank_of(group);
     play.reduces++;
     play.count = count;
+    play.number = count == 1 ? *values : play.number;
+    if (play.fail_reduce != 0 && play.fail_reduce == play.reduces)
+        return TR_ETIMEDOUT;
     for (uint32_t r = 0; r < WORLD && count == WORLD * DIGITS; r++)
         for (uint32_t i = 0; i < DIGITS && r != rank; i++) {
             assert_true(values[r * DIGITS + i] == 0);
@@ -583,6 +588,19 @@ static void a_checkpoint_waits_for_the_folder(void **state)
     }
 }
 
+/* As every rewind follows a restore. */
+static int rewind_restored(uint32_t rank, uint64_t mark, struct error *error)
+{
+    const struct trainer_hooks *hooks = &play.hooks[rank];
+    const void *bytes;
+    size_t count;
+    const int code = play.code;
+    play.code = 0;
+    assert_int_equal(hooks->restore(hooks->arg, &bytes, &count, error), 0);
+    play.code = code;
+    return hooks->rewind(hooks->arg, mark, error);
+}
+
 /* All trainers compare what their checkpoints belong to before they go on, and their kernels where
  * the job is to be the same on any placement. */
 static void trainers_of_another_job_are_told_apart(void **state)
@@ -595,7 +613,7 @@ static void trainers_of_another_job_are_told_apart(void **state)
         struct error error = { 0 };
         play.reduces = play.barriers = 0;
         own.rewound = 0;
-        assert_int_equal(play.hooks[r].rewind(play.hooks[r].arg, 55, &error), 0);
+        assert_int_equal(rewind_restored(r, 55, &error), 0);
         assert_int_equal(own.rewound, r == 0 ? 55 : 0);
         assert_int_equal(play.reduces, 2);
         assert_int_equal(play.count, WORLD * DIGITS);
@@ -618,7 +636,7 @@ static void trainers_of_another_job_are_told_apart(void **state)
                                "here): their results differ; leave options.reproducible out to "
                                "train all the same",
                          other);
-                assert_int_equal(play.hooks[0].rewind(play.hooks[0].arg, 55, &error), TR_EMISMATCH);
+                assert_int_equal(rewind_restored(0, 55, &error), TR_EMISMATCH);
                 assert_string_equal(error.text, text);
                 assert_int_equal(play.reduces, sum);
                 assert_int_equal(play.barriers, 1);
@@ -629,23 +647,84 @@ static void trainers_of_another_job_are_told_apart(void **state)
     struct error error = { 0 };
     play.other = play.reduces = play.barriers = 0;
     own.code = TR_EIO;
-    assert_int_equal(play.hooks[0].rewind(play.hooks[0].arg, 55, &error), TR_EIO);
+    assert_int_equal(rewind_restored(0, 55, &error), TR_EIO);
     assert_int_equal(play.reduces, 0);
     own.code = 0;
     play.code = TR_EROLLBACK;
-    assert_int_equal(play.hooks[0].rewind(play.hooks[0].arg, 55, &error), TR_EROLLBACK);
+    assert_int_equal(rewind_restored(0, 55, &error), TR_EROLLBACK);
     assert_int_equal(play.reduces, 1);
     assert_int_equal(play.barriers, 0);
     /* Kernels are compared where that was asked for, and nothing where a trainer is alone. */
     play.code = 0;
     f->ranks.reproducible = false;
-    assert_int_equal(play.hooks[0].rewind(play.hooks[0].arg, 55, &error), 0);
+    assert_int_equal(rewind_restored(0, 55, &error), 0);
     assert_int_equal(play.reduces, 2);
     f->ranks.world = 1;
     f->ranks.reproducible = true;
-    assert_int_equal(play.hooks[0].rewind(play.hooks[0].arg, 56, &error), 0);
+    assert_int_equal(rewind_restored(0, 56, &error), 0);
     assert_int_equal(own.rewound, 56);
     assert_int_equal(play.reduces, 2);
+}
+
+/* Of several processes all ranks hear first which shape rank 0 trains, and each sum is made once in an
+ * era: the others make it once. */
+static void the_shape_is_announced_before_all_other_sums(void **state)
+{
+    struct fixture *f = *state;
+    f->ranks.reproducible = f->ranks.finishes = true;
+    assert_int_equal(run_ranks(f, 0, 2, true), 0);
+    f->config.tried = (struct run_tried){ .any = true, .chosen = RUN_SHAPE_GCN };
+    for (uint32_t r = 0; r < 2; r++) {
+        struct error error = { 0 };
+        play.reduces = 0;
+        play.code = TR_ETIMEDOUT;
+        assert_int_equal(rewind_restored(r, 55, &error), TR_ETIMEDOUT);
+        assert_int_equal(play.reduces, 1);
+        assert_int_equal(play.count, 1);
+        assert_true(play.number == (r == 0 ? 3 : 0));
+        play.code = 0;
+        play.fail_reduce = 3;
+        assert_int_equal(play.hooks[r].rewind(play.hooks[r].arg, 55, &error), TR_ETIMEDOUT);
+        assert_int_equal(play.reduces, 3); /* the shape; and the jobs, in vain */
+        play.fail_reduce = 0;
+        assert_int_equal(play.hooks[r].rewind(play.hooks[r].arg, 55, &error), 0);
+        assert_int_equal(play.reduces, 5); /* the jobs, and the kernels */
+        assert_int_equal(play.hooks[r].rewind(play.hooks[r].arg, 55, &error), 0);
+        assert_int_equal(play.reduces, 5);
+        assert_int_equal(rewind_restored(r, 55, &error), 0);
+        assert_int_equal(play.reduces, 8);
+    }
+}
+
+/* A rank that entered the group to hear of the shape begins with what it was given there. */
+static void a_rank_that_entered_early_trains_in_that_era(void **state)
+{
+    struct fixture *f = *state;
+    struct shape_entry entries[] = {
+        { .group = (struct tr_group *)(uintptr_t)2, .entered = true, .bytes = "part", .count = 4 },
+        { .group = (struct tr_group *)(uintptr_t)3 }
+    };
+    f->ranks.finishes = true;
+    f->ranks.entries = entries;
+    assert_int_equal(run_ranks(f, 1, 2, true), 0);
+    for (uint32_t r = 1; r < WORLD; r++) {
+        const struct trainer_hooks *hooks = &play.hooks[r];
+        struct error error = { 0 };
+        const void *bytes;
+        size_t count;
+        assert_null(entries[r - 1].group);
+        play.restores = play.reduces = 0;
+        assert_int_equal(hooks->restore(hooks->arg, &bytes, &count, &error), 0);
+        assert_int_equal(play.restores, r == 1 ? 0 : 1);
+        assert_string_equal(bytes, r == 1 ? "part" : "bytes");
+        assert_int_equal(count, r == 1 ? 4 : 5);
+        assert_int_equal(hooks->rewind(hooks->arg, 0, &error), 0);
+        assert_int_equal(play.reduces, r == 1 ? 1 : 2);
+        assert_int_equal(hooks->restore(hooks->arg, &bytes, &count, &error), 0);
+        assert_string_equal(bytes, "bytes");
+        assert_int_equal(hooks->rewind(hooks->arg, 0, &error), 0);
+        assert_int_equal(play.reduces, r == 1 ? 3 : 4);
+    }
 }
 
 /* In looks of 20 ms, between which it may be cancelled. */
@@ -758,6 +837,8 @@ int main(void)
         RANKS(a_rank_meets_restores_and_reduces_with_its_group),
         RANKS(a_checkpoint_waits_for_the_folder),
         RANKS(trainers_of_another_job_are_told_apart),
+        RANKS(the_shape_is_announced_before_all_other_sums),
+        RANKS(a_rank_that_entered_early_trains_in_that_era),
         RANKS(waiting_takes_its_time_or_is_cancelled),
         RANKS(all_may_be_asked_to_leave),
         RANKS(a_failure_is_that_of_its_cause),
