@@ -728,11 +728,24 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
     return rv;
 }
 
+/* Any JSON may be named by mistake. */
+static int check_is_book(const struct json_field *root, struct error *error)
+{
+    if (json_object_get(root->value, "num_parts") != NULL)
+        return 0;
+    return json_fail(root, error, TR_EFORMAT,
+                     "is not the NAME.json of a partitioned graph, since it has no num_parts; name "
+                     "one that `troupe partition` made%s",
+                     json_object_get(root->value, "edge_type") != NULL ? " of this raw graph" : "");
+}
+
 static int read_book(const struct json_field *root, struct book *book, struct error *error)
 {
     struct book_reading reading = { 0 };
     char *name = NULL;
-    int rv = read_string(root, "graph_name", &name, error);
+    int rv = check_is_book(root, error);
+    if (rv == 0)
+        rv = read_string(root, "graph_name", &name, error);
     if (rv == 0)
         rv = read_u32(root, "num_parts", BOOK_PARTS_MAX, &reading.num_parts, error);
     if (rv == 0 && reading.num_parts == 0)

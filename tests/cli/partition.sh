@@ -16,6 +16,15 @@ for method in metis random; do
         expect "$method with $parts can be looked at" says "^partitions  *$parts\$"
     done
 done
+echo '{"nodes": [1, 2]}' >"$work/any.json"
+troupe partition "$work/any.json" --parts 2 --out "$work/made/any" --quiet
+expect "JSON that is no graph is refused with what is one" \
+    fails_with 'any.json: line 1: looks like JSON, not like edges; name the folder of a raw graph or a file with two IDs a line'
+troupe inspect "$work/any.json"
+expect "it is no partitioned graph either" fails_with 'any.json: is not the NAME.json of a partitioned graph, .*that .troupe partition. made$'
+troupe train "$work/raw/metadata.json" --run "$work/made/run" --quiet
+expect "nor are the data of a raw graph" fails_with 'metadata.json: is not the NAME.json of .* of this raw graph$'
+expect "and nothing is made of them" empty_folder "$work/made"
 troupe partition "$work/raw" --parts 2 --out "$work/metis-2" --quiet
 expect "a directory that is there is not overwritten" fails_with "$work/metis-2"
 troupe partition "$work/raw" --parts 3 --out "$work/metis-2" --name toy --replace --quiet

@@ -115,6 +115,8 @@ mkfifo "$work/pipe"
 troupe infer "$graph" --run "$work/run" --out "$work/pipe" --quiet
 expect "a device, a pipe or a link is not replaced" fails_with 'pipe: is a device, a pipe or a link'
 expect "it is still there" test -p "$work/pipe"
+troupe infer "$work/parts/other.json" --run "$work/run" --quiet
+expect "a graph of another name is named" fails_with 'parts/other.json: cannot open: No such file or directory'
 troupe infer "$graph" --run "$work/parts" --exact
 expect "a folder without a run is named" fails_with "config.json is missing"
 

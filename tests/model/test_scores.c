@@ -288,6 +288,15 @@ static void test_labels_of_every_type(void **state)
     }
     config.classes = 2;
     assert_int_equal(labels_check(&rows, 3, &config, NULL), TR_ERANGE);
+    struct error error = { 0 };
+    storage[0] = storage[1] = 1;
+    storage[2] = 99;
+    rows.dtype = TR_I64;
+    rows.row_bytes = 8;
+    assert_int_equal(labels_check(&rows, 2, &config, &error), 0);
+    assert_int_equal(labels_check(&rows, 3, &config, &error), TR_ERANGE);
+    assert_string_equal(error.text, "labels: row 2 is 99, but there are 2 classes; give whole "
+                                    "numbers below 2, or -1 for unlabelled");
 }
 
 /* Targets are shares from 0 to 1, each column by itself; below 0 is without a label. */
