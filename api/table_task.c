@@ -20,7 +20,7 @@ _Static_assert((int)TR_TABLE_HEADER_NO == (int)TABLE_HEADER_NO &&
                "callers and readers have the same rules and roles");
 
 /* Texts of the options. */
-#define TEXTS 16
+#define TEXTS 17
 /* Names have 4096 bytes at most. */
 #define PREFIX_MAX 64u
 
@@ -88,6 +88,7 @@ static int copy_texts(struct table_making *making, const struct tr_import_table_
         { options->time, &to->edge_names.time },
         { options->id, &to->node_names.id },
         { options->features, &to->node_names.features },
+        { options->categories, &to->node_names.categories },
         { options->labels, &to->node_names.labels },
         { options->split, &to->node_names.split },
         { options->node_features, &to->node_features },
@@ -120,11 +121,13 @@ static int check_table_options(const struct tr_import_table_options *options,
         return tr_error_set(error, TR_EINVAL, "edges: the table of edges is not named");
     if (options->out == NULL || options->out[0] == '\0')
         return tr_error_set(error, TR_EINVAL, "out: the folder to make is not named");
-    if (options->nodes == NULL && (options->id != NULL || options->features != NULL ||
-                                   options->labels != NULL || options->split != NULL))
-        return tr_error_set(error, TR_EINVAL,
-                            "id, features, labels and split are columns of a table of nodes: give "
-                            "\"nodes\" too");
+    if (options->nodes == NULL &&
+        (options->id != NULL || options->features != NULL || options->labels != NULL ||
+         options->split != NULL || options->categories != NULL))
+        return tr_error_set(
+            error, TR_EINVAL,
+            "id, features, categories, labels and split are columns of a table of nodes: give "
+            "\"nodes\" too");
     if (options->header > TR_TABLE_HEADER_NO)
         return tr_error_set(error, TR_EINVAL, "header: %u is not a value of enum tr_table_header",
                             options->header);
@@ -152,10 +155,13 @@ static int check_table_options(const struct tr_import_table_options *options,
                             "\"node_features\" has a row for each row of a table of nodes: give "
                             "\"nodes\" too; where nodes are numbers, `troupe import edges` takes "
                             "such a file alone");
-    if (options->node_features != NULL && options->features != NULL && options->features[0] != '\0')
+    if (options->node_features != NULL &&
+        ((options->features != NULL && options->features[0] != '\0') ||
+         options->categories != NULL))
         return tr_error_set(error, TR_EINVAL,
                             "\"node_features\" stands for the features of columns; leave out "
-                            "\"features\"");
+                            "\"%s\"",
+                            options->categories != NULL ? "categories" : "features");
     return features_options_check(options->node_features, options->feature_base, options->rows,
                                   error);
 }

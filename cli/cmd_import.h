@@ -59,6 +59,7 @@ struct import_table_values {
     const char *time;
     const char *id;
     const char *features;
+    const char *categories;
     const char *labels;
     const char *label_separator;
     const char *split;

@@ -165,6 +165,22 @@ static void hint_at_amounts(struct report *report, const struct tr_import_table_
     report_text(report, "hint", "hint", hint);
 }
 
+/* A number that stands for a kind is no amount: kind 3 is not three times kind 1. */
+static void hint_at_kinds(struct report *report, const struct tr_import_table_column *column)
+{
+    char name[NAME_SHOWN], number[24], hint[400];
+    if (column->use != TR_TABLE_NUMBERS || !column->of_nodes || column->values == 0)
+        return;
+    snprintf(number, sizeof number, "%" PRIu32, column->column);
+    snprintf(hint, sizeof hint,
+             "column %" PRIu32 " of the nodes%s has %" PRIu64
+             " different whole numbers, which are read as amounts: where they stand for kinds, "
+             "import with --categories %.100s, and where they are the classes, with --labels",
+             column->column, named_in(column, name), column->values,
+             column->name != NULL ? column->name : number);
+    report_text(report, "hint", "hint", hint);
+}
+
 static void hint_at_odd_numbers(struct report *report, const struct tr_import_table_column *column)
 {
     char name[NAME_SHOWN], hint[400];
@@ -309,6 +325,7 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
             hint_at_odd_numbers(report, &column);
         if (rv == 0) {
             hint_at_amounts(report, &column);
+            hint_at_kinds(report, &column);
             hint_at_text_lists(report, &column);
             hint_at_alike(report, &column);
             hint_at_several(report, &column);
@@ -362,6 +379,7 @@ int import_table_run(const struct invocation *invocation, const void *opaque)
     options.time = values->time;
     options.id = values->id;
     options.features = values->features;
+    options.categories = values->categories;
     options.labels = values->labels;
     options.split = values->split;
     /* The library refuses what is no separator, and a text of several characters is none. */

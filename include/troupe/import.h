@@ -216,12 +216,15 @@ struct tr_import_table_options {
     /* Which graph to read, where a column called graph_id says of which graph a row is; NULL: all rows,
      * and TR_EFORMAT where one node's ID is in two graphs. */
     const char *graph;
+    /* Columns whose numbers stand for kinds and not for amounts, with commas between them: each value
+     * is a category, as texts are, beside `features`. NULL: none. */
+    const char *categories;
 };
 #define TR_IMPORT_TABLE_OPTIONS_INIT                                                            \
     {                                                                                           \
         sizeof(struct tr_import_table_options), NULL, NULL, NULL, false, false, 0, 0, 0, NULL,  \
             NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, NULL, NULL, \
-            NULL                                                                                \
+            NULL, NULL                                                                          \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_EUNSUPPORTED for labels with fractions. */
@@ -297,7 +300,8 @@ struct tr_import_table_column {
     uint32_t use;    /* enum tr_table_use */
     char separator;  /* of texts of which some seem to be several in one, as "Action|Comedy": '|' */
     unsigned char padding[3];
-    /* Of categories, codes and columns of labels: how many different ones; of lists: their numbers. */
+    /* Of categories, codes and columns of labels: how many different ones; of lists: their numbers; of
+     * numbers that may stand for kinds, since they are few whole ones: how many, else 0. */
     uint64_t values;
     uint64_t missing; /* rows without one */
     /* Of texts that are nearly all numbers, also as 1,234 or $3: the first line whose value is none

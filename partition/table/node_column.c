@@ -12,6 +12,10 @@
 
 /* Doubles hold whole numbers exactly below. */
 #define WHOLE_MAX 9007199254740992.0
+/* Numbers that may be kinds: two say the same as amounts, and more are rarely kinds. */
+#define KINDS_MIN 3u
+#define KINDS_MAX 12u
+#define ROWS_A_KIND 10u
 
 void node_column_fini(struct node_column *column)
 {
@@ -69,6 +73,10 @@ static void stats_decide(struct number_stats *stats)
 static void survey_number(struct node_column *column, double number, uint64_t line)
 {
     stats_add(&column->stats, number);
+    if (number >= 0 && number < 64 && number == trunc(number))
+        column->small |= UINT64_C(1) << (unsigned)number;
+    else
+        column->other_than_small = true;
     column->lists++;
     column->width = 1;
     if (number != trunc(number))
@@ -301,8 +309,14 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
     char shown[COLUMN_SHOWN];
     if (column->role == TABLE_LABELS)
         return decide_labels(column, reader);
-    if (column->role != TABLE_NUMBERS)
+    if (column->role == TABLE_KINDS) {
+        /* Numbers are texts from here on. */
+        column->chosen = true;
+        column->numbers = false;
+        column->lists = 0;
+    } else if (column->role != TABLE_NUMBERS) {
         return 0;
+    }
     if (column->present == 0) {
         column->role = TABLE_DROPPED;
     } else if (column->numbers && column->huge_line != 0) {
@@ -326,8 +340,18 @@ int node_column_decide(struct node_column *column, uint32_t i, struct table_read
     return 0;
 }
 
+uint32_t node_column_kinds(const struct node_column *column)
+{
+    const uint32_t count = (uint32_t)__builtin_popcountll(column->small);
+    const bool few = count >= KINDS_MIN && count <= KINDS_MAX &&
+                     column->present >= (uint64_t)ROWS_A_KIND * count;
+    return column->role == TABLE_NUMBERS && !column->other_than_small && few ? count : 0;
+}
+
 uint64_t node_column_odd_line(const struct node_column *column)
 {
+    if (column->chosen)
+        return 0;
     bool texts = column->role == TABLE_CATEGORIES || column->role == TABLE_CODES ||
                  column->role == TABLE_DROPPED;
     if (texts && column->sure && column->lists > 0 && 10 * column->lists >= 9 * column->present)

@@ -52,6 +52,9 @@ struct node_column {
     uint64_t doubted_line, doubted_rows;
     uint64_t minus_line, minus_rows; /* of -1 */
     struct number_stats stats;       /* of numbers */
+    uint64_t small;                  /* bit i: the number i is there */
+    bool other_than_small;           /* so is one that has no bit */
+    bool chosen;                     /* somebody said that they are kinds */
     /* Of lists of numbers, of which plain numbers are some of one: */
     uint64_t lists;
     bool sure;                   /* one cannot be a number that is written with a comma */
@@ -99,6 +102,10 @@ bool node_column_is_text_lists(const struct node_column *column);
 
 /* Whether numbers of the column are brought to mean 0 and deviation 1. */
 bool node_column_is_scaled(const struct node_column *column);
+
+/* How many different numbers there are, where they may stand for kinds and not for amounts: few small
+ * whole ones, of which each has many rows; else 0. */
+uint32_t node_column_kinds(const struct node_column *column);
 
 /* The first line whose value is no number, where nearly all values are meant as numbers and the
  * column is one of texts for a few of them; 0: it is what it seems. */

@@ -96,7 +96,8 @@ static bool is_wanted(const struct table_nodes *nodes, const struct table_reader
 /* Whether a pass over all rows has to say what the column holds. */
 static bool is_surveyed(const struct node_column *column)
 {
-    return column->role == TABLE_NUMBERS || column->role == TABLE_LABELS;
+    return column->role == TABLE_NUMBERS || column->role == TABLE_LABELS ||
+           column->role == TABLE_KINDS;
 }
 
 static int survey_rows(struct table_nodes *nodes, struct table_reader *reader,
@@ -328,7 +329,9 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         memcpy(told[i].several, column->several, sizeof told[i].several);
         memcpy(told[i].alike, column->alike, sizeof told[i].alike);
         memcpy(told[i].doubted, column->doubted, sizeof told[i].doubted);
-        told[i].values = column->role == TABLE_VECTORS ? column->width : column->num_values;
+        told[i].values = column->role == TABLE_VECTORS   ? column->width
+                         : column->role == TABLE_NUMBERS ? node_column_kinds(column)
+                                                         : column->num_values;
         told[i].scaled = node_column_is_scaled(column);
         if (column->role == TABLE_LABELS || column->role == TABLE_LABEL_SETS)
             found->num_classes = column->num_values;

@@ -277,7 +277,7 @@ static bool names_are_known(const struct column_names *columns,
     return find_id(columns) != 0 || find_called(columns, LABEL_NAMES) != 0 ||
            find_called(columns, SPLIT_NAMES) != 0 || is_named(columns, names->id) ||
            is_first_named(columns, names->labels) || is_named(columns, names->split) ||
-           is_first_named(columns, names->features);
+           is_first_named(columns, names->features) || is_first_named(columns, names->categories);
 }
 
 static int roles_find_id(struct table_roles *roles, struct table_reader *reader, const char *id)
@@ -344,6 +344,8 @@ int table_roles_of_nodes(struct table_roles *roles, struct table_reader *reader,
         roles->masks[i] = find_called(&reader->names, MASK_NAMES[i]);
         rv = roles_give(roles, reader, roles->masks[i], TABLE_MASK);
     }
+    if (rv == 0 && names->categories != NULL)
+        rv = roles_give_listed(roles, reader, names->categories, TABLE_KINDS);
     if (rv == 0)
         rv = roles_give_features(roles, reader, names->features);
     if (rv == 0)

@@ -31,6 +31,7 @@ enum table_role {
     TABLE_LABEL_SETS, /* several labels a node, with separators between them */
     TABLE_VECTORS,    /* lists of numbers, a number of the features for each place */
     TABLE_GRAPH,      /* of which graph a row is */
+    TABLE_KINDS,      /* what nobody has looked at yet becomes CATEGORIES, numbers too */
 };
 
 enum table_header { TABLE_HEADER_FIND, TABLE_HEADER_YES, TABLE_HEADER_NO };
@@ -41,8 +42,9 @@ struct table_edge_names {
 };
 struct table_node_names {
     const char *id, *split;
-    const char *labels;   /* several with commas between them: each has 0 or 1 */
-    const char *features; /* with commas between them; NULL: all others, "": none */
+    const char *labels;     /* several with commas between them: each has 0 or 1 */
+    const char *features;   /* with commas between them; NULL: all others, "": none */
+    const char *categories; /* numbers that stand for kinds; NULL: none */
 };
 
 struct table_roles {

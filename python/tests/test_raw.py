@@ -58,6 +58,17 @@ def test_tables_and_edge_lists_are_imported(tmp_path: Path) -> None:
             replace=True,
         )
         assert report.num_classes == classes
+    report = raw.import_table(
+        tmp_path / "links.csv",
+        tmp_path / "many",
+        tmp_path / "topics.csv",
+        labels="topics",
+        features=(),
+        categories=["old"],
+        missing="zero",
+        replace=True,
+    )
+    assert report.num_features == 2
     (tmp_path / "kinds.csv").write_text("id,label\na,x\nb,unknown\nc,n/a\n")
     for words, classes in (None, 2), (["unknown"], 1), ((), 3):
         report = raw.import_table(

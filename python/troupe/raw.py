@@ -172,6 +172,7 @@ def import_table(
     time: str | None = None,
     id: str | None = None,
     features: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
     labels: str | Sequence[str] | None = None,
     label_separator: str | None = None,
     split: str | None = None,
@@ -197,6 +198,7 @@ def import_table(
     header : "find", "yes" or "no".
     source, target, weight, time, id, labels, split : columns, by name or number from 1.
     features : columns; None: all others; empty: none.
+    categories : columns whose numbers stand for kinds: each value is a feature, beside `features`.
     labels : of several columns, each has 0 or 1.
     label_separator : between several labels of a node in their column; None: a node has one.
     missing : a node without a value: "error", "mean" or "zero".
@@ -224,6 +226,7 @@ def import_table(
         time=time,
         id=id,
         features=None if features is None else ",".join(features),
+        categories=None if categories is None else ",".join(categories),
         labels=labels if labels is None or isinstance(labels, str) else ",".join(labels),
         label_separator=_delimiter(label_separator),
         split=split,

@@ -140,6 +140,19 @@ expect "one of another length is named by its row" \
 { echo id,label; seq 18 76 | awk '{ print "n" $1 - 17 "," $1; print "m" $1 "," $1 }'; } >"$work/years.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/years.csv" --out "$work/years" --quiet
 expect "ages in place of classes are hinted at" says '^hint  *the labels are 59 different whole numbers that do not count from 0'
+awk 'BEGIN { print "id,tier,stars"; for (i = 0; i < 60; i++) print "n" i "," i % 3 + 1 "," i % 30 }' >"$work/tiers.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --out "$work/tiers" --quiet
+expect "a few whole numbers may stand for kinds" \
+    says '^hint  *column 2 of the nodes, tier, has 3 different whole numbers, which are read as amounts: .* --categories tier, '
+expect "many are amounts" sh -c "! grep -q 'hint.*stars' '$work/out'"
+troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --categories tier --out "$work/tiers" --replace --quiet
+expect "--categories takes them for these" says '^nodes  *2  tier  *a feature for each value  *3  *0$'
+expect "and is not hinted at" sh -c "! grep -q 'hint.*tier' '$work/out'"
+expect "other columns are what they were" says '^nodes  *3  stars  *feature.*  0  *0$'
+troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --categories tier --features tier,stars --out "$work/made/raw" --quiet
+expect "a column is one or the other" fails_with 'column 2, tier, is asked for twice'
+troupe import table --edges "$work/one.csv" --categories tier --out "$work/made/raw" --quiet
+expect "categories are of nodes" fails_with 'are columns of a table of nodes: give --nodes too'
 printf 'src,dst\ra,b\rb,c\r' >"$work/mac.csv"
 for kind in "table --edges" edges; do
     # shellcheck disable=SC2086 # two words
