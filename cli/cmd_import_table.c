@@ -267,88 +267,132 @@ static int hint_at_two_kinds(struct report *report, struct tr_task *task,
     return 0;
 }
 
+/* Lines of both tables; *labels: a file of features has brought some. */
+static int report_totals(struct report *report, struct tr_task *task,
+                         const struct tr_import_table_options *options,
+                         const struct tr_import_table_report *found, bool *labels,
+                         struct tr_error *error)
+{
+    if (found->edges_header_line != 0)
+        report_count(report, "edges_header_line", "line of the edges skipped as a header",
+                     found->edges_header_line);
+    if (found->nodes_header_line != 0)
+        report_count(report, "nodes_header_line", "line of the nodes skipped as a header",
+                     found->nodes_header_line);
+    if (options->nodes != NULL) {
+        report_count(report, "feature_width", "numbers in a node's features", found->num_features);
+        report_count(report, "classes", "classes", found->num_classes);
+        report_count(report, "added_nodes", "nodes of edges alone", found->added_nodes);
+        hint_at_many_labels(report, found);
+    }
+    if (found->self_loops > 0)
+        report_count(report, "self_loops", "self-loops in the table", found->self_loops);
+    if (options->duplicates != TR_DUPLICATES_KEEP)
+        report_count(report, "duplicates",
+                     options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
+                                                                : "duplicates",
+                     found->duplicates);
+    *labels = false;
+    if (options->node_features == NULL)
+        return 0;
+    struct tr_import_features_report features = TR_IMPORT_FEATURES_REPORT_INIT;
+    int rv = tr_import_table_features(task, &features, error);
+    if (rv != 0)
+        return rv;
+    *labels = features.labels == TR_FILE_LABELS_WRITTEN;
+    import_report_features(report, &features);
+    return 0;
+}
+
+static bool is_of_labels(const struct tr_import_table_column *column)
+{
+    return column->use == TR_TABLE_LABELS || column->use == TR_TABLE_LABEL_FLAG ||
+           column->use == TR_TABLE_LABEL_SETS;
+}
+
+/* A row a column; of how many the edges have, and whether one has labels. */
+static int report_table_columns(struct report *report, struct tr_task *task, uint32_t count,
+                                uint32_t *of_edges, bool *labels, struct tr_error *error)
+{
+    *of_edges = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
+        int rv = tr_import_table_column(task, i, &column, error);
+        if (rv != 0)
+            return rv;
+        report_column(report, &column);
+        *of_edges += !column.of_nodes;
+        *labels = *labels || is_of_labels(&column);
+    }
+    report_rows_end(report);
+    return 0;
+}
+
+/* What may be meant otherwise than it was read, column by column. */
+static int hint_at_columns(struct report *report, struct tr_task *task, uint32_t count,
+                           struct tr_error *error)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
+        int rv = tr_import_table_column(task, i, &column, error);
+        if (rv != 0)
+            return rv;
+        if (column.odd_line != 0)
+            hint_at_odd_numbers(report, &column);
+        hint_at_amounts(report, &column);
+        hint_at_kinds(report, &column);
+        hint_at_text_lists(report, &column);
+        hint_at_alike(report, &column);
+        hint_at_several(report, &column);
+        hint_at_unread(report, &column);
+        if (column.doubted != NULL)
+            hint_at_doubted_values(report, &column);
+    }
+    return 0;
+}
+
+/* The same of the edges and their ends. */
+static int hint_at_edges(struct report *report, struct tr_task *task,
+                         const struct tr_import_table_options *options,
+                         const struct tr_import_table_report *found, uint32_t edge_columns,
+                         struct tr_error *error)
+{
+    if (found->doubted_end != NULL)
+        hint_at_doubted_end(report, found);
+    hint_at_spellings(report, found);
+    import_hint_at_undirected(report, found->says_undirected && !options->undirected);
+    import_hint_at_matrix(report, found->edges_header_line != 0, found->edge_rows, edge_columns);
+    if (found->triples)
+        report_text(report, "hint", "hint",
+                    "column 3 of the edges has words too and is not read: where column 2 is a "
+                    "relation, import with --source 1 --target 3");
+    if (found->shared_ids > 0)
+        return hint_at_two_kinds(report, task, found, error);
+    import_hint_at_maybe_two_kinds(report, found->maybe_two_kinds, "--source-prefix u");
+    return 0;
+}
+
 static int report_tables(const void *arg, struct tr_task *task, struct report *report,
                          struct tr_error *error)
 {
     const struct tr_import_table_options *options = arg;
     struct tr_import_table_report found = TR_IMPORT_TABLE_REPORT_INIT;
+    uint32_t edge_columns = 0;
+    bool labels = false;
     int rv = tr_import_table_result(task, &found, error);
-    if (rv != 0)
-        return rv;
-    if (found.edges_header_line != 0)
-        report_count(report, "edges_header_line", "line of the edges skipped as a header",
-                     found.edges_header_line);
-    if (found.nodes_header_line != 0)
-        report_count(report, "nodes_header_line", "line of the nodes skipped as a header",
-                     found.nodes_header_line);
-    if (options->nodes != NULL) {
-        report_count(report, "feature_width", "numbers in a node's features", found.num_features);
-        report_count(report, "classes", "classes", found.num_classes);
-        report_count(report, "added_nodes", "nodes of edges alone", found.added_nodes);
-        hint_at_many_labels(report, &found);
-    }
-    if (found.self_loops > 0)
-        report_count(report, "self_loops", "self-loops in the table", found.self_loops);
-    if (options->duplicates != TR_DUPLICATES_KEEP)
-        report_count(report, "duplicates",
-                     options->duplicates == TR_DUPLICATES_MERGE ? "duplicates merged"
-                                                                : "duplicates",
-                     found.duplicates);
-    struct tr_import_features_report features = TR_IMPORT_FEATURES_REPORT_INIT;
-    if (options->node_features != NULL) {
-        rv = tr_import_table_features(task, &features, error);
-        if (rv != 0)
-            return rv;
-        import_report_features(report, &features);
-    }
-    if (options->undirected)
+    if (rv == 0)
+        rv = report_totals(report, task, options, &found, &labels, error);
+    if (rv == 0 && options->undirected)
         import_hint_at_directions(
             report, &(struct import_directions){ found.pairs_seen, found.pairs_mutual, true, true,
                                                  options->duplicates == TR_DUPLICATES_MERGE });
-    uint32_t edge_columns = 0;
-    bool labels = features.labels == TR_FILE_LABELS_WRITTEN;
-    for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
-        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
-        rv = tr_import_table_column(task, i, &column, error);
-        if (rv == 0)
-            report_column(report, &column);
-        edge_columns += !column.of_nodes;
-        labels = labels ||
-                 (rv == 0 && (column.use == TR_TABLE_LABELS || column.use == TR_TABLE_LABEL_FLAG ||
-                              column.use == TR_TABLE_LABEL_SETS));
-    }
-    report_rows_end(report);
-    for (uint32_t i = 0; rv == 0 && i < found.num_columns; i++) {
-        struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
-        rv = tr_import_table_column(task, i, &column, error);
-        if (rv == 0 && column.odd_line != 0)
-            hint_at_odd_numbers(report, &column);
-        if (rv == 0) {
-            hint_at_amounts(report, &column);
-            hint_at_kinds(report, &column);
-            hint_at_text_lists(report, &column);
-            hint_at_alike(report, &column);
-            hint_at_several(report, &column);
-            hint_at_unread(report, &column);
-        }
-        if (rv == 0 && column.doubted != NULL)
-            hint_at_doubted_values(report, &column);
-    }
-    if (rv == 0 && found.doubted_end != NULL)
-        hint_at_doubted_end(report, &found);
     if (rv == 0)
-        hint_at_spellings(report, &found);
-    import_hint_at_undirected(report, found.says_undirected && !options->undirected);
-    import_hint_at_matrix(report, found.edges_header_line != 0, found.edge_rows, edge_columns);
-    if (rv == 0 && found.triples)
-        report_text(report, "hint", "hint",
-                    "column 3 of the edges has words too and is not read: where column 2 is a "
-                    "relation, import with --source 1 --target 3");
-    if (rv == 0 && found.shared_ids == 0)
-        import_hint_at_maybe_two_kinds(report, found.maybe_two_kinds, "--source-prefix u");
-    if (rv == 0 && found.shared_ids > 0)
-        rv = hint_at_two_kinds(report, task, &found, error);
-    if (options->nodes != NULL && !labels)
+        rv = report_table_columns(report, task, found.num_columns, &edge_columns, &labels, error);
+    if (rv == 0)
+        rv = hint_at_columns(report, task, found.num_columns, error);
+    if (rv == 0)
+        rv = hint_at_edges(report, task, options, &found, edge_columns, error);
+    if (rv == 0 && options->nodes != NULL && !labels)
         report_text(report, "hint", "hint",
                     "no column of the nodes is taken for labels: to train a model, import with "
                     "--labels COLUMN");
