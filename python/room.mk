@@ -20,6 +20,7 @@ EXTRA_DIST += \
     python/tests/conftest.py \
     python/tests/dump_batches.c \
     python/tests/launching.py \
+    python/tests/pyg_stand_ins.py \
     python/tests/record_batches.py \
     python/tests/soak_loaders.py \
     python/tests/soak_ranks.py \
@@ -43,6 +44,7 @@ EXTRA_DIST += \
     python/tests/test_packaging.py \
     python/tests/test_partitioning.py \
     python/tests/test_pyg.py \
+    python/tests/test_pyg_links.py \
     python/tests/test_range_book.py \
     python/tests/test_ranking.py \
     python/tests/test_raw.py \
@@ -116,8 +118,14 @@ EXTRA_DIST += \
     python/troupe/plot.py \
     python/troupe/py.typed \
     python/troupe/pyg/__init__.py \
+    python/troupe/pyg/batch_fill.py \
     python/troupe/pyg/data_source.py \
+    python/troupe/pyg/epochs.py \
     python/troupe/pyg/later_loaders.py \
+    python/troupe/pyg/link_draws.py \
+    python/troupe/pyg/link_loader.py \
+    python/troupe/pyg/link_maker.py \
+    python/troupe/pyg/link_seeds.py \
     python/troupe/pyg/own_seeds.py \
     python/troupe/pyg/pyg_loader.py \
     python/troupe/pyg/pyg_sampler.py \

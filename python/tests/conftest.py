@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -57,3 +57,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 def graph(world: World) -> Iterator[troupe.DistGraph]:
     with troupe.open(world.path, seed=7) as opened:
         yield opened
+
+
+@pytest.fixture
+def g(world: World) -> Iterator[troupe.DistGraph]:
+    pytest.importorskip("torch")
+    with troupe.open(world.path, seed=7, tensors="torch") as opened:
+        yield opened
+
+
+@pytest.fixture
+def pyg(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    pytest.importorskip("torch")
+    from pyg_stand_ins import installed
+
+    yield from installed(monkeypatch)

@@ -618,7 +618,10 @@ class Batch:
         """
         if self.padded:
             return 0.0
-        return self.count_seeds() * self._place.layout.world / max(self.step_seeds, 1)
+        pairs = made("tr_pairs")
+        is_of_pairs = lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) == 0
+        count = int(pairs.count) if is_of_pairs else self.count_seeds()
+        return count * self._place.layout.world / max(self.step_seeds, 1)
 
     @property
     def epoch(self) -> int:
@@ -668,9 +671,9 @@ class Batch:
 
     @property
     def seed_edges(self) -> Any:
-        """Global IDs of the edges that are the seeds: int64; None: the seeds are nodes."""
+        """Global IDs of the edges that are the seeds: int64; None: they are nodes or pairs."""
         pairs = made("tr_pairs")
-        if lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) != 0:
+        if lib.tr_batch_pairs(self.content.pointer, pairs, ffi.NULL) != 0 or not pairs.edge_ids:
             return None
         ids = np.empty(int(pairs.count), np.int64)
         if len(ids):

@@ -11,11 +11,12 @@ import numpy as np
 from . import errors
 from .arrays import Ids, id_pointer, ids_of
 from .batch import Batch, Block, Layout
-from .binding import call, deadline, encoded, ffi, lib, made, owned
+from .binding import call, deadline, encoded, ffi, filled, lib, made, owned
 from .types import EtypeName
 
 if TYPE_CHECKING:
     from .graph import DistGraph
+    from .seeds import EdgeSet, PairSet
 
 LAYERS_MAX: int = lib.TR_LAYERS_MAX
 EVERY: int = lib.TR_EVERY
@@ -170,7 +171,6 @@ class NeighborSampler(BlockSampler):
             name, seeds = next(iter(given.items()))
         ntype = g.types.ntype(name)
         ids = ids_of(seeds, g.num_nodes(g.types.ntypes[ntype]), g.types.node_name(ntype))
-        excluded, etypes = excluded_edges(g, exclude_eids)
         spec = self.spec(g)
         for of_edges, number, feature, where in tables:
             name_of_table = encoded(feature)
@@ -179,15 +179,68 @@ class NeighborSampler(BlockSampler):
             "tr_sample_options",
             spec=spec,
             ntype=ntype,
-            excluded=id_pointer(excluded),
-            excluded_etypes=ffi.cast("uint32_t *", etypes.ctypes.data),
-            num_excluded=len(excluded),
             seeds=id_pointer(ids),
             num_seeds=len(ids),
             seed=g.next_seed() if seed is None else seed,
             edge_ids=edge_ids,
             original_ids=orig_ids,
             degrees=degrees,
+        )
+        return self._drawn(g, options, exclude_eids, features, labels, timeout)
+
+    def draw_pairs(
+        self,
+        g: DistGraph,
+        pairs: EdgeSet | PairSet,
+        links: Mapping[str, int],
+        *,
+        seed: int | None = None,
+        exclude_eids: Any = None,
+        features: str | None = None,
+        labels: str | None = None,
+        orig_ids: bool = True,
+        timeout: float | None = None,
+    ) -> Batch:
+        """Draws one batch around the ends of all pairs of a set, each of which is one seed.
+
+        Parameters
+        ----------
+        pairs : edges or pairs, at least one.
+        links : fields of ``struct tr_link_options``: negatives, and a rule for edges left out.
+        seed, exclude_eids, features, labels, orig_ids, timeout : of `draw`.
+
+        Returns
+        -------
+        Batch
+            `Batch.pairs` and `Batch.negative_pairs` say which nodes are whose ends.
+        """
+        options = made(
+            "tr_sample_options",
+            spec=self.spec(g),
+            pairs=pairs.pointer(),
+            links=made("tr_link_options", **links),
+            seed=g.next_seed() if seed is None else seed,
+            edge_ids=True,
+            original_ids=orig_ids,
+        )
+        return self._drawn(g, options, exclude_eids, features, labels, timeout)
+
+    @staticmethod
+    def _drawn(
+        g: DistGraph,
+        options: Any,
+        exclude_eids: Any,
+        features: str | None,
+        labels: str | None,
+        timeout: float | None,
+    ) -> Batch:
+        """The batch of these options, with what a batch of any seeds has."""
+        excluded, etypes = excluded_edges(g, exclude_eids)
+        filled(
+            options,
+            excluded=id_pointer(excluded),
+            excluded_etypes=ffi.cast("uint32_t *", etypes.ctypes.data),
+            num_excluded=len(excluded),
             features=features,
             labels=labels,
         )

@@ -135,6 +135,11 @@ class EdgeSet(NodeSet):
         """The type of the destinations, with which edges lie."""
         return self.graph.types.canonical_etypes[self.number][2]
 
+    @property
+    def is_all(self) -> bool:
+        """Whether it is all edges of the type."""
+        return bool(self._made_of[0] == "all")
+
     def read(self, first: int, count: int, original: bool = False) -> Ids:
         """Global IDs of a piece of the set."""
         if original:
@@ -151,6 +156,30 @@ class EdgeSet(NodeSet):
 
     def __repr__(self) -> str:
         return f"EdgeSet({len(self)} edges of type {self.graph.canonical_etypes[self.number]})"
+
+
+class PairSet:
+    """Pairs of nodes, whether the graph has such edges or not, to draw around.
+
+    Parameters
+    ----------
+    etype : the number of the edge type whose source and destination types they are of.
+    sources, destinations : global IDs, int64 of the same length, which are copied.
+    """
+
+    def __init__(self, graph: DistGraph, etype: int, sources: Ids, destinations: Ids) -> None:
+        if len(sources) != len(destinations):
+            raise errors.Mismatch(
+                f"{len(sources)} sources and {len(destinations)} destinations make no pairs"
+            )
+        box = ffi.new("struct tr_nodes **")
+        ends = id_pointer(sources), id_pointer(destinations)
+        call(lib.tr_pairs_listed, graph.pointer(), etype, *ends, len(sources), box)
+        self._pointer: Any = owned(box[0], lib.tr_nodes_close)
+
+    def pointer(self) -> Any:
+        """The library's own set."""
+        return self._pointer
 
 
 def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:

@@ -9,10 +9,10 @@
 ...     scores = model(batch.x, batch.edge_index)[: batch.batch_size]
 ...     loss = torch.nn.functional.cross_entropy(scores, batch.y[: batch.batch_size])
 
-`NeighborLoader` has the arguments of PyG's, and batches are PyG's ``Data`` and ``HeteroData``,
-drawn and filled ahead of the loop by threads. `graph_data` gives scripts their graph as ``Data`` or
-``HeteroData``; data that are in memory the loaders take as they are. For PyG's own `NodeLoader` and
-`NeighborLoader` there are `FeatureStore`, `GraphStore` and `NeighborSampler`.
+`NeighborLoader`, `LinkNeighborLoader` and `LinkLoader` have the arguments of PyG's, and batches are
+PyG's ``Data`` and ``HeteroData``, drawn and filled ahead of the loop by threads. `graph_data` gives
+scripts their graph as ``Data`` or ``HeteroData``; data that are in memory the loaders take as they
+are. For PyG's own loaders there are `FeatureStore`, `GraphStore` and `NeighborSampler`.
 
 torch_geometric (2.5 or newer) is imported by the first of these names that is used; neither pyg-lib
 nor torch-sparse is needed.
@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .data_source import graph_data as graph_data
     from .later_loaders import HGTLoader as HGTLoader
-    from .later_loaders import LinkLoader as LinkLoader
-    from .later_loaders import LinkNeighborLoader as LinkNeighborLoader
+    from .link_loader import LinkLoader as LinkLoader
+    from .link_loader import LinkNeighborLoader as LinkNeighborLoader
     from .pyg_loader import NeighborLoader as NeighborLoader
     from .pyg_sampler import NeighborSampler as NeighborSampler
     from .pyg_stores import FeatureStore as FeatureStore
@@ -37,8 +37,8 @@ _MODULE_OF = {
     "FeatureStore": "pyg_stores",
     "GraphStore": "pyg_stores",
     "HGTLoader": "later_loaders",
-    "LinkLoader": "later_loaders",
-    "LinkNeighborLoader": "later_loaders",
+    "LinkLoader": "link_loader",
+    "LinkNeighborLoader": "link_loader",
     "NeighborLoader": "pyg_loader",
     "NeighborSampler": "pyg_sampler",
     "graph_data": "data_source",

@@ -17,18 +17,6 @@ class _Later:
         )
 
 
-class LinkNeighborLoader(_Later):
-    """Batches around edges."""
-
-    instead = "batches of edges and negative ones; NeighborLoader gives batches of nodes"
-
-
-class LinkLoader(_Later):
-    """Batches of edges of any sampler."""
-
-    instead = LinkNeighborLoader.instead
-
-
 class HGTLoader(_Later):
     """Batches whose nodes are drawn by type in proportion to their degrees."""
 

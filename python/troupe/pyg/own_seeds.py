@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches of a trainer's own list of seeds, in the order given or shuffled.
 
-The library's loader takes sets of nodes, which it shares out among the trainers of a job and orders
-by original IDs. PyG's takes lists whose order and repeats count, and which no other trainer sees.
-Threads draw these a batch at a time ahead of the loop; each batch draws by the seed, its epoch and
-its number, so nothing depends on which thread draws when.
+The library's loader takes sets of nodes or edges, which it shares out among the trainers of a job
+and orders by original IDs. PyG's takes lists whose order and repeats count, and which no other
+trainer sees. Threads draw these a batch at a time ahead of the loop; each batch draws by the seed,
+its epoch and its number, so nothing depends on which thread draws when.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,19 +21,7 @@ from ..arrays import Ids
 from ..own_draws import THREADS
 
 if TYPE_CHECKING:
-    from ..batch import Batch
     from ..graph import DistGraph
-    from ..sampler import NeighborSampler
-
-
-class SeedList(NamedTuple):
-    """Seeds of one node type, and what PyG calls each."""
-
-    ntype: str
-    # A range where all nodes are meant, so that it takes no memory.
-    ids: Ids | range
-    # None: their positions in the list.
-    input_id: Ids | None
 
 
 class OwnSeeds:
@@ -42,43 +30,36 @@ class OwnSeeds:
     Parameters
     ----------
     graph : DistGraph
-    sampler : NeighborSampler
-    seeds : SeedList
-    finish : callable
-        Makes of a batch and the ``input_id`` of its seeds what is delivered; on a thread.
+    count : int
+        Seeds in the list.
+    make : callable
+        Makes of places in the list, int64, and a seed of random choices what is delivered; on a
+        thread.
     batch_size, shuffle, drop_last : as of DistNodeDataLoader.
     seed : int
         Of draws and order.
     workers : int
         How many threads draw; 0: 2.
-    timeout : float, optional
-        Seconds for a draw.
-    **brings
-        What batches bring along, as `NeighborSampler.draw` takes it.
     """
 
     def __init__(
         self,
         graph: DistGraph,
-        sampler: NeighborSampler,
-        seeds: SeedList,
-        finish: Callable[[Batch, Ids], Any],
+        count: int,
+        make: Callable[[Ids, int], Any],
         *,
         batch_size: int,
         shuffle: bool,
         drop_last: bool,
         seed: int,
         workers: int,
-        timeout: float | None,
-        **brings: Any,
     ) -> None:
         if batch_size < 1:
             raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
-        self._graph, self._sampler, self._seeds, self._finish = graph, sampler, seeds, finish
+        self._count, self._make = count, make
         self._batch_size, self._shuffle, self._drop_last = batch_size, shuffle, drop_last
         self._key = (seed, graph.rank())
         self._workers = workers or THREADS
-        self._brings = {"timeout": timeout, "orig_ids": False, **brings}
         self._epoch = self._taken = self._asked = 0
         self._is_under_way = self._is_resumed = False
         self._order: Ids | None = None
@@ -86,7 +67,7 @@ class OwnSeeds:
         self._executor: ThreadPoolExecutor | None = None
 
     def __len__(self) -> int:
-        count = len(self._seeds.ids)
+        count = self._count
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     @property
@@ -105,19 +86,14 @@ class OwnSeeds:
 
     def _order_of(self, epoch: int) -> Ids:
         words = np.random.SeedSequence([*self._key, epoch])
-        return np.random.Generator(np.random.PCG64(words)).permutation(len(self._seeds.ids))
+        return np.random.Generator(np.random.PCG64(words)).permutation(self._count)
 
     def _draw(self, epoch: int, number: int, order: Ids | None) -> Any:
         first = number * self._batch_size
-        stop = min(first + self._batch_size, len(self._seeds.ids))
+        stop = min(first + self._batch_size, self._count)
         places = np.arange(first, stop, dtype=np.int64) if order is None else order[first:stop]
-        ids = places if isinstance(self._seeds.ids, range) else self._seeds.ids[places]
         words = np.random.SeedSequence([*self._key, epoch, number]).generate_state(1, np.uint64)
-        batch = self._sampler.draw(
-            self._graph, {self._seeds.ntype: ids}, seed=int(words[0]) or 1, **self._brings
-        )
-        named = self._seeds.input_id
-        return self._finish(batch, places if named is None else named[places])
+        return self._make(places, int(words[0]) or 1)
 
     def __iter__(self) -> OwnSeeds:
         if self._is_resumed:

@@ -3,28 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import NeighborLoader as PygNeighborLoader
 
 from .. import errors
 from ..arrays import Ids, ids_of
 from ..loader import DistNodeDataLoader
-from ..pyg_data import to_pyg
 from ..sampler import NeighborSampler as TroupeSampler
 from ..seeds import NodeSet, node_set
 from ..tables import Table
-from .data_source import Attribute, Attributes, Source, attributes_of, data_of, selected, source_of
-from .own_seeds import OwnSeeds, SeedList
+from .batch_fill import BatchFill
+from .epochs import EpochLoader
+from .own_seeds import OwnSeeds
 from .pyg_sampler import NeighborSampler, fanouts_of
 from .refusals import check_arguments
-from .selection import Attrs, Selection
+from .selection import Attrs
 
 if TYPE_CHECKING:
-    from ..batch import Batch
     from ..graph import DistGraph
 
 # Arguments of PyG's that are there to be refused where they are not as they come.
@@ -40,7 +39,7 @@ PASSED = (
 )
 
 
-class NeighborLoader(PygNeighborLoader):
+class NeighborLoader(EpochLoader, PygNeighborLoader):
     """Mini-batches of nodes and their drawn neighbourhoods, as PyG's NeighborLoader gives them.
 
     Each ``for`` over it is an epoch. Draws, rows and batches are made ahead of the loop, by the
@@ -159,26 +158,15 @@ pin_memory_device, collate_fn, dataset
         **options: Any,
     ) -> None:
         given = {k: v for k, v in locals().items() if k not in ("self", "options")}
-        self._made_of = {**given, **options}
         check_arguments("NeighborLoader", {**{k: given[k] for k in PASSED}, **options})
-        self._of = source = source_of("NeighborLoader", data)
-        self.graph = source.graph
-        if attrs is not None or edge_attrs is not None:
-            if isinstance(data, (Data, HeteroData)):
-                raise errors.InvalidArgument(
-                    "attrs, edge_attrs: batches have what the data have; name them to graph_data()"
-                )
-            self._of = source = source._replace(selection=Selection(self.graph, attrs, edge_attrs))
-        selection = source.selection
-        self._data = data if isinstance(data, (Data, HeteroData)) else None
+        self._take_data(data, attrs, edge_attrs, custom_cls, pin_memory)
+        self._made_of = {**given, **options}
+        features = self._of.selection.features
         self.transform = transform
         self.num_neighbors, self.replace = num_neighbors, replace
         self.batch_size = 1 if batch_size is None else int(batch_size)
         self._drawn = drawn = _sampler_of(self.graph, num_neighbors, replace, neighbor_sampler)
-        self._fill = fill = _Fill(source, custom_cls, pin_memory, isinstance(data, HeteroData))
         self._seeds = seeds = _seeds_of(self.graph, input_nodes, input_id, bool(shuffle))
-        self._under_way: _Epoch | None = None
-        self._source: DistNodeDataLoader | OwnSeeds
         if isinstance(seeds, NodeSet):
             self._source = DistNodeDataLoader(
                 self.graph,
@@ -187,37 +175,25 @@ pin_memory_device, collate_fn, dataset
                 batch_size=self.batch_size,
                 shuffle=bool(shuffle),
                 drop_last=drop_last,
-                features=selection.features,
+                features=features,
                 orig_ids=False,
                 seed=seed,
                 timeout=timeout or None,
                 num_workers=num_workers,
-                collate_fn=fill,
+                collate_fn=self._fill,
             )
         else:
+            brings = {"features": features, "orig_ids": False, "timeout": timeout or None}
             self._source = OwnSeeds(
                 self.graph,
-                drawn,
-                seeds,
-                fill,
+                len(seeds.ids),
+                partial(_made, self.graph, drawn, seeds, self._fill, brings),
                 batch_size=self.batch_size,
                 shuffle=bool(shuffle),
                 drop_last=drop_last,
                 seed=seed or int(self.graph.session.options["seed"]),
                 workers=num_workers,
-                timeout=timeout or None,
-                features=selection.features,
             )
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    @property
-    def data(self) -> Any:
-        """What batches are filled from, as PyG's data."""
-        if self._data is None:
-            self._data = data_of(self.graph, self._of.selection)
-        return self._data
 
     @property
     def dataset(self) -> range:
@@ -247,80 +223,30 @@ pin_memory_device, collate_fn, dataset
         data = self._fill(batch, named)
         return data if self.transform is None else self.transform(data)
 
-    def _attributes(self) -> Attributes:
-        return selected(self._of) if self._data is None else attributes_of(self._data, self._of)
 
-    @property
-    def epoch(self) -> int:
-        """The epoch under way, or that the next ``for`` begins; from 0."""
-        return self._source.epoch
+class SeedList(NamedTuple):
+    """Seeds of one node type, and what PyG calls each."""
 
-    def set_epoch(self, epoch: int) -> None:
-        """The next ``for`` begins this epoch."""
-        self._source.begin(epoch)
-
-    def __iter__(self) -> Iterator[Any]:
-        self._fill.attributes = self._attributes()
-        iter(self._source)
-        self._under_way = _Epoch(self)
-        return self._under_way
-
-    def take(self, epoch: _Epoch) -> Any:
-        """The next batch of the epoch under way.
-
-        Raises
-        ------
-        RuntimeError
-            Another one was begun since.
-        """
-        if epoch is not self._under_way:
-            raise RuntimeError(
-                "another epoch of this loader was begun: each `for` over it ends the one before; "
-                "use two loaders"
-            )
-        data = next(self._source)
-        return data if self.transform is None else self.transform(data)
-
-    def state_dict(self) -> dict[str, int]:
-        """Where it stands: its epoch, the batches of it that were taken, and all."""
-        return self._source.state_dict()
-
-    def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Goes to where `state_dict` was taken; the next ``for`` goes on from there."""
-        self._source.load_state_dict(state)
-
-    def close(self) -> None:
-        """Ends its threads; batches stay."""
-        self._source.close()
-
-    def __enter__(self) -> NeighborLoader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loader_of, (self._made_of,)
-
-    def __repr__(self) -> str:
-        return f"NeighborLoader({len(self)} batches of {self.batch_size}, {self.graph!r})"
+    ntype: str
+    # A range where all nodes are meant, so that it takes no memory.
+    ids: Ids | range
+    # None: their positions in the list.
+    input_id: Ids | None
 
 
-class _Epoch:
-    """The batches of an epoch that are left."""
-
-    def __init__(self, loader: NeighborLoader) -> None:
-        self._loader = loader
-
-    def __iter__(self) -> _Epoch:
-        return self
-
-    def __next__(self) -> Any:
-        return self._loader.take(self)
-
-
-def _loader_of(made_of: dict[str, Any]) -> NeighborLoader:
-    return NeighborLoader(**made_of)
+def _made(
+    graph: DistGraph,
+    sampler: TroupeSampler,
+    seeds: SeedList,
+    fill: BatchFill,
+    brings: dict[str, Any],
+    places: Ids,
+    seed: int,
+) -> Any:
+    """The batch of the seeds at these places."""
+    ids = places if isinstance(seeds.ids, range) else seeds.ids[places]
+    batch = sampler.draw(graph, {seeds.ntype: ids}, seed=seed, **brings)
+    return fill(batch, places if seeds.input_id is None else seeds.input_id[places])
 
 
 def _sampler_of(
@@ -383,56 +309,3 @@ def _seeds_of(
                 f"input_id: of shape {named.shape} for {len(ids)} seeds; one for each is needed"
             )
     return SeedList(name, ids, named)
-
-
-class _Fill:
-    """Makes PyG's data of a batch, on a thread of the loader."""
-
-    def __init__(self, source: Source, cls: Any, pin_memory: bool, is_hetero: bool) -> None:
-        self._source, self._cls, self._pin_memory = source, cls, pin_memory
-        types = source.graph.types
-        self._is_hetero = is_hetero or len(types.ntypes) > 1 or len(types.etypes) > 1
-        self.attributes = Attributes([], [])
-
-    def __call__(self, batch: Batch, input_id: Ids | None = None) -> Any:
-        import torch
-
-        types, wanted = batch.content.layout.types, self.attributes
-        data = to_pyg(batch, self._cls, self._is_hetero)
-        for number, ntype in enumerate(types.ntypes):
-            store = data[ntype] if self._is_hetero else data
-            came = store.x if "x" in store else None
-            if came is not None:
-                del store.x
-            for one in wanted.of_nodes[number]:
-                is_here = came is not None and self._comes_along(one, number)
-                store[one.name] = came if is_here else _value(one, store.n_id)
-            if "batch_size" in store:
-                own = None if input_id is None else torch.from_numpy(input_id)
-                store.input_id = store.n_id[: store.batch_size] if own is None else own
-        for number, etype in enumerate(types.canonical_etypes):
-            store = data[etype] if self._is_hetero else data
-            for one in wanted.of_edges[number]:
-                store[one.name] = _value(one, store.e_id)
-            if self._source.edge_numbers is not None:
-                store.e_id = self._source.edge_numbers[number][store.e_id]
-        for name, value in self._of_the_job(batch, input_id is None).items():
-            # A program's own attribute of that name stays.
-            if name not in data:
-                setattr(data, name, value)
-        return data.pin_memory() if self._pin_memory and torch.cuda.is_available() else data
-
-    @staticmethod
-    def _of_the_job(batch: Batch, is_shared_out: bool) -> dict[str, Any]:
-        return {"padded": batch.padded, "weight": batch.weight if is_shared_out else 1.0}
-
-    def _comes_along(self, one: Attribute, number: int) -> bool:
-        """Whether the rows of an attribute are those that came with the draw."""
-        if one.feature is None or one.feature.attr != "x":
-            return False
-        selection = self._source.selection
-        return selection.of_nodes[number].get("x") == selection.features
-
-
-def _value(one: Attribute, ids: Any) -> Any:
-    return one.value if one.rows is None else one.rows(ids)

@@ -12,8 +12,10 @@ from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, SamplerOut
 
 from .. import errors
 from .. import sampler as drawing
+from ..arrays import ids_of
 from ..pyg_data import new_nodes, sampled_edges
 from .data_source import source_of
+from .link_draws import draw_links, negatives_of, with_negatives
 from .refusals import check_arguments
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def fanouts_of(graph: DistGraph, num_neighbors: Any) -> list[drawing.Fanout]:
 
 
 class NeighborSampler(BaseSampler):
-    """Draws neighbours along in-edges for PyG's NodeLoader and NeighborLoader.
+    """Draws neighbours along in-edges for PyG's loaders of nodes and of links.
 
     Parameters
     ----------
@@ -140,12 +142,50 @@ class NeighborSampler(BaseSampler):
         batch = self._sampler.draw(self.graph, seeds, seed=self._seed(), orig_ids=False)
         return _output(batch, (index.input_id, None))
 
-    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> Any:
-        """Refuses: draws around edges are not there yet."""
-        raise errors.Unsupported(
-            "draws around edges and negative edges are not there yet: NodeLoader and "
-            "NeighborLoader draw around nodes"
+    def sample_from_edges(
+        self, index: Any, neg_sampling: Any = None
+    ) -> SamplerOutput | HeteroSamplerOutput:
+        """Draws the neighbours of the ends of pairs, and negatives beside them.
+
+        Parameters
+        ----------
+        index : EdgeSamplerInput
+            ``row`` and ``col``: global IDs of sources and destinations, int64, shape ``(n,)``.
+        neg_sampling : NegativeSampling, optional
+            As `LinkLoader` takes it.
+
+        Returns
+        -------
+        SamplerOutput or HeteroSamplerOutput
+            As of `sample_from_nodes`; each end is one of the first nodes. ``metadata`` is
+            ``(input_id, edge_label_index, edge_label, None)``, or, of triplets, ``(input_id,
+            src_index, dst_pos_index, dst_neg_index, None)``.
+        """
+        if index.time is not None:
+            raise errors.Unsupported("edge_label_time: draws that respect times are not there yet")
+        graph, negatives = self.graph, negatives_of(neg_sampling)
+        number = graph.types.etype(index.input_type)
+        types = graph.types
+        sources, destinations = (
+            ids_of(ids, graph.rows_of_type(False, end), types.node_name(end))
+            for ids, end in zip((index.row, index.col), types.ends[number], strict=True)
         )
+        draw = draw_links(
+            graph,
+            self._sampler,
+            number,
+            (sources, destinations),
+            negatives,
+            self._seed(),
+            orig_ids=False,
+        )
+        ends = draw.sources, draw.destinations
+        if draw.negatives is not None:
+            places = (torch.from_numpy(found) for found in (*ends, draw.negatives))
+            return _output(draw.batch, (index.input_id, *places, None))
+        label = with_negatives(index.label, len(sources), draw, negatives)
+        pairs = torch.from_numpy(np.stack(ends))
+        return _output(draw.batch, (index.input_id, pairs, label, None))
 
     def __repr__(self) -> str:
         return f"NeighborSampler({self.graph!r}, {self.num_neighbors})"

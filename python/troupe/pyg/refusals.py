@@ -21,6 +21,7 @@ class _Refusal(NamedTuple):
 _NO_TIMES = "draws that respect times of nodes and edges are not there yet"
 _REFUSALS = {
     "input_time": _Refusal((None,), _NO_TIMES),
+    "edge_label_time": _Refusal((None,), _NO_TIMES),
     "time_attr": _Refusal((None,), _NO_TIMES),
     "temporal_strategy": _Refusal(("uniform",), _NO_TIMES),
     "weight_attr": _Refusal((None,), "draws by weights of edges are not there yet"),

@@ -25,7 +25,7 @@ from torch_geometric.data import Data, HeteroData
 
 CLASSES, WIDTH = 6, 16
 PAPERS, AUTHORS, FIELDS = 1800, 700, 120
-NAMES = ("NeighborLoader", "LinkNeighborLoader")
+NAMES = ("NeighborLoader", "LinkNeighborLoader", "LinkLoader")
 
 
 def drawn(colptr, row, seeds, numbers, replace):

@@ -23,8 +23,11 @@ import torch_geometric.nn
 import torch_geometric.typing
 import troupe
 from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import LinkLoader as PygLinkLoader
+from torch_geometric.loader import LinkNeighborLoader as PygLinks
 from torch_geometric.loader import NeighborLoader as PygLoader
 from torch_geometric.loader import NodeLoader
+from torch_geometric.sampler import NegativeSampling
 from troupe import pyg
 
 NODES, ISOLATED = 60, 59
@@ -233,6 +236,90 @@ def test_types_are_those_of_pyg(typed, tmp_path) -> None:
             for etype in theirs.edge_types:
                 check_edges(found[etype], theirs[etype], len(SEEDS), np.asarray(edges[etype]))
             assert set(found.num_sampled_edges_dict) == {WRITES, CITES}
+
+
+PAIRS = torch.stack([SEEDS, SEEDS.flip(0)])
+
+
+def check_links(mine, theirs, edges) -> None:
+    """Both batches have the same pairs, nodes and edges; `edges`: PyG's numbers of ours."""
+    assert set(mine.keys()) ^ set(theirs.keys()) <= OURS | COUNTS | {"num_nodes"}
+    assert mine.num_nodes == theirs.num_nodes
+    for name in ("input_id", "edge_label_index", "edge_label"):
+        assert mine[name].dtype == theirs[name].dtype, name
+        assert mine[name].shape == theirs[name].shape, name
+    assert torch.equal(mine.input_id, theirs.input_id)
+    assert torch.equal(mine.edge_label, theirs.edge_label)
+    assert mine.edge_index.shape == theirs.edge_index.shape
+    assert sorted(edges[mine.e_id.numpy()]) == sorted(theirs.e_id.tolist())
+
+
+@pytest.mark.parametrize("how", ["our loader", "data in memory", "PyG's LinkLoader"])
+def test_batches_of_links_are_those_of_pyg(whole, ours, g, how: str) -> None:
+    hops, options = [-1, -1], {"edge_label": torch.arange(7), "batch_size": 4}
+    nodes, edges = (np.asarray(ids) for ids in ours[1:])
+    given = torch.stack([torch.as_tensor(g.from_orig(row)) for row in PAIRS])
+    if how == "data in memory":
+        nodes, edges, given = np.arange(NODES), np.arange(150), PAIRS
+        loader = pyg.LinkNeighborLoader(copy.copy(whole), hops, given, **options)
+    elif how == "our loader":
+        data = pyg.graph_data(g)
+        loader = pyg.LinkNeighborLoader(data, hops, given, **options)
+    else:
+        data, sampler = pyg.graph_data(g), pyg.NeighborSampler(g, hops)
+        loader = PygLinkLoader(data, sampler, given, **options)
+    reference = list(PygLinks(whole, hops, PAIRS, **options))
+    batches = list(loader)
+    assert len(batches) == len(reference) == len(loader) == 2
+    for number, (mine, theirs) in enumerate(zip(batches, reference, strict=True)):
+        assert type(mine) is type(theirs) is Data
+        check_links(mine, theirs, edges)
+        original = nodes[mine.n_id.numpy()]
+        assert sorted(original) == sorted(theirs.n_id.tolist())
+        pairs = PAIRS[:, 4 * number : 4 * number + 4].numpy()
+        assert np.array_equal(original[mine.edge_label_index.numpy()], pairs)
+        assert np.array_equal(theirs.n_id[theirs.edge_label_index], pairs)
+        found = original[mine.edge_index.numpy()]
+        assert np.array_equal(found, whole.edge_index[:, edges[mine.e_id.numpy()]].numpy())
+        assert torch.equal(mine.x, whole.x[original])
+        assert torch.equal(mine.edge_attr, whole.edge_attr[edges[mine.e_id.numpy()]])
+        if how != "PyG's LinkLoader":
+            assert mine.num_sampled_nodes[0] == len(np.unique(pairs))
+
+
+@pytest.mark.parametrize("negatives", [("binary", 1.5), ("triplet", 1), ("triplet", 3)])
+@pytest.mark.parametrize("label", [None, torch.arange(80) % 3])
+@pytest.mark.parametrize("own", [False, True])
+def test_negatives_have_the_form_of_pyg(typed, negatives, label, own: bool) -> None:
+    negatives = NegativeSampling(*negatives)
+    options = {"edge_label": label, "neg_sampling": negatives, "batch_size": 30}
+    sampler = pyg.NeighborSampler(copy.copy(typed), [2])
+    loaders = [PygLinks, pyg.LinkNeighborLoader]
+    if own:
+        loaders[1] = lambda data, _, *given, **named: PygLinkLoader(data, sampler, *given, **named)
+    if label is not None and negatives.is_triplet():
+        for loader in loaders:
+            with pytest.raises(ValueError, match="edge_label"):
+                loader(typed, [-1], WRITES, **options)
+        return
+    theirs, mine = (next(iter(loader(typed, [-1], WRITES, **options))) for loader in loaders)
+    ends = typed[WRITES].edge_index[:, :30]
+    stores = [(mine[name], theirs[name]) for name in ("author", "paper", WRITES)]
+    names = ("input_id", "edge_label_index", "edge_label", "src_index", "dst_pos_index")
+    for name in (*names, "dst_neg_index"):
+        for one, two in stores:
+            assert (name in one) == (name in two), name
+            if name in two:
+                assert one[name].shape == two[name].shape and one[name].dtype == two[name].dtype
+                if name in ("input_id", "edge_label"):
+                    assert torch.equal(one[name], two[name])
+    for batch in (mine, theirs):
+        if negatives.is_triplet():
+            places = batch["author"].src_index, batch["paper"].dst_pos_index
+        else:
+            places = batch[WRITES].edge_label_index[:, :30]
+        found = [batch[n].n_id[p] for n, p in zip(WRITES[::2], places, strict=True)]
+        assert torch.equal(torch.stack(found), ends)
 
 
 def test_draws_are_of_the_numbers_that_were_asked_for(whole, g) -> None:
