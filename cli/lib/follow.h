@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A task as a command runs it: its progress is shown, and Ctrl-C or SIGTERM cancels it.
+ * A task as a command runs it: its progress is shown, and Ctrl-C, SIGTERM or SIGHUP cancels it.
  *
  * Signals are caught before the task begins, so that none can leave a half-written folder behind.
  *

@@ -11,7 +11,7 @@
 /* The exit code that a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
 
-static const int CAUGHT[SIGNALS_CAUGHT] = { SIGINT, SIGTERM, SIGUSR1 };
+static const int CAUGHT[SIGNALS_CAUGHT] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
 
 /* Where handlers write. A signal belongs to the process, so its handler has no other place to find
  * this; it is set while no handler is installed. */
@@ -66,7 +66,7 @@ static void *wait_for_signals(void *arg)
             continue;
         if (got != 1 || number == STOP)
             return NULL;
-        if (number == SIGINT || number == SIGTERM)
+        if (number == SIGINT || number == SIGTERM || number == SIGHUP)
             cancel(signals, number);
         else if (number == SIGUSR1 && signals->on_dump != NULL)
             signals->on_dump(signals->arg);

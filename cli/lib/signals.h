@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ctrl-C, SIGTERM and SIGUSR1, each turned into a call.
+ * Ctrl-C, SIGTERM, SIGHUP and SIGUSR1, each turned into a call.
  *
  * A handler writes the signal's number to a pipe, and a thread reads it, so the hooks may do what
  * a signal handler must not (take locks, post messages). Blocking the signals and waiting for
  * them would not do: the BLAS makes threads of its own before main(), which block nothing. The
  * first Ctrl-C asks for an orderly end; the second ends the process at once, because the first may
- * hang; SIGTERM asks like the first, however often it comes. A signal that was ignored when the
- * process began stays ignored.
+ * hang; SIGTERM, and SIGHUP when the terminal is closed, ask like the first, however often they come.
+ * A signal that was ignored when the process began stays ignored: nohup(1) goes before SIGHUP.
  *
  * Thread rules: start and stop on the main thread, one struct at a time in a process. The hooks run
  * on the signal thread.
@@ -23,7 +23,7 @@
 
 #include <troupe/error.h>
 
-#define SIGNALS_CAUGHT 3
+#define SIGNALS_CAUGHT 4
 
 struct signals {
     atomic_bool cancelled; /* set before the cancel hook is called */

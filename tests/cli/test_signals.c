@@ -110,6 +110,25 @@ static void a_second_termination_is_patient(void **state)
     assert_int_equal(atomic_load(&seen.cancels), 1);
 }
 
+/* A terminal that is closed asks like SIGTERM, and again does not end the process at once. */
+static void a_closed_terminal_calls_the_hook(void **state)
+{
+    (void)state;
+    struct seen seen = { 0 };
+    struct signals signals;
+    struct tr_error error = TR_ERROR_INIT;
+    void (*before)(int) = signal(SIGHUP, SIG_DFL); /* nohup(1) may have started the test */
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    kill(getpid(), SIGHUP);
+    wait_for(&seen.cancels, 1);
+    kill(getpid(), SIGHUP);
+    kill(getpid(), SIGUSR1);
+    wait_for(&seen.dumps, 1);
+    signals_stop(&signals);
+    signal(SIGHUP, before);
+    assert_int_equal(atomic_load(&seen.cancels), 1);
+}
+
 static void the_second_interrupt_ends_the_process(void **state)
 {
     (void)state;
@@ -473,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_interrupt_calls_the_hook),
         cmocka_unit_test(a_second_termination_is_patient),
+        cmocka_unit_test(a_closed_terminal_calls_the_hook),
         cmocka_unit_test(the_second_interrupt_ends_the_process),
         cmocka_unit_test(an_ignored_interrupt_stays_ignored),
         cmocka_unit_test(stopping_gives_the_mask_back),
