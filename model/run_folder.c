@@ -78,6 +78,14 @@ static int refuse_foreign(const struct run_folder *folder, struct error *error)
                    : 0;
 }
 
+static int refuse_second(const char *path, struct error *error)
+{
+    return error_set(error, TR_EEXIST,
+                     "%s: another training began in this folder at the same time; wait for it, or "
+                     "give another folder as options.run",
+                     path);
+}
+
 int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
                       bool replace, struct error *error)
 {
@@ -99,8 +107,13 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
         rv = remove_run(folder, error);
     if (rv == 0)
         rv = files_make_folders(files, path, error);
-    if (rv == 0)
+    /* Two trainings that begin at once may both have found no run: the one that makes this file has
+     * the folder. */
+    if (rv == 0) {
         rv = file_create(&folder->metrics, files, folder->metrics_path, error);
+        if (rv == TR_EEXIST)
+            rv = refuse_second(path, error);
+    }
     if (rv != 0)
         run_folder_close(folder);
     return rv;

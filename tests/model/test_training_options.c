@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The values that a training of a program takes from its options or from the cluster file, as its
  * process does of a cluster. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -510,6 +511,34 @@ static int setup(void **state)
     return 0;
 }
 
+/* As a training looks that begins before another one has made its first file. */
+static int stat_nothing(struct files *self, const char *path, struct file_facts *facts)
+{
+    size_t length = strlen(path);
+    (void)self;
+    return length > 5 && strcmp(path + length - 5, "twice") == 0
+               ? files_posix->stat(files_posix, path, facts)
+               : -ENOENT;
+}
+
+static void two_that_begin_at_once_are_told_so(void **state)
+{
+    char path[300];
+    struct run_folder first, second;
+    struct files blind = *files_posix;
+    struct error error = { 0 };
+    (void)state;
+    blind.stat = stat_nothing;
+    snprintf(path, sizeof path, "%s/twice", world_folder());
+    assert_int_equal(run_folder_create(&first, files_posix, path, false, &error), 0);
+    assert_int_equal(run_folder_create(&second, &blind, path, false, &error), TR_EEXIST);
+    assert_non_null(strstr(error.text, "/twice: another training began in this folder at the same "
+                                       "time; wait for it, or give another folder as options.run"));
+    assert_true(files_exists(files_posix, first.metrics_path));
+    run_folder_close(&first);
+    assert_int_equal(files_remove_tree(files_posix, path, &error), 0);
+}
+
 /* Where this host has none, others may. */
 static void a_run_whose_job_has_a_checkpoint_is_kept(void **state)
 {
@@ -545,6 +574,7 @@ int main(void)
         cmocka_unit_test(every_flag_reaches_its_place),
         cmocka_unit_test(the_head_of_a_part_says_where_its_run_stands),
         cmocka_unit_test(epochs_are_reported_again_after_a_rollback),
+        cmocka_unit_test(two_that_begin_at_once_are_told_so),
         cmocka_unit_test(a_run_whose_job_has_a_checkpoint_is_kept),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
