@@ -216,7 +216,7 @@ static int amend_check(const struct raw_amend *amend, struct amend_rows_of of, c
         return rv;
     name_type(amend, of, type, sizeof type);
     return error_set(error, TR_EEXIST,
-                     "%s: %s type '%.300s' has '%s' already; set \"replace\" to make it again",
+                     "%s: %s type '%.300s' has '%s' already; give \"replace\" to make it again",
                      amend->path, of.edges ? "edge" : "node", type, name);
 }
 

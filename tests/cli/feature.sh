@@ -7,7 +7,7 @@ troupe generate sbm --nodes 300 --edges 3000 --features 0 --classes 3 --seed 3 -
 troupe feature "$raw" --degree --json
 expect "degrees are two columns" says '"type":"_N","feature":"feat","nodes":300,"width":2'
 troupe feature "$raw" --degree
-expect "a feature that is there is not replaced" fails_with "'feat' already; set --replace to make it again, or give the new one another --name$"
+expect "a feature that is there is not replaced" fails_with "'feat' already; give --replace to make it again, or give the new one another --name$"
 troupe feature "$raw" --one-hot --name own --json
 expect "one-hot features have a column a node" says '"nodes":300,"width":300'
 troupe feature "$raw" --random 16 --seed 5 --name noise --json

@@ -6,7 +6,7 @@ raw=$work/raw
 troupe generate sbm --nodes 1000 --edges 5000 --features 4 --classes 4 --seed 3 --out "$raw" --quiet
 cp "$raw/metadata.json" "$work/before"
 troupe split "$raw"
-expect "masks that are there are not replaced" fails_with "'train_mask' already; set --replace to make it again"
+expect "masks that are there are not replaced" fails_with "'train_mask' already; give --replace to make it again"
 expect "and the graph is as it was" cmp -s "$raw/metadata.json" "$work/before"
 troupe split "$raw" --replace --json
 expect "the default ratio is 60/20/20" says '"nodes":1000,"train":600,"validation":200,"test":200'
@@ -48,7 +48,7 @@ troupe import edges "$work/halves.csv" --out "$work/merged" --replace --quiet
 troupe split "$work/merged" --edges 50/0/50 --pairs halves --json
 expect "halves that are whole are found so" says '"edges":6,"single":0,'
 troupe split "$work/both" --edges 80/10/10
-expect "masks of edges are not replaced either" fails_with "edge type '_N:_E:_N' has 'train_mask' already; set --replace"
+expect "masks of edges are not replaced either" fails_with "edge type '_N:_E:_N' has 'train_mask' already; give --replace"
 troupe split "$work/both" --edges 80/10/10 --replace --pairs halves
 expect "an odd number has no halves" fails_with 'pairs: 11 edges have no halves'
 troupe split "$work/both" --edges 80/10/10 --replace --json
