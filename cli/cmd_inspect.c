@@ -536,9 +536,9 @@ static int report_run_training(struct report *report, const struct tr_run *run,
         return rv;
     report_count(report, "epochs_done", "epochs done", sums.last.epoch);
     report_count(report, "steps", "steps", sums.steps);
-    report_seconds(report, "seconds", "time of training", sums.seconds);
+    report_seconds(report, "seconds", "time of epochs", sums.seconds);
     if (info->num_epochs > 0)
-        report_real(report, "train_loss", "training loss", sums.last.train_loss);
+        report_real(report, "train_loss", "training loss of the last epoch", sums.last.train_loss);
     if (info->has_best)
         report_count(report, "best_epoch", "best epoch", best.epoch);
     if (info->has_best)

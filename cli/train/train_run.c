@@ -143,10 +143,10 @@ static int report_run(const struct command_training *t, struct tr_error *error)
         return rv;
     report_init(&report, t->values->json);
     report_count(&report, "epochs", "epochs", result.epochs);
-    report_real(&report, "train_loss", "training loss", result.train_loss);
+    report_real(&report, "train_loss", "training loss of the last epoch", result.train_loss);
     if (result.has_best) {
         report_count(&report, "best_epoch", "best epoch", result.best_epoch + 1);
-        report_real(&report, "val", "validation", value_of(t, &validation));
+        report_real(&report, "val", "validation in the best epoch", value_of(t, &validation));
     }
     if (result.tested) {
         report_real(&report, "test_accuracy", "test accuracy", test.accuracy);
@@ -161,7 +161,7 @@ static int report_run(const struct command_training *t, struct tr_error *error)
         report_text(&report, "stopped_early", "ended by",
                     "patience: no better epoch came; --patience sets how long it waits");
     report_tried(t, &report);
-    report_seconds(&report, "seconds", "time", seconds_since(&t->began));
+    report_seconds(&report, "seconds", "time in all", seconds_since(&t->began));
     report_text(&report, "run", "run", t->values->run);
     /* A script reads metrics.jsonl. */
     if (!t->values->json && (t->values->sparkline || isatty(STDOUT_FILENO)))

@@ -259,7 +259,7 @@ expect "and the report says that it did, and the seconds" says '"stopped_early":
 troupe train "$graph" --run "$work/run" --replace --hidden 16 --batch-size 64 --epochs 500 --patience 3 --lr 0.05 --quiet
 expect "for people too" says '^ended by  *patience: no better epoch came; --patience sets how long it waits$'
 expect "with the best epoch" says '^best epoch  *[0-9]'
-expect "and the time" says '^time  *[0-9.]* s'
+expect "and the time" says '^time in all  *[0-9.]* s'
 learn --epochs 2
 expect "a run that reached its end was not stopped early" says '"stopped_early":false,"seconds":[0-9]'
 
