@@ -22,6 +22,7 @@ struct invocation {
     int num_operands;
     char *const *operands;
     const struct option_spec *options; /* of the command; NULL: none */
+    const bool *given;                 /* by the rows of options: it is on the command line */
 };
 
 struct command {

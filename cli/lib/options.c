@@ -8,9 +8,6 @@
 
 #include "cli/lib/option_value.h"
 
-/* Options of one command: twice as many as the longest table has. */
-#define OPTIONS_MAX 128
-
 /* Where help texts start; a longer option has its text on the next line. */
 #define HELP_COLUMN 28
 
@@ -106,14 +103,14 @@ static int check_required(const struct option_spec *specs, const bool *given,
 }
 
 int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
-                  char **argv, bool *help, struct tr_error *error)
+                  char **argv, struct options_read *read, struct tr_error *error)
 {
     memset(values, 0, values_size);
-    *help = wants_help(argc, argv);
+    *read = (struct options_read){ .help = wants_help(argc, argv) };
     int rc = set_defaults(specs, values, error);
-    if (*help || rc < 0)
+    if (read->help || rc < 0)
         return rc;
-    bool given[OPTIONS_MAX] = { false };
+    bool *given = read->given;
     (void)count_specs(specs); /* all have their place */
     int operands = 0;
     bool only_operands = false;

@@ -35,6 +35,9 @@ enum option_kind {
     OPTION_TEXTS,  /* struct text_list: the option may be repeated */
 };
 
+/* Options of one command: twice as many as the longest table has. */
+#define OPTIONS_MAX 128
+
 /* The meaning of -1 in a list that allows it. */
 #define OPTION_ALL UINT64_MAX
 /* A count that was not given, where 0 is one that may be. */
@@ -112,13 +115,19 @@ struct option_spec {
         .name = NULL   \
     }
 
+/* What the words of a command line say beside values. */
+struct options_read {
+    bool help;               /* --help is there */
+    bool given[OPTIONS_MAX]; /* by the rows of the table: the option is there */
+};
+
 /*
  * Reads argv[0 .. argc) into values (zeroed and filled with defaults first). Operands are moved
- * to the front of argv. *help is set when --help is there, and then nothing else is checked.
+ * to the front of argv. Where --help is there, nothing else is checked.
  * Returns the number of operands, or TR_EINVAL with a message that names option and value.
  */
 int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
-                  char **argv, bool *help, struct tr_error *error);
+                  char **argv, struct options_read *read, struct tr_error *error);
 
 /* The "Options:" part of --help. */
 void options_print(const struct option_spec *specs, FILE *out);

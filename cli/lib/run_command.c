@@ -17,12 +17,13 @@ int run_command(const char *name, const struct command *command, int argc, char 
         return fail(&invocation, &error);
     }
     int code;
-    bool help;
-    int rc = options_parse(command->options, values, command->values_size, argc, argv, &help,
+    struct options_read read;
+    int rc = options_parse(command->options, values, command->values_size, argc, argv, &read,
                            &error);
     invocation.num_operands = rc;
+    invocation.given = read.given;
     /* Help goes before all refusals: it is asked for where words are missing, or wrong. */
-    if (help) {
+    if (read.help) {
         help_print_command(name, command, stdout);
         code = EXIT_DONE;
     } else if (rc < 0) {

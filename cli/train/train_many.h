@@ -18,8 +18,4 @@ static inline bool train_is_many(const struct train_values *values)
 int train_many(const struct invocation *invocation, const struct train_values *values,
                const char *graph);
 
-/* "0-9,12": [*count] in the order of the text, each once, to free(). TR_EINVAL. */
-int train_many_read_seeds(const char *text, uint64_t **seeds, uint32_t *count,
-                          struct tr_error *error);
-
 #endif

@@ -459,10 +459,9 @@ int train_run_alone(const struct train_values *values, const char *graph, struct
 static int train_run_many(const struct invocation *invocation, const struct train_values *values)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct tr_train_options options;
     char *graph = NULL;
-    int rv = train_configure(values, &options, &error);
-    if (rv == 0 && (process_in_cluster(&values->process) || invocation->num_operands == 0))
+    int rv = 0;
+    if (process_in_cluster(&values->process) || invocation->num_operands == 0)
         rv = tr_error_set(&error, TR_EINVAL,
                           "--seeds and --sweep train in this process: give DIR/NAME.json, and no "
                           "cluster");

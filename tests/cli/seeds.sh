@@ -107,6 +107,24 @@ sweep --sweep lr=fast
 expect "a value that is none is refused" refuses_with "--lr fast: not a number"
 sweep --sweep run=a,b
 expect "so is an option that is no number or choice" refuses_with "--sweep run=a,b: give an option"
+sweep --sweep lr=0.1,0.03 --lr 3
+expect "an option that is swept and given too is refused" \
+    refuses_with '--sweep lr=0.1,0.03: --lr gives this option one value for all runs; leave --lr out'
+sweep --sweep lr=0.1,0.03 --lr 0.01
+expect "also where it is given its usual value" refuses_with '--sweep lr=0.1,0.03: --lr gives'
+sweep --seeds 1-2 --seed 3
+expect "so is a seed beside seeds" refuses_with '--seeds 1-2: --seed gives one seed for all runs; leave --seed out'
+sweep --sweep fanout=5,10,5
+expect "a value that would count twice is refused" \
+    refuses_with '--sweep fanout=5,10,5: the value 5 is named twice; name each value once'
+sweep --sweep lr=0.01,1e-2
+expect "also in another form" refuses_with '--sweep lr=0.01,1e-2: the value 1e-2 is named twice, also as 0.01; name each'
+sweep --residual --sweep fanout=2:2:2,2:2
+expect "options that disagree in one point are refused" refuses_with '--residual changes hidden layers .* give --layers 3'
+expect "before another is trained" absent "$work/sweep/fanout=2:2:2"
+troupe train "$graph" --run "$work/sweep" --hidden 8 --epochs 1 --quiet --residual --norm layer --sweep fanout=2:2:2,3:3:3
+expect "an option that every point allows is not" exited 0
+expect "and reaches the runs" grep -q '"residual": true' "$work/sweep/fanout=3:3:3/config.json"
 sweep --seeds 1,0-2
 expect "a seed that would count twice is refused" refuses_with "--seeds 1,0-2: seed 1 is named twice"
 sweep --seeds 5-3
@@ -114,15 +132,15 @@ expect "and a range that goes down" refuses_with "--seeds 5-3: give numbers and 
 sweep --seeds 0-1 --cluster "$work/none.json"
 expect "a cluster trains one run" refuses_with "--seeds and --sweep train in this process"
 
-# A signal ends all of it.
-"$TROUPE" train "$graph" --run "$work/stopped" --seeds 0-1 --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
+# A signal ends all of it: here the one that comes when a terminal is closed.
+env --default-signal=HUP "$TROUPE" train "$graph" --run "$work/stopped" --seeds 0-1 --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
 child=$!
 tries=0
 while [ ! -s "$work/stopped/seed-0/metrics.jsonl" ] && [ $tries -lt 600 ]; do
     sleep 0.1
     tries=$((tries + 1))
 done
-kill -TERM $child
+kill -HUP $child
 wait $child
 code=$?
 expect "a signal ends a command of several runs" exited 1

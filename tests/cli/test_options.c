@@ -101,9 +101,9 @@ static int parse(struct sample *sample, const char *line, char *storage, struct 
     strcpy(storage, line);
     for (char *word = strtok(storage, " "); word != NULL; word = strtok(NULL, " "))
         argv[argc++] = word;
-    bool help;
+    struct options_read read;
     *error = (struct tr_error)TR_ERROR_INIT;
-    return options_parse(SPECS, sample, sizeof *sample, argc, argv, &help, error);
+    return options_parse(SPECS, sample, sizeof *sample, argc, argv, &read, error);
 }
 
 static void defaults_are_the_words_of_the_table(void **state)
@@ -240,9 +240,9 @@ static void help_wins_over_errors(void **state)
     struct tr_error error = TR_ERROR_INIT;
     char wrong[] = "--parts", value[] = "x", help_word[] = "--help";
     char *argv[] = { wrong, value, help_word };
-    bool help;
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, 3, argv, &help, &error), 0);
-    assert_true(help);
+    struct options_read read;
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 3, argv, &read, &error), 0);
+    assert_true(read.help);
 }
 
 static void a_near_name_is_suggested(void **state)
@@ -335,10 +335,10 @@ static void each_unit_has_its_factor(void **state)
             struct tr_error error = TR_ERROR_INIT;
             char word[64];
             char *argv[] = { word };
-            bool help;
+            struct options_read read;
             snprintf(word, sizeof word, "--%s=%s", bytes ? "bytes" : "count", UNITS[i].text);
             uint64_t want = bytes ? UNITS[i].window : UNITS[i].most;
-            int rc = options_parse(WIDE, &s, sizeof s, 1, argv, &help, &error);
+            int rc = options_parse(WIDE, &s, sizeof s, 1, argv, &read, &error);
             assert_int_equal(rc, want == UINT64_MAX ? TR_EINVAL : 0);
             if (rc == 0)
                 assert_true((bytes ? s.window : s.most) == want);
@@ -353,24 +353,24 @@ static void operands_stay_in_their_order(void **state)
     struct tr_error error = TR_ERROR_INIT;
     char words[][8] = { "a", "--parts", "7", "-", "--json", "--", "--help", "-h", "--", "b" };
     char *argv[10];
-    bool help = true;
+    struct options_read read = { .help = true };
     for (int i = 0; i < 10; i++)
         argv[i] = words[i];
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &help, &error), TR_EINVAL);
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &read, &error), TR_EINVAL);
     assert_string_equal(error.message, "--out is missing: add --out DIR");
-    assert_false(help);
+    assert_false(read.help);
     strcpy(words[1], "--out");
     for (int i = 0; i < 10; i++)
         argv[i] = words[i];
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &help, &error), 6);
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &read, &error), 6);
     assert_string_equal(s.out, "7");
     static const char *const LEFT[] = { "a", "-", "--help", "-h", "--", "b" };
     for (int i = 0; i < 6; i++)
         assert_string_equal(argv[i], LEFT[i]);
     char short_help[] = "-h";
     argv[0] = short_help;
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, 1, argv, &help, &error), 0);
-    assert_true(help);
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 1, argv, &read, &error), 0);
+    assert_true(read.help);
 }
 
 static void texts_are_bounded(void **state)
@@ -380,13 +380,13 @@ static void texts_are_bounded(void **state)
     struct tr_error error = TR_ERROR_INIT;
     char out[] = "--out=x", feature[] = "--feature=a";
     char *argv[OPTION_LIST_MAX + 2] = { out };
-    bool help;
+    struct options_read read;
     for (int i = 1; i < OPTION_LIST_MAX + 2; i++)
         argv[i] = feature;
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 1, argv, &help, &error),
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 1, argv, &read, &error),
                      0);
     assert_int_equal(s.features.count, OPTION_LIST_MAX);
-    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 2, argv, &help, &error),
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 2, argv, &read, &error),
                      TR_ERANGE);
     char sentence[64];
     snprintf(sentence, sizeof sentence, "--feature a: given more than %d times", OPTION_LIST_MAX);

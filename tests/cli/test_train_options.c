@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Before cmocka.h, which has a macro named as a function of the commands. */
-#include "cli/train/train_many.h"
+#include "cli/train/run_grid.h"
 
 #include <cmocka.h>
 
@@ -23,9 +23,9 @@ static struct train_values parse(char *option, char *value)
     struct tr_error error = TR_ERROR_INIT;
     char run[] = "--run=x";
     char *argv[] = { run, option, value };
-    bool help;
+    struct options_read read;
     assert_int_equal(options_parse(train_options, &values, sizeof values, option == NULL ? 1 : 3,
-                                   argv, &help, &error),
+                                   argv, &read, &error),
                      0);
     return values;
 }
@@ -83,13 +83,13 @@ static int configure(const char *const *words, int count, struct tr_train_option
     static struct train_values values;
     static char copies[WORDS_MAX][64];
     char *argv[WORDS_MAX];
-    bool help;
+    struct options_read read;
     for (int i = 0; i < count; i++) {
         snprintf(copies[i], sizeof copies[i], "%s", words[i]);
         argv[i] = copies[i];
     }
     assert_int_equal(
-        options_parse(train_options, &values, sizeof values, count, argv, &help, error), 0);
+        options_parse(train_options, &values, sizeof values, count, argv, &read, error), 0);
     return train_configure(&values, options, error);
 }
 
@@ -271,7 +271,7 @@ static void seeds_are_numbers_and_ranges(void **unused)
         struct tr_error error = TR_ERROR_INIT;
         uint64_t *seeds;
         uint32_t count;
-        int rv = train_many_read_seeds(CASES[i].text, &seeds, &count, &error);
+        int rv = run_grid_read_seeds(CASES[i].text, &seeds, &count, &error);
         assert_int_equal(rv, CASES[i].count > 0 ? 0 : TR_EINVAL);
         if (rv != 0)
             continue;
