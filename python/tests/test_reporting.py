@@ -116,6 +116,11 @@ def test_seeds_and_options_are_swept(world: World, tmp_path: Path) -> None:
         train_many.train_many(world.path, tmp_path / "x", lr=1, sweep={"lr": [1]})
     with pytest.raises(ValueError, match="at least one value"):
         train_many.train_many(world.path, tmp_path / "x", sweep={"model": "sage"})
+    with pytest.raises(ValueError, match="seeds: 3 is named twice"):
+        train_many.train_many(world.path, tmp_path / "x", seeds=[3, 4, 3])
+    with pytest.raises(ValueError, match=r"sweep: fanout: \(5, 5\) is named twice"):
+        twice = {"fanout": [[5, 5], [3, 3], (5, 5)]}
+        train_many.train_many(world.path, tmp_path / "x", sweep=twice)
     assert not (tmp_path / "x").exists()
 
 

@@ -71,9 +71,9 @@ def train_many(
     ----------
     graph : ``DIR/NAME.json``.
     run : the folder of the runs, which are at ``lr=0.01,hidden=64/seed-3`` below it.
-    seeds : one a run.
-    sweep : options and their values; every choice of them is tried, the last option changing
-        fastest.
+    seeds : one a run, each named once.
+    sweep : options and their values, each named once; every choice of them is tried, the last
+        option changing fastest.
     progress, on_event, **options : as of `troupe.training.train`, for every run.
 
     Returns
@@ -85,12 +85,14 @@ def train_many(
         raise ValueError("seeds: give at least one")
     if "seed" in options:
         raise TypeError("give seeds= in place of seed=")
+    _refuse_twice("seeds", seeds)
     axes = dict(sweep or {})
     for name, values in axes.items():
         if name in options:
             raise TypeError(f"{name}: give it in sweep or as an option, not as both")
         if isinstance(values, str) or not values:
             raise ValueError(f"sweep: {name}: give a list of at least one value")
+        _refuse_twice(f"sweep: {name}", values)
     points = []
     for values in itertools.product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
@@ -110,6 +112,16 @@ def train_many(
         ]
         points.append(Point(chosen, runs))
     return points
+
+
+def _refuse_twice(what: str, values: Sequence[Any]) -> None:
+    """A run that is trained twice would count twice in the mean and the deviation."""
+    seen: list[Any] = []
+    for value in values:
+        plain = list(value) if isinstance(value, tuple) else value
+        if plain in seen:
+            raise ValueError(f"{what}: {value!r} is named twice; name each value once")
+        seen.append(plain)
 
 
 def _folder(chosen: Mapping[str, Any]) -> str:
