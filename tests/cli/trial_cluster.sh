@@ -55,22 +55,27 @@ launch loopback --resume
 expect "a job that goes on keeps what was chosen" [ "$code/$(tried "$work/loopback" | grep -c '0\.125\>')" = 0/3 ]
 expect "and does not try again" sh -c "! grep -q 'are tried' '$work/err'"
 
-# killed NAME PROCESS: kills it when rank 0's process says that it tries.
+# killed PROCESS: kills it when rank 0's process says that it tries. Where this script was so late that the job was
+# over, another job is tried.
 killed() {
-    rm -rf "$work/roles" "$work/checkpoints-roles"
-    : >"$work/err"
-    # shellcheck disable=SC2086
-    timeout 200 "$TROUPE" launch "$work/roles.json" --run "$work/roles" -- $options >"$work/out" 2>"$work/err" </dev/null &
-    launcher=$!
-    looks=0
-    while ! grep -q 'are tried' "$work/err" && [ $looks -lt 6000 ]; do
-        looks=$((looks + 1))
-        sleep 0.02
+    for attempt in 1 2 3 4 5; do
+        rm -rf "$work/roles" "$work/checkpoints-roles"
+        : >"$work/err"
+        # shellcheck disable=SC2086
+        timeout 200 "$TROUPE" launch "$work/roles.json" --run "$work/roles" -- $options >"$work/out" 2>"$work/err" </dev/null &
+        launcher=$!
+        looks=0
+        while ! grep -q 'are tried' "$work/err" && [ $looks -lt 6000 ]; do
+            looks=$((looks + 1))
+            sleep 0.02
+        done
+        victim=$(sed -n "s/^\[a\/trainer $1\] started, process number //p" "$work/err" | head -n 1)
+        kill -9 "$victim" 2>/dev/null
+        wait $launcher
+        code=$?
+        ! grep -q "trainer $1\] ended by signal 9" "$work/err" || return
+        echo "# attempt $attempt: process $1 was killed too late"
     done
-    victim=$(sed -n "s/^\[a\/trainer $1\] started, process number //p" "$work/err" | head -n 1)
-    if ! kill -9 "$victim"; then kill $launcher; fi
-    wait $launcher
-    code=$?
 }
 # Servers and samplers come first in the plan: 3 is rank 0's process, 4 is one that waits for it.
 processes=3
