@@ -282,6 +282,13 @@ def test_edges_of_a_batch_can_be_left_out(g: troupe.DistGraph, pyg: Any, negativ
             drawn += len(batch.e_id) * (1 if exclude is None else -1)
     # Each of the 2000 edges leads to an end of its batch.
     assert drawn >= 2000 and (negatives or drawn == 2000)
+    # A list is left out of every batch, of pairs as well.
+    into = g.find_edges([0])[1]
+    pairs = torch.stack([into, into])
+    count = int(g.in_degrees(into)[0])
+    (batch,) = pyg.LinkNeighborLoader(g, [-1], pairs, exclude=[0], neg_sampling=negatives)
+    assert not (batch.e_id == 0).any()
+    assert int((batch.edge_index[1] == 0).sum()) == count - 1
 
 
 def test_the_reverses_of_edges_can_be_left_out(typed: troupe.DistGraph, pyg: Any) -> None:

@@ -69,7 +69,8 @@ class LinkMaker:
         self._label, self._input_id, self._negatives = label, input_id, negatives
         self._exclusion, self._brings = exclusion, brings
         self._etype = graph.types.canonical_etypes[seeds.etype]
-        if exclusion.exclude is not None and not seeds.are_edges:
+        is_of_seeds = isinstance(exclusion.exclude, str) or callable(exclusion.exclude)
+        if is_of_seeds and not seeds.are_edges:
             raise errors.InvalidArgument(
                 "exclude: pairs have no IDs of edges; give edges as edge_label_index: an edge "
                 "type, a mask or IDs"

@@ -28,6 +28,7 @@ from torch_geometric.loader import LinkNeighborLoader as PygLinks
 from torch_geometric.loader import NeighborLoader as PygLoader
 from torch_geometric.loader import NodeLoader
 from torch_geometric.sampler import NegativeSampling
+from torch_geometric.transforms import RandomLinkSplit, ToUndirected
 from troupe import pyg
 
 NODES, ISOLATED = 60, 59
@@ -285,6 +286,39 @@ def test_batches_of_links_are_those_of_pyg(whole, ours, g, how: str) -> None:
         assert torch.equal(mine.edge_attr, whole.edge_attr[edges[mine.e_id.numpy()]])
         if how != "PyG's LinkLoader":
             assert mine.num_sampled_nodes[0] == len(np.unique(pairs))
+
+
+def test_a_split_of_pyg_gives_the_pairs(typed) -> None:
+    reverse = ("paper", "rev_writes", "author")
+    split = RandomLinkSplit(
+        num_val=0.2,
+        num_test=0.2,
+        disjoint_train_ratio=0.3,
+        add_negative_train_samples=False,
+        edge_types=WRITES,
+        rev_edge_types=reverse,
+    )
+    for part in split(ToUndirected()(copy.copy(typed))):
+        pairs, label = part[WRITES].edge_label_index, part[WRITES].edge_label
+        options = {"edge_label": label, "neg_sampling_ratio": 2.0, "batch_size": 8}
+        loader = pyg.LinkNeighborLoader(part, [4, 4], (WRITES, pairs), shuffle=True, **options)
+        assert len(loader) == -(-pairs.shape[1] // 8)
+        for batch in loader:
+            edges = batch[WRITES]
+            count = len(edges.input_id)
+            found = [
+                batch[name].n_id[places]
+                for name, places in zip(WRITES[::2], edges.edge_label_index, strict=True)
+            ]
+            assert torch.equal(torch.stack(found)[:, :count], pairs[:, edges.input_id])
+            # PyG counts classes from 1 where there is one of 0.
+            wanted = label[edges.input_id] + (label.min() == 0)
+            assert torch.equal(edges.edge_label[:count], wanted)
+            assert edges.edge_label[count:].tolist() == [0] * 2 * count
+            for name in (WRITES, CITES, reverse):
+                ends = zip(name[::2], batch[name].edge_index, strict=True)
+                drawn = torch.stack([batch[n].n_id[places] for n, places in ends])
+                assert torch.equal(drawn, part[name].edge_index[:, batch[name].e_id])
 
 
 @pytest.mark.parametrize("negatives", [("binary", 1.5), ("triplet", 1), ("triplet", 3)])
