@@ -89,6 +89,11 @@ def test_pairs_come_in_their_order_with_their_labels(g: troupe.DistGraph, pyg: A
     (last,) = list(pyg.LinkNeighborLoader(g, HOPS, pairs, input_id=named, batch_size=5))
     assert torch.equal(last.input_id, named)
     assert torch.equal(loader([3, 0]).input_id, torch.tensor([3, 0]))
+    drawn = pyg.LinkNeighborLoader(
+        g, HOPS, pairs, label, neg_sampling=("binary", 0.2), batch_size=5
+    )
+    assert next(iter(drawn)).edge_label.tolist() == [0.5, 1, 2, 3, 4, 0]
+    assert not list(pyg.LinkNeighborLoader(g, HOPS, [[], []]))
     wide = pyg.LinkNeighborLoader(
         g, HOPS, pairs, torch.ones(5, 2), neg_sampling=("binary", 0.5), batch_size=5
     )
@@ -418,6 +423,13 @@ def test_wrong_arguments_say_what_is_wrong(
         (ValueError, "input_id: the job's", opened(edges, input_id=[1])),
         (ValueError, "mode 'some'", opened(neg_sampling="some")),
         (ValueError, "amount=0", opened(neg_sampling=("binary", 0))),
+        (TypeError, "amount='2'", opened(neg_sampling=("binary", "2"))),
+        (ValueError, "amout: no such field", opened(neg_sampling={"mode": "binary", "amout": 5})),
+        (
+            ValueError,
+            "edges of .*'bought'.* are given as those of .*'buys'",
+            opened((BUYS, troupe.edge_set(typed, [5], etype=BOUGHT_BY)), graph=typed),
+        ),
         (ValueError, "whole number", opened(neg_sampling=("triplet", 1.5))),
         (NotImplementedError, "weights", opened(neg_sampling=("triplet", 1, None, pairs))),
         (ValueError, "exclude: pairs", opened(pairs, exclude="self")),

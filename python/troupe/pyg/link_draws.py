@@ -54,6 +54,11 @@ def negatives_of(neg_sampling: Any, ratio: Any = None) -> Negatives | None:
         given = dict(zip(names, neg_sampling, strict=False))
     else:
         given = {name: getattr(neg_sampling, name, None) for name in names}
+    unknown = [str(name) for name in given if name not in (*names, "weight")]
+    if unknown:
+        raise errors.InvalidArgument(
+            f"neg_sampling: {', '.join(unknown)}: no such field; give {' and '.join(names[:2])}"
+        )
     mode, amount = given.get("mode"), given.get("amount")
     mode, amount = getattr(mode, "value", mode), 1 if amount is None else amount
     if mode not in ("binary", "triplet"):
@@ -62,6 +67,8 @@ def negatives_of(neg_sampling: Any, ratio: Any = None) -> Negatives | None:
         raise errors.Unsupported(
             "neg_sampling: negatives are drawn evenly; weights of nodes are not there yet"
         )
+    if isinstance(amount, (str, bytes)):
+        raise TypeError(f"neg_sampling: amount={amount!r}; give a number above 0")
     if not 0 < amount < math.inf:
         raise errors.InvalidArgument(f"neg_sampling: amount={amount}; give a number above 0")
     if mode == "triplet" and amount != int(amount):

@@ -163,7 +163,7 @@ pin_memory_device, collate_fn, dataset
                 "batch tell its edges from negatives"
             )
         label = _labels(graph.types.canonical_etypes[seeds.etype], seeds, edge_label)
-        if label is not None and negatives is not None and len(label) and int(label.min()) == 0:
+        if label is not None and negatives is not None and len(label) and label.min() == 0:
             label = label + 1
         self._maker = LinkMaker(
             graph,

@@ -68,8 +68,10 @@ def link_seeds(source: Source, data: Any, edge_label_index: Any, shuffle: bool) 
     graph = source.graph
     etype, edges = _named(edge_label_index)
     if isinstance(edges, EdgeSet):
+        _check_type(graph, etype, edges.number)
         return LinkSeeds(edges.number, edges)
     if isinstance(edges, Table):
+        _check_type(graph, etype, _number(graph, edges.type_name))
         etype = edges.type_name
     number = _number(graph, etype)
     name = graph.types.canonical_etypes[number]
@@ -119,7 +121,7 @@ def _named(given: Any) -> tuple[Any, Any]:
     if isinstance(given, (tuple, list)) and given:
         if all(isinstance(word, str) for word in given):
             return tuple(given), None
-        if len(given) == 2 and isinstance(given[0], (str, tuple, list)):
+        if len(given) == 2 and isinstance(given[0], (str, tuple, list)) and len(given[0]) > 0:
             name = given[0]
             if isinstance(name, str) or all(isinstance(word, str) for word in name):
                 return name if isinstance(name, str) else tuple(name), given[1]
@@ -132,6 +134,13 @@ def _number(graph: DistGraph, etype: Any) -> int:
         found = [e for e in graph.canonical_etypes if (e[0], e[2]) == etype]
         etype = found[0] if len(found) == 1 else etype
     return graph.types.etype(etype)
+
+
+def _check_type(graph: DistGraph, etype: Any, number: int) -> None:
+    """Refuses an edge type beside edges of another one."""
+    if etype is not None and _number(graph, etype) != number:
+        named, held = (graph.types.canonical_etypes[n] for n in (_number(graph, etype), number))
+        raise errors.Mismatch(f"edge_label_index: edges of {held} are given as those of {named}")
 
 
 def _masked(graph: DistGraph, number: int, mask: Table) -> Ids:
