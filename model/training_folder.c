@@ -8,6 +8,7 @@
 
 #include "runtime/base/json_text.h"
 
+#include "model/run_record.h"
 #include "model/training.h"
 
 #define PATH_BYTES 4096
@@ -113,7 +114,8 @@ int training_recall_tried(const struct training *t, struct run_tried *tried, boo
 {
     struct run_config begun;
     *known = false;
-    if (!training_resumes(t))
+    /* What is to be replaced may still be there, and is another's choice. */
+    if (!training_resumes(t) || t->options.replace)
         return 0;
     char *path = files_join(t->options.run, "config.json");
     if (path == NULL)
@@ -167,13 +169,59 @@ static int write_grown(struct training *t, json_t *now, const char *kernels, str
     return run_folder_write_config(&t->folder, record, error);
 }
 
+/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
+ * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
+static bool has_checkpoints(const struct training *t)
+{
+    char folder[PATH_BYTES];
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    if (t->checkpoints == NULL)
+        return false;
+    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
+           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
+               0 ||
+           tr_checkpoints_exist(folder);
+}
+
+static bool is_complete(const char *path)
+{
+    struct run_record run;
+    if (run_record_open(&run, path, NULL) != 0)
+        return false;
+    bool complete = run_record_is_complete(&run);
+    run_record_close(&run);
+    return complete;
+}
+
+/* Without a checkpoint what was trained is replaced, which nobody who goes on with a run that is
+ * complete has in mind. In a cluster another host may have a checkpoint. */
+static int check_beginning(struct training *t, struct error *error)
+{
+    uint64_t bytes = 0;
+    if (training_in_cluster(t) || has_checkpoints(t) ||
+        files_size(files_posix, t->folder.metrics_path, &bytes, NULL) != 0 || bytes == 0)
+        return 0;
+    if (is_complete(t->folder.path))
+        return error_set(error, TR_EEXIST,
+                         "%s is complete, and has no checkpoint to go on from "
+                         "(options.checkpoint_every makes some); train it anew with "
+                         "options.replace, or another from its weights with options.from",
+                         t->folder.path);
+    task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                    "%s has no checkpoint to go on from: the training begins anew, and replaces "
+                    "the epochs that were trained",
+                    t->folder.path);
+    return 0;
+}
+
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
-static int compare_run(struct training *t, json_t *now, struct error *error)
+static int compare_run(struct training *t, json_t *now, bool *other, struct error *error)
 {
     char *kernels = NULL;
     bool grew;
     const char *here = model_kernels_text(t->job.model);
     int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, &grew, error);
+    *other = rv == TR_EMISMATCH;
     if (rv == 0 && strcmp(kernels, here) != 0) {
         if (t->options.reproducible)
             rv = error_set(
@@ -188,6 +236,9 @@ static int compare_run(struct training *t, json_t *now, struct error *error)
                             "last digits of the result may differ",
                             kernels, here);
     }
+    /* The record is looked at before it asks for more epochs. */
+    if (rv == 0)
+        rv = check_beginning(t, error);
     if (rv == 0 && grew)
         rv = write_grown(t, now, kernels, error);
     free(kernels);
@@ -213,33 +264,6 @@ static int refuse_checkpoints(const struct training *t, const char *host, struct
                          "options.resume, or remove them",
                          folder);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
-}
-
-/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
- * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
-static bool has_checkpoints(const struct training *t)
-{
-    char folder[PATH_BYTES];
-    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
-    if (t->checkpoints == NULL)
-        return false;
-    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
-           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
-               0 ||
-           tr_checkpoints_exist(folder);
-}
-
-/* What was trained is replaced then. In a cluster another host may have a checkpoint. */
-static void warn_of_beginning(struct training *t)
-{
-    uint64_t bytes = 0;
-    if (training_in_cluster(t) || has_checkpoints(t) ||
-        files_size(files_posix, t->folder.metrics_path, &bytes, NULL) != 0 || bytes == 0)
-        return;
-    task_events_say(&t->events, TR_MODEL_WARNING, 0,
-                    "%s has no checkpoint to go on from: the training begins anew, and replaces "
-                    "the epochs that were trained",
-                    t->folder.path);
 }
 
 int training_open_folder(struct training *t, struct error *error)
@@ -269,10 +293,16 @@ int training_open_folder(struct training *t, struct error *error)
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
         rv = run_folder_write_config(&t->folder, now, error);
     } else {
-        rv = compare_run(t, now, error);
+        bool other;
+        rv = compare_run(t, now, &other, error);
         json_decref(now);
-        if (rv == 0)
-            warn_of_beginning(t);
+        /* A process of a cluster that died before it replaced an older run does so in its next life. */
+        if (other && t->options.replace) {
+            run_folder_close(&t->folder);
+            rv = run_folder_create(&t->folder, files_posix, t->options.run, true, error);
+            if (rv == 0)
+                rv = run_folder_write_config(&t->folder, describe_run(t), error);
+        }
     }
     /* The folder is this run's last of all: one that was refused above is somebody else's, and
      * stays when this run fails. */

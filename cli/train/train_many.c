@@ -132,6 +132,16 @@ static int train_one(struct many *many, struct train_values *values, struct many
     return rv;
 }
 
+/* A run that a signal stopped says how it alone goes on. */
+static void say_which_stopped(const struct many *many, const char *path, struct tr_error *error)
+{
+    char text[TR_ERROR_MESSAGE_MAX];
+    size_t length = strcspn(error->message, ";");
+    snprintf(text, sizeof text, "%.*s", (int)length, error->message);
+    (void)tr_error_set(error, TR_ECANCELED, "%s: %s; give the same command%s to continue", path,
+                       text, many->values->replace ? " without --replace" : "");
+}
+
 static int train_all(struct many *many, struct tr_error *error)
 {
     const struct run_grid *grid = &many->grid;
@@ -149,6 +159,8 @@ static int train_all(struct many *many, struct tr_error *error)
             if (rv == 0)
                 rv = train_one(many, &values, &many->scores[(size_t)point * grid->num_seeds + seed],
                                error);
+            if (rv == TR_ECANCELED)
+                say_which_stopped(many, path, error);
             free(path);
         }
     return rv;
