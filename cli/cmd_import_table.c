@@ -165,6 +165,15 @@ static void hint_at_amounts(struct report *report, const struct tr_import_table_
     report_text(report, "hint", "hint", hint);
 }
 
+/* Whether a name may stand in a command as it is. */
+static bool is_plain_word(const char *name)
+{
+    return name != NULL && name[0] != '\0' && strlen(name) < NAME_SHOWN &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+               strlen(name) &&
+           strspn(name, "0123456789") < strlen(name);
+}
+
 /* A number that stands for a kind is no amount: kind 3 is not three times kind 1. */
 static void hint_at_kinds(struct report *report, const struct tr_import_table_column *column)
 {
@@ -175,9 +184,9 @@ static void hint_at_kinds(struct report *report, const struct tr_import_table_co
     snprintf(hint, sizeof hint,
              "column %" PRIu32 " of the nodes%s has %" PRIu64
              " different whole numbers, which are read as amounts: where they stand for kinds, "
-             "import with --categories %.100s, and where they are the classes, with --labels",
+             "import with --categories %s",
              column->column, named_in(column, name), column->values,
-             column->name != NULL ? column->name : number);
+             is_plain_word(column->name) ? column->name : number);
     report_text(report, "hint", "hint", hint);
 }
 

@@ -332,6 +332,19 @@ static int check_folder(const char *option, const char *path, struct tr_error *e
     return rv;
 }
 
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* To be freed; NULL without memory. */
+static char *folder_above(const char *path)
+{
+    size_t length = (size_t)(last_of(path) - path);
+    return length == 0 ? strdup(".") : strndup(path, length);
+}
+
 static int check_folders(const struct infer_values *values, struct tr_error *error)
 {
     int rv = check_folder("--out", values->out, error);
@@ -350,13 +363,26 @@ static int check_ways(const struct infer_values *values, struct tr_error *error)
     return 0;
 }
 
+/* However the folders above them are named. */
+static bool are_one_file(const char *a, const char *b)
+{
+    struct stat above_a, above_b;
+    char *folder_a = folder_above(a), *folder_b = folder_above(b);
+    bool same = folder_a != NULL && folder_b != NULL && stat(folder_a, &above_a) == 0 &&
+                stat(folder_b, &above_b) == 0 && above_a.st_dev == above_b.st_dev &&
+                above_a.st_ino == above_b.st_ino && strcmp(last_of(a), last_of(b)) == 0;
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 static int check_names(const struct infer_values *values, struct tr_error *error)
 {
     int rv = check_ending("--out", values->out, false, error);
     if (rv == 0)
         rv = check_ending("--embeddings", values->embeddings, true, error);
     if (rv == 0 && values->out != NULL && values->embeddings != NULL &&
-        strcmp(values->out, values->embeddings) == 0)
+        are_one_file(values->out, values->embeddings))
         rv = tr_error_set(error, TR_EINVAL,
                           "--out and --embeddings name one file, %s, which would hold the "
                           "embeddings alone; name two files",

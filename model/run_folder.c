@@ -8,6 +8,8 @@
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/json_text.h"
 
+#include "model/run_record.h"
+
 /* A bound of what is read of a config.json: many times a run's. */
 #define FOREIGN_BYTES_MAX ((size_t)16 << 20)
 
@@ -207,6 +209,20 @@ int run_folder_resume(struct run_folder *folder, struct files *files, const char
     return rv;
 }
 
+static int refuse_missing(const char *needed, const char *path, struct error *error)
+{
+    char *inside = run_record_find_inside(path);
+    int rv = inside != NULL
+                 ? error_set(error, TR_ENOENT,
+                             "%s holds runs, and is none itself; name one of them, such as %s",
+                             path, inside)
+                 : error_set(error, TR_ENOENT,
+                             "%s is missing; is %s the folder of a finished training?", needed,
+                             path);
+    free(inside);
+    return rv;
+}
+
 int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
                     struct error *error)
 {
@@ -216,9 +232,7 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
     const char *const needed[] = { folder->config_path, folder->model_path };
     for (int i = 0; i < 2 && rv == 0; i++) {
         if (!files_exists(files, needed[i]))
-            rv = error_set(error, TR_ENOENT,
-                           "%s is missing; is %s the folder of a finished training?", needed[i],
-                           path);
+            rv = refuse_missing(needed[i], path, error);
     }
     if (rv != 0)
         run_folder_close(folder);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h" /* asprintf */
+#include "config.h" /* asprintf, scandir */
 
 #include "model/run_record.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -36,6 +37,26 @@ bool run_record_named(const char *path)
     return is_file_in(path, "config.json") && !is_file_in(path, "metadata.json");
 }
 
+char *run_record_find_inside(const char *path)
+{
+    struct dirent **entries;
+    char *found = NULL;
+    int count = scandir(path, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *inside = NULL;
+        bool wanted = found == NULL && entries[i]->d_name[0] != '.' &&
+                      asprintf(&inside, "%s/%s", path, entries[i]->d_name) >= 0;
+        if (wanted && run_record_named(inside))
+            found = inside;
+        else if (wanted)
+            free(inside);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return found;
+}
+
 static int open_in(const struct run_record *run, const char *name, FILE **file, char **path,
                    struct tr_error *error)
 {
@@ -45,10 +66,16 @@ static int open_in(const struct run_record *run, const char *name, FILE **file, 
         return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
     }
     int rv = regular_file_open(*path, file, error);
-    return rv == TR_ENOENT
-               ? tr_error_set(error, TR_ENOENT, "%s is missing; is %s the folder of a training?",
-                              *path, run->path)
-               : rv;
+    if (rv != TR_ENOENT)
+        return rv;
+    char *inside = run_record_find_inside(run->path);
+    if (inside != NULL)
+        tr_error_set(error, rv, "%s holds runs, and is none itself; name one of them, such as %s",
+                     run->path, inside);
+    else
+        tr_error_set(error, rv, "%s is missing; is %s the folder of a training?", *path, run->path);
+    free(inside);
+    return rv;
 }
 
 /* The text with the fewest digits that reads back as the same float32: 0.1, not 0.100000001. */

@@ -53,6 +53,10 @@ struct run_record {
 /* Whether the path is the folder of a run, by the names of the files in it. */
 bool run_record_named(const char *path);
 
+/* The path of the first of the runs in a folder, by their names, as several seeds leave them; to be
+ * freed. NULL: there is none. */
+char *run_record_find_inside(const char *path);
+
 /* TR_ENOENT: there is no run; TR_EFORMAT names the file and the line. A line that is being written
  * is left out, and a model that is not there yet. */
 int run_record_open(struct run_record *run, const char *path, struct tr_error *error);

@@ -263,7 +263,7 @@ static void advise_unlabelled(const struct survey *s)
     if (labelled < nodes)
         advise(s,
                "%llu of the %llu nodes of '%s' have no label in '%s' (it is -1 or NaN), and are "
-               "not learned from; let the mask leave them out, as `troupe split` does",
+               "not learned from; let the mask leave them out, as `troupe split --by-class` does",
                (unsigned long long)(nodes - labelled), (unsigned long long)nodes,
                config->train_mask, config->labels);
 }

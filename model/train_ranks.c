@@ -67,7 +67,8 @@ static void rank_left(void *arg, enum training_wish wish)
         all->left(all->hooks->arg, wish);
 }
 
-/* The others hear of it with the sums of the step (trainer.c). */
+/* The others hear of it with the sums of the step (trainer.c). A process without a launcher gets a
+ * signal as well, as the system's word of that end (launch/child.c), so it knows of no other wish. */
 static enum training_wish rank_wish(void *arg)
 {
     const struct train_ranks *all = ((struct train_rank *)arg)->all;

@@ -413,9 +413,8 @@ static int trainer_leave(const struct trainer *trainer, struct error *error)
         return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
                          trainer->at.epoch + 1);
     return error_set(error, TR_ECANCELED,
-                     "%sstopped in epoch %u, after the checkpoint of step %llu was made; continue "
+                     "stopped in epoch %u, after the checkpoint of step %llu was made; continue "
                      "with options.resume",
-                     trainer->wish == TRAINING_ORPHANED ? "a process has lost its launcher: " : "",
                      trainer->at.epoch + 1, (unsigned long long)trainer->at.steps);
 }
 

@@ -62,8 +62,9 @@ struct training_loop_plan {
  * largest counts. */
 enum training_wish {
     TRAINING_GOES_ON,
-    TRAINING_ORPHANED, /* its process has lost the launcher, which may live and go on with the job */
-    TRAINING_ASKED,    /* somebody wants the job to stop */
+    /* Its process has lost the launcher, which may live and go on with the job, or is asked by it. */
+    TRAINING_ORPHANED,
+    TRAINING_ASKED, /* somebody else wants the job to stop */
 };
 
 /* Where a run stands, and what a checkpoint keeps of it. */

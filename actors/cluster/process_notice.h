@@ -32,7 +32,8 @@
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
 /* All trainers stop behind a checkpoint, for one was asked to: nothing is started again. */
 #define NOTICE_LEFT "troupe: left"
-/* Its rest where none was asked, but one has lost its launcher: all are started again. */
+/* Its rest where none was asked but by its launcher, or one has lost that: a launcher that goes on with
+ * the job starts all of them again. */
 #define NOTICE_LEFT_ORPHANED " orphaned"
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 

@@ -35,7 +35,8 @@ static const struct option_spec *find_option(const struct option_spec *options, 
         else
             *bytes = strncmp(at, spec->field, strlen(spec->field)) == 0 ? strlen(spec->field) : 0;
         /* What stands in single quotes is a word of the user's. */
-        if (*bytes > 0 && before != '\'' && !is_of_a_word(before) && !is_of_a_word(at[*bytes]))
+        bool quoted = before == '\'' || at[*bytes] == '\'';
+        if (*bytes > 0 && !quoted && !is_of_a_word(before) && !is_of_a_word(at[*bytes]))
             return spec;
     }
     return NULL;

@@ -57,6 +57,14 @@ static int set_defaults(const struct option_spec *specs, void *values, struct tr
     return 0;
 }
 
+/* What stands for its value in help and messages. */
+static const char *value_word(const struct option_spec *spec)
+{
+    if (spec->kind == OPTION_FLAG)
+        return "";
+    return spec->kind == OPTION_CHOICE ? spec->choices : spec->metavar;
+}
+
 /* argv[*at] is "--name", "--name=value" or "--name" before "value"; *at ends on its last word. */
 static int read_option(const struct option_spec *specs, void *values, int argc, char **argv,
                        int *at, bool *given, struct tr_error *error)
@@ -77,7 +85,7 @@ static int read_option(const struct option_spec *specs, void *values, int argc, 
     if (spec->kind != OPTION_FLAG && value == NULL) {
         if (*at + 1 >= argc)
             return tr_error_set(error, TR_EINVAL, "--%s: needs a value: --%s %s", spec->name,
-                                spec->name, spec->metavar);
+                                spec->name, value_word(spec));
         value = argv[++*at];
     }
     given[found] = true;
@@ -98,7 +106,7 @@ static int check_required(const struct option_spec *specs, const bool *given,
     for (int i = 0; specs[i].name != NULL; i++)
         if (specs[i].required && !given[i])
             return tr_error_set(error, TR_EINVAL, "--%s is missing: add --%s %s", specs[i].name,
-                                specs[i].name, specs[i].metavar);
+                                specs[i].name, value_word(&specs[i]));
     return 0;
 }
 
@@ -144,9 +152,7 @@ void options_print(const struct option_spec *specs, FILE *out)
 {
     for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
         char head[160];
-        const char *value = spec->kind == OPTION_FLAG     ? ""
-                            : spec->kind == OPTION_CHOICE ? spec->choices
-                                                          : spec->metavar;
+        const char *value = value_word(spec);
         int length = snprintf(head, sizeof head, "  --%s%s%s", spec->name, value[0] ? " " : "",
                               value);
         if (length < HELP_COLUMN)

@@ -16,6 +16,7 @@ const struct option_spec train_options[] = {
       .kind = OPTION_TEXT,
       .offset = AT(run),
       .metavar = "RUNDIR",
+      .made = true,
       .required = true,
       .help = "the folder for config.json, metrics.jsonl and model.safetensors" },
     { .name = "model",

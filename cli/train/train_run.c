@@ -242,8 +242,8 @@ static int explain_stop(const struct command_training *t, struct tr_error *error
     if (has_checkpoints(t))
         return tr_error_set(error, code, "stopped by a signal; continue with options.resume");
     return tr_error_set(error, code,
-                        "stopped by a signal before there was a checkpoint; begin again with "
-                        "options.replace");
+                        "stopped by a signal before there was a checkpoint; begin again%s",
+                        tr_run_named(t->options.run) ? " with options.replace" : "");
 }
 
 /* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another

@@ -280,7 +280,7 @@ static int load_object(struct table_reader *reader, const char *line, size_t len
     if (json_fault_is_syntax(&why))
         return table_reader_fail(reader, TR_EFORMAT,
                                  "is not a JSON object: %.100s; each line has a whole one",
-                                 why.text);
+                                 json_fault_text(&why, line, length, words));
     return table_reader_fail(reader, TR_EFORMAT, "column %d: %.120s; correct it", why.column,
                              json_fault_text(&why, line, length, words));
 }

@@ -49,13 +49,13 @@ const char *json_fault_text(const json_error_t *why, const char *text, size_t si
     case json_error_null_byte_in_key:
         return "\\u0000 stands for the character NUL, which no text may have";
     case json_error_numeric_overflow:
-        return "a number is too large: whole ones have 64 bits, others are below 1.8e308";
+        return "a number is too large: whole ones are below 2 to the 63rd, others below 1.8e308";
     case json_error_stack_overflow:
         return "lists and objects lie too deep in each other";
     case json_error_end_of_input_expected:
         return "something stands behind the end of the value";
     case json_error_invalid_utf8:
-        return "it has bytes that are not UTF-8 (iconv -f LATIN1 -t UTF-8 converts them)";
+        return "the text has bytes that are not UTF-8 (iconv -f LATIN1 -t UTF-8 converts them)";
     default:
         /* What the grammar expects, and where it is not. */
         snprintf(words, JSON_FAULT_MAX, "%.*s", JSON_FAULT_MAX - 1, why->text);

@@ -83,6 +83,9 @@ expect "without scores by class it says how to get them" grep -q 'There are no s
 cp "$page" "$work/kept"
 troupe report "$work/nowhere" --out "$page"
 expect "a run that is not there is named" fails_with "$work/nowhere/config.json is missing"
+troupe report "$work" --out "$page"
+expect "of a folder that holds runs one is named" \
+    fails_with "$work holds runs, and is none itself; name one of them, such as $work/[a-z]"
 echo '{"classes":[]}' >"$work/none.json"
 troupe report "$work/one" --classes "$work/none.json" --out "$page"
 expect "so is a file without classes" fails_with "none.json has no classes: troupe infer --by-class --json"

@@ -143,7 +143,7 @@ expect "ages in place of classes are hinted at" says '^hint  *the labels are 59 
 awk 'BEGIN { print "id,tier,stars"; for (i = 0; i < 60; i++) print "n" i "," i % 3 + 1 "," i % 30 }' >"$work/tiers.csv"
 troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --out "$work/tiers" --quiet
 expect "a few whole numbers may stand for kinds" \
-    says '^hint  *column 2 of the nodes, tier, has 3 different whole numbers, which are read as amounts: .* --categories tier, '
+    says '^hint  *column 2 of the nodes, tier, has 3 different whole numbers, which are read as amounts: .* --categories tier$'
 expect "many are amounts" sh -c "! grep -q 'hint.*stars' '$work/out'"
 troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --categories tier --out "$work/tiers" --replace --quiet
 expect "--categories takes them for these" says '^nodes  *2  tier  *a feature for each value  *3  *0$'

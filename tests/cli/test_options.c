@@ -177,6 +177,7 @@ static void wrong_words_are_refused_by_name(void **state)
     } CASES[] = {
         { "", "--out is missing: add --out DIR" },
         { "--out", "--out: needs a value: --out DIR" },
+        { "--out x --method", "--method: needs a value: --method metis|random" },
         { "--out x --out y", "--out: given twice" },
         { "--out= ", "--out: must not be empty" },
         { "--out x --prats 4", "--prats: no such option; did you mean --parts?" },

@@ -65,6 +65,10 @@ expect "a file is no folder" fails_with "$graph: Not a directory\|$graph is not 
 troupe infer "$graph" --run "$work/whole" --exact --out "$work/one.npy" --embeddings "$work/one.npy" --quiet
 expect "embeddings do not take the place of predictions" refuses_with "--out and --embeddings name one file"
 expect "and neither is written" absent "$work/one.npy"
+troupe infer "$graph" --run "$work/whole" --exact --out "$work/one.npy" --embeddings "$work/./one.npy" --quiet
+expect "nor under another name of the same file" refuses_with "--out and --embeddings name one file"
+troupe train "$graph" --run - --epochs 1 --quiet
+expect "a run is no stream" refuses_with "--run -: nothing but the report goes to the standard output"
 "$TROUPE" train "$graph" --run "$work/flat" --epochs 1 --fanout 5 --quiet >"$work/out" 2>"$work/err" || exit 99
 troupe infer "$work/nowhere.json" --run "$work/flat" --embeddings "$work/rows.npy" --quiet
 expect "a model of one layer has none, which is found at once" fails_with "$work/flat: its model has one layer"

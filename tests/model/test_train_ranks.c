@@ -700,8 +700,9 @@ static void the_shape_is_announced_before_all_other_sums(void **state)
 static void a_rank_that_entered_early_trains_in_that_era(void **state)
 {
     struct fixture *f = *state;
+    char part[] = "part";
     struct shape_entry entries[] = {
-        { .group = (struct tr_group *)(uintptr_t)2, .entered = true, .bytes = "part", .count = 4 },
+        { .group = (struct tr_group *)(uintptr_t)2, .entered = true, .bytes = part, .count = 4 },
         { .group = (struct tr_group *)(uintptr_t)3 }
     };
     f->ranks.finishes = true;

@@ -1034,7 +1034,7 @@ static const struct refusal {
       { 0 } },
     { "{\"src\":1,\"dst\":\"caf\351\"}\n",
       NULL,
-      "it has bytes that are not UTF-8 (iconv -f LATIN1 -t UTF-8 converts them); correct it",
+      "the text has bytes that are not UTF-8 (iconv -f LATIN1 -t UTF-8 converts them); correct it",
       { 0 } },
     { "{\"src\":\"a\",\"dst\":\"b\"}\n",
       "{\"id\":\"a\",\"x\":1}\n{\"id\":\"b\",\"x\":null}\n",

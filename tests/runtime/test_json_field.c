@@ -36,10 +36,11 @@ static void a_document_is_an_object(void **state)
         { "{\"a\": \"b\\u0000c\"}",
           "x.json: line 1, column 16: \\u0000 stands for the character NUL, "
           "which no text may have; correct the JSON" },
-        { "{\"a\": 1e999}", "x.json: line 1, column 11: a number is too large: whole ones have 64 "
-                            "bits, others are below 1.8e308; correct the JSON" },
+        { "{\"a\": 1e999}",
+          "x.json: line 1, column 11: a number is too large: whole ones are below 2 to "
+          "the 63rd, others below 1.8e308; correct the JSON" },
         { "{\"a\": \"\351\"}",
-          "x.json: line 1, column 7: it has bytes that are not UTF-8 (iconv -f "
+          "x.json: line 1, column 7: the text has bytes that are not UTF-8 (iconv -f "
           "LATIN1 -t UTF-8 converts them); correct the JSON" },
         { "{} x", "x.json: line 1, column 4: something stands behind the end of the value; correct "
                   "the JSON" },
