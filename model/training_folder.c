@@ -8,7 +8,6 @@
 
 #include "runtime/base/json_text.h"
 
-#include "model/run_record.h"
 #include "model/training.h"
 
 #define PATH_BYTES 4096
@@ -183,35 +182,17 @@ static bool has_checkpoints(const struct training *t)
            tr_checkpoints_exist(folder);
 }
 
-static bool is_complete(const char *path)
-{
-    struct run_record run;
-    if (run_record_open(&run, path, NULL) != 0)
-        return false;
-    bool complete = run_record_is_complete(&run);
-    run_record_close(&run);
-    return complete;
-}
-
-/* Without a checkpoint what was trained is replaced, which nobody who goes on with a run that is
- * complete has in mind. In a cluster another host may have a checkpoint. */
-static int check_beginning(struct training *t, struct error *error)
+/* What was trained is replaced then. In a cluster another host may have a checkpoint. */
+static void warn_of_beginning(struct training *t)
 {
     uint64_t bytes = 0;
     if (training_in_cluster(t) || has_checkpoints(t) ||
         files_size(files_posix, t->folder.metrics_path, &bytes, NULL) != 0 || bytes == 0)
-        return 0;
-    if (is_complete(t->folder.path))
-        return error_set(error, TR_EEXIST,
-                         "%s is complete, and has no checkpoint to go on from "
-                         "(options.checkpoint_every makes some); train it anew with "
-                         "options.replace, or another from its weights with options.from",
-                         t->folder.path);
+        return;
     task_events_say(&t->events, TR_MODEL_WARNING, 0,
                     "%s has no checkpoint to go on from: the training begins anew, and replaces "
                     "the epochs that were trained",
                     t->folder.path);
-    return 0;
 }
 
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
@@ -236,11 +217,10 @@ static int compare_run(struct training *t, json_t *now, bool *other, struct erro
                             "last digits of the result may differ",
                             kernels, here);
     }
-    /* The record is looked at before it asks for more epochs. */
-    if (rv == 0)
-        rv = check_beginning(t, error);
     if (rv == 0 && grew)
         rv = write_grown(t, now, kernels, error);
+    if (rv == 0)
+        warn_of_beginning(t);
     free(kernels);
     return rv;
 }

@@ -46,10 +46,6 @@ places "$work/many/seed-4" "$work/many/seed-7" >"$work/after"
 expect "nor written" cmp "$work/before" "$work/after"
 expect "what was stopped goes on" cmp "$work/alone-5/model.safetensors" "$work/many/seed-5/model.safetensors"
 expect "people read mean and deviation" says '^test accuracy  0\.[0-9]* ± 0\.[0-9]*$'
-troupe train "$graph" --run "$work/many" --hidden 8 --batch-size 64 --epochs 4 --threads 1 --loops 1 --seeds 4-5,7
-expect "more epochs of what kept no checkpoint are refused" fails_with 'seed-4 is complete, and has no checkpoint to go on from'
-places "$work/many/seed-4" "$work/many/seed-7" >"$work/after"
-expect "and nothing is written" cmp "$work/before" "$work/after"
 many --seeds 4,5,7 --dropout 0.1
 expect "a run of other options is refused, which are named" fails_with "options: --dropout (it was 0.5, now 0.1)"
 many --seeds 4,5,7 --fanout 5,10

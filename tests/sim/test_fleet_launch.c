@@ -178,7 +178,7 @@ static void a_job_ends_with_its_result(void **state)
     for (int written = 0; written < 2; written++) {
         struct fleet *fleet = open_fleet(0);
         if (written != 0) {
-            fleet->complete = true;
+            fleet->written = fleet->complete = true;
             fleet_launch_line(fleet, 0, NOTICE_COMPLETE);
         }
         fleet->processes[0].node = NULL;
