@@ -19,7 +19,7 @@ from .link_draws import negatives_of
 from .link_maker import EdgesOfJob, LinkMaker
 from .link_seeds import LinkSeeds, link_seeds
 from .own_seeds import OwnSeeds
-from .pyg_sampler import NeighborSampler
+from .pyg_sampler import NeighborSampler, check_sampler
 from .refusals import check_arguments
 from .selection import Attrs
 
@@ -146,11 +146,7 @@ pin_memory_device, collate_fn, dataset
         self._take_data(data, attrs, edge_attrs, custom_cls, pin_memory)
         self._made_of = {**given, **options}
         graph, features = self.graph, self._of.selection.features
-        if not isinstance(link_sampler, NeighborSampler):
-            raise TypeError(
-                f"link_sampler: give a troupe.pyg.NeighborSampler, not "
-                f"{type(link_sampler).__name__}, which draws from a graph in memory"
-            )
+        sampler = check_sampler("link_sampler", link_sampler).sampler
         self.link_sampler, self.neg_sampling = link_sampler, neg_sampling
         self.edge_label_index, self.transform = edge_label_index, transform
         self.batch_size = 1 if batch_size is None else int(batch_size)
@@ -167,7 +163,7 @@ pin_memory_device, collate_fn, dataset
             label = label + 1
         self._maker = LinkMaker(
             graph,
-            link_sampler.sampler,
+            sampler,
             seeds,
             label,
             _input_id(seeds, input_id),
@@ -200,7 +196,7 @@ pin_memory_device, collate_fn, dataset
                 batch_size=self.batch_size,
                 shuffle=bool(shuffle),
                 drop_last=drop_last,
-                seed=seed or int(graph.session.options["seed"]),
+                seed=seed,
                 workers=num_workers,
             )
 

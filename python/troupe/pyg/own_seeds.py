@@ -37,7 +37,7 @@ class OwnSeeds:
         thread.
     batch_size, shuffle, drop_last : as of DistNodeDataLoader.
     seed : int
-        Of draws and order.
+        Of draws and order; 0: the session's.
     workers : int
         How many threads draw; 0: 2.
     """
@@ -58,7 +58,7 @@ class OwnSeeds:
             raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
         self._count, self._make = count, make
         self._batch_size, self._shuffle, self._drop_last = batch_size, shuffle, drop_last
-        self._key = (seed, graph.rank())
+        self._key = (seed or int(graph.session.options["seed"]), graph.rank())
         self._workers = workers or THREADS
         self._epoch = self._taken = self._asked = 0
         self._is_under_way = self._is_resumed = False

@@ -19,7 +19,7 @@ from ..tables import Table
 from .batch_fill import BatchFill
 from .epochs import EpochLoader
 from .own_seeds import OwnSeeds
-from .pyg_sampler import NeighborSampler, fanouts_of
+from .pyg_sampler import NeighborSampler, check_sampler, fanouts_of
 from .refusals import check_arguments
 from .selection import Attrs
 
@@ -191,7 +191,7 @@ pin_memory_device, collate_fn, dataset
                 batch_size=self.batch_size,
                 shuffle=bool(shuffle),
                 drop_last=drop_last,
-                seed=seed or int(self.graph.session.options["seed"]),
+                seed=seed,
                 workers=num_workers,
             )
 
@@ -254,12 +254,7 @@ def _sampler_of(
 ) -> TroupeSampler:
     if neighbor_sampler is None:
         return TroupeSampler(fanouts_of(graph, num_neighbors), replace=replace)
-    if not isinstance(neighbor_sampler, NeighborSampler):
-        raise TypeError(
-            f"neighbor_sampler: give a troupe.pyg.NeighborSampler, not "
-            f"{type(neighbor_sampler).__name__}, which draws from a graph in memory"
-        )
-    return neighbor_sampler.sampler
+    return check_sampler("neighbor_sampler", neighbor_sampler).sampler
 
 
 def _seeds_of(

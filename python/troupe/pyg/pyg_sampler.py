@@ -191,6 +191,16 @@ class NeighborSampler(BaseSampler):
         return f"NeighborSampler({self.graph!r}, {self.num_neighbors})"
 
 
+def check_sampler(name: str, given: Any) -> NeighborSampler:
+    """The sampler that was given as this argument; TypeError: it is none of ours."""
+    if not isinstance(given, NeighborSampler):
+        raise TypeError(
+            f"{name}: give a troupe.pyg.NeighborSampler, not {type(given).__name__}, which draws "
+            "from a graph in memory"
+        )
+    return given
+
+
 def _output(batch: Batch, metadata: Any) -> SamplerOutput | HeteroSamplerOutput:
     content = batch.content
     types = content.layout.types
