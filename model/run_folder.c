@@ -209,18 +209,11 @@ int run_folder_resume(struct run_folder *folder, struct files *files, const char
     return rv;
 }
 
-static int refuse_missing(const char *needed, const char *path, struct error *error)
+static int refuse_missing(const char *path, const char *needed, struct error *error)
 {
-    char *inside = run_record_find_inside(path);
-    int rv = inside != NULL
-                 ? error_set(error, TR_ENOENT,
-                             "%s holds runs, and is none itself; name one of them, such as %s",
-                             path, inside)
-                 : error_set(error, TR_ENOENT,
-                             "%s is missing; is %s the folder of a finished training?", needed,
-                             path);
-    free(inside);
-    return rv;
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = run_record_refuse(path, needed, "a finished training", &why);
+    return error_set(error, rv, "%s", why.message);
 }
 
 int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
@@ -232,7 +225,7 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
     const char *const needed[] = { folder->config_path, folder->model_path };
     for (int i = 0; i < 2 && rv == 0; i++) {
         if (!files_exists(files, needed[i]))
-            rv = refuse_missing(needed[i], path, error);
+            rv = refuse_missing(path, needed[i], error);
     }
     if (rv != 0)
         run_folder_close(folder);

@@ -37,7 +37,9 @@ bool run_record_named(const char *path)
     return is_file_in(path, "config.json") && !is_file_in(path, "metadata.json");
 }
 
-char *run_record_find_inside(const char *path)
+/* The path of the first of the runs in a folder, by their names, as several seeds leave them; to be
+ * freed. NULL: there is none. */
+static char *find_inside(const char *path)
 {
     struct dirent **entries;
     char *found = NULL;
@@ -57,6 +59,20 @@ char *run_record_find_inside(const char *path)
     return found;
 }
 
+int run_record_refuse(const char *path, const char *missing, const char *what,
+                      struct tr_error *error)
+{
+    char *inside = find_inside(path);
+    int rv = inside != NULL
+                 ? tr_error_set(error, TR_ENOENT,
+                                "%s holds runs, and is none itself; name one of them, such as %s",
+                                path, inside)
+                 : tr_error_set(error, TR_ENOENT, "%s is missing; is %s the folder of %s?", missing,
+                                path, what);
+    free(inside);
+    return rv;
+}
+
 static int open_in(const struct run_record *run, const char *name, FILE **file, char **path,
                    struct tr_error *error)
 {
@@ -66,16 +82,7 @@ static int open_in(const struct run_record *run, const char *name, FILE **file, 
         return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->path);
     }
     int rv = regular_file_open(*path, file, error);
-    if (rv != TR_ENOENT)
-        return rv;
-    char *inside = run_record_find_inside(run->path);
-    if (inside != NULL)
-        tr_error_set(error, rv, "%s holds runs, and is none itself; name one of them, such as %s",
-                     run->path, inside);
-    else
-        tr_error_set(error, rv, "%s is missing; is %s the folder of a training?", *path, run->path);
-    free(inside);
-    return rv;
+    return rv == TR_ENOENT ? run_record_refuse(run->path, *path, "a training", error) : rv;
 }
 
 /* The text with the fewest digits that reads back as the same float32: 0.1, not 0.100000001. */

@@ -53,9 +53,10 @@ struct run_record {
 /* Whether the path is the folder of a run, by the names of the files in it. */
 bool run_record_named(const char *path);
 
-/* The path of the first of the runs in a folder, by their names, as several seeds leave them; to be
- * freed. NULL: there is none. */
-char *run_record_find_inside(const char *path);
+/* Refuses a folder that lacks the file `missing` as that of `what`, such as "a training": TR_ENOENT,
+ * which names a run in the folder where it holds some, as several seeds leave it. */
+int run_record_refuse(const char *path, const char *missing, const char *what,
+                      struct tr_error *error);
 
 /* TR_ENOENT: there is no run; TR_EFORMAT names the file and the line. A line that is being written
  * is left out, and a model that is not there yet. */

@@ -87,24 +87,35 @@ static json_t *describe_run(const struct training *t)
     return run_config_describe(&t->config, &around);
 }
 
-int training_adopt_run(struct training *t, struct error *error)
+/* *known: the folder has a run, whose options are in *begun, which is to be freed. */
+static int read_begun(const struct training *t, struct run_config *begun, bool *known,
+                      struct error *error)
 {
-    struct run_config begun;
-    /* Of a cluster's processes one alone may have the folder, and all have to choose alike. */
-    if (training_in_cluster(t) || !t->options.resume)
-        return 0;
     char *path = files_join(t->options.run, "config.json");
+    *known = false;
     if (path == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", t->options.run);
     int rv = 0;
     if (files_exists(files_posix, path)) {
-        rv = run_config_read(files_posix, path, &begun, error);
-        if (rv == 0) {
-            run_config_adopt(&t->config, &begun, t->options.from != NULL);
-            run_config_fini(&begun);
-        }
+        rv = run_config_read(files_posix, path, begun, error);
+        *known = rv == 0;
     }
     free(path);
+    return rv;
+}
+
+int training_adopt_run(struct training *t, struct error *error)
+{
+    struct run_config begun;
+    bool known;
+    /* Of a cluster's processes one alone may have the folder, and all have to choose alike. */
+    if (training_in_cluster(t) || !t->options.resume)
+        return 0;
+    int rv = read_begun(t, &begun, &known, error);
+    if (known) {
+        run_config_adopt(&t->config, &begun, t->options.from != NULL);
+        run_config_fini(&begun);
+    }
     return rv;
 }
 
@@ -116,19 +127,11 @@ int training_recall_tried(const struct training *t, struct run_tried *tried, boo
     /* What is to be replaced may still be there, and is another's choice. */
     if (!training_resumes(t) || t->options.replace)
         return 0;
-    char *path = files_join(t->options.run, "config.json");
-    if (path == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory", t->options.run);
-    int rv = 0;
-    if (files_exists(files_posix, path)) {
-        rv = run_config_read(files_posix, path, &begun, error);
-        *known = rv == 0;
-        if (*known) {
-            *tried = begun.tried;
-            run_config_fini(&begun);
-        }
+    int rv = read_begun(t, &begun, known, error);
+    if (*known) {
+        *tried = begun.tried;
+        run_config_fini(&begun);
     }
-    free(path);
     return rv;
 }
 
@@ -168,6 +171,55 @@ static int write_grown(struct training *t, json_t *now, const char *kernels, str
     return run_folder_write_config(&t->folder, record, error);
 }
 
+/* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
+static int compare_run(struct training *t, json_t *now, bool *other, struct error *error)
+{
+    char *kernels = NULL;
+    bool grew;
+    const char *here = model_kernels_text(t->job.model);
+    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, &grew, error);
+    *other = rv == TR_EMISMATCH;
+    if (rv == 0 && strcmp(kernels, here) != 0) {
+        if (t->options.reproducible)
+            rv = error_set(
+                error, TR_EMISMATCH,
+                "%s was begun with the kernels '%s', this computer "
+                "has '%s': the result would differ; leave options.reproducible out to go on "
+                "all the same",
+                t->folder.path, kernels, here);
+        else
+            task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                            "the run was begun with the kernels '%s', and goes on with '%s': the "
+                            "last digits of the result may differ",
+                            kernels, here);
+    }
+    if (rv == 0 && grew)
+        rv = write_grown(t, now, kernels, error);
+    free(kernels);
+    return rv;
+}
+
+/* Checkpoints of another run are not this one's to go on from. */
+static int refuse_checkpoints(const struct training *t, const char *host, struct error *error)
+{
+    char folder[PATH_BYTES];
+    struct tr_error why = TR_ERROR_INIT;
+    if (t->checkpoints == NULL || training_resumes(t))
+        return 0;
+    int rv = tr_checkpoints_folder(t->checkpoints, host, folder, sizeof folder, &why);
+    if (rv == 0 && !tr_checkpoints_exist(folder))
+        return 0;
+    /* Only the run's own folder is emptied: one that was named is refused instead. */
+    if (rv == 0 && t->options.replace && t->options.checkpoints == NULL)
+        rv = tr_checkpoints_remove(folder, 0, &why);
+    else if (rv == 0)
+        return error_set(error, TR_EEXIST,
+                         "%s has checkpoints already; go on from them with "
+                         "options.resume, or remove them",
+                         folder);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
+}
+
 /* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
  * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
 static bool has_checkpoints(const struct training *t)
@@ -193,57 +245,6 @@ static void warn_of_beginning(struct training *t)
                     "%s has no checkpoint to go on from: the training begins anew, and replaces "
                     "the epochs that were trained",
                     t->folder.path);
-}
-
-/* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
-static int compare_run(struct training *t, json_t *now, bool *other, struct error *error)
-{
-    char *kernels = NULL;
-    bool grew;
-    const char *here = model_kernels_text(t->job.model);
-    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, &grew, error);
-    *other = rv == TR_EMISMATCH;
-    if (rv == 0 && strcmp(kernels, here) != 0) {
-        if (t->options.reproducible)
-            rv = error_set(
-                error, TR_EMISMATCH,
-                "%s was begun with the kernels '%s', this computer "
-                "has '%s': the result would differ; leave options.reproducible out to go on "
-                "all the same",
-                t->folder.path, kernels, here);
-        else
-            task_events_say(&t->events, TR_MODEL_WARNING, 0,
-                            "the run was begun with the kernels '%s', and goes on with '%s': the "
-                            "last digits of the result may differ",
-                            kernels, here);
-    }
-    if (rv == 0 && grew)
-        rv = write_grown(t, now, kernels, error);
-    if (rv == 0)
-        warn_of_beginning(t);
-    free(kernels);
-    return rv;
-}
-
-/* Checkpoints of another run are not this one's to go on from. */
-static int refuse_checkpoints(const struct training *t, const char *host, struct error *error)
-{
-    char folder[PATH_BYTES];
-    struct tr_error why = TR_ERROR_INIT;
-    if (t->checkpoints == NULL || training_resumes(t))
-        return 0;
-    int rv = tr_checkpoints_folder(t->checkpoints, host, folder, sizeof folder, &why);
-    if (rv == 0 && !tr_checkpoints_exist(folder))
-        return 0;
-    /* Only the run's own folder is emptied: one that was named is refused instead. */
-    if (rv == 0 && t->options.replace && t->options.checkpoints == NULL)
-        rv = tr_checkpoints_remove(folder, 0, &why);
-    else if (rv == 0)
-        return error_set(error, TR_EEXIST,
-                         "%s has checkpoints already; go on from them with "
-                         "options.resume, or remove them",
-                         folder);
-    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 int training_open_folder(struct training *t, struct error *error)
@@ -276,6 +277,8 @@ int training_open_folder(struct training *t, struct error *error)
         bool other;
         rv = compare_run(t, now, &other, error);
         json_decref(now);
+        if (rv == 0)
+            warn_of_beginning(t);
         /* A process of a cluster that died before it replaced an older run does so in its next life. */
         if (other && t->options.replace) {
             run_folder_close(&t->folder);

@@ -64,7 +64,7 @@ enum training_wish {
     TRAINING_GOES_ON,
     /* Its process has lost the launcher, which may live and go on with the job, or is asked by it. */
     TRAINING_ORPHANED,
-    TRAINING_ASKED, /* somebody else wants the job to stop */
+    TRAINING_ASKED, /* a user stops it by a signal, or a program cancels its task */
 };
 
 /* Where a run stands, and what a checkpoint keeps of it. */

@@ -151,7 +151,7 @@ void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
  * the job any more. */
 void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns);
 /* The trainers of that process left behind a checkpoint, as it says; those of the others do too. asked:
- * since somebody wants the job to stop; else since one of them lost this launcher, or another. */
+ * a user stops the job; else one of the trainers has lost this launcher, or another. */
 void launcher_policy_left(struct launcher_policy *policy, uint32_t process, bool asked,
                           uint64_t now_ns);
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);

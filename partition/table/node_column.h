@@ -54,7 +54,7 @@ struct node_column {
     struct number_stats stats;       /* of numbers */
     uint64_t small;                  /* bit i: the number i is there */
     bool other_than_small;           /* so is one that has no bit */
-    bool chosen;                     /* somebody said that they are kinds */
+    bool chosen;                     /* the options say that they are kinds */
     /* Of lists of numbers, of which plain numbers are some of one: */
     uint64_t lists;
     bool sure;                   /* one cannot be a number that is written with a comma */
