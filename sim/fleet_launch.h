@@ -66,8 +66,8 @@ void fleet_launch_kill(struct fleet *fleet, const struct fleet_strike *strike);
  * end of its launcher. */
 void fleet_launch_lose(struct fleet *fleet, uint32_t process);
 
-/* The process gets SIGTERM from somebody else than its launcher: that of trainers which leave then wants
- * the job to stop, another one's end is a failure. */
+/* A user sends the process SIGTERM: where its trainers leave, the job is to stop; otherwise its end is
+ * a failure. */
 void fleet_launch_signal(struct fleet *fleet, uint32_t process);
 
 /* Does what is due, when all ends of this instant are known but those of fleet_kill(). */

@@ -331,18 +331,30 @@ static void draw_launches(struct fleet_plan *f, struct draws *draws)
     }
 }
 
+/* A process is to leave, for which it has a while; at one of the first `steps` steps. */
+static void draw_leave(struct fleet_plan *f, struct draws *draws, enum fleet_fault fault,
+                       uint64_t steps)
+{
+    struct fleet_strike strike = { .fault = fault,
+                                   .lasts_ns = TR_PROCESS_LINGER_NS,
+                                   .draw = draws_below(draws, UINT64_MAX) };
+    strike.at_step = draws_below(draws, steps);
+    strike.after_ns = draws_scale(draws, US, 20 * MS);
+    add_strike(f, &strike);
+}
+
 static void draw_carriers(struct fleet_plan *f, struct draws *draws)
 {
     if (f->seed < FLEET_CARRIERS_FROM || draws_chance(draws, 60))
         return;
-    for (uint64_t n = draws_between(draws, 1, FLEET_CARRIER_FAULTS_MAX); n > 0; n--) {
-        struct fleet_strike strike = { .fault = FLEET_CARRIER,
-                                       .lasts_ns = TR_PROCESS_LINGER_NS,
-                                       .draw = draws_below(draws, UINT64_MAX) };
-        strike.at_step = draws_below(draws, f->steps + 2);
-        strike.after_ns = draws_scale(draws, US, 20 * MS);
-        add_strike(f, &strike);
-    }
+    for (uint64_t n = draws_between(draws, 1, FLEET_CARRIER_FAULTS_MAX); n > 0; n--)
+        draw_leave(f, draws, FLEET_CARRIER, f->steps + 2);
+}
+
+static void draw_signals(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed >= FLEET_SIGNALS_FROM && !draws_chance(draws, 60))
+        draw_leave(f, draws, FLEET_SIGNAL, f->steps);
 }
 
 static void draw_reads(struct fleet_plan *f, struct draws *draws)
@@ -389,18 +401,6 @@ static void fleet_limit(struct fleet_plan *f)
                         f->steps * 2 * f->think_ns;
     if (f->seed >= FLEET_LAUNCHES_FROM)
         f->limit_ns += (f->resumes + FLEET_LAUNCH_FAULTS_MAX) * again_ns;
-}
-
-static void draw_signals(struct fleet_plan *f, struct draws *draws)
-{
-    if (f->seed < FLEET_SIGNALS_FROM || draws_chance(draws, 60))
-        return;
-    struct fleet_strike strike = { .fault = FLEET_SIGNAL,
-                                   .lasts_ns = TR_PROCESS_LINGER_NS,
-                                   .draw = draws_below(draws, UINT64_MAX) };
-    strike.at_step = draws_below(draws, f->steps);
-    strike.after_ns = draws_scale(draws, US, 20 * MS);
-    add_strike(f, &strike);
 }
 
 /* Each part has a stream of its own, so that a part that draws more leaves the others as they were.

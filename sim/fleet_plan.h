@@ -106,7 +106,7 @@ enum fleet_fault {
     /* What carries a process's input and output, such as an ssh, dies: the launcher hears of its end,
      * the process of its launcher's. */
     FLEET_CARRIER,
-    FLEET_SIGNAL, /* a process is asked to stop, by somebody else than its launcher */
+    FLEET_SIGNAL, /* a user sends a process SIGTERM */
 };
 
 struct fleet_strike {

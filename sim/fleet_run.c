@@ -117,9 +117,9 @@ static void tend_process(struct fleet *fleet, uint32_t number)
         return;
     }
     if (process->node != NULL && node_is_stopped(process->node)) {
-        bool left = process->left > 0 || process->signalled;
+        bool fails = process->left > 0 || process->signalled;
         int failure = fleet_reap(fleet, number);
-        fleet_launch_end(fleet, number, left ? 1 : exit_code_of(failure), 0);
+        fleet_launch_end(fleet, number, fails ? 1 : exit_code_of(failure), 0);
         if (fleet->verbose != NULL)
             fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " ended with %s\n",
                     (double)env_sim_now_ns(fleet->env) / 1e9, number,

@@ -312,14 +312,14 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace)
         }
 }
 
-/* The edge type's tables by which terms draw are PLACED_EDGE_WEIGHTS and PLACED_EDGE_MASK. */
 uint64_t reference_row_bytes(uint64_t seed, const struct sim_graph *raw)
 {
-    /* Of an edge travel its source, its ID, and what some samplers give it for a weight. */
+    /* An edge's source, its ID and, from some samplers, its weight travel. */
     uint64_t edge_bytes = 2 * sizeof(uint64_t) + (seed >= WANTED_SAMPLERS_FROM ? sizeof(float) : 0);
     return edge_bytes * sim_graph_max_in_degree(raw) + 1024;
 }
 
+/* The edge type's tables by which terms draw are PLACED_EDGE_WEIGHTS and PLACED_EDGE_MASK. */
 void wanted_loader_sample(struct wanted_loader *loader)
 {
     struct sample_spec *spec = &loader->spec;

@@ -158,7 +158,7 @@ static struct message *make_reduction(struct sim_trainer *t, const float *values
     return request;
 }
 
-/* Whom the launcher asks has lost its input, as an orphan has. */
+/* A launcher asks a process to stop by the end of its input, which is what an orphan sees. */
 static float wish_here(const struct sim_trainer *t)
 {
     const struct fleet_process *process = t->process;
