@@ -60,7 +60,9 @@ python3-venv         has_python ensurepip
 openssh-server       has_daemon sshd
 openssh-client       has_command ssh
 rsync                has_command rsync
-util-linux           has_command nsenter"
+util-linux           has_command nsenter
+chromium             has_command chromium
+npm                  has_command npm"
 
 # What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.
 needed_to_format="$needed_to_build
