@@ -23,6 +23,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/files.h \
     runtime/base/files_posix.c \
     runtime/base/files_tree.c \
+    runtime/base/folder_lock.c \
+    runtime/base/folder_lock.h \
     runtime/base/fork_mark.c \
     runtime/base/fork_mark.h \
     runtime/base/flat.hh \

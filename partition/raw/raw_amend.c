@@ -21,6 +21,7 @@
 #include "partition/raw/raw_source.h"
 #include "partition/store/npy.h"
 #include "runtime/base/atomic_dir.h"
+#include "runtime/base/folder_lock.h"
 #include "runtime/base/json_field.h"
 #include "runtime/base/json_text.h"
 
@@ -44,7 +45,7 @@ struct raw_amend {
     const struct cancel *cancel;
     char *path;
     char *metadata; /* the path of metadata.json */
-    int lock;       /* a descriptor of the folder, or -1 */
+    struct folder_lock lock;
     json_t *document;
     struct raw_graph *graph;
     uint32_t num_tables;
@@ -58,20 +59,12 @@ static int no_memory(const struct raw_amend *amend, struct error *error)
 
 static int amend_lock(struct raw_amend *amend, struct error *error)
 {
-    struct files *files = amend->files;
-    amend->lock = files->open(files, amend->path, O_RDONLY | O_DIRECTORY, 0);
-    if (amend->lock < 0) {
-        int code = -amend->lock;
-        amend->lock = -1;
-        error_set_errno(error, code, "%s: cannot open the folder", amend->path);
-        return error_from_errno(code);
-    }
-    /* Any other failure says that the file system has no locks. */
-    if (files->lock != NULL && files->lock(files, amend->lock) == -EWOULDBLOCK)
-        return error_set(error, TR_EEXIST,
-                         "%s: another process adds to this graph; begin again when it has ended",
-                         amend->path);
-    return 0;
+    bool busy;
+    int rv = folder_lock_take(&amend->lock, amend->files, amend->path, &busy, error);
+    return busy ? error_set(error, rv,
+                            "%s: another process adds to this graph; begin again when it has ended",
+                            amend->path)
+                : rv;
 }
 
 static int amend_begin(struct raw_amend *amend, struct error *error)
@@ -104,7 +97,6 @@ int raw_amend_open(const char *path, struct files *files, const struct cancel *c
         return error_set(error, TR_ENOMEM, "%s: no memory to add to it", path);
     amend->files = files != NULL ? files : files_posix;
     amend->cancel = cancel;
-    amend->lock = -1;
     amend->path = strdup(path);
     amend->metadata = files_join(path, "metadata.json");
     int rv = amend->path == NULL || amend->metadata == NULL
@@ -412,7 +404,7 @@ static bool is_in_place(const struct raw_amend *amend)
     struct file_facts locked, now;
     int fd = files->open(files, amend->path, O_RDONLY | O_DIRECTORY, 0);
     bool same = fd >= 0 && files->fstat(files, fd, &now) == 0 &&
-                files->fstat(files, amend->lock, &locked) == 0 && now.device == locked.device &&
+                files->fstat(files, amend->lock.fd, &locked) == 0 && now.device == locked.device &&
                 now.inode == locked.inode;
     if (fd >= 0)
         files->close(files, fd);
@@ -484,8 +476,7 @@ void raw_amend_abort(struct raw_amend *amend)
     for (uint32_t i = 0; i < amend->num_tables; i++)
         amend_drop(amend, &amend->tables[i]);
     /* The lock is given up last: what is removed here has names that others may take. */
-    if (amend->lock >= 0)
-        amend->files->close(amend->files, amend->lock);
+    folder_lock_release(&amend->lock);
     raw_close(amend->graph);
     json_decref(amend->document);
     free(amend->tables);

@@ -46,6 +46,8 @@ struct files {
     /* flock(2), for this process alone and without waiting, until close; NULL: there are no
      * locks. */
     int (*lock)(struct files *self, int fd);
+    /* Gives it back, for processes too that were forked meanwhile; NULL: it ends with close. */
+    int (*unlock)(struct files *self, int fd);
     int (*fstat)(struct files *self, int fd, struct file_facts *facts);
     int (*rename)(struct files *self, const char *from, const char *to);
     /* Exchanges two paths, in one step; NULL, -EINVAL or -ENOSYS: the file system has no such

@@ -70,6 +70,12 @@ static int posix_lock(struct files *self, int fd)
     return checked(flock(fd, LOCK_EX | LOCK_NB));
 }
 
+static int posix_unlock(struct files *self, int fd)
+{
+    (void)self;
+    return checked(flock(fd, LOCK_UN));
+}
+
 static int posix_rename(struct files *self, const char *from, const char *to)
 {
     (void)self;
@@ -173,6 +179,7 @@ static struct files posix = {
     .start_sync = posix_start_sync,
     .syncfs = posix_syncfs,
     .lock = posix_lock,
+    .unlock = posix_unlock,
     .fstat = posix_fstat,
     .rename = posix_rename,
     .exchange = posix_exchange,
