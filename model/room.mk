@@ -145,6 +145,7 @@ libtr_model_la_SOURCES = \
     model/trainer.h \
     model/trainer_state.c \
     model/training.h \
+    model/training_finished.c \
     model/training_folder.c \
     model/training_keeper.c \
     model/training_loop.c \
@@ -178,6 +179,7 @@ libtroupe_model_la_SOURCES = \
     runtime/base/files.c \
     runtime/base/files_posix.c \
     runtime/base/files_tree.c \
+    runtime/base/folder_lock.c \
     runtime/base/hotmem.c \
     runtime/base/json_field.c \
     runtime/base/json_text.c \

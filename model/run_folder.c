@@ -80,42 +80,77 @@ static int refuse_foreign(const struct run_folder *folder, struct error *error)
                    : 0;
 }
 
-static int refuse_second(const char *path, struct error *error)
+static int refuse_second(const char *path, bool *busy, struct error *error)
 {
+    *busy = true;
     return error_set(error, TR_EEXIST,
-                     "%s: another training began in this folder at the same time; wait for it, or "
-                     "give another folder as options.run",
+                     "%s: another training is under way in this folder; wait for its end, or give "
+                     "another folder as options.run",
                      path);
 }
 
-int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
-                      bool replace, struct error *error)
+static bool holds_run(const struct run_folder *folder)
 {
+    return files_exists(folder->files, folder->config_path) ||
+           files_exists(folder->files, folder->metrics_path) ||
+           files_exists(folder->files, folder->model_path);
+}
+
+/* The lock comes before the look: a training that is under way is no run to be replaced. */
+static int run_folder_take(struct run_folder *folder, bool *busy, struct error *error)
+{
+    int rv = 0;
+    *busy = false;
+    if (!folder_lock_is_held(&folder->lock) && files_is_folder(folder->files, folder->path))
+        rv = folder_lock_take(&folder->lock, folder->files, folder->path, busy, error);
+    if (*busy)
+        return refuse_second(folder->path, busy, error);
+    if (rv != 0 || folder->use == RUN_FOLDER_RESUMES)
+        return rv;
+    rv = refuse_graph(folder->files, folder->path, error);
+    if (rv != 0 || !holds_run(folder))
+        return rv;
+    return folder->use == RUN_FOLDER_REPLACES
+               ? refuse_foreign(folder, error)
+               : error_set(error, TR_EEXIST,
+                           "%s holds a run already; give options.replace, or another folder as "
+                           "options.run",
+                           folder->path);
+}
+
+int run_folder_claim(struct run_folder *folder, struct files *files, const char *path,
+                     enum run_folder_use use, bool *busy, struct error *error)
+{
+    *busy = false;
     int rv = set_paths(folder, files, path, error);
     if (rv != 0)
         return rv;
-    /* A run that is there is judged before anything is made or removed. */
-    bool taken = files_exists(files, folder->config_path) ||
-                 files_exists(files, folder->metrics_path) ||
-                 files_exists(files, folder->model_path);
-    rv = refuse_graph(files, path, error);
-    if (rv == 0 && taken && !replace)
-        rv = error_set(
-            error, TR_EEXIST,
-            "%s holds a run already; give options.replace, or another folder as options.run", path);
-    else if (rv == 0 && taken)
-        rv = refuse_foreign(folder, error);
-    if (rv == 0 && taken)
-        rv = remove_run(folder, error);
+    folder->use = use;
+    rv = run_folder_take(folder, busy, error);
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+/* Where the file system has no locks, two trainings that begin at once may both have found no run:
+ * the one that makes this file has the folder. */
+static int create_metrics(struct run_folder *folder, bool *busy, struct error *error)
+{
+    int rv = file_create(&folder->metrics, folder->files, folder->metrics_path, error);
+    return rv == TR_EEXIST ? refuse_second(folder->path, busy, error) : rv;
+}
+
+int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error)
+{
+    *busy = false;
+    int rv = files_make_folders(folder->files, folder->path, error);
+    /* Until it was claimed another may have made the folder, and begun a run in it. */
     if (rv == 0)
-        rv = files_make_folders(files, path, error);
-    /* Two trainings that begin at once may both have found no run: the one that makes this file has
-     * the folder. */
-    if (rv == 0) {
-        rv = file_create(&folder->metrics, files, folder->metrics_path, error);
-        if (rv == TR_EEXIST)
-            rv = refuse_second(path, error);
-    }
+        rv = run_folder_take(folder, busy, error);
+    if (rv == 0 && folder->use == RUN_FOLDER_REPLACES)
+        rv = remove_run(folder, error);
+    if (rv == 0 && folder->use != RUN_FOLDER_RESUMES)
+        rv = create_metrics(folder, busy, error);
     if (rv != 0)
         run_folder_close(folder);
     return rv;
@@ -200,15 +235,6 @@ int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *er
     return rv;
 }
 
-int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
-                      struct error *error)
-{
-    int rv = set_paths(folder, files, path, error);
-    if (rv == 0)
-        rv = files_make_folders(files, path, error);
-    return rv;
-}
-
 static int refuse_missing(const char *path, const char *needed, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
@@ -236,6 +262,7 @@ void run_folder_close(struct run_folder *folder)
 {
     file_close(&folder->metrics);
     forget_pending(folder);
+    folder_lock_release(&folder->lock);
     free(folder->path);
     free(folder->config_path);
     free(folder->metrics_path);

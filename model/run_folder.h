@@ -5,7 +5,12 @@
  *
  * Lines that the disk does not take stay in memory, and are written before the next one.
  *
- * Ownership: run_folder_open fills it, run_folder_close frees it; what was written stays.
+ * Invariant: from run_folder_claim(), or run_folder_begin() where there was no folder, to
+ * run_folder_close() no other training has the folder (folder_lock.h says where that does not
+ * hold). Whoever only reads a run asks nobody.
+ *
+ * Ownership: run_folder_claim and run_folder_find fill it, run_folder_close frees it; what was
+ * written stays.
  * Thread rules: one thread at a time.
  */
 #ifndef MODEL_RUN_FOLDER_H
@@ -16,12 +21,22 @@
 #include "model/scores.h"
 #include "model/trainer.h"
 #include "runtime/base/files.h"
+#include "runtime/base/folder_lock.h"
 
 /* The bound of lines that the disk does not take: those of some ten thousand epochs. */
 #define RUN_FOLDER_PENDING_MAX ((size_t)4 << 20)
 
+/* What is to become of a run that the folder may hold. */
+enum run_folder_use {
+    RUN_FOLDER_NEW,      /* it is refused */
+    RUN_FOLDER_REPLACES, /* its three files are removed, and nothing else */
+    RUN_FOLDER_RESUMES   /* it is gone on with, or begun where there is none */
+};
+
 struct run_folder {
     struct files *files;
+    enum run_folder_use use;
+    struct folder_lock lock;
     char *path;
     char *config_path;
     char *metrics_path;
@@ -31,15 +46,15 @@ struct run_folder {
     size_t pending_bytes;
 };
 
-/* Makes the folder. One that holds a run is refused (TR_EEXIST) unless replace, which removes that
- * run's three files and nothing else. TR_EINVAL: it holds a graph; TR_EEXIST even with replace: its
- * config.json is of another program. */
-int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
-                      bool replace, struct error *error);
+/* Judges the folder, and takes it where it is there already; makes and removes nothing. TR_EINVAL:
+ * it holds a graph. TR_EEXIST: another training has it (*busy), or it holds a run that the use does
+ * not allow, or a config.json of another program. After a failure the folder is closed. */
+int run_folder_claim(struct run_folder *folder, struct files *files, const char *path,
+                     enum run_folder_use use, bool *busy, struct error *error);
 
-/* Opens the folder of a run that stopped, to go on with it, or makes it where there is none. */
-int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
-                      struct error *error);
+/* Makes the claimed folder ready to be written, as its use says. It fails as run_folder_claim()
+ * does. */
+int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error);
 
 /* How long metrics.jsonl is, with the lines that are still to be written; and all that it had after
  * so many bytes taken back. TR_EFORMAT: it is shorter. After any failure it may be tried again. */

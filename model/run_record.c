@@ -244,6 +244,8 @@ static int add_epoch(struct run_record *run, const json_t *line, struct tr_error
     run->epochs[run->num_epochs++] = (struct run_epoch){
         .epoch = count_of(line, "epoch"),
         .steps = count_of(line, "steps"),
+        .seeds = count_of(line, "seeds"),
+        .rate = number_of(line, "rate"),
         .train_loss = number_of(line, "train_loss"),
         .seconds = number_of(line, "seconds"),
         .evaluated = json_is_object(validation),

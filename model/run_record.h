@@ -31,8 +31,8 @@ struct run_option {
 
 struct run_epoch {
     uint64_t epoch; /* from 1 */
-    uint64_t steps;
-    double train_loss, seconds; /* NaN: not known */
+    uint64_t steps, seeds;
+    double rate, train_loss, seconds; /* NaN: not known */
     bool evaluated, best;
     struct tr_scores validation;
 };

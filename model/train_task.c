@@ -224,8 +224,10 @@ static int train_task_tried(void *arg, struct run_job *job, struct run_tried *tr
     int rv = tr_graph_place(job->graph, &here, NULL);
     if (rv != 0)
         return error_set(error, rv, "the graph: %s", tr_strerror(rv));
-    if (here.first_trainer == 0)
-        return training_recall_tried(t, tried, known, error);
+    if (here.first_trainer == 0) {
+        rv = training_claim_folder(t, error);
+        return rv == 0 ? training_recall_tried(t, tried, known, error) : rv;
+    }
     t->entries = calloc(here.num_trainers, sizeof *t->entries);
     if (t->entries == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u trainers", here.num_trainers);
@@ -278,6 +280,9 @@ static int open_all(struct training *t, struct error *error)
     tr_task_report(t->task, "loading the graph", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
+    /* Of a cluster's processes, the one that keeps the run is known when the graph is open. */
+    if (rv == 0 && !training_in_cluster(t))
+        rv = training_claim_folder(t, error);
     if (rv == 0)
         rv = training_adopt_run(t, error);
     if (rv == 0 && t->options.from != NULL)
@@ -299,7 +304,7 @@ static int open_all(struct training *t, struct error *error)
         task_events_say(&t->events, TR_MODEL_READY, 0, "%s", model_kernels_text(t->job.model));
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_READY);
     /* In a cluster the other processes would wait for this one meanwhile. */
-    if (rv == 0 && !training_in_cluster(t))
+    if (rv == 0 && !training_in_cluster(t) && !t->ended_before)
         rv = survey_run(t, error);
     else if (rv == 0 && training_keeps_run(t))
         run_survey_tried(&t->job, train_task_surveyed, t);
@@ -373,7 +378,7 @@ static int train_task_run(struct tr_task *task, void *arg, struct tr_error *erro
     t->leave = (struct cancel){ .asked = train_task_wished, .arg = t };
     int rv = open_all(t, &why);
     if (rv == 0)
-        rv = train_task_work(t, &why);
+        rv = t->ended_before ? training_tell_end(t) : train_task_work(t, &why);
     /* This comes before close_all: whether there are checkpoints is asked of the graph. */
     if (rv != 0)
         training_forget_untrained(t);

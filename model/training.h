@@ -6,6 +6,7 @@
  *     train_task.c         the task: opening, training, the end
  *     training_options.c   what a program asks for
  *     training_folder.c    the run's folder and its checkpoints before the first step
+ *     training_finished.c  a run that was trained to its end before
  *     training_keeper.c    what rank 0 does for all: evaluates, writes, says
  *     training_results.c   what is pulled
  *
@@ -55,6 +56,7 @@ struct training {
     struct loss_trend losses; /* of the epochs of this life of the process */
     bool advised;             /* of a rising loss */
     bool folder_ours;         /* the run's folder is this run's */
+    bool ended_before;        /* there is nothing left to train */
     bool model_kept;          /* the run's folder has the best model so far */
     bool any_kept;            /* or one of this run that is older */
     bool test_appended;       /* the line of the test's scores, which a rewind takes back */
@@ -111,14 +113,26 @@ int training_recall_tried(const struct training *t, struct run_tried *tried, boo
                           struct error *error);
 /* Fills the hashes of t->ranks: of the whole job, and of what a checkpoint of it belongs to. */
 int training_hash_job(struct training *t, struct error *error);
+/* Takes the run's folder where there is one, and refuses one that the options do not allow: before
+ * anything long is done for it. Once it is taken: nothing. In a cluster a training that leaves it is
+ * waited for. */
+int training_claim_folder(struct training *t, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
 int training_open_folder(struct training *t, struct error *error);
 /* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so
  * that it may be tried again. */
 void training_forget_untrained(struct training *t);
 
+/* training_finished.c: where the run that is gone on with came to its end before, its epochs and
+ * result are those of this training, and ended_before is set. Then training_tell_end() is all that is
+ * left to do. */
+int training_recall_end(struct training *t, struct error *error);
+int training_tell_end(struct training *t);
+
 /* training_keeper.c: of rank 0, but refused, which any rank calls. */
 struct trainer_hooks training_hooks(struct training *t);
+/* The result can be pulled, and whoever waits for it is told. */
+void training_say_trained(struct training *t, uint32_t epochs);
 void training_begin_epoch(struct training *t, uint32_t epoch);
 
 /* training_results.c: before the run's folder has the line of an epoch. Those from that epoch on

@@ -2,6 +2,7 @@
 /* The run's folder and checkpoints, as a training finds them before its first step. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <troupe/checkpoint.h>
 #include <troupe/graph.h>
@@ -11,6 +12,10 @@
 #include "model/training.h"
 
 #define PATH_BYTES 4096
+/* A process that lost its launcher leaves within TR_PROCESS_LINGER_NS; the job that comes after it
+ * waits for that, and for a host that is slower. */
+#define FOLDER_WAIT_NS (2 * (uint64_t)TR_PROCESS_LINGER_NS)
+#define FOLDER_LOOK_NS 100000000
 
 static char *copy_path(const struct training *t)
 {
@@ -162,6 +167,48 @@ int training_hash_job(struct training *t, struct error *error)
     return rv;
 }
 
+static enum run_folder_use folder_use(const struct training *t)
+{
+    /* A process that comes back goes on, and replaces only what proves to be another run. */
+    if (training_resumes(t) && files_exists(files_posix, t->options.run))
+        return RUN_FOLDER_RESUMES;
+    return t->options.replace ? RUN_FOLDER_REPLACES : RUN_FOLDER_NEW;
+}
+
+/* *again: another training has the folder, and may leave it in time. */
+static int claim_once(struct training *t, uint64_t until, bool *again, struct error *error)
+{
+    const struct timespec pause = { .tv_nsec = FOLDER_LOOK_NS };
+    bool busy;
+    int rv = run_folder_claim(&t->folder, files_posix, t->options.run, folder_use(t), &busy, error);
+    *again = busy && training_in_cluster(t) && training_now_ns(NULL) < until;
+    if (!*again)
+        return rv;
+    if (cancel_asked(&t->cancel))
+        return error_set(error, TR_ECANCELED, "cancelled");
+    nanosleep(&pause, NULL);
+    return 0;
+}
+
+int training_claim_folder(struct training *t, struct error *error)
+{
+    uint64_t until = training_now_ns(NULL) + FOLDER_WAIT_NS;
+    bool again, said = false;
+    int rv = 0;
+    if (t->folder.path != NULL)
+        return 0;
+    do {
+        rv = claim_once(t, until, &again, error);
+        if (again && !said)
+            task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                            "%s: another training is still under way in this folder; it has %d s "
+                            "to leave",
+                            t->options.run, (int)(FOLDER_WAIT_NS / 1000000000));
+        said = said || again;
+    } while (rv == 0 && again);
+    return rv;
+}
+
 /* The record of a run that grew keeps what the run was begun with. */
 static int write_grown(struct training *t, json_t *now, const char *kernels, struct error *error)
 {
@@ -172,12 +219,12 @@ static int write_grown(struct training *t, json_t *now, const char *kernels, str
 }
 
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
-static int compare_run(struct training *t, json_t *now, bool *other, struct error *error)
+static int compare_run(struct training *t, json_t *now, bool *other, bool *grew,
+                       struct error *error)
 {
     char *kernels = NULL;
-    bool grew;
     const char *here = model_kernels_text(t->job.model);
-    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, &grew, error);
+    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, grew, error);
     *other = rv == TR_EMISMATCH;
     if (rv == 0 && strcmp(kernels, here) != 0) {
         if (t->options.reproducible)
@@ -193,7 +240,7 @@ static int compare_run(struct training *t, json_t *now, bool *other, struct erro
                             "last digits of the result may differ",
                             kernels, here);
     }
-    if (rv == 0 && grew)
+    if (rv == 0 && *grew)
         rv = write_grown(t, now, kernels, error);
     free(kernels);
     return rv;
@@ -258,15 +305,14 @@ int training_open_folder(struct training *t, struct error *error)
     bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL &&
                place.first_with_trainers;
     /* Checkpoints are asked for before the run's folder is touched: a run that is refused leaves
-     * what is there. */
-    rv = own || training_keeps_run(t) ? refuse_checkpoints(t, place.host_name, error) : 0;
+     * what is there. They go with the folder, which is this training's alone by then. */
+    rv = training_keeps_run(t) ? training_claim_folder(t, error) : 0;
+    if (rv == 0 && (own || training_keeps_run(t)))
+        rv = refuse_checkpoints(t, place.host_name, error);
     if (rv != 0 || !training_keeps_run(t))
         return rv;
-    bool resumes = training_resumes(t);
-    if (resumes && files_exists(files_posix, t->options.run))
-        rv = run_folder_resume(&t->folder, files_posix, t->options.run, error);
-    else
-        rv = run_folder_create(&t->folder, files_posix, t->options.run, t->options.replace, error);
+    bool busy, resumes = training_resumes(t);
+    rv = run_folder_begin(&t->folder, &busy, error);
     if (rv != 0)
         return rv;
     json_t *now = describe_run(t);
@@ -274,15 +320,17 @@ int training_open_folder(struct training *t, struct error *error)
     if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path)) {
         rv = run_folder_write_config(&t->folder, now, error);
     } else {
-        bool other;
-        rv = compare_run(t, now, &other, error);
+        bool other, grew;
+        rv = compare_run(t, now, &other, &grew, error);
         json_decref(now);
-        if (rv == 0)
+        if (rv == 0 && !grew)
+            rv = training_recall_end(t, error);
+        if (rv == 0 && !t->ended_before)
             warn_of_beginning(t);
         /* A process of a cluster that died before it replaced an older run does so in its next life. */
         if (other && t->options.replace) {
-            run_folder_close(&t->folder);
-            rv = run_folder_create(&t->folder, files_posix, t->options.run, true, error);
+            t->folder.use = RUN_FOLDER_REPLACES;
+            rv = run_folder_begin(&t->folder, &busy, error);
             if (rv == 0)
                 rv = run_folder_write_config(&t->folder, describe_run(t), error);
         }

@@ -234,6 +234,14 @@ static void say_complete(const struct training *t)
     }
 }
 
+void training_say_trained(struct training *t, uint32_t epochs)
+{
+    if (t->options.confirm)
+        training_ask_confirmed(t, epochs);
+    else
+        task_events_say(&t->events, TR_MODEL_TRAINED, epochs, "%s", "");
+}
+
 /* The program passes the result on, and the launcher is notified, before anybody learns of the end:
  * it must know that the job is complete when the first process ends because of that. */
 static int training_keeper_kept(void *arg, const struct trainer_result *result, struct error *error)
@@ -244,10 +252,7 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
         rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
         training_set_result(t, result);
-        if (t->options.confirm)
-            training_ask_confirmed(t, result->epochs_run);
-        else
-            task_events_say(&t->events, TR_MODEL_TRAINED, result->epochs_run, "%s", "");
+        training_say_trained(t, result->epochs_run);
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && training_in_cluster(t))

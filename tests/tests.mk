@@ -7,7 +7,7 @@ tests_limit_LDFLAGS =
 TESTS += tests/limit.sh
 EXTRA_DIST += tests/limit.sh
 # Where tests keep their files.
-EXTRA_DIST += tests/scratch.h
+EXTRA_DIST += tests/begun_folder.h tests/scratch.h
 # The sources against docs/architecture.md.
 TESTS += tests/rooms.sh tests/knots.sh tests/named.sh
 EXTRA_DIST += tests/rooms.sh tests/knots.sh tests/named.sh

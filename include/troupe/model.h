@@ -118,7 +118,8 @@ struct tr_train_options {
     uint32_t checkpoint_keep;  /* how many; 0: 2 */
     /* Goes on with the run that is there, from its last checkpoint. epochs and patience may have
      * grown; what is left to be chosen is as the run has it, but hidden, norm and residual are so only
-     * where trials or from chose them, else as usual. */
+     * where trials or from chose them, else as usual. In one process, a run that has ended with its
+     * test is not trained again: the task has its epochs and its result. */
     bool resume;
     bool reproducible; /* kernels that would change the result are an error */
     bool messages;     /* no direct reads */

@@ -11,7 +11,8 @@
 
 losses() { sed 's/"seconds":[^,}]*//' "$1/metrics.jsonl"; }
 
-options="--epochs 6 --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet"
+# Enough of them that one process can not end before it is looked at.
+options="--epochs 30 --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet"
 
 # equal WHAT RUN OTHER
 equal() {
@@ -52,27 +53,43 @@ kill_after_next() {
         kill -CONT $pid 2>/dev/null
     fi
     wait $pid 2>/dev/null
+    [ $? != 137 ] || deaths=$((deaths + 1))
 }
 
 for trainers in 1 3; do
-    troupe train "$work/p2/toy.json" --run "$work/whole-$trainers" $options --trainers $trainers
+    troupe train "$work/p2/toy.json" --run "$work/whole-$trainers" $options --trainers $trainers --checkpoint-every 3
     expect "$trainers trainers: trains" exited 0
     start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
-    kills=0
+    deaths=0
     last=$(newest whole-$trainers)
-    while [ $kills -lt 6 ] && [ "0$(newest killed-$trainers)" -lt 36 ]; do
+    while [ $deaths -lt 6 ] && [ "0$(newest killed-$trainers)" -lt "$last" ]; do
         kill_after_next killed-$trainers "$last"
-        kills=$((kills + 1))
         start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
     done
     wait $pid
     code=$?
-    expect "$trainers trainers: resumed after $kills deaths" exited 0
+    cp "$work/out" "$work/out.ended"
+    expect "$trainers trainers: resumed after $deaths deaths" [ "$code/$((deaths > 0))" = 0/1 ]
     equal "$trainers trainers, killed" whole-$trainers killed-$trainers
     expect "$trainers trainers: two checkpoints are kept" \
         [ "$(ls "$work/killed-$trainers/checkpoints" | wc -l)" = 2 ]
 done
 
+cp -r "$work/killed-3" "$work/ended"
+troupe train "$work/p2/toy.json" --run "$work/ended" ${options% --quiet} --trainers 3 --checkpoint-every 3 --resume
+expect "a run that has ended is not trained again, which is said" \
+    complains 'ended is complete after 30 epochs: there is nothing left to train; give a larger --epochs to go on, or --replace'
+expect "and its result reported, as it was" [ "$code/$(sed '/^time in all/d; /^run /d; /^next/d; /^loss /d; /^score /d' "$work/out")" \
+    = "0/$(sed '/^time in all/d; /^run /d; /^next/d; /^loss /d; /^score /d' "$work/out.ended")" ]
+expect "with no file changed" diff -r "$work/killed-3" "$work/ended"
+rm -r "$work/ended/checkpoints"
+troupe train "$work/p2/../p2/toy.json" --run "$work/ended" $options --trainers 3 --resume --json
+expect "without checkpoints too, by whatever name of the graph" says '"epochs":30,.*"test_accuracy":'
+expect "nor is it then" cmp "$work/killed-3/metrics.jsonl" "$work/ended/metrics.jsonl"
+
+# What is tried below is of a run that was killed before its test.
+untested() { sed -i '/"test"/d' "$work/killed-3/metrics.jsonl"; }
+untested
 last=$(newest killed-3)
 dd if=/dev/zero of="$work/killed-3/checkpoints/checkpoint-$last/part1" bs=1 seek=200 count=64 \
     conv=notrunc 2>"$work/err"
@@ -81,6 +98,7 @@ troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --
 expect "a damaged checkpoint: the one before it will do" exited 0
 expect "a damaged checkpoint: it is said which" complains "part1"
 equal "a damaged checkpoint" whole-3 killed-3
+untested
 
 mkdir "$work/killed-3/checkpoints/99999-4.tmp" "$work/killed-3/checkpoints/checkpoint-77777"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
@@ -106,14 +124,15 @@ troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --
     --resume --reproducible
 expect "--reproducible refuses other kernels" fails_with "abacus"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
-    --trainers 3 --resume --epochs 7
-expect "a run that ended goes on to more epochs" grep -q '"epoch":7' "$work/killed-3/metrics.jsonl"
+    --trainers 3 --resume --epochs 31
+expect "a run that ended goes on to more epochs" grep -q '"epoch":31' "$work/killed-3/metrics.jsonl"
 rm -r "$work/killed-3/checkpoints"
+untested
 troupe train "$work/p2/toy.json" --run "$work/killed-3" --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet \
-    --trainers 3 --resume --epochs 7
+    --trainers 3 --resume --epochs 31
 expect "a run whose checkpoints are gone begins again, which is said" \
     complains 'killed-3 has no checkpoint to go on from: the training begins anew, and replaces the epochs that were trained'
 expect "to its end" exited 0
 expect "which its record has, beside the kernels that it was begun with" \
-    [ "$(grep -c '"epochs": 7,*$\|abacus' "$work/killed-3/config.json")" = 2 ]
+    [ "$(grep -c '"epochs": 31,*$\|abacus' "$work/killed-3/config.json")" = 2 ]
 finish

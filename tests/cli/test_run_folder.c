@@ -12,12 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "model/run_folder.h"
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/error.h"
+#include "tests/begun_folder.h"
 #include "tests/scratch.h"
 
 /* The system's files, which write nothing while the disk is full. */
@@ -55,7 +57,7 @@ static void lines_wait_for_the_disk_up_to_a_bound(void **state)
     disk.files.pwrite = full_pwrite;
     assert_non_null(scratch_folder(top, sizeof top, "test"));
     snprintf(path, sizeof path, "%s/run", top);
-    assert_int_equal(run_folder_create(&folder, &disk.files, path, false, &error), 0);
+    assert_int_equal(begin_folder(&folder, &disk.files, path, RUN_FOLDER_NEW, &error), 0);
     disk.full = true;
     while ((rv = run_folder_append(&folder, made_line(lines), &error)) == TR_ENOSPC) {
         lines++;
@@ -115,10 +117,11 @@ static void a_run_is_begun_over_none(void **state)
     for (size_t i = 0; i < 3; i++) {
         snprintf(file, sizeof file, "%s/%s", path, NAMES[i]);
         make_file(file, "old");
-        assert_int_equal(run_folder_create(&folder, files_posix, path, false, &error), TR_EEXIST);
+        assert_int_equal(begin_folder(&folder, files_posix, path, RUN_FOLDER_NEW, &error),
+                         TR_EEXIST);
         assert_non_null(strstr(error.text, "options.replace"));
         assert_text(file, "old");
-        assert_int_equal(run_folder_create(&folder, files_posix, path, true, &error), 0);
+        assert_int_equal(begin_folder(&folder, files_posix, path, RUN_FOLDER_REPLACES, &error), 0);
         assert_text(folder.metrics_path, "");
         assert_false(files_exists(files_posix, folder.config_path));
         assert_false(files_exists(files_posix, folder.model_path));
@@ -126,8 +129,75 @@ static void a_run_is_begun_over_none(void **state)
         assert_int_equal(files_remove_tree(files_posix, folder.metrics_path, NULL), 0);
         run_folder_close(&folder);
     }
-    assert_int_equal(run_folder_create(&folder, files_posix, path, false, &error), 0);
+    assert_int_equal(begin_folder(&folder, files_posix, path, RUN_FOLDER_NEW, &error), 0);
     run_folder_close(&folder);
+    assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
+}
+
+/* Whether it is new, replaced or gone on with. */
+static void assert_taken(const char *path)
+{
+    static const enum run_folder_use USES[] = { RUN_FOLDER_NEW, RUN_FOLDER_REPLACES,
+                                                RUN_FOLDER_RESUMES };
+    for (size_t i = 0; i < 3; i++) {
+        struct run_folder second;
+        struct error error = { 0 };
+        bool busy;
+        assert_int_equal(run_folder_claim(&second, files_posix, path, USES[i], &busy, &error),
+                         TR_EEXIST);
+        assert_true(busy);
+        assert_non_null(strstr(error.text, "another training is under way in this folder"));
+        assert_null(second.path);
+    }
+}
+
+static void a_folder_is_of_one_training_at_a_time(void **state)
+{
+    char top[40], path[64], metrics[80];
+    struct run_folder folder;
+    struct error error = { 0 };
+    bool busy;
+    (void)state;
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
+    snprintf(path, sizeof path, "%s/run", top);
+    snprintf(metrics, sizeof metrics, "%s/metrics.jsonl", path);
+    assert_int_equal(begin_folder(&folder, files_posix, path, RUN_FOLDER_NEW, &error), 0);
+    assert_taken(path);
+    assert_true(files_exists(files_posix, metrics));
+    run_folder_close(&folder);
+    /* One that is claimed only is taken as well, and nothing of it is touched. */
+    assert_int_equal(
+        run_folder_claim(&folder, files_posix, path, RUN_FOLDER_REPLACES, &busy, &error), 0);
+    assert_taken(path);
+    assert_true(files_exists(files_posix, metrics));
+    run_folder_close(&folder);
+    assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
+}
+
+/* A child that lives on has a copy of what its parent had open. */
+static void a_folder_that_is_closed_is_free_whoever_was_forked(void **state)
+{
+    char top[40];
+    int ends[2];
+    struct run_folder folder;
+    struct error error = { 0 };
+    (void)state;
+    assert_non_null(scratch_folder(top, sizeof top, "test"));
+    assert_int_equal(begin_folder(&folder, files_posix, top, RUN_FOLDER_NEW, &error), 0);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char byte;
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1); /* until the parent closes its end */
+    }
+    run_folder_close(&folder);
+    assert_int_equal(begin_folder(&folder, files_posix, top, RUN_FOLDER_RESUMES, &error), 0);
+    run_folder_close(&folder);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
 }
 
@@ -169,7 +239,7 @@ static void lines_go_back_to_a_mark(void **state)
     struct error error = { 0 };
     (void)state;
     assert_non_null(scratch_folder(top, sizeof top, "test"));
-    assert_int_equal(run_folder_create(&folder, files_posix, top, false, &error), 0);
+    assert_int_equal(begin_folder(&folder, files_posix, top, RUN_FOLDER_NEW, &error), 0);
     assert_int_equal(run_folder_mark(&folder), 0);
     assert_int_equal(run_folder_append(&folder, json_pack("{s:i}", "a", 1), &error), 0);
     assert_int_equal(run_folder_mark(&folder), 8);
@@ -184,7 +254,7 @@ static void lines_go_back_to_a_mark(void **state)
     assert_text(folder.metrics_path, "{\"a\":1}\n{\"c\":3}\n");
     assert_int_equal(run_folder_sync(&folder, &error), 0);
     run_folder_close(&folder);
-    assert_int_equal(run_folder_resume(&again, files_posix, top, &error), 0);
+    assert_int_equal(begin_folder(&again, files_posix, top, RUN_FOLDER_RESUMES, &error), 0);
     assert_int_equal(run_folder_rewind(&again, 17, &error), TR_EFORMAT);
     assert_non_null(strstr(error.text, "16 bytes"));
     assert_int_equal(run_folder_rewind(&again, 16, &error), 0);
@@ -237,6 +307,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_wait_for_the_disk_up_to_a_bound),
         cmocka_unit_test(a_run_is_begun_over_none),
+        cmocka_unit_test(a_folder_is_of_one_training_at_a_time),
+        cmocka_unit_test(a_folder_that_is_closed_is_free_whoever_was_forked),
         cmocka_unit_test(a_finished_run_has_its_configuration_and_its_model),
         cmocka_unit_test(lines_go_back_to_a_mark),
         cmocka_unit_test(lines_say_every_number),

@@ -37,6 +37,7 @@ cli_shell_tests = \
     tests/cli/next_steps.sh \
     tests/cli/npz.sh \
     tests/cli/ogb.sh \
+    tests/cli/one_training.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/sparse.sh \

@@ -51,6 +51,9 @@ rm -rf "$work/loopback/model.safetensors"
 for shape in sage gcn deep; do # scores that no trial finds: one would replace them
     sed -i "s/\"tried_$shape\": 0\.[0-9]*/\"tried_$shape\": 0.125/" "$work/loopback/config.json"
 done
+launch loopback
+expect "a run that is there is refused before anything is tried" \
+    sh -c "grep -q 'holds a run already' '$work/err' && ! grep -q 'are tried' '$work/err'"
 launch loopback --resume
 expect "a job that goes on keeps what was chosen" [ "$code/$(tried "$work/loopback" | grep -c '0\.125\>')" = 0/3 ]
 expect "and does not try again" sh -c "! grep -q 'are tried' '$work/err'"

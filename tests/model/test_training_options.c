@@ -16,6 +16,7 @@
 
 #include "model/training.h"
 #include "tests/api/api_world.h"
+#include "tests/begun_folder.h"
 
 #define SECOND INT64_C(1000000000)
 #define UNSAID TR_TRAIN_LIMIT_UNSAID
@@ -529,11 +530,12 @@ static void two_that_begin_at_once_are_told_so(void **state)
     struct error error = { 0 };
     (void)state;
     blind.stat = stat_nothing;
+    blind.lock = NULL;
     snprintf(path, sizeof path, "%s/twice", world_folder());
-    assert_int_equal(run_folder_create(&first, files_posix, path, false, &error), 0);
-    assert_int_equal(run_folder_create(&second, &blind, path, false, &error), TR_EEXIST);
-    assert_non_null(strstr(error.text, "/twice: another training began in this folder at the same "
-                                       "time; wait for it, or give another folder as options.run"));
+    assert_int_equal(begin_folder(&first, files_posix, path, RUN_FOLDER_NEW, &error), 0);
+    assert_int_equal(begin_folder(&second, &blind, path, RUN_FOLDER_NEW, &error), TR_EEXIST);
+    assert_non_null(strstr(error.text, "/twice: another training is under way in this folder; "
+                                       "wait for its end, or give another folder as options.run"));
     assert_true(files_exists(files_posix, first.metrics_path));
     run_folder_close(&first);
     assert_int_equal(files_remove_tree(files_posix, path, &error), 0);
@@ -548,7 +550,7 @@ static void a_run_whose_job_has_a_checkpoint_is_kept(void **state)
     for (int kept = 1; kept >= 0; kept--) {
         struct training t = { .folder_ours = true };
         struct error error = { 0 };
-        assert_int_equal(run_folder_create(&t.folder, files_posix, path, false, &error), 0);
+        assert_int_equal(begin_folder(&t.folder, files_posix, path, RUN_FOLDER_NEW, &error), 0);
         assert_int_equal(run_folder_write_config(&t.folder, json_object(), &error), 0);
         t.ranks.has_checkpoint = kept != 0;
         t.checkpoints = kept != 0 ? path : NULL; /* NULL: none are made */
