@@ -494,41 +494,88 @@ int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *repo
     return sized_write(report, &known, sizeof known, "tr_import_ogb_report", error);
 }
 
-static int run_debian(struct tr_task *task, void *arg, struct error *error)
+struct debian_making {
+    struct raw_making base;
+    bool types;
+    char *sources; /* NULL: none */
+};
+
+static void debian_destroy(void *arg)
 {
-    struct raw_making *making = arg;
-    struct raw_write_options write = raw_task_prepare(making, task);
-    if (making->from == NULL) {
-        struct apt_reader reader;
-        int rv = apt_reader_open(&reader, error);
+    struct debian_making *making = arg;
+    free(making->sources);
+    raw_task_destroy(arg);
+}
+
+/* NULL: the file is not named, or (rv) cannot be opened. */
+static FILE *open_text(const char *path, int *rv, struct error *error)
+{
+    FILE *file = path != NULL ? fopen(path, "re") : NULL;
+    *rv = path == NULL || file != NULL ? 0 : error_set_errno(error, errno, "%s", path);
+    return file;
+}
+
+/* The packages are those of the file, or of apt-cache. */
+static int import_packages(struct debian_making *making, struct debian_input *input,
+                           const struct raw_write_options *write, struct error *error)
+{
+    struct apt_reader reader;
+    int rv;
+    input->packages = open_text(making->base.from, &rv, error);
+    if (input->packages != NULL) {
+        input->name = making->base.from;
+        rv = debian_import(input, making->base.out, write, NULL, error);
+        fclose(input->packages);
+    } else if (rv == 0) {
+        rv = apt_reader_open(&reader, error);
         if (rv != 0)
             return rv;
-        rv = debian_import(reader.input, APT_COMMAND, making->out, &write, NULL, error);
+        input->packages = reader.input;
+        input->name = APT_COMMAND;
+        rv = debian_import(input, making->base.out, write, NULL, error);
         /* The reader is closed whatever came of the import: how its program ended may be the
          * reason. */
-        return apt_reader_close(&reader, rv, error);
+        rv = apt_reader_close(&reader, rv, error);
     }
-    FILE *input = fopen(making->from, "re");
-    if (input == NULL)
-        return error_set_errno(error, errno, "%s", making->from);
-    int rv = debian_import(input, making->from, making->out, &write, NULL, error);
-    fclose(input);
+    return rv;
+}
+
+static int run_debian(struct tr_task *task, void *arg, struct error *error)
+{
+    struct debian_making *making = arg;
+    struct raw_write_options write = raw_task_prepare(&making->base, task);
+    struct debian_input input = { .typed = making->types, .sources_name = making->sources };
+    int rv;
+    input.sources = open_text(making->sources, &rv, error);
+    if (rv == 0)
+        rv = import_packages(making, &input, &write, error);
+    if (input.sources != NULL)
+        fclose(input.sources);
     return rv;
 }
 
 int tr_import_debian_start(const struct tr_import_debian_options *caller, struct tr_task **out,
                            struct tr_error *error)
 {
-    static const struct task_work WORK = { "import debian", run_debian, NULL, raw_task_destroy,
+    static const struct task_work WORK = { "import debian", run_debian, NULL, debian_destroy,
                                            NULL };
     struct tr_import_debian_options options = TR_IMPORT_DEBIAN_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_debian_options", error);
     if (rv != 0)
         return rv;
-    struct raw_making *making = raw_task_create(sizeof *making, options.out, options.from,
-                                                options.replace, error);
+    if (options.sources != NULL && !options.types)
+        return tr_error_set(error, TR_EINVAL,
+                            "\"sources\" gives edges of a type of their own: it needs \"types\"");
+    struct debian_making *making = raw_task_create(sizeof *making, options.out, options.from,
+                                                   options.replace, error);
     if (making == NULL)
         return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->types = options.types;
+    making->sources = options.sources != NULL ? strdup(options.sources) : NULL;
+    if (options.sources != NULL && making->sources == NULL) {
+        debian_destroy(making);
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", options.out);
+    }
     return task_start(&WORK, making, out, error);
 }

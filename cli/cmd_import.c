@@ -324,6 +324,17 @@ static const struct option_spec DEBIAN_OPTIONS[] = {
       .offset = offsetof(struct import_debian_values, from),
       .metavar = "FILE",
       .help = "read FILE, with what `apt-cache dumpavail` printed, instead of running it" },
+    { .name = "types",
+      .field = "\"types\"",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct import_debian_values, types),
+      .help = "packages, maintainers, sections, tags and sources as nodes of different types" },
+    { .name = "sources",
+      .field = "\"sources\"",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct import_debian_values, sources),
+      .metavar = "FILE",
+      .help = "with --types: the archive's index Sources, unpacked, for build dependencies" },
     { .name = "replace",
       .kind = OPTION_FLAG,
       .offset = offsetof(struct import_debian_values, replace),
@@ -335,6 +346,7 @@ static const struct option_spec DEBIAN_OPTIONS[] = {
 
 static const char *const DEBIAN_EXAMPLES[] = {
     "troupe import debian --out raw",
+    "troupe import debian --types --out typed",
     NULL,
 };
 

@@ -103,6 +103,8 @@ struct import_ogb_values {
 struct import_debian_values {
     const char *out;
     const char *from;
+    const char *sources;
+    bool types;
     bool replace;
     bool json;
     bool quiet;

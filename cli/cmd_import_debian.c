@@ -18,6 +18,8 @@ int import_debian_run(const struct invocation *invocation, const void *opaque)
     struct tr_import_debian_options options = TR_IMPORT_DEBIAN_OPTIONS_INIT;
     options.out = values->out;
     options.from = values->from;
+    options.types = values->types;
+    options.sources = values->sources;
     options.replace = values->replace;
     return raw_report_make(invocation, &(struct raw_report){ .start = start,
                                                              .options = &options,

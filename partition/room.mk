@@ -118,7 +118,8 @@ libtr_partition_la_SOURCES += \
     partition/table/table_write.c partition/table/table_write.h
 libtr_partition_la_SOURCES += \
     partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
-    partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c \
+    partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_typed.c \
+    partition/import/debian_write.c \
     partition/import/npz_edges.c partition/import/npz_edges.h \
     partition/import/npz_import.c partition/import/npz_import.h \
     partition/import/npz_job.c partition/import/npz_job.h \

@@ -438,18 +438,22 @@ struct tr_import_ogb_report {
 TR_API int tr_import_ogb_result(struct tr_task *task, struct tr_import_ogb_report *report,
                                 struct tr_error *error);
 
-/* The packages of a Debian archive and their dependencies; troupe-import(1) says what becomes of
- * them. */
+/* The packages of a Debian archive and their dependencies, or, with types, a graph of packages,
+ * maintainers, sections, tags and sources; troupe-import(1) says what becomes of them. */
 struct tr_import_debian_options {
     size_t size;
     const char *out;  /* the folder to make */
     const char *from; /* a file of what `apt-cache dumpavail` printed; NULL: it is run here */
     bool replace;     /* as above */
-    unsigned char reserved[7];
+    bool types;
+    unsigned char reserved[6];
+    /* With types: a file Sources of the archive, unpacked, for what sources need to be built; NULL:
+     * without these edges. */
+    const char *sources;
 };
-#define TR_IMPORT_DEBIAN_OPTIONS_INIT                                  \
-    {                                                                  \
-        sizeof(struct tr_import_debian_options), NULL, NULL, false, "" \
+#define TR_IMPORT_DEBIAN_OPTIONS_INIT                                               \
+    {                                                                               \
+        sizeof(struct tr_import_debian_options), NULL, NULL, false, false, "", NULL \
     }
 
 /* As tr_import_edges_start(); the outcome is TR_ENOENT where there is no apt-cache. TR_ECHILD: it

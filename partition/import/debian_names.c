@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interned names, in an open-addressing table at most half full. */
+#define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,15 @@ static int append_text(struct names *names, const char *text, size_t length)
     return 0;
 }
 
+bool names_find(const struct names *names, const char *text, size_t length, uint32_t *name)
+{
+    uint32_t slot = names->num_slots == 0 ? 0 : find_slot(names, text, length);
+    if (names->num_slots == 0 || names->slots[slot] == 0)
+        return false;
+    *name = names->slots[slot] - 1;
+    return true;
+}
+
 int names_intern(struct names *names, const char *text, size_t length, uint32_t *name)
 {
     if (names->count >= names->num_slots / 2) {
@@ -107,4 +117,24 @@ int names_intern(struct names *names, const char *text, size_t length, uint32_t 
     }
     *name = names->slots[slot] - 1;
     return 0;
+}
+
+static int compare_names(const void *a, const void *b, void *names_arg)
+{
+    const struct names *names = names_arg;
+    return strcmp(names_text(names, *(const uint32_t *)a), names_text(names, *(const uint32_t *)b));
+}
+
+uint32_t *names_sorted(const struct names *names)
+{
+    uint32_t count = names->count;
+    uint32_t *order = malloc((2 * (size_t)count + 1) * sizeof *order);
+    if (order == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof *order, compare_names, (void *)(uintptr_t)names);
+    for (uint32_t i = 0; i < count; i++)
+        order[count + order[i]] = i;
+    return order;
 }

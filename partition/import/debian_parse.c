@@ -20,17 +20,32 @@ enum field {
     FIELD_RECOMMENDS,
     FIELD_SUGGESTS,
     FIELD_ENHANCES,
+    FIELD_CONFLICTS, /* with types */
     FIELD_PROVIDES,
     FIELD_PACKAGE,
     FIELD_SECTION,
     FIELD_DESCRIPTION,
+    FIELD_MAINTAINER,
+    FIELD_SOURCE,
+    FIELD_TAG,
+    /* Of sources: */
+    FIELD_BUILD_DEPENDS,
+    FIELD_BUILD_DEPENDS_INDEP,
+    FIELD_BUILD_DEPENDS_ARCH,
     NUM_FIELDS
 };
-_Static_assert(FIELD_PROVIDES == DEBIAN_KINDS, "dependency kinds come first");
+_Static_assert(FIELD_CONFLICTS == DEBIAN_KINDS && FIELD_PROVIDES == DEBIAN_TYPED_KINDS,
+               "dependency kinds come first");
 
-static const char *const field_names[NUM_FIELDS] = { "Depends",  "Pre-Depends", "Recommends",
-                                                     "Suggests", "Enhances",    "Provides",
-                                                     "Package",  "Section",     "Description" };
+static const char *const field_names[NUM_FIELDS] = {
+    "Depends",           "Pre-Depends", "Recommends", "Suggests",      "Enhances",
+    "Conflicts",         "Provides",    "Package",    "Section",       "Description",
+    "Maintainer",        "Source",      "Tag",        "Build-Depends", "Build-Depends-Indep",
+    "Build-Depends-Arch"
+};
+
+/* What tells what a package is, which is its label. */
+static const char role_facet[] = "role::";
 
 /* A field's value, continuation lines included. */
 struct value {
@@ -43,14 +58,22 @@ struct parser {
     const char *input_name;
     uint64_t line;
     struct value values[NUM_FIELDS];
-    int field;  /* that a continuation line belongs to, or -1 */
-    bool begun; /* a stanza */
+    int field;                         /* that a continuation line belongs to, or -1 */
+    bool begun;                        /* a stanza */
+    int (*end)(struct parser *parser); /* takes a stanza that is whole */
     struct error *error;
 };
 
 static int no_memory(struct parser *parser)
 {
     return error_set(parser->error, TR_ENOMEM, "%s: line %" PRIu64 ": no memory for the archive",
+                     parser->input_name, parser->line);
+}
+
+static int no_package(struct parser *parser)
+{
+    return error_set(parser->error, TR_EFORMAT,
+                     "%s: line %" PRIu64 ": the stanza that ends here has no Package field",
                      parser->input_name, parser->line);
 }
 
@@ -123,9 +146,23 @@ static int add_dependency(struct parser *parser, uint32_t package, int kind, uin
     return 0;
 }
 
+/* Pairs of a package or a source with a name. */
+static int add_belonging(struct parser *parser, struct belongings *all, uint32_t of, uint32_t name)
+{
+    void *items = all->items;
+    int rv = grow(&items, sizeof *all->items, all->count, &all->room);
+    all->items = items;
+    if (rv != 0)
+        return no_memory(parser);
+    all->items[all->count++] = (struct belonging){ of, name };
+    return 0;
+}
+
 static int add_lists(struct parser *parser, uint32_t package)
 {
     for (int field = 0; field <= FIELD_PROVIDES; field++) {
+        if (field == FIELD_CONFLICTS && !parser->archive->typed)
+            continue;
         const char *at = parser->values[field].text, *text;
         size_t length;
         while (parser->values[field].size > 0 && next_name(&at, &text, &length)) {
@@ -173,6 +210,64 @@ static int add_section(struct parser *parser, struct package *package)
     return rv != 0 ? no_memory(parser) : 0;
 }
 
+/* The whole value as a name; NO_NAME where there is none. */
+static int intern_value(struct parser *parser, struct names *names, const char *text, size_t length,
+                        uint32_t *name)
+{
+    *name = NO_NAME;
+    return length == 0 || names_intern(names, text, length, name) == 0 ? 0 : no_memory(parser);
+}
+
+static int add_tags(struct parser *parser, struct package *package)
+{
+    struct archive *archive = parser->archive;
+    const size_t facet = sizeof role_facet - 1;
+    const char *at = parser->values[FIELD_TAG].text;
+    int rv = 0;
+    package->role = NO_NAME;
+    while (parser->values[FIELD_TAG].size > 0 && *at != '\0' && rv == 0) {
+        uint32_t name;
+        at += strspn(at, ", \t\r\n");
+        size_t length = strcspn(at, ", \t\r\n");
+        if (length > facet && strncmp(at, role_facet, facet) == 0) {
+            /* "TODO" says that nobody has looked at the package. */
+            bool said = length != facet + 4 || strncmp(at + facet, "TODO", 4) != 0;
+            if (package->role == NO_NAME && said)
+                rv = intern_value(parser, &archive->roles, at + facet, length - facet,
+                                  &package->role);
+        } else if (length > 0) {
+            rv = intern_value(parser, &archive->tags, at, length, &name);
+            if (rv == 0)
+                rv = add_belonging(parser, &archive->tagged, archive->num_packages, name);
+        }
+        at += length;
+    }
+    return rv;
+}
+
+/* What a graph with types has beside the packages. */
+static int add_others(struct parser *parser, struct package *package)
+{
+    struct archive *archive = parser->archive;
+    size_t length;
+    package->maintainer = package->source = package->role = NO_NAME;
+    if (!archive->typed)
+        return 0;
+    const char *text = debian_trim(&parser->values[FIELD_MAINTAINER], &length);
+    int rv = intern_value(parser, &archive->maintainers, text, length, &package->maintainer);
+    if (rv != 0)
+        return rv;
+    /* Its version may stand behind it, in brackets. */
+    text = debian_trim(&parser->values[FIELD_SOURCE], &length);
+    length = strcspn(text, " \t\r\n(");
+    if (length == 0) {
+        text = archive->names.text + archive->names.starts[package->name];
+        length = strlen(text);
+    }
+    rv = intern_value(parser, &archive->sources, text, length, &package->source);
+    return rv == 0 ? add_tags(parser, package) : rv;
+}
+
 static int add_description(struct parser *parser, struct package *package)
 {
     struct archive *archive = parser->archive;
@@ -200,9 +295,7 @@ static int add_package(struct parser *parser)
     size_t length, room = archive->packages_room;
     const char *text = debian_trim(&parser->values[FIELD_PACKAGE], &length);
     if (length == 0)
-        return error_set(parser->error, TR_EFORMAT,
-                         "%s: line %" PRIu64 ": the stanza that ends here has no Package field",
-                         parser->input_name, parser->line);
+        return no_package(parser);
     int rv = debian_intern(parser, text, length, &package.name);
     if (rv != 0 || archive->package_of[package.name] != NO_PACKAGE)
         return rv;
@@ -216,6 +309,8 @@ static int add_package(struct parser *parser)
     if (rv == 0)
         rv = add_description(parser, &package);
     if (rv == 0)
+        rv = add_others(parser, &package);
+    if (rv == 0)
         rv = add_lists(parser, archive->num_packages);
     if (rv != 0)
         return rv;
@@ -225,11 +320,38 @@ static int add_package(struct parser *parser)
     return 0;
 }
 
+/* A source that packages are built from needs these. */
+static int add_source(struct parser *parser)
+{
+    struct archive *archive = parser->archive;
+    size_t length;
+    uint32_t source;
+    const char *text = debian_trim(&parser->values[FIELD_PACKAGE], &length);
+    if (length == 0)
+        return no_package(parser);
+    if (!names_find(&archive->sources, text, length, &source) || archive->built[source])
+        return 0;
+    archive->built[source] = true; /* of several versions the first counts */
+    for (int field = FIELD_BUILD_DEPENDS; field <= FIELD_BUILD_DEPENDS_ARCH; field++) {
+        const char *at = parser->values[field].text;
+        while (parser->values[field].size > 0 && next_name(&at, &text, &length)) {
+            uint32_t name;
+            /* A name that nobody has said is no package and none provides it. */
+            if (length == 0 || !names_find(&archive->names, text, length, &name))
+                continue;
+            int rv = add_belonging(parser, &archive->needed, source, name);
+            if (rv != 0)
+                return rv;
+        }
+    }
+    return 0;
+}
+
 static int end_stanza(struct parser *parser)
 {
     if (!parser->begun)
         return 0;
-    int rv = add_package(parser);
+    int rv = parser->end(parser);
     for (int i = 0; i < NUM_FIELDS; i++)
         parser->values[i].size = 0;
     parser->begun = false;
@@ -263,38 +385,65 @@ static int add_line(struct parser *parser, const char *line, size_t length)
     return append_value(parser, colon + 1, length - name_length - 1);
 }
 
-int archive_parse(struct archive *archive, FILE *input, const char *input_name,
-                  const struct cancel *cancel, struct error *error)
+static int parse_stanzas(struct parser *parser, FILE *input, const struct cancel *cancel)
 {
-    struct parser parser = {
-        .archive = archive, .input_name = input_name, .field = -1, .error = error
-    };
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
     int rv = 0;
     while (rv == 0 && (length = getline(&line, &room, input)) >= 0) {
-        parser.line++;
-        if (parser.line % 1024 == 0 && cancel_asked(cancel))
-            rv = error_set(error, TR_ECANCELED, "%s: interrupted; nothing was written", input_name);
+        parser->line++;
+        if (parser->line % 1024 == 0 && cancel_asked(cancel))
+            rv = error_set(parser->error, TR_ECANCELED, "%s: interrupted; nothing was written",
+                           parser->input_name);
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             length--;
         line[length] = '\0';
         if (rv == 0 && ((size_t)length > LINE_BYTES_MAX || strlen(line) != (size_t)length))
-            rv = error_set(error, TR_EFORMAT, "%s: line %" PRIu64 ": is not text", input_name,
-                           parser.line);
+            rv = error_set(parser->error, TR_EFORMAT, "%s: line %" PRIu64 ": is not text",
+                           parser->input_name, parser->line);
         if (rv == 0)
-            rv = add_line(&parser, line, (size_t)length);
+            rv = add_line(parser, line, (size_t)length);
     }
     if (rv == 0 && ferror(input))
-        rv = error_set_errno(error, errno, "%s: cannot read line %" PRIu64, input_name,
-                             parser.line + 1);
+        rv = error_set_errno(parser->error, errno, "%s: cannot read line %" PRIu64,
+                             parser->input_name, parser->line + 1);
     if (rv == 0)
-        rv = end_stanza(&parser);
-    if (rv == 0 && archive->num_packages == 0)
-        rv = error_set(error, TR_EFORMAT, "%s: holds no package; run apt-get update", input_name);
+        rv = end_stanza(parser);
     free(line);
     for (int i = 0; i < NUM_FIELDS; i++)
-        free(parser.values[i].text);
+        free(parser->values[i].text);
+    return rv;
+}
+
+int archive_parse(struct archive *archive, FILE *input, const char *input_name,
+                  const struct cancel *cancel, struct error *error)
+{
+    struct parser parser = { .archive = archive,
+                             .input_name = input_name,
+                             .field = -1,
+                             .end = add_package,
+                             .error = error };
+    int rv = parse_stanzas(&parser, input, cancel);
+    if (rv == 0 && archive->num_packages == 0)
+        rv = error_set(error, TR_EFORMAT, "%s: holds no package; run apt-get update", input_name);
+    return rv;
+}
+
+int archive_parse_sources(struct archive *archive, FILE *input, const char *input_name,
+                          const struct cancel *cancel, struct error *error)
+{
+    struct parser parser = {
+        .archive = archive, .input_name = input_name, .field = -1, .end = add_source, .error = error
+    };
+    archive->built = calloc((size_t)archive->sources.count + 1, sizeof *archive->built);
+    if (archive->built == NULL)
+        return no_memory(&parser);
+    int rv = parse_stanzas(&parser, input, cancel);
+    if (rv == 0 && archive->needed.count == 0)
+        rv = error_set(error, TR_EFORMAT,
+                       "%s: no source of these packages needs another to be built; give the index "
+                       "Sources of the same archive, unpacked",
+                       input_name);
     return rv;
 }

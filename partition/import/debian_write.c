@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An archive in memory becomes a raw graph: dependencies resolved, words hashed, nodes split. */
-#define _GNU_SOURCE /* qsort_r, stpcpy */
+#define _GNU_SOURCE /* stpcpy */
 #include <stdlib.h>
 #include <string.h>
 
 #include "partition/import/debian_archive.h"
 
-/* The package that a depended name stands for, or NO_PACKAGE. */
-static uint32_t debian_resolve(const struct archive *archive, uint32_t name)
+uint32_t archive_resolve(const struct archive *archive, uint32_t name)
 {
     uint32_t package = archive->package_of[name];
     return package != NO_PACKAGE ? package : archive->provider_of[name];
@@ -19,7 +18,7 @@ static void count_edges(const struct archive *archive, struct debian_facts *fact
                                     .num_sections = archive->sections.count };
     for (size_t i = 0; i < archive->num_dependencies; i++) {
         const struct dependency *dependency = &archive->dependencies[i];
-        if (debian_resolve(archive, dependency->name) == NO_PACKAGE) {
+        if (archive_resolve(archive, dependency->name) == NO_PACKAGE) {
             facts->num_unresolved++;
             continue;
         }
@@ -40,7 +39,7 @@ static int write_edges(const struct archive *archive, struct raw_writer *writer,
         rv = error_set(error, TR_ENOMEM, "no memory for %zu edges", room);
     for (size_t i = 0; rv == 0 && i < archive->num_dependencies; i++) {
         const struct dependency *dependency = &archive->dependencies[i];
-        uint32_t needed = debian_resolve(archive, dependency->name);
+        uint32_t needed = archive_resolve(archive, dependency->name);
         if (needed == NO_PACKAGE)
             continue;
         src[count] = dst[count + 1] = dependency->package;
@@ -91,8 +90,8 @@ static void hash_words(const char *text, float *row)
     }
 }
 
-static int write_features(const struct archive *archive, struct raw_writer *writer,
-                          struct error *error)
+int archive_write_features(const struct archive *archive, struct raw_writer *writer,
+                           struct error *error)
 {
     uint32_t table;
     uint64_t width = DEBIAN_FEATURES;
@@ -105,13 +104,6 @@ static int write_features(const struct archive *archive, struct raw_writer *writ
     return rv;
 }
 
-static int compare_names(const void *a, const void *b, void *names_arg)
-{
-    const struct names *names = names_arg;
-    return strcmp(names->text + names->starts[*(const uint32_t *)a],
-                  names->text + names->starts[*(const uint32_t *)b]);
-}
-
 static int write_lines(const struct names *names, const uint32_t *order, size_t count,
                        struct raw_writer *writer, const char *file_name, struct error *error)
 {
@@ -119,7 +111,7 @@ static int write_lines(const struct names *names, const uint32_t *order, size_t 
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %s", file_name);
     for (size_t i = 0; i < count; i++) {
-        end = stpcpy(end, names->text + names->starts[order[i]]);
+        end = stpcpy(end, names_text(names, order[i]));
         *end++ = '\n';
     }
     int rv = raw_writer_text(writer, file_name, text, (size_t)(end - text), error);
@@ -132,16 +124,10 @@ static int write_labels(const struct archive *archive, struct raw_writer *writer
                         struct error *error)
 {
     uint32_t count = archive->sections.count, table;
-    uint32_t *order = malloc((2 * (size_t)count + 1) * sizeof *order);
+    uint32_t *order = names_sorted(&archive->sections);
     if (order == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u sections", count);
-    uint32_t *rank = order + count;
-    for (uint32_t i = 0; i < count; i++)
-        order[i] = i;
-    struct names sections = archive->sections;
-    qsort_r(order, count, sizeof *order, compare_names, &sections);
-    for (uint32_t i = 0; i < count; i++)
-        rank[order[i]] = i;
+    const uint32_t *rank = order + count;
     int rv = raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, error);
     for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
         uint32_t section = archive->packages[i].section;
@@ -154,19 +140,25 @@ static int write_labels(const struct archive *archive, struct raw_writer *writer
     return rv;
 }
 
+const char *const archive_parts[3] = { "train_mask", "val_mask", "test_mask" };
+
+bool archive_is_in_part(const struct archive *archive, uint32_t package, int part)
+{
+    static const int part_of_quarter[] = { 0, 0, 1, 2 };
+    const char *name = names_text(&archive->names, archive->packages[package].name);
+    return part_of_quarter[hash_text(name, strlen(name)) >> 62] == part;
+}
+
 static int write_masks(const struct archive *archive, struct raw_writer *writer,
                        struct error *error)
 {
-    static const char *const masks[] = { "train_mask", "val_mask", "test_mask" };
-    static const int part_of_quarter[] = { 0, 0, 1, 2 };
-    const struct names *names = &archive->names;
     int rv = 0;
     for (int part = 0; rv == 0 && part < 3; part++) {
         uint32_t table;
-        rv = raw_writer_add_table(writer, masks[part], false, 0, TR_U8, 0, NULL, &table, error);
+        rv = raw_writer_add_table(writer, archive_parts[part], false, 0, TR_U8, 0, NULL, &table,
+                                  error);
         for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
-            const char *name = names->text + names->starts[archive->packages[i].name];
-            uint8_t in = part_of_quarter[hash_text(name, strlen(name)) >> 62] == part;
+            uint8_t in = archive_is_in_part(archive, i, part);
             rv = raw_writer_rows(writer, table, 1, &in, error);
         }
     }
@@ -203,7 +195,7 @@ int archive_write(const struct archive *archive, const char *path,
         return rv;
     rv = write_edges(archive, writer, facts, error);
     if (rv == 0)
-        rv = write_features(archive, writer, error);
+        rv = archive_write_features(archive, writer, error);
     if (rv == 0)
         rv = write_labels(archive, writer, error);
     if (rv == 0)

@@ -214,3 +214,22 @@ def test_edges_are_split_with_their_reverses(tmp_path: Path) -> None:
     masks = [np.load(folder / f"{name}_mask.npy") for name in ("train", "val", "test")]
     assert np.array_equal(sum(masks), np.ones(1000, np.uint8))
     assert all(np.array_equal(mask[:500], mask[500:]) for mask in masks)
+
+
+def test_an_archive_with_types(tmp_path: Path) -> None:
+    packages = "Package: app\nSection: games\nDepends: lib\nTag: role::program, use::playing\n\n"
+    (tmp_path / "packages").write_text(packages + "Package: lib\nMaintainer: B <b@example.org>\n")
+    (tmp_path / "sources").write_text("Package: app\nBuild-Depends: lib\n")
+    raw.import_debian(
+        tmp_path / "raw",
+        source=tmp_path / "packages",
+        types=True,
+        sources=tmp_path / "sources",
+    )
+    partitioning.partition(tmp_path / "raw", tmp_path / "parts", 2, method="random", name="g")
+    with troupe.open(tmp_path / "parts" / "g.json") as g:
+        assert g.ntypes == ["package", "maintainer", "section", "tag", "source"]
+        assert ("source", "build_depends", "package") in g.canonical_etypes
+        assert g.num_edges(("package", "has_tag", "tag")) == 1
+    with pytest.raises(ValueError, match="types"):
+        raw.import_debian(tmp_path / "no", source=tmp_path / "packages", sources="sources")

@@ -304,14 +304,20 @@ def import_debian(
     out: Path,
     *,
     source: Path | None = None,
+    types: bool = False,
+    sources: Path | None = None,
     replace: bool = False,
     progress: OnProgress = None,
 ) -> None:
     """Makes a raw graph of a Debian archive's packages; as ``troupe import debian``.
 
     source : what ``apt-cache dumpavail`` printed; None: it is run here.
+    types : packages, maintainers, sections, tags and sources are nodes of different types.
+    sources : with `types`, the archive's index Sources, unpacked: what sources need to be built.
     """
-    options = made("tr_import_debian_options", out=out, replace=replace)
+    options = made(
+        "tr_import_debian_options", out=out, types=types, sources=sources, replace=replace
+    )
     if source is not None:
         filled(options, **{"from": source})
     run(lib.tr_import_debian_start, options, progress)

@@ -43,7 +43,8 @@ static int import(struct scratch *scratch, const char *text, size_t size,
 {
     FILE *input = fmemopen((void *)(uintptr_t)text, size, "r");
     assert_non_null(input);
-    int rv = debian_import(input, "the archive", at(scratch, "d"), NULL, facts, error);
+    int rv = debian_import(&(struct debian_input){ .packages = input, .name = "the archive" },
+                           at(scratch, "d"), NULL, facts, error);
     fclose(input);
     return rv;
 }
@@ -173,12 +174,160 @@ static void wrong_archives_are_refused(void **state)
     }
 }
 
+static const char typed_archive[] = "Package: editor\n"
+                                    "Source: text (2.1)\n"
+                                    "Maintainer: A <a@example.org>\n"
+                                    "Depends: libc6, mta\n"
+                                    "Conflicts: libx, mta, absent\n"
+                                    "Tag: role::TODO, role::program,\n"
+                                    " use::editing, role::plugin\n"
+                                    "Section: contrib/editors\n"
+                                    "\n"
+                                    "Package: libc6\n"
+                                    "Maintainer: B\n"
+                                    "Tag: use::editing, role::shared-lib\n"
+                                    "\n"
+                                    "Package: libx\n"
+                                    "Source: text\n"
+                                    "Maintainer: A <a@example.org>\n"
+                                    "Conflicts: libx\n"
+                                    "Provides: mta\n";
+
+static const char sources[] = "Package: text\n"
+                              "Build-Depends: libc6 (>= 1), mta [amd64],\n"
+                              " unheard-of\n"
+                              "Build-Depends-Indep: editor\n"
+                              "\n"
+                              "Package: text\n"
+                              "Build-Depends: libx\n"
+                              "\n"
+                              "Package: other\n"
+                              "Build-Depends: libc6\n";
+
+static int import_typed(struct scratch *scratch, const char *packages, const char *of_sources,
+                        struct error *error)
+{
+    struct debian_input input = { .packages = fmemopen((void *)(uintptr_t)packages,
+                                                       strlen(packages), "r"),
+                                  .name = "the archive",
+                                  .typed = true,
+                                  .sources_name = "the sources" };
+    if (of_sources != NULL)
+        input.sources = fmemopen((void *)(uintptr_t)of_sources, strlen(of_sources), "r");
+    assert_non_null(input.packages);
+    int rv = debian_import(&input, at(scratch, "d"), NULL, NULL, error);
+    fclose(input.packages);
+    if (input.sources != NULL)
+        fclose(input.sources);
+    return rv;
+}
+
+/* The edges of a type, and turned round those of the next one. */
+static void assert_edges(struct raw_graph *graph, const char *name, uint64_t count,
+                         const uint64_t *from, const uint64_t *to)
+{
+    struct error error = { 0 };
+    uint64_t src[8], dst[8];
+    int etype = graph_types_find_etype(&graph->types, name);
+    assert_true(etype >= 0 && count <= 8);
+    char reverse[64];
+    snprintf(reverse, sizeof reverse, "rev_%s", name);
+    assert_int_equal(graph_types_find_etype(&graph->types, reverse), etype + 1);
+    for (uint32_t turned = 0; turned < 2; turned++) {
+        uint32_t type = (uint32_t)etype + turned;
+        assert_int_equal(graph->num_edges[type], count);
+        assert_int_equal(
+            raw_read_edges(graph, type, 0, count, turned ? dst : src, turned ? src : dst, &error),
+            0);
+        assert_memory_equal(src, from, count * sizeof *src);
+        assert_memory_equal(dst, to, count * sizeof *dst);
+    }
+}
+
+static void rules_of_types(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = { 0 };
+    struct raw_graph *graph;
+    static const char *const ntypes[] = { "package", "maintainer", "section", "tag", "source" };
+    static const uint64_t nodes[] = { 3, 2, 1, 1, 2 };
+    assert_int_equal(import_typed(scratch, typed_archive, sources, &error), 0);
+    assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->types.num_ntypes, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_string_equal(graph->types.ntypes[i], ntypes[i]);
+        assert_int_equal(graph->num_nodes[i], nodes[i]);
+    }
+    /* mta is libx, which conflicts with itself alone. */
+    assert_edges(graph, "depends", 2, (const uint64_t[]){ 0, 0 }, (const uint64_t[]){ 1, 2 });
+    assert_edges(graph, "conflicts", 1, (const uint64_t[]){ 0 }, (const uint64_t[]){ 2 });
+    assert_edges(graph, "maintained_by", 3, (const uint64_t[]){ 0, 1, 2 },
+                 (const uint64_t[]){ 0, 1, 0 });
+    assert_edges(graph, "in_section", 1, (const uint64_t[]){ 0 }, (const uint64_t[]){ 0 });
+    assert_edges(graph, "has_tag", 2, (const uint64_t[]){ 0, 1 }, (const uint64_t[]){ 0, 0 });
+    assert_edges(graph, "built_from", 3, (const uint64_t[]){ 0, 1, 2 },
+                 (const uint64_t[]){ 0, 1, 0 });
+    assert_edges(graph, "build_depends", 3, (const uint64_t[]){ 0, 0, 0 },
+                 (const uint64_t[]){ 1, 2, 0 });
+    assert_int_equal(graph->types.num_etypes, 14);
+    int64_t labels[3];
+    uint8_t mask[3];
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0, 3,
+                                   labels, &error),
+                     0);
+    /* plugin comes first of the names, but program is the editor's first role. */
+    assert_memory_equal(labels, ((const int64_t[]){ 0, 1, -1 }), sizeof labels);
+    for (int part = 0; part < 3; part++) {
+        static const char *const names[] = { "train_mask", "val_mask", "test_mask" };
+        assert_int_equal(raw_read_rows(graph,
+                                       (uint32_t)raw_find_table(graph, false, 0, names[part]), 0, 3,
+                                       mask, &error),
+                         0);
+        assert_int_equal(mask[2], 0);
+    }
+    assert_true(raw_find_table(graph, false, 0, "feat") >= 0);
+    raw_close(graph);
+}
+
+/* What nobody has is left out, and an archive of one package alone has its source. */
+static void types_without_edges_are_left_out(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = { 0 };
+    struct raw_graph *graph;
+    assert_int_equal(import_typed(scratch, "Package: alone\n", NULL, &error), 0);
+    assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->types.num_ntypes, 2);
+    assert_int_equal(graph->types.num_etypes, 2);
+    assert_edges(graph, "built_from", 1, (const uint64_t[]){ 0 }, (const uint64_t[]){ 0 });
+    assert_true(raw_find_table(graph, false, 0, "label") < 0);
+    raw_close(graph);
+}
+
+static void sources_of_another_archive_are_refused(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = { 0 };
+    assert_int_equal(import_typed(scratch, "Package: alone\n", sources, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "the sources: no source of these packages needs another");
+    error = (struct error){ 0 };
+    assert_int_equal(import_typed(scratch, "Package: alone\n", "Build-Depends: a\n", &error),
+                     TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "the sources: line 1: the stanza that ends here has no");
+    assert_int_equal(count_names(scratch), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rules_of_dependencies, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(labels_features_and_names, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(split_depends_on_the_name_alone, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(rules_of_types, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(types_without_edges_are_left_out, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(sources_of_another_archive_are_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(wrong_archives_are_refused, scratch_setup,
                                         scratch_teardown),

@@ -29,7 +29,8 @@ struct attempt {
     const char *name; /* of the input in the scratch folder */
     struct raw_graph *raw;
     enum partition_mode mode;
-    bool keep; /* the partitions */
+    bool keep;  /* the partitions */
+    bool typed; /* an archive */
     const struct book_file *book;
     char *document; /* the book's, as it has to be written */
 };
@@ -370,18 +371,26 @@ static int import_debian(const struct attempt *attempt, struct error *error)
 {
     static const char archive[] = "Package: a\nSection: libs\nDepends: b | c, d\nTag: x::y\n\n"
                                   "Package: b\nProvides: c, e (= 1)\nSection: mail\n\n"
-                                  "Package: d\nRecommends: e\nSection: libs\n";
+                                  "Package: d\nRecommends: e\nSection: libs\n"
+                                  "Tag: role::z, x::y\nBuild-Depends: a, e\n";
     char path[256];
     struct debian_facts facts;
     snprintf(path, sizeof path, "%s/d", attempt->scratch->folder);
     struct files files = quick_files();
     const struct raw_write_options options = { .files = &files };
     FILE *input = fmemopen((void *)(uintptr_t)archive, sizeof archive - 1, "r");
-    assert_non_null(input);
-    int rv = debian_import(input, "the archive", path, &options, &facts, error);
+    FILE *again = fmemopen((void *)(uintptr_t)archive, sizeof archive - 1, "r");
+    assert_true(input != NULL && again != NULL);
+    struct debian_input all = { .packages = input, .name = "the archive", .typed = attempt->typed };
+    /* The same text is the index of sources too. */
+    if (attempt->typed)
+        all.sources = again;
+    all.sources_name = "the sources";
+    int rv = debian_import(&all, path, &options, &facts, error);
     int left = allocations_left;
     allocations_left = -1;
     fclose(input);
+    fclose(again);
     assert_int_equal(files_exists(files_posix, path), rv == 0);
     (void)files_remove_tree(files_posix, path, NULL);
     allocations_left = left;
@@ -522,8 +531,10 @@ static void benchmark_folders(void **state)
 
 static void an_archive(void **state)
 {
-    const struct attempt attempt = { .scratch = *state, .name = "the archive" };
+    struct attempt attempt = { .scratch = *state, .name = "the archive" };
     assert_true(fail_each(import_debian, &attempt, 1) > 20);
+    attempt.typed = true;
+    assert_true(fail_each(import_debian, &attempt, 1) > 30);
 }
 
 static int import_tables_with(const struct attempt *attempt, const char *features_name,
