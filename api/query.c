@@ -29,6 +29,22 @@ int tr_graph_find_edges(struct tr_graph *graph, uint32_t etype, const uint64_t *
                              sources, destinations, error);
 }
 
+int tr_graph_original_edge_ids(struct tr_graph *graph, uint32_t etype, const uint64_t *edge_ids,
+                               size_t count, int64_t timeout_ns, uint64_t *original_ids,
+                               struct tr_error *error)
+{
+    int rv = graph_check_etype(graph, etype, error);
+    if (rv != 0)
+        return rv;
+    if (!store_book_file(graph->store)->original_edge_ids)
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "%s: the partitions were written without original IDs of edges; "
+                            "partition again without --drop-edge-ids",
+                            graph->path);
+    return graph_fetch_table(graph, etype, MSG_TABLE_EDGE_ORIGINALS, sizeof *original_ids, edge_ids,
+                             count, timeout_ns, original_ids, error);
+}
+
 int tr_graph_in_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *ids, size_t count,
                         int64_t timeout_ns, uint64_t *degrees, struct tr_error *error)
 {

@@ -11,6 +11,7 @@
 static bool is_by_edge(uint32_t table)
 {
     return table == MSG_TABLE_EDGE_ENDS || table == MSG_TABLE_EDGE_SOURCES ||
+           table == MSG_TABLE_EDGE_ORIGINALS ||
            (table >= MSG_TABLE_EDGES && table < MSG_TABLE_RANKS);
 }
 

@@ -32,6 +32,12 @@ TR_API int tr_graph_find_edges(struct tr_graph *graph, uint32_t etype, const uin
                                size_t count, int64_t timeout_ns, uint64_t *sources,
                                uint64_t *destinations, struct tr_error *error);
 
+/* The original IDs of edges of a type, by which they were numbered in the raw graph: original_ids
+ * [count]. TR_EUNSUPPORTED: the partitions were written without them (`--drop-edge-ids`). */
+TR_API int tr_graph_original_edge_ids(struct tr_graph *graph, uint32_t etype,
+                                      const uint64_t *edge_ids, size_t count, int64_t timeout_ns,
+                                      uint64_t *original_ids, struct tr_error *error);
+
 /* In-degrees of nodes along one edge type: degrees [count], of nodes of its destination type.
  * tr_graph_degrees() has those over all edge types. */
 TR_API int tr_graph_in_degrees(struct tr_graph *graph, uint32_t etype, const uint64_t *ids,

@@ -317,3 +317,15 @@ def test_trainers_share_the_edges_out_and_pad_the_last_step(books: dict[int, str
         assert counts == [2, 2, 2]
         every = np.concatenate(seen)
         assert np.array_equal(np.unique(every), np.arange(13))
+
+
+def test_original_ids_of_edges_are_those_of_the_raw_graph(books: dict[int, str]) -> None:
+    for path in books.values():
+        with troupe.open(path) as graph:
+            number = graph.edata["number"][:]
+            assert np.array_equal(graph.orig_edge_ids(), number)
+            some = [2 * EDGES - 1, 0, 5, 5]
+            assert np.array_equal(graph.orig_edge_ids(edges=some), number[some])
+            assert graph.orig_edge_ids("_E", []).shape == (0,)
+            with pytest.raises(errors.OutOfRange, match="no 4000; there are 4000"):
+                graph.orig_edge_ids(edges=[2 * EDGES])

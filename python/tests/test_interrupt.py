@@ -42,6 +42,7 @@ def sampler() -> troupe.NeighborSampler:
 CALLS: dict[str, Callable[[troupe.DistGraph], Any]] = {
     "rows": lambda g: g.ndata["feat"][[0, NODES - 1]],
     "original ids": lambda g: g.orig_ids(),
+    "original ids of edges": lambda g: g.orig_edge_ids(),
     "inverse": lambda g: g.from_orig([1, 2]),
     "degrees": lambda g: g.in_degrees([0, NODES - 1]),
     "set": lambda g: np.asarray(g.nodes_of("train_mask")),

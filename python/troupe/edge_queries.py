@@ -48,6 +48,15 @@ def find_edges(graph: DistGraph, edges: Any, etype: EtypeName) -> tuple[Any, Any
     return id_tensor(ends[0], graph.tensors), id_tensor(ends[1], graph.tensors)
 
 
+def original_ids(graph: DistGraph, edges: Any, etype: EtypeName) -> Ids:
+    """The numbers of edges in the raw graph."""
+    number, wanted = edges_of(graph, etype, edges)
+    found = np.empty_like(wanted)
+    if len(wanted):
+        _ask(graph, lib.tr_graph_original_edge_ids, number, wanted, id_pointer(found))
+    return found
+
+
 def degrees(graph: DistGraph, nodes: Any, etype: EtypeName, out: bool) -> Ids:
     """In-degrees or out-degrees along one edge type."""
     number, wanted = nodes_at(graph, etype, nodes, 0 if out else 1)

@@ -431,6 +431,28 @@ class DistGraph:
         """
         return edge_queries.find_edges(self, edges, etype)
 
+    def orig_edge_ids(self, etype: EtypeName = None, edges: Any = None) -> Any:
+        """The original IDs of edges: where they stand in the raw graph's arrays of their type.
+
+        Partitioning gives edges their IDs by destination, also where there is one partition.
+
+        Parameters
+        ----------
+        etype : the edge type; None: the only one.
+        edges : per-type global IDs of edges; None: all, in their order.
+
+        Returns
+        -------
+        int64, shape ``(len(edges),)``.
+
+        Raises
+        ------
+        Unsupported
+            The graph was partitioned with ``drop_edge_ids``.
+        """
+        found = edge_queries.original_ids(self, slice(None) if edges is None else edges, etype)
+        return id_tensor(found, self.tensors)
+
     def in_edges(self, v: Any, form: str = "uv", etype: EtypeName = None) -> Any:
         """All edges that go into nodes, node by node in the order asked.
 

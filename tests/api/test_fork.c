@@ -145,6 +145,7 @@ static int call_all(struct job *job)
         tr_graph_original_ids(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &degree, NULL, &error),
         tr_graph_find_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, NULL, &error),
+        tr_graph_original_edge_ids(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_in_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),
         tr_graph_in_edges(job->graph, 0, &id, 1, TR_WAIT_FOREVER, 0, &out, NULL, NULL, &error),
         tr_graph_out_degrees(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &out, &error),

@@ -242,6 +242,13 @@ static int call_find_edges(struct job *job)
     return tr_graph_find_edges(job->graph, 0, ids, 2, TR_WAIT_FOREVER, sources, NULL, &failure);
 }
 
+static int call_original_edge_ids(struct job *job)
+{
+    const uint64_t ids[] = { 0, WORLD_EDGES - 1 };
+    uint64_t originals[2];
+    return tr_graph_original_edge_ids(job->graph, 0, ids, 2, TR_WAIT_FOREVER, originals, &failure);
+}
+
 static int call_nodes_original_ids(struct job *job)
 {
     struct tr_nodes *nodes;
@@ -333,6 +340,7 @@ static void calls_that_wait_for_peers_end(void **state)
         { "tr_graph_original_ids", call_original_ids },
         { "tr_graph_degrees", call_degrees },
         { "tr_graph_find_edges", call_find_edges },
+        { "tr_graph_original_edge_ids", call_original_edge_ids },
         { "tr_nodes_original_ids", call_nodes_original_ids },
         { "tr_edges_ids", call_edges_ids },
         { "tr_nodes_deal", call_nodes_deal },

@@ -125,6 +125,16 @@ static void ask_for_all_ends(const struct expected *e, struct tr_graph *graph, u
     free(destinations);
 }
 
+static void ask_for_original_ids(const struct expected *e, struct tr_graph *graph, uint32_t etype)
+{
+    uint64_t count = sample.num_edges[etype], *originals = make_ids(count);
+    ok(tr_graph_original_edge_ids(graph, etype, e->edge_ids[etype], count, 30 * SECOND, originals,
+                                  &failure));
+    for (uint64_t i = 0; i < count; i++)
+        assert_int_equal(originals[i], i);
+    free(originals);
+}
+
 /* The first edge that goes into a node, by the IDs of the graph's arrays. */
 static uint64_t first_in_edge(const struct expected *e, uint32_t etype, uint64_t node)
 {
@@ -240,6 +250,7 @@ static void ask(struct tr_graph *graph, uint64_t seed)
     for (uint32_t etype = 0; etype < sample.types.num_etypes; etype++) {
         ask_for_ends(&e, graph, etype, &state);
         ask_for_all_ends(&e, graph, etype);
+        ask_for_original_ids(&e, graph, etype);
         ask_for_in_edges(&e, graph, etype, &state);
         ask_between(&e, graph, etype, &state);
         if (sample.out_edges)
@@ -302,6 +313,12 @@ static uint64_t refuse(const char *path, int placement)
             "edge type 3: types are numbered from 0, and the graph has 3");
     ids[2] = sample.num_edges[2] - 1;
     refused(tr_graph_find_edges(graph, 2, ids, 3, 0, out, out, &failure), TR_ETIMEDOUT, "");
+    refused(tr_graph_original_edge_ids(graph, 2, ids, 3, 0, out, &failure), TR_ETIMEDOUT, "");
+    ids[2] = sample.num_edges[2];
+    refused(tr_graph_original_edge_ids(graph, 2, ids, 3, 30 * SECOND, out, &failure), TR_ERANGE,
+            "ids[2] = 100: no edge of type by has this ID; it must be below 100");
+    refused(tr_graph_original_edge_ids(graph, 3, ids, 1, 30 * SECOND, out, &failure), TR_ERANGE,
+            "edge type 3: types are numbered from 0, and the graph has 3");
     uint64_t nodes[2] = { 0, sample.num_nodes[0] };
     refused(tr_graph_in_degrees(graph, 2, nodes, 2, 30 * SECOND, out, &failure), TR_ERANGE,
             "ids[1] = 20: no node of type author has this ID; it must be below 20");

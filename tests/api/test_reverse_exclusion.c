@@ -361,6 +361,11 @@ static void partitions_without_original_ids_are_refused(void **state)
     struct tr_session *session = placement_open(path, 0, &graph);
     const struct kind kind = kind_of(WRITES);
     refuse(graph, &kind, TR_EUNSUPPORTED, "partition again without drop_edge_ids");
+    uint64_t edge = 0, original;
+    assert_int_equal(
+        tr_graph_original_edge_ids(graph, 0, &edge, 1, TR_WAIT_FOREVER, &original, &failure),
+        TR_EUNSUPPORTED);
+    assert_non_null(strstr(failure.message, "partition again without --drop-edge-ids"));
     tr_graph_close(graph);
     tr_session_close(session);
     raw_close(raw);
