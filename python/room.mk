@@ -54,6 +54,7 @@ EXTRA_DIST += \
     python/tests/test_tensors.py \
     python/tests/test_rows_ahead.py \
     python/tests/test_safetensors.py \
+    python/tests/test_sets.py \
     python/tests/test_torch.py \
     python/tests/test_training.py \
     python/troupe/__init__.py \

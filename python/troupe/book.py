@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import errors
 from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
 from .binding import call, encoded, ffi, lib, made, owned, text
 from .display import Display
+from .seeds import NodeSet
+from .tables import Table
 from .types import EtypeName, Types
 
 if TYPE_CHECKING:
@@ -159,21 +162,46 @@ class PartitionBook:
         """The same of edges."""
         return self._range(True, self.types.etype(etype), partid)
 
-    def _type(self, of_edges: bool, name: Any) -> tuple[int, int, str]:
-        """The type that a call means, its count, and its name for messages."""
-        types = self.types
+    def _type(self, of_edges: bool, name: Any) -> int:
+        """The number of the type that a call means."""
         counts = self._edge_counts if of_edges else self._node_counts
         if name is None and len(counts) != 1:
-            return ALL_TYPES, sum(counts), "edge" if of_edges else "node"
-        if of_edges:
-            number = types.etype(name)
-            return number, counts[number], types.edge_name(number)
-        number = types.ntype(name)
-        return number, counts[number], types.node_name(number)
+            return ALL_TYPES
+        return self.types.etype(name) if of_edges else self.types.ntype(name)
+
+    def _name_of(self, of_edges: bool, number: int) -> str:
+        """What has the IDs of a type, for messages."""
+        if number == ALL_TYPES:
+            return "edge" if of_edges else "node"
+        return self.types.edge_name(number) if of_edges else self.types.node_name(number)
+
+    def checked_ids(self, ids: Any, of_edges: bool, number: int, what: str | None = None) -> Ids:
+        """The IDs of a type, or of all types, that an index names (see `arrays.ids_of`).
+
+        `Mismatch`: it is a set of another graph, or of another type.
+        """
+        if isinstance(ids, NodeSet):
+            self.check_of(ids, of_edges, number)
+        counts = self._edge_counts if of_edges else self._node_counts
+        count = sum(counts) if number == ALL_TYPES else counts[number]
+        return ids_of(ids, count, self._name_of(of_edges, number) if what is None else what)
+
+    def check_of(self, given: NodeSet | Table, of_edges: bool, number: int) -> None:
+        """Refuses a set or a mask of another graph, or of another type than is meant."""
+        of = given.graph
+        if of.path != self.path and not is_same_book(of.path, self.path):
+            raise errors.Mismatch(
+                f"{given!r} is of the graph {of.graph_name!r} in {of.path}, not of "
+                f"{self.graph_name!r} in {self.path}: IDs of one mean nothing in the other"
+            )
+        if (given.of_edges, given.number) != (of_edges, number):
+            raise errors.Mismatch(
+                f"{self._name_of(of_edges, number)}: {given!r} is of another type"
+            )
 
     def _owners(self, of_edges: bool, ids: Any, name: Any) -> Any:
-        number, count, what = self._type(of_edges, name)
-        wanted = ids_of(ids, count, what)
+        number = self._type(of_edges, name)
+        wanted = self.checked_ids(ids, of_edges, number)
         parts = np.empty(len(wanted), dtype=np.uint32)
         function = lib.tr_book_edge_owners if of_edges else lib.tr_book_node_owners
         into = ffi.cast("uint32_t *", parts.ctypes.data)
@@ -189,7 +217,7 @@ class PartitionBook:
         return self._owners(True, eids, etype)
 
     def _part_ids(self, of_edges: bool, partid: int, name: Any) -> Any:
-        number, _, _ = self._type(of_edges, name)
+        number = self._type(of_edges, name)
         if number != ALL_TYPES:
             found = self._range(of_edges, number, partid)
             return id_tensor(np.arange(found.start, found.stop, dtype=np.int64), self._tensors)
@@ -210,19 +238,19 @@ class PartitionBook:
     def nid2localnid(self, nids: Any, partid: int, ntype: str | None = None) -> Any:
         """Positions of nodes among those of their type that the partition owns."""
         number = self.types.ntype(ntype)
-        return self._local(False, nids, partid, number, self.types.node_name(number))
+        return self._local(False, nids, partid, number)
 
     def eid2localeid(self, eids: Any, partid: int, etype: EtypeName = None) -> Any:
         """Positions of edges among those of their type that the partition owns."""
         number = self.types.etype(etype)
-        return self._local(True, eids, partid, number, self.types.edge_name(number))
+        return self._local(True, eids, partid, number)
 
-    def _local(self, of_edges: bool, ids: Any, partid: int, number: int, what: str) -> Any:
+    def _local(self, of_edges: bool, ids: Any, partid: int, number: int) -> Any:
         found = self._range(of_edges, number, partid)
-        counts = self._edge_counts if of_edges else self._node_counts
-        wanted = ids_of(ids, counts[number], what)
+        wanted = self.checked_ids(ids, of_edges, number)
         outside = wanted[(wanted < found.start) | (wanted >= found.stop)]
         if len(outside):
+            what = self._name_of(of_edges, number)
             raise ValueError(f"{what}: {outside[0]} is not in partition {partid}")
         return id_tensor(wanted - found.start, self._tensors)
 
@@ -235,18 +263,17 @@ class PartitionBook:
     def map_to_homo_nid(self, ids: Any, ntype: str | None = None) -> Any:
         """Homogeneous IDs of nodes of a type."""
         number = self.types.ntype(ntype)
-        wanted = ids_of(ids, self._node_counts[number], self.types.node_name(number))
+        wanted = self.checked_ids(ids, False, number)
         return id_tensor(self._homogeneous(False, number, wanted), self._tensors)
 
     def map_to_homo_eid(self, ids: Any, etype: EtypeName = None) -> Any:
         """Homogeneous IDs of edges of a type."""
         number = self.types.etype(etype)
-        wanted = ids_of(ids, self._edge_counts[number], self.types.edge_name(number))
+        wanted = self.checked_ids(ids, True, number)
         return id_tensor(self._homogeneous(True, number, wanted), self._tensors)
 
     def _typed(self, of_edges: bool, ids: Any) -> tuple[Any, Any]:
-        total = sum(self._edge_counts if of_edges else self._node_counts)
-        wanted = ids_of(ids, total, "edge" if of_edges else "node")
+        wanted = self.checked_ids(ids, of_edges, ALL_TYPES)
         numbers = np.empty(len(wanted), dtype=np.uint32)
         typed = np.empty(len(wanted), dtype=np.int64)
         function = lib.tr_book_edge_typed if of_edges else lib.tr_book_node_typed

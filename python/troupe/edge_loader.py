@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors
-from .arrays import Ids, id_tensor, ids_of
+from .arrays import Ids, id_tensor
 from .batch import Batch
 from .binding import deadline, lib, made
 from .edge_exclusion import Exclusion
@@ -259,12 +259,11 @@ def _is_uniform(negative: Any) -> bool:
 def edge_set(g: DistGraph, edges: Any = None, etype: EtypeName = None) -> EdgeSet:
     """Edges of a type as the seeds of a loader: global IDs; None: all, which takes no memory."""
     if isinstance(edges, EdgeSet):
-        return edges
+        return edges.within(g, True, edges.number if etype is None else g.types.etype(etype))
     number = g.types.etype(etype)
     if edges is None:
         return EdgeSet(g, number, "all")
-    count = g.num_edges(g.types.canonical_etypes[number])
-    return EdgeSet(g, number, "list", ids_of(edges, count, g.types.edge_name(number)))
+    return EdgeSet(g, number, "list", g.checked_ids(edges, True, number))
 
 
 def _loader_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors
-from .arrays import Ids, id_pointer, id_tensor, ids_of
+from .arrays import Ids, id_pointer, id_tensor
 from .binding import FOREVER, ffi, lib
 from .types import EtypeName
 
@@ -29,13 +29,13 @@ def nodes_at(graph: DistGraph, etype: EtypeName, ids: Any, end: int) -> tuple[in
     """The number of an edge type, and checked IDs of nodes at one end of it: 0 source, 1 target."""
     number = graph.types.etype(etype)
     ntype = graph.types.ends[number][end]
-    return number, ids_of(ids, graph.rows_of_type(False, ntype), graph.types.node_name(ntype))
+    return number, graph.checked_ids(ids, False, ntype)
 
 
 def edges_of(graph: DistGraph, etype: EtypeName, ids: Any) -> tuple[int, Ids]:
     """The number of an edge type, and checked IDs of its edges."""
     number = graph.types.etype(etype)
-    return number, ids_of(ids, graph.rows_of_type(True, number), graph.types.edge_name(number))
+    return number, graph.checked_ids(ids, True, number)
 
 
 def find_edges(graph: DistGraph, edges: Any, etype: EtypeName) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import draw_seed, edge_queries, errors
-from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor, ids_of
+from .arrays import Ids, Tensors, check_tensors, id_pointer, id_tensor
 from .binding import FOREVER, deadline, encoded, ffi, lib, made, opened, owned, text
 from .book import PartitionBook, is_same_book
 from .display import Display, list_features
@@ -320,9 +320,13 @@ class DistGraph:
 
     # Nodes by ID.
 
+    def checked_ids(self, ids: Any, of_edges: bool, number: int, what: str | None = None) -> Ids:
+        """The IDs of a type that an index names, as of `PartitionBook.checked_ids`."""
+        return self._book.checked_ids(ids, of_edges, number, what)
+
     def _ids(self, ids: Any, ntype: str | None) -> tuple[int, Ids]:
         number = self.types.ntype(ntype)
-        return number, ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+        return number, self.checked_ids(ids, False, number)
 
     def orig_ids(self, ntype: str | None = None, ids: Any = None) -> Any:
         """The original IDs of nodes, which count from 0 as the rows of the user's arrays do.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import errors
-from .arrays import Ids, id_pointer, ids_of
+from .arrays import Ids, id_pointer
 from .batch import Batch, Block, Layout
 from .binding import call, deadline, encoded, ffi, filled, lib, made, owned
 from .types import EtypeName
@@ -170,7 +170,7 @@ class NeighborSampler(BlockSampler):
                 raise errors.Unsupported("seeds of several node types at once: use a loader")
             name, seeds = next(iter(given.items()))
         ntype = g.types.ntype(name)
-        ids = ids_of(seeds, g.num_nodes(g.types.ntypes[ntype]), g.types.node_name(ntype))
+        ids = g.checked_ids(seeds, False, ntype)
         spec = self.spec(g)
         for of_edges, number, feature, where in tables:
             name_of_table = encoded(feature)
@@ -325,8 +325,7 @@ def excluded_edges(g: DistGraph, edges: Any) -> tuple[Ids, np.ndarray[Any, Any]]
         if given is None:
             continue
         number = g.types.etype(name)
-        count = g.num_edges(g.types.canonical_etypes[number])
-        ids.append(ids_of(given, count, g.types.edge_name(number)))
+        ids.append(g.checked_ids(given, True, number))
         etypes.append(np.full(len(ids[-1]), number, np.uint32))
     return np.concatenate(ids), np.concatenate(etypes)
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors
-from .arrays import Ids, id_pointer, id_tensor, ids_of
+from .arrays import Ids, id_pointer, id_tensor
 from .binding import FOREVER, call, encoded, ffi, lib, owned
 from .tables import Table
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from .graph import DistGraph
 
 
@@ -29,9 +31,11 @@ class NodeSet:
     reads them: ``numpy.asarray(nodes)``, ``nodes[10:20]``, iteration.
     """
 
+    of_edges = False
+
     def __init__(self, graph: DistGraph, ntype: int, kind: str, given: Any = None) -> None:
         self.graph = graph
-        self._ntype = ntype
+        self.number = ntype
         self._made_of = (kind, given)
         box = ffi.new("struct tr_nodes **")
         waiter = graph.session.waiter
@@ -54,11 +58,24 @@ class NodeSet:
     @property
     def ntype(self) -> str:
         """The node type."""
-        return self.graph.types.ntypes[self._ntype]
+        return self.graph.types.ntypes[self.number]
 
     def pointer(self) -> Any:
         """The library's own node set."""
         return self._pointer
+
+    def within(self, graph: DistGraph, of_edges: bool, number: int) -> Self:
+        """The set as one of a graph's: itself, or the same of a graph that was opened once more.
+
+        Raises
+        ------
+        Mismatch
+            It is of another graph, or its members are not of that type.
+        """
+        graph.get_partition_book().check_of(self, of_edges, number)
+        if self.graph.is_open and self.graph.pointer() == graph.pointer():
+            return self
+        return type(self)(graph, number, *self._made_of)
 
     def __len__(self) -> int:
         return int(lib.tr_nodes_count(self.pointer()))
@@ -105,7 +122,7 @@ class NodeSet:
         return ids if dtype is None else ids.astype(dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NodeSet, (self.graph, self._ntype, *self._made_of)
+        return type(self), (self.graph, self.number, *self._made_of)
 
     def __repr__(self) -> str:
         return f"NodeSet({len(self)} nodes of type {self.ntype!r})"
@@ -117,6 +134,8 @@ class EdgeSet(NodeSet):
     All edges of a type are a range, in the order of the original IDs of destinations, then of
     edges; a list of a user's own is copied once.
     """
+
+    of_edges = True
 
     def __init__(self, graph: DistGraph, etype: int, kind: str, given: Any = None) -> None:
         self.graph = graph
@@ -150,9 +169,6 @@ class EdgeSet(NodeSet):
                 lib.tr_edges_ids, self.pointer(), first, count, FOREVER, id_pointer(ids)
             )
         return ids
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return EdgeSet, (self.graph, self.number, *self._made_of)
 
     def __repr__(self) -> str:
         return f"EdgeSet({len(self)} edges of type {self.graph.canonical_etypes[self.number]})"
@@ -189,16 +205,15 @@ def node_set(graph: DistGraph, nodes: Any, ntype: int) -> NodeSet:
     values, one a node by global ID: those that are not 0. Else a list of global IDs.
     """
     if isinstance(nodes, NodeSet):
-        return nodes
+        return nodes.within(graph, False, ntype)
     if nodes is None:
         return NodeSet(graph, ntype, "all")
     if isinstance(nodes, Table):
+        graph.get_partition_book().check_of(nodes, False, ntype)
         return NodeSet(graph, ntype, "mask", nodes.name)
     if isinstance(nodes, str):
         return NodeSet(graph, ntype, "mask", nodes)
-    count = graph.num_nodes(graph.types.ntypes[ntype])
-    ids = ids_of(nodes, count, graph.types.node_name(ntype))
-    return NodeSet(graph, ntype, "list", ids)
+    return NodeSet(graph, ntype, "list", graph.checked_ids(nodes, False, ntype))
 
 
 def joined(graph: DistGraph, sets: list[NodeSet]) -> Any:
@@ -219,7 +234,7 @@ def sets_of(graph: DistGraph, nodes: Any) -> list[NodeSet]:
         types = graph.types
         return [node_set(graph, given, types.ntype(name)) for name, given in nodes.items()]
     if isinstance(nodes, NodeSet):
-        return [nodes]
+        return [nodes.within(graph, nodes.of_edges, nodes.number)]
     if isinstance(nodes, Table):
         name = nodes.type_name
         return [node_set(graph, nodes, graph.types.ntype(str(name)))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .arrays import DTYPES, id_pointer, ids_of, numpy_dtype, pointer_to, rows_into
+from .arrays import DTYPES, id_pointer, numpy_dtype, pointer_to, rows_into
 from .binding import call, deadline, encoded, lib, made, text
 from .display import Display
 
@@ -75,6 +75,16 @@ class Table:
         self._info = info
 
     @property
+    def of_edges(self) -> bool:
+        """Whether rows are of edges."""
+        return self._of_edges
+
+    @property
+    def number(self) -> int:
+        """The number of the type whose rows these are."""
+        return self._type
+
+    @property
     def name(self) -> str:
         """Its name in the type."""
         return self._info.name
@@ -118,10 +128,8 @@ class Table:
         return int(count(self._graph.pointer(), self._type))
 
     def __getitem__(self, index: Any) -> Any:
-        types = self._graph.types
-        what = types.edge_name(self._type) if self._of_edges else types.node_name(self._type)
         single = isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_))
-        rows = self.fetch(ids_of(index, len(self), what))
+        rows = self.fetch(self._graph.checked_ids(index, self._of_edges, self._type))
         return rows[0] if single else rows
 
     def fetch(self, ids: np.ndarray[Any, np.dtype[np.int64]], timeout: float | None = None) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import errors
-from .arrays import DTYPES, Ids, id_pointer, ids_of, numpy_dtype, pointer_to, rows_into
+from .arrays import DTYPES, Ids, id_pointer, numpy_dtype, pointer_to, rows_into
 from .binding import deadline, error_struct, ffi, lib, made, opened, owned
 
 if TYPE_CHECKING:
@@ -255,7 +255,8 @@ class DistTensor:
     # Rows.
 
     def _ids(self, index: Any) -> Ids:
-        return ids_of(index, len(self), f"tensor {self._name!r}, {self._what}")
+        what = f"tensor {self._name!r}, {self._what}"
+        return self._graph.checked_ids(index, False, self._ntype, what)
 
     @property
     def _what(self) -> str:

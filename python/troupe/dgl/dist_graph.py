@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import errors
 from .. import graph as troupe_graph
-from ..arrays import ids_of
 from ..types import DEFAULT_NTYPE, EtypeName
 from . import context, dgl_folder, graph_parts
 from .dist_tensor import DistTensor
@@ -275,7 +274,7 @@ class DistGraph(troupe_graph.DistGraph):
     def node_ids(self, ids: Any, ntype: str = DEFAULT_NTYPE) -> np.ndarray[Any, Any]:
         """Checked IDs of nodes of a type."""
         number = self.types.ntype(ntype)
-        return ids_of(ids, self._num_nodes[number], self.types.node_name(number))
+        return self.checked_ids(ids, False, number)
 
 
 def part_of_trainer(rank: int, parts: int, world: int) -> int:

@@ -39,7 +39,7 @@ class GraphPartitionBook(PartitionBook):
         if not 0 <= partid < self.num_partitions():
             raise ValueError(f"part_id={partid}: {path} has {self.num_partitions()} partitions")
 
-    def _type(self, of_edges: bool, name: Any) -> tuple[int, int, str]:
+    def _type(self, of_edges: bool, name: Any) -> int:
         if of_edges and name in (DEFAULT_ETYPE, DEFAULT_ETYPE[1]):
             name = name if DEFAULT_ETYPE in self.canonical_etypes else None
         elif not of_edges and name == DEFAULT_NTYPE and DEFAULT_NTYPE not in self.ntypes:

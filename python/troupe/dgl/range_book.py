@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Ids, id_tensor, ids_of
+from ..arrays import Ids, id_tensor
 from ..book import ALL_TYPES
 from ..types import Types
 from .partition_book import GraphPartitionBook
@@ -79,8 +79,8 @@ class RangePartitionBook(GraphPartitionBook, metaclass=_EveryBook):
         return range(int(starts[part]), int(starts[part + 1]))
 
     def _owners(self, of_edges: bool, ids: Any, name: Any) -> Any:
-        number, count, what = self._type(of_edges, name)
-        wanted = ids_of(ids, count, what)
+        number = self._type(of_edges, name)
+        wanted = self.checked_ids(ids, of_edges, number)
         if number == ALL_TYPES:
             ends = np.max([found[:, 1] for found in self._ranges[of_edges]], axis=0)
         else:
@@ -95,8 +95,7 @@ class RangePartitionBook(GraphPartitionBook, metaclass=_EveryBook):
         return moved
 
     def _typed(self, of_edges: bool, ids: Any) -> tuple[Any, Any]:
-        counts = self._edge_counts if of_edges else self._node_counts
-        wanted = ids_of(ids, sum(counts), "edge" if of_edges else "node")
+        wanted = self.checked_ids(ids, of_edges, ALL_TYPES)
         kinds = np.full(len(wanted), -1, np.int64)
         typed = np.zeros(len(wanted), np.int64)
         for number, found in enumerate(self._ranges[of_edges]):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import errors
-from ..arrays import Ids, ids_of
+from ..arrays import Ids
 from ..sampler import FOR_ALL, FOR_SEEDS, TableWanted, batch_table
 from ..tables import Table
 from ..types import EID
@@ -48,9 +48,8 @@ class Feature(NamedTuple):
     def fetch(self, ids: Any) -> Any:
         """Its rows, as the partitions have them."""
         info = self.graph.tables_of(self.of_edges, self.number)[self.name]
-        count = self.graph.rows_of_type(self.of_edges, self.number)
         table = Table(self.graph, self.of_edges, self.number, info)
-        return table.fetch(ids_of(ids, count, "row"))
+        return table.fetch(self.graph.checked_ids(ids, self.of_edges, self.number, "row"))
 
 
 class Place(NamedTuple):

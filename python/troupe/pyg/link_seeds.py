@@ -10,7 +10,7 @@ import numpy as np
 from torch_geometric.data import HeteroData
 
 from .. import errors
-from ..arrays import Ids, ids_of
+from ..arrays import Ids
 from ..seeds import EdgeSet
 from ..tables import Table
 from .data_source import Source
@@ -68,10 +68,12 @@ def link_seeds(source: Source, data: Any, edge_label_index: Any, shuffle: bool) 
     graph = source.graph
     etype, edges = _named(edge_label_index)
     if isinstance(edges, EdgeSet):
+        edges = edges.within(graph, True, edges.number)
         _check_type(graph, etype, edges.number)
         return LinkSeeds(edges.number, edges)
     if isinstance(edges, Table):
-        _check_type(graph, etype, _number(graph, edges.type_name))
+        graph.get_partition_book().check_of(edges, True, edges.number)
+        _check_type(graph, etype, edges.number)
         etype = edges.type_name
     number = _number(graph, etype)
     name = graph.types.canonical_etypes[number]
@@ -98,8 +100,7 @@ def link_seeds(source: Source, data: Any, edge_label_index: Any, shuffle: bool) 
             )
         ends = graph.types.ends[number]
         sources, destinations = (
-            ids_of(row, graph.rows_of_type(False, end), graph.types.node_name(end))
-            for row, end in zip(given, ends, strict=True)
+            graph.checked_ids(row, False, end) for row, end in zip(given, ends, strict=True)
         )
         return LinkSeeds(number, (sources, destinations))
     if "bool" in str(given.dtype):
@@ -108,7 +109,7 @@ def link_seeds(source: Source, data: Any, edge_label_index: Any, shuffle: bool) 
                 f"edge_label_index: a mask of {len(given)} for {count} edges of type {name}"
             )
         given = np.flatnonzero(np.asarray(given))
-    ids = ids_of(given, count, graph.types.edge_name(number))
+    ids = graph.checked_ids(given, True, number)
     return LinkSeeds(
         number, ids if source.edge_numbers is None else _by_number(source, number)[ids]
     )

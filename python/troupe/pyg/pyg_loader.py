@@ -11,7 +11,7 @@ import numpy as np
 from torch_geometric.loader import NeighborLoader as PygNeighborLoader
 
 from .. import errors
-from ..arrays import Ids, ids_of
+from ..arrays import Ids
 from ..loader import DistNodeDataLoader
 from ..sampler import NeighborSampler as TroupeSampler
 from ..seeds import NodeSet, node_set
@@ -296,7 +296,7 @@ def _seeds_of(
             '(g.ndata["train_mask"]), mask.bool(), or IDs as int64'
         )
     else:
-        ids = ids_of(nodes, count, graph.types.node_name(number))
+        ids = graph.checked_ids(nodes, False, number)
     if input_id is not None:
         named = np.ascontiguousarray(np.asarray(input_id), dtype=np.int64)
         if named.shape != (len(ids),):

@@ -12,7 +12,6 @@ from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, SamplerOut
 
 from .. import errors
 from .. import sampler as drawing
-from ..arrays import ids_of
 from ..pyg_data import new_nodes, sampled_edges
 from .data_source import source_of
 from .link_draws import draw_links, negatives_of, with_negatives
@@ -167,7 +166,7 @@ class NeighborSampler(BaseSampler):
         number = graph.types.etype(index.input_type)
         types = graph.types
         sources, destinations = (
-            ids_of(ids, graph.rows_of_type(False, end), types.node_name(end))
+            graph.checked_ids(ids, False, end)
             for ids, end in zip((index.row, index.col), types.ends[number], strict=True)
         )
         draw = draw_links(
