@@ -91,8 +91,6 @@ libtr_cli_public_la_SOURCES = \
     cli/simulate_values.h \
     cli/train/run_grid.c \
     cli/train/run_grid.h \
-    cli/train/same_options.c \
-    cli/train/same_options.h \
     cli/train/stall.c \
     cli/train/stall.h \
     cli/train/train.h \

@@ -98,6 +98,8 @@ libtr_model_la_SOURCES = \
     model/run_choice.c \
     model/run_columns.c \
     model/run_classes.c \
+    model/run_compare.c \
+    model/run_compare.h \
     model/run_config.c \
     model/run_config.h \
     model/run_folder.c \
@@ -107,6 +109,12 @@ libtr_model_la_SOURCES = \
     model/run_job.c \
     model/run_job.h \
     model/run_job_inside.h \
+    model/run_open.c \
+    model/run_open.h \
+    model/run_options.c \
+    model/run_options.h \
+    model/run_same.c \
+    model/run_same.h \
     model/run_split.c \
     model/run_record.c \
     model/run_record.h \

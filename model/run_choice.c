@@ -194,8 +194,8 @@ int run_job_choose(struct run_job *job, struct error *error)
     struct tr_error why = TR_ERROR_INIT;
     struct run_config *config = job->config;
     struct tr_nodes *nodes;
-    if (config->choose_metric && config->model.loss == MODEL_SOFTMAX && config->model.classes == 2)
-        config->model.metric = MODEL_ROC_AUC;
+    if (config->choose_metric)
+        config->model.metric = run_config_usual_metric(&config->model);
     if (!config->choose_epochs)
         return 0;
     int rv = tr_nodes_masked(job->graph, job->ntype, config->train_mask, TR_WAIT_FOREVER, &nodes,

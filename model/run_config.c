@@ -54,6 +54,17 @@ void run_config_fini(struct run_config *config)
     free(config->test_mask);
 }
 
+bool run_config_leaves_shape(const struct run_config *config)
+{
+    return config->choose_epochs && config->choose_kind && config->choose_layers &&
+           config->choose_norm;
+}
+
+enum model_metric run_config_usual_metric(const struct model_config *model)
+{
+    return model->loss == MODEL_SOFTMAX && model->classes == 2 ? MODEL_ROC_AUC : MODEL_ACCURACY;
+}
+
 static json_t *fanout_to_json(const struct run_config *config)
 {
     json_t *list = json_array();
@@ -356,10 +367,7 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
     return model_config_check(&config->model, error);
 }
 
-/* As many names of options that differ as an error holds. */
-#define DIFFERENCES_BYTES 300
-
-static int read_root(struct files *files, const char *path, json_t **root, struct error *error)
+int run_config_read_root(struct files *files, const char *path, json_t **root, struct error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -371,243 +379,20 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
     return rv;
 }
 
-/* Enough for every number to be read back as it was. */
-#define REAL_DIGITS_MAX 17
-#define REAL_DIGITS_SHOWN 6
-
-static char *show_value(const json_t *value, int digits)
+int run_config_parse(const char *path, const json_t *root, struct run_config *config,
+                     struct error *error)
 {
-    return value == NULL ? strdup("not there")
-                         : json_write_text(value, JSON_COMPACT | JSON_ENCODE_ANY |
-                                                      JSON_REAL_PRECISION((size_t)digits));
-}
-
-/* Appends the option that gives a field of config.json, as struct tr_train_options has it. What
- * the graph gives, and what no option changes, keeps its name there. */
-static void list_option(const char *field, char *text, size_t bytes)
-{
-    static const struct {
-        const char *field, *option;
-    } RENAMED[] = {
-        { "model.kind", "options.model" },
-        { "model.layers", "options.num_layers" },
-        { "replace", "options.with_replacement" },
-        { "deal_hash", "options.deal" },
-        { "from_hash", "options.from" },
-        { "model.inputs", "model.inputs" },
-        { "model.classes", "model.classes" },
-        { "model.beta1", "model.beta1" },
-        { "model.logarithms", "model.logarithms" },
-        { "model.beta2", "model.beta2" },
-        { "model.eps", "model.eps" },
-    };
-    size_t used = strlen(text);
-    const char *before = used > 0 ? ", " : "", *dot = strrchr(field, '.');
-    for (size_t i = 0; i < sizeof RENAMED / sizeof RENAMED[0]; i++) {
-        if (strcmp(field, RENAMED[i].field) == 0) {
-            snprintf(text + used, bytes - used, "%s%s", before, RENAMED[i].option);
-            return;
-        }
-    }
-    snprintf(text + used, bytes - used, "%soptions.%s", before, dot != NULL ? dot + 1 : field);
-}
-
-/* Appends "OPTION (it was A, now B)", with as many digits as tell A from B. */
-static void list_value(const json_t *was, const json_t *now, const char *name, char *text,
-                       size_t bytes)
-{
-    char *old = NULL, *new = NULL;
-    list_option(name, text, bytes);
-    size_t used = strlen(text);
-    /* A number that stands for a file's content says nothing to a person. */
-    if (strcmp(name, "deal_hash") == 0 || strcmp(name, "from_hash") == 0) {
-        snprintf(text + used, bytes - used, " (its content was another)");
-        return;
-    }
-    for (int digits = REAL_DIGITS_SHOWN; digits <= REAL_DIGITS_MAX; digits++) {
-        free(old);
-        free(new);
-        old = show_value(was, digits);
-        new = show_value(now, digits);
-        if (old == NULL || new == NULL || strcmp(old, new) != 0)
-            break;
-    }
-    snprintf(text + used, bytes - used, " (it was %.60s, now %.60s)", old != NULL ? old : "?",
-             new != NULL ? new : "?");
-    free(old);
-    free(new);
-}
-
-/* All that two objects have differently, in the order of what is now; what only was comes last. */
-static void list_differences(const json_t *was, const json_t *now, const char *within, char *text,
-                             size_t bytes)
-{
-    const json_t *const objects[] = { now, was };
-    const char *key;
-    json_t *value;
-    for (int pass = 0; pass < 2; pass++) {
-        json_object_foreach((json_t *)(uintptr_t)objects[pass], key, value)
-        {
-            char name[128];
-            const json_t *before = json_object_get(was, key), *after = json_object_get(now, key);
-            if ((pass == 1 && after != NULL) || json_equal(before, after))
-                continue;
-            snprintf(name, sizeof name, "%s%s%s", within, within[0] != '\0' ? "." : "", key);
-            if (json_is_object(before) && json_is_object(after))
-                list_differences(before, after, name, text, bytes);
-            else
-                list_value(before, after, name, text, bytes);
-        }
-    }
-}
-
-static void take_layers(struct run_config *config, const struct run_config *of)
-{
-    if (config->choose_kind)
-        config->model.kind = of->model.kind;
-    if (config->choose_layers) {
-        config->model.layers = of->model.layers;
-        memcpy(config->fanout, of->fanout, sizeof config->fanout);
-    }
-}
-
-static void take_norm(struct run_config *config, const struct run_config *of)
-{
-    if (config->choose_norm) {
-        config->model.norm = of->model.norm;
-        config->model.residual = of->model.residual;
-    }
-}
-
-void run_config_take_shape(struct run_config *config, const struct run_config *of)
-{
-    take_layers(config, of);
-    take_norm(config, of);
-    if (config->choose_hidden)
-        config->model.hidden = of->model.hidden;
-}
-
-/* Hidden layers of other shapes than the tried deep one are the usual ones unless they are named: a
- * run that was begun with others is another run. */
-static void adopt_shape(struct run_config *config, const struct run_config *begun, bool lent)
-{
-    if (lent) {
-        run_config_take_shape(config, begun);
-        return;
-    }
-    take_layers(config, begun);
-    if (!begun->tried.any || begun->tried.chosen != RUN_SHAPE_DEEP)
-        return;
-    take_norm(config, begun);
-    if (config->choose_hidden)
-        config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
-}
-
-void run_config_take_logarithms(struct run_config *config, const struct run_config *of)
-{
-    config->model.logarithms = config->model.standardise && of->model.logarithms;
-    config->choose_logarithms = false;
-}
-
-void run_config_adopt(struct run_config *config, const struct run_config *begun, bool lent)
-{
-    if (config->choose_epochs)
-        config->model.epochs = begun->model.epochs;
-    if (config->choose_patience)
-        config->patience = begun->patience;
-    if (config->choose_evaluate_every)
-        config->evaluate_every = begun->evaluate_every;
-    if (config->choose_input_dropout)
-        config->model.input_dropout = begun->model.input_dropout;
-    if (config->choose_l2)
-        config->model.l2 = begun->model.l2;
-    if (config->choose_normalise)
-        config->model.normalise = begun->model.normalise;
-    if (config->choose_standardise)
-        config->model.standardise = begun->model.standardise;
-    run_config_take_logarithms(config, begun);
-    adopt_shape(config, begun, lent);
-    config->tried = begun->tried;
-    config->choose_epochs = false;
-}
-
-/* The rates of a cosine depend on the number of epochs, all other steps do not. */
-static bool may_grow(const json_t *run)
-{
-    const char *schedule = json_string_value(
-        json_object_get(json_object_get(run, "model"), "schedule"));
-    return schedule != NULL && strcmp(schedule, model_schedule_name(MODEL_COSINE)) != 0;
-}
-
-void run_config_forget_length(json_t *run)
-{
-    if (may_grow(run))
-        (void)json_object_del(json_object_get(run, "model"), "epochs");
-    (void)json_object_del(run, "patience");
-}
-
-/* The value of an object gets what it is now, where that is larger; 0 is the largest patience. */
-static bool grow_value(json_t *was, const json_t *now, const char *name, bool zero_is_most)
-{
-    const json_t *before = json_object_get(was, name);
-    json_t *after = json_object_get(now, name);
-    if (!json_is_integer(before) || !json_is_integer(after) || json_equal(before, after))
-        return false;
-    json_int_t old = json_integer_value(before), new = json_integer_value(after);
-    bool larger = zero_is_most ? old != 0 && (new == 0 || new > old) : new > old;
-    return larger && json_object_set(was, name, after) == 0;
-}
-
-static bool grow_run(json_t *root, const json_t *now)
-{
-    json_t *was = json_object_get(root, "run");
-    const json_t *is = json_object_get(now, "run");
-    bool longer = may_grow(is) && grow_value(json_object_get(was, "model"),
-                                             json_object_get(is, "model"), "epochs", false);
-    return grow_value(was, is, "patience", true) || longer;
-}
-
-int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
-                       bool *grew, struct error *error)
-{
-    static const char *const decisive[] = { "trainers", "deal_hash", "from_hash", "run" };
-    json_t *root;
-    *kernels = NULL;
-    *grew = false;
-    if (now == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory to compare the options with it", path);
-    int rv = read_root(files, path, &root, error);
+    *config = (struct run_config){ 0 };
+    struct json_field document = { .value = (json_t *)(uintptr_t)root }, run;
+    snprintf(document.path, sizeof document.path, "%s", path);
+    int rv = json_get(&document, "run", JSON_OBJECT, &run, NULL) == 0
+                 ? read_run(path, &run, config, error)
+                 : error_set(error, TR_EFORMAT, "%s: 'run' is missing: not a run's config.json",
+                             path);
+    run_tried_read(root, &config->tried);
+    run_open_read(root, &config->open, &config->open_known);
     if (rv != 0)
-        return rv;
-    bool same = true;
-    char differ[DIFFERENCES_BYTES] = "";
-    /* The fields that grew come first: they are made equal, so that the comparison below passes
-     * them. */
-    *grew = grow_run(root, now);
-    for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
-        const json_t *before = json_object_get(root, decisive[i]);
-        const json_t *after = json_object_get(now, decisive[i]);
-        if ((before == NULL && after == NULL) || json_equal(before, after))
-            continue;
-        same = false; /* whatever the list has room for */
-        if (json_is_object(before) && json_is_object(after))
-            list_differences(before, after, "", differ, sizeof differ);
-        else
-            list_value(before, after, decisive[i], differ, sizeof differ);
-    }
-    if (!same)
-        rv = error_set(
-            error, TR_EMISMATCH,
-            "%s: the run was begun with other options: %s; go on with those, or in another "
-            "folder",
-            path, differ);
-    const char *text = json_string_value(json_object_get(root, "kernels"));
-    if (rv == 0 && text == NULL)
-        rv = error_set(error, TR_EFORMAT, "%s: 'kernels' is missing: not a run's config.json",
-                       path);
-    if (rv == 0 && (*kernels = strdup(text)) == NULL)
-        rv = error_set(error, TR_ENOMEM, "%s: no memory", path);
-    json_decref(root);
+        run_config_fini(config);
     return rv;
 }
 
@@ -616,18 +401,11 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
 {
     *config = (struct run_config){ 0 };
     json_t *root;
-    int rv = read_root(files, path, &root, error);
+    int rv = run_config_read_root(files, path, &root, error);
     if (rv != 0)
         return rv;
-    struct json_field document = { .value = root }, run;
-    snprintf(document.path, sizeof document.path, "%s", path);
-    rv = json_get(&document, "run", JSON_OBJECT, &run, NULL) == 0
-             ? read_run(path, &run, config, error)
-             : error_set(error, TR_EFORMAT, "%s: 'run' is missing: not a run's config.json", path);
-    run_tried_read(root, &config->tried);
+    rv = run_config_parse(path, root, config, error);
     json_decref(root);
-    if (rv != 0)
-        run_config_fini(config);
     return rv;
 }
 
@@ -643,8 +421,11 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
         (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
         (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
         around->messages, "codec", around->codec, "run", run_config_to_json(config));
-    if (object != NULL && config->tried.any &&
-        json_object_set_new(object, "tried", run_tried_to_json(&config->tried)) != 0) {
+    if (object != NULL &&
+        ((config->open_known &&
+          json_object_set_new(object, RUN_OPEN_KEY, run_open_to_json(config->open)) != 0) ||
+         (config->tried.any &&
+          json_object_set_new(object, "tried", run_tried_to_json(&config->tried)) != 0))) {
         json_decref(object);
         return NULL;
     }

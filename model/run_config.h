@@ -19,6 +19,7 @@
 #include <troupe/loader.h>
 
 #include "model/model_config.h"
+#include "model/run_open.h"
 #include "model/run_tried.h"
 #include "runtime/base/files.h"
 
@@ -59,6 +60,10 @@ struct run_config {
     /* Where columns are standardised, whoever chose that. */
     bool choose_logarithms;
     struct run_tried tried; /* how the shape was chosen */
+    /* Options that were left open when the run was begun (run_open.h), where that is known: older
+     * folders do not say it. */
+    uint32_t open;
+    bool open_known;
 };
 
 /* Duplicates the six names, of which the last three may be NULL; TR_ENOMEM. */
@@ -92,26 +97,14 @@ json_t *run_config_describe(const struct run_config *config, const struct run_su
 /* Reads RUNDIR/config.json; TR_EFORMAT names the file and the field. */
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error);
+/* The two steps of that: the document, for json_decref(), and what it says of a run. */
+int run_config_read_root(struct files *files, const char *path, json_t **root, struct error *error);
+int run_config_parse(const char *path, const json_t *root, struct run_config *config,
+                     struct error *error);
 
-/* Takes what nobody named of the model's kind, of its layers and what they draw, and of what hidden
- * ones add and how they are normalised. */
-void run_config_take_shape(struct run_config *config, const struct run_config *of);
-
-/* Takes whether logarithms of columns are taken, behind whether they are standardised. */
-void run_config_take_logarithms(struct run_config *config, const struct run_config *of);
-
-/* Takes what nobody named from the configuration of a run that is gone on with. lent: it began with
- * another run's weights, and so has its shape. */
-void run_config_adopt(struct run_config *config, const struct run_config *begun, bool lent);
-
-/* Whether RUNDIR/config.json is of a run that computes the same as `now`, which is what would be
- * written there, as far as that run went: TR_EMISMATCH names what differs. *kernels: the record of
- * them, for free(). *grew: more epochs or a longer patience. */
-int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
-                       bool *grew, struct error *error);
-
-/* Leaves out what a run may still change while it goes on: equal for runs of which one goes on from
- * the other's checkpoints. */
-void run_config_forget_length(json_t *run);
+/* Nothing of the model's shape is named: trials may choose it. */
+bool run_config_leaves_shape(const struct run_config *config);
+/* The metric where none is named, by the loss and the number of classes. */
+enum model_metric run_config_usual_metric(const struct model_config *model);
 
 #endif

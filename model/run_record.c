@@ -97,8 +97,25 @@ static char *real_text(double value)
     return strdup(text);
 }
 
+/* "epochs,patience". */
+static char *words_text(const json_t *list)
+{
+    char *text = strdup("");
+    for (size_t i = 0; i < json_array_size(list) && text != NULL; i++) {
+        char *longer = NULL;
+        if (asprintf(&longer, "%s%s%s", text, i == 0 ? "" : ",",
+                     json_string_value(json_array_get(list, i))) < 0)
+            longer = NULL;
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static char *list_text(const json_t *list)
 {
+    if (json_is_string(json_array_get(list, 0)))
+        return words_text(list);
     char *text = json_dumps(list, JSON_COMPACT | JSON_ENCODE_ANY);
     if (text == NULL || text[0] != '[')
         return text;
@@ -195,6 +212,8 @@ static int read_config(struct run_record *run, struct tr_error *error)
         rv = tr_error_set(error, TR_ENOMEM, "%s: no memory", path);
     else
         rv = take_options(run, path, root, error);
+    if (rv == 0)
+        run->config = json_incref(root);
 out:
     json_decref(root);
     free(text);
@@ -350,6 +369,7 @@ void run_record_close(struct run_record *run)
         free(run->options[i].name);
         free(run->options[i].value);
     }
+    json_decref(run->config);
     free(run->epochs);
     free(run->version);
     free(run->graph);

@@ -13,6 +13,7 @@
 #ifndef MODEL_RUN_RECORD_H
 #define MODEL_RUN_RECORD_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ struct run_epoch {
 struct run_record {
     char *path;
     char *version, *graph, *kernels; /* "": not said */
+    json_t *config;                  /* the whole document, which nobody changes */
     size_t num_options;
     struct run_option options[RUN_OPTIONS_MAX];
     size_t num_epochs, room;

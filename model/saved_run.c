@@ -5,7 +5,10 @@
 #include <troupe/run.h>
 
 #include "api/sized.h"
+#include "model/run_options.h"
 #include "model/run_record.h"
+#include "model/run_same.h"
+#include "runtime/base/files.h"
 
 struct tr_run {
     struct run_record record;
@@ -104,4 +107,21 @@ int tr_run_get_test(const struct tr_run *run, struct tr_scores *test, struct tr_
     if (!run->record.tested)
         return tr_error_set(error, TR_EEND, "%s: it was not tested", run->record.path);
     return sized_write(test, &run->record.test, sizeof run->record.test, "tr_scores", error);
+}
+
+int tr_run_compare(const struct tr_run *run, const struct tr_train_options *options, bool *longer,
+                   struct tr_error *error)
+{
+    struct tr_train_options read = run_options_defaults();
+    struct error why = { 0 };
+    *longer = false;
+    int rv = sized_read(&read, sizeof read, options, "tr_train_options", error);
+    if (rv != 0)
+        return rv;
+    char *path = files_join(run->record.path, "config.json");
+    if (path == NULL)
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory", run->record.path);
+    rv = run_compare_options(path, run->record.config, &read, longer, &why);
+    free(path);
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why.text);
 }

@@ -10,6 +10,8 @@
 #include <troupe/process.h>
 
 #include "api/sized.h"
+#include "model/run_compare.h"
+#include "model/run_options.h"
 #include "model/run_survey.h"
 #include "model/training.h"
 #include "runtime/base/deadline.h"
@@ -255,12 +257,7 @@ static void adopt_beginning(struct training *t)
     struct run_config from = { 0 };
     char *path = files_join(t->options.from, "config.json");
     if (path != NULL && run_config_read(files_posix, path, &from, NULL) == 0) {
-        if (t->config.choose_standardise)
-            t->config.model.standardise = from.model.standardise;
-        run_config_take_logarithms(&t->config, &from);
-        run_config_take_shape(&t->config, &from);
-        t->config.choose_standardise = t->config.choose_layers = false;
-        t->config.choose_kind = t->config.choose_norm = t->config.choose_hidden = false;
+        run_config_begin_from(&t->config, &from);
         run_config_fini(&from);
     }
     free(path);
@@ -405,7 +402,7 @@ static void train_task_destroy(void *arg)
 int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
                    struct tr_error *error)
 {
-    struct tr_train_options read = training_defaults();
+    struct tr_train_options read = run_options_defaults();
     struct tr_task_work work = TR_TASK_WORK_INIT;
     *out = NULL;
     int rv = sized_read(&read, sizeof read, options, "tr_train_options", error);

@@ -99,7 +99,6 @@ static inline bool training_leaves(const struct training *t)
 uint64_t training_now_ns(void *arg);
 
 /* training_options.c: takes copies. */
-struct tr_train_options training_defaults(void);
 int training_read_options(struct training *t, const struct tr_train_options *options,
                           struct tr_error *error);
 void training_free_options(struct training *t);

@@ -9,6 +9,7 @@
 
 #include "runtime/base/json_text.h"
 
+#include "model/run_compare.h"
 #include "model/training.h"
 
 #define PATH_BYTES 4096

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and checks what a program asks of a training. */
+/* Reads and checks what a program asks of a training, beside what decides its result (run_options.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,209 +7,15 @@
 
 #include "api/sized.h"
 #include "model/public_scores.h"
+#include "model/run_options.h"
 #include "model/training.h"
-
-/* Layers that nobody named, where the graph chooses no others. */
-#define LAYERS_UNSAID 2u
 
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
-struct tr_train_options training_defaults(void)
-{
-    const struct model_config model = model_config_default();
-    return (struct tr_train_options){
-        .size = sizeof(struct tr_train_options),
-        .num_layers = TR_TRAIN_COUNT_CHOSEN,
-        .fanout = { 10, 25 },
-        .hidden = TR_TRAIN_COUNT_CHOSEN,
-        .batch_size = 1024,
-        .epochs = TR_TRAIN_EPOCHS_CHOSEN,
-        .lr = model.lr,
-        .optimiser = "adam",
-        .dropout = model.dropout,
-        .input_dropout = TR_TRAIN_REAL_CHOSEN,
-        .l2 = TR_TRAIN_REAL_CHOSEN,
-        .patience = TR_TRAIN_COUNT_CHOSEN,
-        .schedule = "constant",
-        .step_epochs = 30,
-        .step_gamma = 0.1f,
-        .loss = "softmax",
-        .evaluation = "exact",
-        .evaluate_every = TR_TRAIN_COUNT_CHOSEN,
-        .features = "feat",
-        .labels = "label",
-        .train_mask = "train_mask",
-        .step_limit_ns = TR_TRAIN_LIMIT_UNSAID,
-        .disk_wait_ns = TR_TRAIN_LIMIT_UNSAID,
-    };
-}
-
 void tr_train_options_init_sized(struct tr_train_options *options, size_t size)
 {
-    const struct tr_train_options defaults = training_defaults();
+    const struct tr_train_options defaults = run_options_defaults();
     public_options_init(options, size, &defaults, sizeof defaults);
-}
-
-/* *value: the number behind a name. */
-static int training_options_parse(const char *option, const char *name,
-                                  int (*number_of)(const char *name), int *value,
-                                  struct tr_error *error)
-{
-    *value = name == NULL ? -1 : number_of(name);
-    return *value >= 0 ? 0
-                       : tr_error_set(error, TR_EINVAL, "tr_train_options: %s '%s' is not known",
-                                      option, name == NULL ? "" : name);
-}
-
-static int find_name(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-static int parse_evaluation(const char *name)
-{
-    static const char *const names[] = { "exact", "sampled", "none", NULL };
-    return find_name(names, name);
-}
-
-/* As options have them; config.json has "step". In the order of the enum. */
-static int parse_schedule(const char *name)
-{
-    static const char *const names[] = { "constant", "steps", "cosine", NULL };
-    return find_name(names, name);
-}
-
-static int read_names(struct run_config *config, const struct tr_train_options *from,
-                      struct tr_error *error)
-{
-    int kind, norm, loss, metric, optimiser, schedule, evaluation;
-    config->choose_kind = from->model == NULL;
-    int rv = training_options_parse("model", from->model == NULL ? "sage" : from->model,
-                                    model_kind_parse, &kind, error);
-    config->choose_norm = from->norm == NULL && !from->residual;
-    if (rv == 0)
-        rv = training_options_parse("norm", from->norm == NULL ? "none" : from->norm,
-                                    model_norm_parse, &norm, error);
-    if (rv == 0)
-        rv = training_options_parse("loss", from->loss, model_loss_parse, &loss, error);
-    config->choose_metric = from->metric == NULL;
-    if (rv == 0)
-        rv = training_options_parse("metric", from->metric == NULL ? "accuracy" : from->metric,
-                                    model_metric_parse, &metric, error);
-    if (rv == 0)
-        rv = training_options_parse("optimiser", from->optimiser, model_optimiser_parse, &optimiser,
-                                    error);
-    if (rv == 0)
-        rv = training_options_parse("schedule", from->schedule, parse_schedule, &schedule, error);
-    if (rv == 0)
-        rv = training_options_parse("evaluation", from->evaluation, parse_evaluation, &evaluation,
-                                    error);
-    if (rv != 0)
-        return rv;
-    config->model.kind = (enum model_kind)kind;
-    config->model.norm = (enum model_norm)norm;
-    config->model.loss = (enum model_loss)loss;
-    config->model.metric = (enum model_metric)metric;
-    config->model.optimiser = (enum model_optimiser)optimiser;
-    config->model.schedule = (enum model_schedule)schedule;
-    config->evaluation = (enum run_evaluation)evaluation;
-    return 0;
-}
-
-/* What `layers` layers draw where that was not said: the usual ones of two are the last of them, and
- * each before draws fewer, since its nodes are more. */
-static void choose_fanouts(int32_t *fanout, uint32_t layers, const int32_t usual[LAYERS_UNSAID])
-{
-    static const int32_t BEFORE[] = { 2, 3,
-                                      5 }; /* those before the fifth layer from the end draw 2 */
-    const uint32_t known = sizeof BEFORE / sizeof *BEFORE;
-    for (uint32_t i = 0; i < layers; i++) {
-        const uint32_t behind = layers - 1 - i; /* layers behind it */
-        fanout[i] = behind < LAYERS_UNSAID           ? usual[LAYERS_UNSAID - 1 - behind]
-                    : behind < LAYERS_UNSAID + known ? BEFORE[known - 1 - (behind - LAYERS_UNSAID)]
-                                                     : BEFORE[0];
-    }
-}
-
-/* Layers are chosen where neither their number nor what they draw was named. */
-static int read_layers(struct run_config *config, const struct tr_train_options *from,
-                       struct tr_error *error)
-{
-    const struct tr_train_options defaults = training_defaults();
-    bool named = from->num_layers != TR_TRAIN_COUNT_CHOSEN;
-    uint32_t layers = named ? from->num_layers : LAYERS_UNSAID;
-    if (layers == 0 || layers > TR_LAYERS_MAX)
-        return tr_error_set(error, TR_ERANGE, "tr_train_options: num_layers %u is not 1 to %d",
-                            layers, TR_LAYERS_MAX);
-    if (from->residual && layers < MODEL_RESIDUAL_LAYERS)
-        return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: residual changes hidden layers after the first, so "
-                            "it needs num_layers of %u at least",
-                            MODEL_RESIDUAL_LAYERS);
-    config->choose_layers = !named && memcmp(from->fanout, defaults.fanout,
-                                             LAYERS_UNSAID * sizeof *from->fanout) == 0;
-    config->model.layers = layers;
-    /* Beyond the layers they are 0, as the command leaves them. */
-    if (layers > LAYERS_UNSAID && memcmp(from->fanout, defaults.fanout, sizeof from->fanout) == 0)
-        choose_fanouts(config->fanout, layers, defaults.fanout);
-    else
-        memcpy(config->fanout, from->fanout, layers * sizeof *from->fanout);
-    return 0;
-}
-
-static int read_numbers(struct run_config *config, const struct tr_train_options *from,
-                        struct tr_error *error)
-{
-    struct model_config *model = &config->model;
-    if (from->batch_size == 0 || from->hidden == 0 || from->evaluate_every == 0)
-        return tr_error_set(error, TR_ERANGE,
-                            "tr_train_options: hidden, batch_size and evaluate_every are at "
-                            "least 1");
-    if (from->normalise && from->no_normalise)
-        return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: normalise and no_normalise are opposites");
-    if (from->standardise && from->no_standardise)
-        return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: standardise and no_standardise are opposites");
-    model->residual = from->residual;
-    config->choose_hidden = from->hidden == TR_TRAIN_COUNT_CHOSEN;
-    model->hidden = config->choose_hidden ? model_config_default().hidden : from->hidden;
-    model->bases = from->bases;
-    model->heads = from->heads != 0           ? from->heads
-                   : model->kind == MODEL_GAT ? TR_TRAIN_HEADS_OF_GAT
-                                              : 1;
-    model->dropout = from->dropout;
-    config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
-    model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;
-    config->choose_normalise = !from->normalise && !from->no_normalise;
-    model->normalise = from->normalise;
-    config->choose_standardise = !from->standardise && !from->no_standardise;
-    model->standardise = from->standardise;
-    config->choose_logarithms = true;
-    model->seed = from->seed;
-    model->lr = from->lr;
-    config->choose_l2 = from->l2 == TR_TRAIN_REAL_CHOSEN;
-    model->l2 = config->choose_l2 ? 0 : from->l2;
-    model->weight_decay = from->weight_decay;
-    model->momentum = from->momentum;
-    model->warmup_epochs = from->warmup_epochs;
-    model->step_epochs = from->step_epochs;
-    model->step_gamma = from->step_gamma;
-    model->cosine_floor = from->cosine_floor;
-    config->choose_epochs = from->epochs == TR_TRAIN_EPOCHS_CHOSEN;
-    model->epochs = config->choose_epochs ? 0 : from->epochs;
-    config->batch_size = from->batch_size;
-    config->replace = from->with_replacement;
-    config->drop_last = from->drop_last;
-    config->balanced_weights = from->balanced_weights;
-    config->choose_evaluate_every = from->evaluate_every == TR_TRAIN_COUNT_CHOSEN;
-    config->evaluate_every = config->choose_evaluate_every ? 1 : from->evaluate_every;
-    config->choose_patience = from->patience == TR_TRAIN_COUNT_CHOSEN;
-    config->patience = config->choose_patience ? 0 : from->patience;
-    return 0;
 }
 
 static int read_process(struct training *t, const struct tr_train_options *from,
@@ -279,11 +85,8 @@ void training_free_options(struct training *t)
 static int training_options_check(const struct tr_train_options *from, const char *graph,
                                   struct tr_error *error)
 {
-    if (graph == NULL || from->run == NULL || from->features == NULL || from->labels == NULL ||
-        from->train_mask == NULL)
-        return tr_error_set(error, TR_EINVAL,
-                            "tr_train_options: graph, run, features, labels and train_mask are "
-                            "needed");
+    if (graph == NULL || from->run == NULL)
+        return tr_error_set(error, TR_EINVAL, RUN_OPTIONS_NEEDED);
     if (from->resume && from->replace)
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: resume goes on with the run that replace would "
@@ -299,7 +102,6 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
                           struct tr_error *error)
 {
     struct tr_train_options asked = *from;
-    t->config = (struct run_config){ .model = model_config_default() };
     t->layout = (struct run_job_layout){ .trainers = from->trainers != 0 ? from->trainers : 1,
                                          .checkpoint_keep = from->checkpoint_keep,
                                          .servers = from->servers,
@@ -314,11 +116,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
                                          .watched = from->stack_signal,
                                          .verify_files = from->verify_files,
                                          .memory_bytes = from->memory_bytes_max };
-    int rv = read_names(&t->config, from, error);
-    if (rv == 0)
-        rv = read_layers(&t->config, from, error);
-    if (rv == 0)
-        rv = read_numbers(&t->config, from, error);
+    int rv = run_options_read(&t->config, from, error);
     /* The cluster file comes behind the options, whose seed and threads it may replace. */
     if (rv == 0)
         rv = read_process(t, from, error);
@@ -331,10 +129,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
         rv = training_options_check(from, asked.graph, error);
     if (rv != 0)
         return rv;
-    if (copy_texts(&t->options, &asked) != 0 ||
-        run_config_names(&t->config, from->features, from->labels, from->train_mask, from->val_mask,
-                         from->test_mask, from->edge_weight) != 0 ||
-        run_config_name_types(&t->config, from->label_type, from->etype_fanout) != 0)
+    if (copy_texts(&t->options, &asked) != 0)
         return tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     return 0;
 }

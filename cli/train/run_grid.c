@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "cli/lib/option_value.h"
-#include "cli/train/same_options.h"
 
 /* More runs by one command are a mistyped list. */
 #define RUNS_MAX 10000u
+/* Choices of --metric, of which auto takes one. */
+#define METRIC_ACCURACY 1
+#define METRIC_ROC_AUC 3
 
 static int read_range(const char *word, uint64_t *first, uint64_t *last)
 {
@@ -68,10 +70,48 @@ int run_grid_read_seeds(const char *text, uint64_t **seeds, uint32_t *count, str
     return rv;
 }
 
-/* A seed has an option of its own. */
+/* The options with numbers or choices that decide a result; a seed has an option of its own. */
+static const char *const SWEPT[] = {
+    "model",         "hidden",       "norm",         "fanout",    "bases",    "heads",
+    "batch-size",    "epochs",       "lr",           "optimiser", "momentum", "dropout",
+    "input-dropout", "l2",           "weight-decay", "schedule",  "warmup",   "step-epochs",
+    "step-gamma",    "cosine-floor", "patience",     "loss",      "metric",   "eval",
+    "eval-every",    "trainers",
+};
+
+static const struct option_spec *find_option(const char *name)
+{
+    const struct option_spec *spec = train_options;
+    while (spec->name != NULL && strcmp(spec->name, name) != 0)
+        spec++;
+    return spec->name != NULL ? spec : NULL;
+}
+
 static const struct option_spec *find_swept(const char *name)
 {
-    return strcmp(name, "seed") == 0 ? NULL : same_options_find(name);
+    for (size_t i = 0; i < sizeof SWEPT / sizeof *SWEPT; i++)
+        if (strcmp(SWEPT[i], name) == 0)
+            return find_option(name);
+    return NULL;
+}
+
+/* Says what to give in place of an option that is not swept. */
+static int refuse_unswept(const char *name, const char *text, struct tr_error *error)
+{
+    const char *equals = strchr(text, '=');
+    if (strcmp(name, "seed") == 0 || strcmp(name, "seeds") == 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "--sweep %s: seeds have an option of their own; give --seeds %s", text,
+                            equals != NULL && equals[1] != '\0' ? equals + 1 : "0-9");
+    if (strcmp(name, "layers") == 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "--sweep %s: layers differ in what they draw as well; sweep fanout, a "
+                            "number a layer, parted by colons, such as fanout=10:25,5:10:25",
+                            text);
+    return tr_error_set(error, TR_EINVAL,
+                        "--sweep %s: give an option that has numbers or choices, and its "
+                        "values, such as lr=0.01,0.003 or fanout=5:10,10:25",
+                        text);
 }
 
 /* Commas part the values of an axis, so colons stand for those within one: fanout=5:10,10:25. */
@@ -88,19 +128,55 @@ static int grid_set_value(const struct option_spec *spec, struct train_values *v
     return rv;
 }
 
-/* By value: 0.01 and 1e-2 train the same. */
-static bool grid_is_same_value(const struct option_spec *spec, const struct train_values *a,
-                               const struct train_values *b)
+static bool grid_names(const struct run_grid *grid, const char *option)
+{
+    for (uint32_t a = 0; a < grid->num_axes; a++)
+        if (strcmp(grid->axes[a].spec->name, option) == 0)
+            return true;
+    return false;
+}
+
+/* Where epochs are named, nothing is chosen; trials choose where nothing of the shape is named. */
+static bool grid_leaves(const struct run_grid *grid, bool to_trials)
+{
+    const struct train_values *values = grid->values;
+    bool shaped = values->model != 0 || values->layers != 0 || values->fanout.count != 0 ||
+                  values->residual || grid_names(grid, "fanout");
+    return values->epochs == OPTION_NOT_GIVEN && !grid_names(grid, "epochs") &&
+           !(to_trials && shaped);
+}
+
+/* auto is the first choice, and the usual one is the second, which it stands for unless it is left to
+ * the graph. Of the metric, the number of classes says which of two. */
+static bool grid_is_same_choice(const struct run_grid *grid, const struct option_spec *spec, int a,
+                                int b)
+{
+    const int other = a + b;
+    if (a == b)
+        return true;
+    if (strncmp(spec->choices, "auto|", strlen("auto|")) != 0 || (a != 0 && b != 0))
+        return false;
+    if (strcmp(spec->name, "metric") == 0)
+        return other == METRIC_ACCURACY || other == METRIC_ROC_AUC;
+    return other == 1 && !grid_leaves(grid, strcmp(spec->name, "norm") == 0);
+}
+
+/* By what is trained: 0.01 and 1e-2 are the same. */
+static bool grid_is_same_value(const struct run_grid *grid, const struct option_spec *spec,
+                               const struct train_values *a, const struct train_values *b)
 {
     const void *x = (const char *)a + spec->offset, *y = (const char *)b + spec->offset;
     const struct count_list *list = x, *other = y;
     switch (spec->kind) {
     case OPTION_COUNT:
+        if (strcmp(spec->name, "heads") == 0)
+            return (a->heads == 0 ? TR_TRAIN_HEADS_OF_GAT : a->heads) ==
+                   (b->heads == 0 ? TR_TRAIN_HEADS_OF_GAT : b->heads);
         return *(const uint64_t *)x == *(const uint64_t *)y;
     case OPTION_REAL:
         return (float)*(const double *)x == (float)*(const double *)y;
     case OPTION_CHOICE:
-        return *(const int *)x == *(const int *)y;
+        return grid_is_same_choice(grid, spec, *(const int *)x, *(const int *)y);
     case OPTION_COUNTS:
         return list->count == other->count &&
                memcmp(list->values, other->values, list->count * sizeof *list->values) == 0;
@@ -109,22 +185,36 @@ static bool grid_is_same_value(const struct option_spec *spec, const struct trai
     }
 }
 
-/* The same point would be trained twice, and its runs would count twice. */
-static int refuse_same_value(const struct run_grid_axis *axis, const struct train_values *values,
-                             const char *word, const char *text, struct tr_error *error)
+static int refuse_value(const struct run_grid_axis *axis, uint32_t before, uint32_t value,
+                        const char *text, struct tr_error *error)
 {
-    struct train_values before;
-    for (uint32_t i = 0; i < axis->count; i++) {
-        int rv = grid_set_value(axis->spec, &before, axis->values[i], error);
-        if (rv != 0)
-            return rv;
-        if (grid_is_same_value(axis->spec, &before, values))
-            return tr_error_set(error, TR_EINVAL,
-                                "--sweep %s: the value %s is named twice%s%s; name each value once",
-                                text, word, strcmp(word, axis->values[i]) == 0 ? "" : ", also as ",
-                                strcmp(word, axis->values[i]) == 0 ? "" : axis->values[i]);
+    const char *word = axis->values[value], *other = axis->values[before];
+    if (strcmp(axis->spec->name, "metric") == 0 && strcmp(word, other) != 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "--sweep %s: auto is roc-auc for two classes and accuracy for more, so "
+                            "two points may be the same; leave auto out, and name the metrics",
+                            text);
+    return tr_error_set(
+        error, TR_EINVAL, "--sweep %s: the value %s is named twice%s%s; name each value once", text,
+        word, strcmp(word, other) == 0 ? "" : ", also as ", strcmp(word, other) == 0 ? "" : other);
+}
+
+/* The same point would be trained twice, and its runs would count twice. Values are compared when all
+ * axes are known, since one may say what another's auto stands for. */
+static int refuse_same_values(const struct run_grid *grid, const struct run_grid_axis *axis,
+                              const char *text, struct tr_error *error)
+{
+    struct train_values values, before;
+    int rv = 0;
+    for (uint32_t i = 1; i < axis->count && rv == 0; i++) {
+        rv = grid_set_value(axis->spec, &values, axis->values[i], error);
+        for (uint32_t other = 0; other < i && rv == 0; other++) {
+            rv = grid_set_value(axis->spec, &before, axis->values[other], error);
+            if (rv == 0 && grid_is_same_value(grid, axis->spec, &before, &values))
+                rv = refuse_value(axis, other, i, text, error);
+        }
     }
-    return 0;
+    return rv;
 }
 
 static int grid_read_axis(struct run_grid_axis *axis, const char *text, struct tr_error *error)
@@ -137,19 +227,17 @@ static int grid_read_axis(struct run_grid_axis *axis, const char *text, struct t
     if (at != NULL)
         *at++ = '\0';
     axis->spec = at == NULL ? NULL : find_swept(axis->text);
-    /* Texts would point into the copies of their words. */
-    if (axis->spec == NULL || axis->spec->kind == OPTION_TEXT || axis->spec->kind == OPTION_FLAG)
-        return tr_error_set(error, TR_EINVAL,
-                            "--sweep %s: give an option that has numbers or choices, and its "
-                            "values, such as lr=0.01,0.003 or fanout=5:10,10:25",
-                            text);
+    if (axis->spec == NULL)
+        return refuse_unswept(axis->text, text, error);
     while (at != NULL && axis->count < RUN_GRID_VALUES_MAX) {
         char *comma = strchr(at, ',');
         if (comma != NULL)
             *comma++ = '\0';
-        int rv = grid_set_value(axis->spec, &scratch, at, error);
-        if (rv == 0)
-            rv = refuse_same_value(axis, &scratch, at, text, error);
+        int rv = *at == '\0' ? tr_error_set(error, TR_EINVAL,
+                                            "--sweep %s: a value is missing; give values parted by "
+                                            "commas, such as lr=0.01,0.003",
+                                            text)
+                             : grid_set_value(axis->spec, &scratch, at, error);
         if (rv != 0)
             return rv;
         axis->values[axis->count++] = at;
@@ -175,7 +263,7 @@ static int refuse_fixed(const struct run_grid_axis *axis, const bool *given, con
 
 static int refuse_seed(const struct train_values *values, const bool *given, struct tr_error *error)
 {
-    if (values->seeds == NULL || !given[same_options_find("seed") - train_options])
+    if (values->seeds == NULL || !given[find_option("seed") - train_options])
         return 0;
     return tr_error_set(error, TR_EINVAL,
                         "--seeds %s: --seed gives one seed for all runs; leave --seed out, or name "
@@ -205,6 +293,8 @@ static int grid_read_axes(struct run_grid *grid, const bool *given, struct tr_er
             rv = tr_error_set(error, TR_EINVAL, "--sweep and --seeds: more than %u runs", RUNS_MAX);
         grid->num_points *= axis->count;
     }
+    for (uint32_t i = 0; i < sweep->count && rv == 0; i++)
+        rv = refuse_same_values(grid, &grid->axes[i], sweep->values[i], error);
     return rv;
 }
 

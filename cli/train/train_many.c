@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <troupe/model.h>
 #include <troupe/run.h>
@@ -21,7 +22,6 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
 #include "cli/train/run_grid.h"
-#include "cli/train/same_options.h"
 
 /* Shapes of a model that trials choose from, by their names in config.json. */
 static const char *const SHAPES[] = { "sage", "gcn", "deep" };
@@ -66,6 +66,37 @@ static size_t shape_of(const struct tr_run *run)
     return shape;
 }
 
+/* The same file: a path may be spelled in several ways, and seen from another folder. */
+static bool is_same_graph(const char *was, const char *now)
+{
+    struct stat before, after;
+    return strcmp(was, now) == 0 ||
+           (stat(was, &before) == 0 && stat(now, &after) == 0 && before.st_dev == after.st_dev &&
+            before.st_ino == after.st_ino);
+}
+
+/* Refuses a run of other options, and one of another graph that is complete: neither goes on, and
+ * none is replaced by itself. *complete: there is nothing left to train. */
+static int judge_run(const struct many *many, const struct train_values *values,
+                     const struct tr_run *run, const struct tr_run_info *info, bool *complete,
+                     struct tr_error *error)
+{
+    struct tr_train_options options;
+    bool longer;
+    int rv = train_configure(values, &options, error);
+    if (rv == 0)
+        rv = tr_run_compare(run, &options, &longer, error);
+    if (rv != 0)
+        return rv;
+    *complete = info->complete && !longer;
+    if (*complete && !is_same_graph(info->graph, many->graph))
+        return tr_error_set(error, TR_EMISMATCH,
+                            "%s: the run was trained on %s, and the command names %s; give "
+                            "--replace, or another folder as --run",
+                            info->path, info->graph, many->graph);
+    return 0;
+}
+
 /* *complete: the run is there, with what came of it. */
 static int read_run(struct many *many, const struct train_values *values, bool *complete,
                     struct many_scores *scores, struct tr_error *error)
@@ -82,8 +113,8 @@ static int read_run(struct many *many, const struct train_values *values, bool *
     if (rv != 0)
         return rv;
     rv = tr_run_info(run, &info, error);
-    *complete = rv == 0 && info.complete && strcmp(info.graph, many->graph) == 0 &&
-                same_options(run, values);
+    if (rv == 0)
+        rv = judge_run(many, values, run, &info, complete, error);
     if (*complete) {
         scores->validation = validation_of(many, run, &info);
         scores->shape = shape_of(run);
@@ -117,6 +148,7 @@ static int train_one(struct many *many, struct train_values *values, struct many
                      struct tr_error *error)
 {
     bool complete = false;
+    const bool resume = values->resume; /* of the command: what is left open is then the run's */
     int rv = values->replace ? 0 : read_run(many, values, &complete, scores, error);
     bool before = complete;
     if (rv != 0)
@@ -124,6 +156,7 @@ static int train_one(struct many *many, struct train_values *values, struct many
     if (!complete) {
         values->resume = !values->replace;
         rv = train_run_alone(values, many->graph, error);
+        values->resume = resume;
         if (rv == 0)
             rv = read_run(many, values, &complete, scores, error);
     }

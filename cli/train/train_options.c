@@ -113,7 +113,8 @@ const struct option_spec train_options[] = {
       .kind = OPTION_TEXTS,
       .offset = AT(sweep),
       .metavar = "OPTION=X,Y,...",
-      .help = "train once for each value, in RUNDIR/OPTION=X, and print a table" },
+      .help = "train once for each value, in RUNDIR/OPTION=X, and print a table; within a value "
+              "colons stand for commas: fanout=5:5,10:25" },
     { .name = "lr",
       .kind = OPTION_REAL,
       .offset = AT(lr),

@@ -67,6 +67,20 @@ TR_API int tr_run_option(const struct tr_run *run, uint64_t index, const char **
 /* The value of the option of that name, or NULL. */
 TR_API const char *tr_run_value(const struct tr_run *run, const char *name);
 
+/* Whether the run is the one that a training with these options would begin, and, what the options
+ * leave to be chosen, would choose as it did; with options.resume, one that it would go on with, and
+ * take what they leave open from. TR_EMISMATCH names the options that differ, as "options.lr (it was
+ * 0.01, now 0.1)". *longer: the run is the same as far as it went, and more epochs or a longer patience
+ * are asked for. TR_EINVAL and TR_ERANGE name an option as tr_train_start() does, TR_EFORMAT a field of
+ * config.json.
+ *
+ * Nothing is read but what the run was opened with: graph, run and what only says how to compute are
+ * not compared (tr_run_info() has the graph), deal and from by their names, not by what their files
+ * hold now; options.process is not looked at. A folder of a version that did not record what was left
+ * open is taken to have left it so. */
+TR_API int tr_run_compare(const struct tr_run *run, const struct tr_train_options *options,
+                          bool *longer, struct tr_error *error);
+
 struct tr_run_epoch {
     size_t size;
     uint64_t epoch; /* from 1 */

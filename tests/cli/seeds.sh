@@ -64,6 +64,17 @@ differs --from "$work/alone-4"
 differs --normalise
 many --seeds 4,5,7 --no-normalise
 expect "but not one whose features were left as they are" complains 'seed-4: .*(it was complete)'
+many --seeds 8 --l2 0.25 --quiet
+many --seeds 8
+expect "what was given once and is left out then is another option" \
+    fails_with 'other options: --l2 (it was 0.25, now 0.0)'
+troupe train "$graph" --run "$work/many" --hidden 8 --batch-size 64 --epochs 4 --threads 1 --loops 1 --seeds 4 --quiet
+expect "more epochs go on with a complete run" [ "$code/$(wc -l <"$work/many/seed-4/metrics.jsonl")" = 0/5 ]
+mkdir "$work/moved" && cp -r "$work/parts/." "$work/moved" && cp -r "$work/many" "$work/elsewhere"
+troupe train "$work/moved" --run "$work/elsewhere" --hidden 8 --batch-size 64 --epochs 3 --seeds 5
+expect "a complete run of another graph is refused" fails_with "seed-5: the run was trained on $work/parts/toy.json, and"
+(cd "$work" && "$TROUPE" train parts --run many --hidden 8 --batch-size 64 --epochs 3 --seeds 5 >"$work/out" 2>"$work/err")
+expect "but not one whose path is spelled otherwise" grep -q 'it was complete' "$work/err"
 many --seeds 4,7 --replace --dropout 0.1 --quiet
 expect "unless it is replaced" sh -c "! cmp -s '$work/alone-4/model.safetensors' '$work/many/seed-4/model.safetensors'"
 
@@ -107,6 +118,20 @@ sweep --sweep lr=fast
 expect "a value that is none is refused" refuses_with "--lr fast: not a number"
 sweep --sweep run=a,b
 expect "so is an option that is no number or choice" refuses_with "--sweep run=a,b: give an option"
+sweep --sweep seed=1,2
+expect "seeds are swept by their own option" refuses_with '--sweep seed=1,2: seeds have an option of their own; give --seeds 1,2'
+sweep --sweep layers=2,3
+expect "layers by what they draw" refuses_with '--sweep layers=2,3: .* sweep fanout, .* such as fanout=10:25,5:10:25'
+sweep --sweep lr=
+expect "a value that is missing is said" refuses_with '--sweep lr=: a value is missing; give values parted by commas'
+sweep --sweep lr=0.1,,0.2
+expect "also between others" refuses_with '--sweep lr=0.1,,0.2: a value is missing'
+sweep --model gat --sweep heads=0,8
+expect "heads that nobody names are eight" refuses_with '--sweep heads=0,8: the value 8 is named twice, also as 0'
+sweep --sweep metric=auto,accuracy
+expect "a metric that is left open may be the other" refuses_with '--sweep metric=auto,accuracy: auto is roc-auc for two classes'
+sweep --sweep norm=none,auto
+expect "what nothing is chosen for is the usual" refuses_with '--sweep norm=none,auto: the value auto is named twice, also as none'
 sweep --sweep lr=0.1,0.03 --lr 3
 expect "an option that is swept and given too is refused" \
     refuses_with '--sweep lr=0.1,0.03: --lr gives this option one value for all runs; leave --lr out'

@@ -58,6 +58,11 @@ train g many --seeds 0-1
 train g many --seeds 0-1
 expect "several seeds are not trained again" [ "$code/$(grep -c 'it was complete' "$work/err")" = 0/2 ]
 expect "and the shapes that they chose are said" says '^tried and chosen  deep$'
+for shape in '--norm layer' '--model sage'; do
+    # shellcheck disable=SC2086 # an option and its value
+    train g many --seeds 0-1 $shape
+    expect "$shape alone tries nothing, so the runs are others" fails_with 'was begun with other options: --'
+done
 train g many --seeds 0-1 --hidden 32
 expect "those of another width are others" fails_with 'options: --hidden (it was 64, now 32)'
 train g wide --seeds 1 --hidden 32 --quiet
@@ -67,6 +72,9 @@ train g named --epochs 3
 expect "with a number of epochs nothing is tried" [ "$code/$(grep -c tried "$work/err")" = 0/0 ]
 train g shape --norm none
 expect "nor where a part of the shape is named" [ "$code/$(grep -c tried "$work/err")" = 0/0 ]
+train g shape --seeds 1 --l2 0.25 --quiet
+train g shape --seeds 1
+expect "nor is a run whose option is left to be chosen now" fails_with 'options: --l2 (it was 0.25, now left open)'
 graph few 60/5/35
 train few run
 expect "nor by a handful of validation nodes" [ "$code/$(grep -c tried "$work/err")" = 0/0 ]

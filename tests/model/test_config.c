@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "graph/batch.h"
+#include "model/run_compare.h"
 #include "model/run_config.h"
 #include "tests/scratch.h"
 

@@ -124,3 +124,8 @@ check_PROGRAMS += tests/model/test_report_task
 TESTS += tests/model/test_report_task
 tests_model_test_report_task_SOURCES = tests/model/test_report_task.c tests/scratch.h
 tests_model_test_report_task_LDADD = $(model_libs) $(test_libs)
+
+check_PROGRAMS += tests/model/test_run_same
+TESTS += tests/model/test_run_same
+tests_model_test_run_same_SOURCES = tests/model/test_run_same.c
+tests_model_test_run_same_LDADD = $(model_libs) $(test_libs)

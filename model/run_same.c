@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/run_same.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/run_compare.h"
+#include "model/run_options.h"
+
+/* Whether a training that leaves the option open has what the begun one chose. Where that one was
+ * given a value, what would be chosen is unknown. */
+static bool is_chosen_alike(bool chosen, enum run_open option, const struct run_config *begun,
+                            uint32_t *unknown)
+{
+    if (!chosen)
+        return false;
+    bool given = begun->open_known && (begun->open & (uint32_t)option) == 0;
+    *unknown |= given ? (uint32_t)option : 0;
+    return !given;
+}
+
+/* What the number of training nodes and their features choose. */
+static void expect_training(struct run_config *config, const struct run_config *begun,
+                            uint32_t *unknown)
+{
+    if (is_chosen_alike(config->choose_epochs, RUN_OPEN_EPOCHS, begun, unknown))
+        config->model.epochs = begun->model.epochs;
+    if (is_chosen_alike(config->choose_patience, RUN_OPEN_PATIENCE, begun, unknown))
+        config->patience = begun->patience;
+    if (is_chosen_alike(config->choose_evaluate_every, RUN_OPEN_EVALUATE_EVERY, begun, unknown))
+        config->evaluate_every = begun->evaluate_every;
+    if (is_chosen_alike(config->choose_normalise, RUN_OPEN_NORMALISE, begun, unknown))
+        config->model.normalise = begun->model.normalise;
+    if (is_chosen_alike(config->choose_standardise, RUN_OPEN_STANDARDISE, begun, unknown))
+        config->model.standardise = begun->model.standardise;
+}
+
+/* What few training nodes or trials choose, which change more than the shape. */
+static void expect_shape(struct run_config *config, const struct run_config *begun,
+                         uint32_t *unknown)
+{
+    if (is_chosen_alike(config->choose_kind, RUN_OPEN_KIND, begun, unknown))
+        config->model.kind = begun->model.kind;
+    if (is_chosen_alike(config->choose_layers, RUN_OPEN_LAYERS, begun, unknown)) {
+        config->model.layers = begun->model.layers;
+        memcpy(config->fanout, begun->fanout, sizeof config->fanout);
+    }
+    if (is_chosen_alike(config->choose_input_dropout, RUN_OPEN_INPUT_DROPOUT, begun, unknown))
+        config->model.input_dropout = begun->model.input_dropout;
+    if (is_chosen_alike(config->choose_l2, RUN_OPEN_L2, begun, unknown))
+        config->model.l2 = begun->model.l2;
+    /* Trials alone choose the rest, and only where nothing of the shape is named. */
+    if (!run_config_leaves_shape(config))
+        return;
+    if (is_chosen_alike(config->choose_norm, RUN_OPEN_NORM, begun, unknown)) {
+        config->model.norm = begun->model.norm;
+        config->model.residual = begun->model.residual;
+    }
+    if (config->choose_hidden && begun->tried.any && begun->tried.chosen == RUN_SHAPE_DEEP)
+        config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
+}
+
+/* What follows from the graph alone: that of the begun run. A mask that nobody named is the usual one
+ * where the graph has it. */
+static int take_facts(struct run_config *config, const struct run_config *begun)
+{
+    const struct {
+        char **mask;
+        const char *usual, *was;
+        enum run_open option;
+    } masks[] = { { &config->val_mask, "val_mask", begun->val_mask, RUN_OPEN_VAL_MASK },
+                  { &config->test_mask, "test_mask", begun->test_mask, RUN_OPEN_TEST_MASK } };
+    config->model.inputs = begun->model.inputs;
+    config->model.classes = begun->model.classes;
+    if (config->choose_metric)
+        config->model.metric = run_config_usual_metric(&config->model);
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        bool lacks = masks[i].was[0] == '\0' &&
+                     (!begun->open_known || (begun->open & (uint32_t)masks[i].option) != 0);
+        if (*masks[i].mask == NULL &&
+            (*masks[i].mask = strdup(lacks ? "" : masks[i].usual)) == NULL)
+            return TR_ENOMEM;
+    }
+    /* Where it is not named there is one type that has labels. */
+    if (config->label_type == NULL && begun->label_type != NULL &&
+        (config->label_type = strdup(begun->label_type)) == NULL)
+        return TR_ENOMEM;
+    return 0;
+}
+
+/* Completes the configuration as a training would that began anew on the same graph. unknown: options
+ * of which nothing says what it would choose. */
+static void expect_anew(struct run_config *config, const struct run_config *begun, bool lent,
+                        uint32_t *unknown)
+{
+    *unknown = 0;
+    if (lent)
+        run_config_begin_from(config, begun);
+    /* Of several types that kind is taken, whether epochs are named or not. */
+    if (model_kind_has_relations(begun->model.kind) &&
+        is_chosen_alike(config->choose_kind, RUN_OPEN_KIND, begun, unknown)) {
+        config->model.kind = begun->model.kind;
+        config->choose_kind = false;
+    }
+    if (config->choose_epochs) {
+        expect_training(config, begun, unknown);
+        /* Where something was tried training nodes are not few, so that without trials the rest is
+         * as usual. */
+        if (!begun->tried.any || run_config_leaves_shape(config))
+            expect_shape(config, begun, unknown);
+    }
+    run_config_take_logarithms(config, begun);
+}
+
+/* An option that is left open has no value to compare: it differs from any. */
+static int mark_unknown(json_t *run, uint32_t unknown)
+{
+    static const struct {
+        enum run_open option;
+        const char *key;
+        bool of_model;
+    } KEYS[] = { { RUN_OPEN_EPOCHS, "epochs", true },
+                 { RUN_OPEN_PATIENCE, "patience", false },
+                 { RUN_OPEN_EVALUATE_EVERY, "evaluate_every", false },
+                 { RUN_OPEN_INPUT_DROPOUT, "input_dropout", true },
+                 { RUN_OPEN_L2, "l2", true },
+                 { RUN_OPEN_NORMALISE, "normalise", true },
+                 { RUN_OPEN_STANDARDISE, "standardise", true },
+                 { RUN_OPEN_KIND, "kind", true },
+                 { RUN_OPEN_LAYERS, "fanout", false },
+                 { RUN_OPEN_NORM, "norm", true } };
+    int rv = 0;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        if ((unknown & (uint32_t)KEYS[i].option) != 0)
+            rv |= json_object_set_new(KEYS[i].of_model ? json_object_get(run, "model") : run,
+                                      KEYS[i].key, json_null());
+    return rv;
+}
+
+/* The deal that is asked for, by its name in config.json: a file is the same by any path. */
+static json_t *name_deal(const struct tr_train_options *options, const json_t *root,
+                         const struct run_config *begun)
+{
+    json_t *was = json_object_get(root, "deal");
+    const char *before = json_string_value(was), *now = options->deal;
+    bool open = !begun->open_known || (begun->open & (uint32_t)RUN_OPEN_DEAL) != 0;
+    if (now == NULL && options->trainers <= 1)
+        now = "shuffle";
+    if (now == NULL)
+        return open || options->resume ? json_incref(was) : json_null();
+    return before != NULL && files_are_same(files_posix, before, now) ? json_incref(was)
+                                                                      : json_string(now);
+}
+
+/* What would be written to config.json, as far as it is compared; NULL when memory is out. */
+static json_t *describe_asked(const struct run_config *config, uint32_t unknown,
+                              const struct tr_train_options *options, const json_t *root,
+                              const struct run_config *begun)
+{
+    json_t *now = json_pack("{s:I, s:o*, s:o}", "trainers",
+                            (json_int_t)(options->trainers != 0 ? options->trainers : 1), "deal",
+                            name_deal(options, root, begun), "run", run_config_to_json(config));
+    json_t *was = json_object_get(root, "from");
+    const char *from = options->from;
+    int rv = now == NULL ? TR_ENOMEM : mark_unknown(json_object_get(now, "run"), unknown);
+    if (rv == 0 && from != NULL) {
+        bool same = json_is_string(was) &&
+                    files_are_same(files_posix, json_string_value(was), from);
+        rv = json_object_set_new(now, "from", same ? json_incref(was) : json_string(from));
+    }
+    if (rv == 0)
+        return now;
+    json_decref(now);
+    return NULL;
+}
+
+int run_compare_options(const char *path, const json_t *root,
+                        const struct tr_train_options *options, bool *longer, struct error *error)
+{
+    static const char *const decisive[] = { "trainers", "deal", "from", "run" };
+    struct run_config config, begun;
+    struct tr_error why = TR_ERROR_INIT;
+    uint32_t unknown = 0;
+    *longer = false;
+    int rv = run_config_parse(path, root, &begun, error);
+    if (rv != 0)
+        return rv;
+    rv = run_options_read(&config, options, &why);
+    if (rv != 0) {
+        error_set(error, rv, "%s", why.message);
+        goto out;
+    }
+    rv = take_facts(&config, &begun);
+    if (rv == 0 && options->resume)
+        run_config_adopt(&config, &begun, options->from != NULL);
+    else if (rv == 0)
+        expect_anew(&config, &begun, options->from != NULL, &unknown);
+    json_t *now = rv == 0 ? describe_asked(&config, unknown, options, root, &begun) : NULL;
+    json_t *was = now != NULL ? json_deep_copy(root) : NULL;
+    rv = was == NULL
+             ? error_set(error, TR_ENOMEM, "%s: no memory to compare the options with it", path)
+             : run_config_compare_fields(path, was, now, decisive,
+                                         sizeof decisive / sizeof *decisive, longer, error);
+    json_decref(was);
+    json_decref(now);
+out:
+    run_config_fini(&config);
+    run_config_fini(&begun);
+    return rv;
+}
