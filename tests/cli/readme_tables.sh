@@ -31,6 +31,11 @@ chmod +x "$work/path/troupe"
 run sh -ec 'cd "$1" && PATH=$1/path:$PATH && . ./commands' sh "$work"
 expect "they run as they stand" exited 0
 expect "a line for each node, and a header" [ "$(wc -l <"$work/predictions.csv")" -eq 401 ]
+sed -n 's/^`\(troupe report [^`]*\)`.*/\1/p' "$readme" >"$work/report"
+expect "a page of the run is told of beside them" [ "$(wc -l <"$work/report")" -eq 1 ]
+run sh -ec 'cd "$1" && PATH=$1/path:$PATH && . ./report' sh "$work"
+expect "whose command runs as it stands" exited 0
+expect "and leaves a page" grep -q '</html>' "$work/report.html"
 cut_ids() { sed 's/,[0-9]*,[A-Z][a-z]*,[a-z]*$//' "$1"; }
 cut_ids "$work/people.csv" | sed 1d >"$work/ids"
 sed -e 1d -e 's/,[a-z]*,[0-9.]*$//' "$work/predictions.csv" >"$work/predicted"
