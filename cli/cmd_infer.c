@@ -97,8 +97,11 @@ static const char *const EXAMPLES[] = {
 #define STOPPED "stopped by a signal; each output is whole or as it was before"
 
 /* Threads that are stuck in the BLAS end with the process alone. */
-static void cmd_infer_show(const struct tr_model_event *event, const struct canceller *canceller)
+static void cmd_infer_show(const struct tr_model_event *event, const struct canceller *canceller,
+                           bool quiet)
 {
+    if (event->kind == TR_MODEL_WARNING && quiet)
+        return;
     /* Relaxed: the flag carries no other data. */
     if (event->kind == TR_MODEL_STUCK &&
         atomic_load_explicit(&canceller->signals.cancelled, memory_order_relaxed)) {
@@ -114,12 +117,12 @@ static void cmd_infer_show(const struct tr_model_event *event, const struct canc
     }
 }
 
-static int wait_for_end(struct tr_task *task, const struct canceller *canceller,
+static int wait_for_end(struct tr_task *task, const struct canceller *canceller, bool quiet,
                         struct tr_error *error)
 {
     struct tr_model_event event = TR_MODEL_EVENT_INIT;
     while (tr_model_next_event(task, TR_WAIT_FOREVER, &event, NULL) == 0)
-        cmd_infer_show(&event, canceller);
+        cmd_infer_show(&event, canceller, quiet);
     return tr_task_wait(task, TR_WAIT_FOREVER, error);
 }
 
@@ -274,7 +277,7 @@ static int cmd_infer_infer(const char *graph, const struct infer_values *values,
     if (rv != 0)
         return rv;
     canceller_watch(canceller, task);
-    rv = wait_for_end(task, canceller, error);
+    rv = wait_for_end(task, canceller, values->quiet, error);
     /* The outputs are written before the report, so that a report says that they are there. */
     if (rv == 0 && values->out != NULL)
         rv = tr_infer_write(task, values->out, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `troupe inspect`: what a raw graph, a partition directory, a training run or a folder of checkpoints
- * holds.
+ * `troupe inspect`: what a raw graph, a partition directory, a training run, a folder of runs
+ * or one of checkpoints holds.
  *
  * Only the heads of files are read, so that a look at a big graph is quick; but for single nodes and
  * edges (inspect_ids.h).
@@ -23,6 +23,7 @@
 #include <troupe/trainer_state.h>
 
 #include "cli/inspect_ids.h"
+#include "cli/inspect_runs.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/graph_path.h"
@@ -649,6 +650,8 @@ static int inspect_path(struct report *report, const char *path, struct tr_error
         return inspect_checkpoints(report, path, error);
     if (tr_run_named(path))
         return inspect_run(report, path, error);
+    if (inspect_runs_found(path))
+        return inspect_runs(report, path, error);
     char *graph;
     int rv = graph_path_try(path, &graph, error);
     if (rv == 0)
@@ -696,6 +699,7 @@ static const char *const EXAMPLES[] = {
     "troupe inspect parts --edges 5",
     "troupe inspect parts --own-ids alice,bob",
     "troupe inspect run",
+    "troupe inspect all",
     "troupe inspect run/checkpoints",
     "troupe inspect run/checkpoints/checkpoint-40",
     NULL,

@@ -27,6 +27,8 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_inspect.c \
     cli/inspect_ids.c \
     cli/inspect_ids.h \
+    cli/inspect_runs.c \
+    cli/inspect_runs.h \
     cli/own_ids.c \
     cli/own_ids.h \
     cli/cmd_launch.c \

@@ -10,6 +10,7 @@
 #include "model/public_scores.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
+#include "model/run_record.h"
 #include "model/task_events.h"
 
 /*
@@ -50,6 +51,24 @@ static void infer_task_stuck(void *arg, const struct error *error)
                     "%s", error->text);
 }
 
+/* A run that goes on, or was stopped, has a model that a later epoch may replace. */
+static void infer_task_warn_incomplete(struct inference *inference)
+{
+    struct run_record record;
+    /* What can't be read here is refused where it is needed. */
+    if (run_record_open(&record, inference->run, NULL) != 0)
+        return;
+    uint64_t done = record.num_epochs > 0 ? record.epochs[record.num_epochs - 1].epoch : 0;
+    uint32_t wanted = inference->config.model.epochs;
+    if (!run_record_is_complete(&record) && done < wanted)
+        task_events_say(
+            &inference->events, TR_MODEL_WARNING, 0,
+            "%s: the run is not complete (%llu of %u epochs), so the best model that it "
+            "has so far is used",
+            inference->run, (unsigned long long)done, wanted);
+    run_record_close(&record);
+}
+
 static int infer_task_compute(struct inference *inference, struct tr_task *task,
                               struct error *error)
 {
@@ -77,6 +96,7 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
                          "%s: its model has one layer, and embeddings are the rows of a hidden "
                          "layer; train with two layers or more",
                          inference->run);
+    infer_task_warn_incomplete(inference);
     inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
     rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,
                       error);

@@ -258,7 +258,7 @@ TR_API int tr_train_get_result(const struct tr_task *task, struct tr_train_resul
 struct tr_infer_options {
     size_t size;
     const char *graph; /* DIR/NAME.json */
-    const char *run;   /* the folder of a finished run */
+    const char *run;   /* the folder of a run that has a model */
     bool sampled;      /* with the run's fanouts, instead of exactly with all neighbours, as
                         * trainings score unless options.evaluation is "sampled" */
     uint32_t epoch;    /* sampled: keys the draws */
@@ -274,7 +274,8 @@ struct tr_infer_options {
 TR_API void tr_infer_options_init_sized(struct tr_infer_options *options, size_t size);
 #define tr_infer_options_init(options) tr_infer_options_init_sized((options), sizeof *(options))
 
-/* Begins to compute the outputs of every node. TR_EINVAL names an option. */
+/* Begins to compute the outputs of every node. TR_EINVAL names an option. Of a run that is not
+ * complete the best model so far is used, and an event (TR_MODEL_WARNING) says so. */
 TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
                           struct tr_error *error);
 

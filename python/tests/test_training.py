@@ -46,6 +46,15 @@ def test_a_model_has_the_bytes_of_the_commands(world: World, tmp_path: Path) -> 
     del predictions
     assert np.array_equal(outputs, expected)
 
+    # As the folder is of a run that was stopped in its second epoch.
+    metrics = tmp_path / "ours" / "metrics.jsonl"
+    metrics.write_text(metrics.read_text().splitlines(keepends=True)[0])
+    with pytest.warns(UserWarning, match="not complete .1 of 3 epochs., so the best model"):
+        assert np.array_equal(training.infer(world.path, run.path).outputs, expected)
+    told: list[training.Event] = []
+    training.infer(world.path, run.path, on_event=told.append)
+    assert "not complete" in next(event.text for event in told if event.kind == "warning")
+
     saved = training.SavedModel(run.path)
     assert saved.info.kind == "sage" and saved.info.layers == 2
     shapes = {name: array.shape for name, array in saved.state_dict().items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -338,7 +339,8 @@ def infer(
 
     Parameters
     ----------
-    graph, run : ``DIR/NAME.json`` and the folder of a finished run.
+    graph, run : ``DIR/NAME.json`` and the folder of a run. One that is not complete has its best
+        model so far, of which a ``UserWarning`` tells, or an `Event` where there is ``on_event``.
     sampled : with the run's fanouts, instead of exactly with all neighbours, as the scores of
         training are (``troupe infer --sampled``): less memory on large graphs, other scores.
     epoch : sampled: keys the draws.
@@ -354,7 +356,17 @@ def infer(
         threads=threads,
     )
     task = start(model.tr_infer_start, options)
-    wait(task, progress, _events(task, on_event))
+    said: list[str] = []
+
+    def take(event: Event) -> None:
+        if event.kind == "warning":
+            said.append(event.text)
+        if on_event is not None:
+            on_event(event)
+
+    wait(task, progress, _events(task, take))
+    for warning in said if on_event is None else ():
+        warnings.warn(warning, stacklevel=2)
     return Predictions(task, check_tensors(tensors), os.fspath(graph), os.fspath(run), sampled)
 
 

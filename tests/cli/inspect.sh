@@ -138,6 +138,29 @@ expect "or has too many values" fails_with "$work/early/config.json: more than "
 troupe inspect "$work/early"
 expect "a raw graph may have a config.json beside it" fails_with metadata.json
 
+for lr in 0.01 0.02; do
+    for seed in 2 10; do
+        mkdir -p "$work/all/lr=$lr/seed-$seed" && cp "$work/run/"*.* "$work/all/lr=$lr/seed-$seed"
+    done
+done
+# As a run is left that was stopped in its first epoch.
+rm "$work/all/lr=0.02/seed-10/model.safetensors"
+: >"$work/all/lr=0.02/seed-10/metrics.jsonl"
+troupe inspect "$work/all"
+expect "a folder of runs is shown" says '^kind  *folder of training runs$'
+expect "with how many there are" says '^runs  *4$'
+expect "and how many are complete" says '^complete  *3$'
+expect "and a line each, in the order of seeds" \
+    [ "$(sed -n 's/^\(lr=[^ ]*\)  *\([yn][^ ]*\)  *\([0-9]*\) .*/\1:\2:\3/p' "$work/out" | tr '\n' ' ')" = \
+    "lr=0.01/seed-2:yes:4 lr=0.01/seed-10:yes:4 lr=0.02/seed-2:yes:4 lr=0.02/seed-10:no:0 " ]
+troupe inspect "$work/all/lr=0.02" --json
+expect "also to scripts" says '^{"kind":"folder of training runs","count":2,"complete":1,"runs":\[{"run":"seed-2","complete":true,"epochs":4,"val":'
+expect "where a score that there is none of is null" \
+    says '{"run":"seed-10","complete":false,"epochs":0,"val":null,"test_accuracy":null,"test_macro_f1":null,"test_roc_auc":null}\]}$'
+printf '{' >"$work/all/lr=0.01/seed-2/config.json"
+troupe inspect "$work/all"
+expect "a run in it that is broken is named" fails_with "lr=0.01/seed-2/config.json: "
+
 kept="$work/run/checkpoints"
 newest=$(ls "$kept" | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1)
 last="$kept/checkpoint-$newest"

@@ -18,6 +18,15 @@ sed -n 's/.*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/out" >"$work/accuracy"
 troupe infer "$graph" --run "$work/run" --json --quiet
 expect "inference reads the run and finds the accuracy that training printed" says "\"split\":\"test\"[^}]*\"accuracy\":$(cat "$work/accuracy"),"
 expect "with all neighbours" says '"inference":"exact"'
+expect "of a complete run there is nothing to warn of" [ ! -s "$work/err" ]
+cp -r "$work/run" "$work/half"
+sed -n 1,7p "$work/run/metrics.jsonl" >"$work/half/metrics.jsonl"
+troupe infer "$graph" --run "$work/half"
+expect "a run that was stopped is inferred, with a warning" \
+    complains "$work/half: the run is not complete (7 of 20 epochs), so the best model that it has so far is used"
+expect "and all the same" says '^test .* 0\.[89]\|^test .* 1 '
+troupe infer "$graph" --run "$work/half" --quiet
+expect "and quietly without" [ "$code/$(cat "$work/err")" = 0/ ]
 troupe infer "$graph" --run "$work/run" --exact --sampled
 expect "all of them and some of them are opposites" refuses_with "--exact and --sampled are opposites"
 troupe infer "$graph" --run "$work/run" --epoch 3
