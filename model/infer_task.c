@@ -58,8 +58,9 @@ static void infer_task_warn_incomplete(struct inference *inference)
     /* What can't be read here is refused where it is needed. */
     if (run_record_open(&record, inference->run, NULL) != 0)
         return;
-    uint64_t done = record.num_epochs > 0 ? record.epochs[record.num_epochs - 1].epoch : 0;
     uint32_t wanted = inference->config.model.epochs;
+    /* A model that a program saved, and did not train here, has no epochs. */
+    uint64_t done = record.num_epochs > 0 ? record.epochs[record.num_epochs - 1].epoch : wanted;
     if (!run_record_is_complete(&record) && done < wanted)
         task_events_say(
             &inference->events, TR_MODEL_WARNING, 0,
