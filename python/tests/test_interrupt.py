@@ -161,6 +161,32 @@ def test_a_program_ends_whose_own_draws_wait(world: World, tmp_path: Path) -> No
     assert ended - struck < 0.2
 
 
+# A daemon that draws while the interpreter ends. What is registered before the package runs after
+# it has closed the session, and waits until the thread has ended, however it does.
+DRAWING_DAEMON = """
+import atexit, sys, threading
+atexit.register(lambda: thread.join())
+import troupe
+
+def draw():
+    while True:
+        for batch in loader:
+            drawn.set()
+
+g = troupe.open(sys.argv[1])
+loader = troupe.DistNodeDataLoader(g, None, troupe.NeighborSampler([2]), batch_size=50)
+drawn, thread = threading.Event(), threading.Thread(target=draw, daemon=True)
+thread.start()
+drawn.wait()
+"""
+
+
+def test_threads_that_draw_at_the_end_of_the_interpreter_leave_no_traceback(world: World) -> None:
+    words = [sys.executable, "-c", DRAWING_DAEMON, str(world.path)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_handler_that_raises_ends_the_wait_with_its_exception(lonely: troupe.DistGraph) -> None:
     def handler(*_: object) -> None:
         raise LookupError("from the handler")

@@ -57,8 +57,24 @@ def failure(code: int, error: Any) -> errors.Error:
     return cls(message, code, name, int(error.system_error), process)
 
 
+# Set once the interpreter ends, which closes the sessions.
+at_exit = threading.Event()
+
+
+def leave_thread() -> None:
+    """Ends a thread whose session the end of the interpreter has closed.
+
+    Only daemons still run then, and none of them did anything wrong: SystemExit is what threading
+    shows no traceback of.
+    """
+    if at_exit.is_set() and not on_main_thread():
+        raise SystemExit
+
+
 def check(code: int, error: Any) -> int:
     """Raises the exception of a result below 0."""
+    if code in (lib.TR_ECLOSED, CANCELED):
+        leave_thread()
     if code < 0:
         raise failure(code, error)
     return code
@@ -129,6 +145,7 @@ def owned(pointer: Any, close: Any) -> Any:
 def opened(pointer: Any | None, what: str) -> Any:
     """The pointer of something that may have been closed; `errors.Closed` where it was."""
     if pointer is None:
+        leave_thread()
         raise errors.Closed(f"the {what} is closed")
     return pointer
 

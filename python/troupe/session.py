@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import errors
-from .binding import Waiter, call, ffi, lib, made, opened, owned
+from .binding import Waiter, at_exit, call, ffi, leave_thread, lib, made, opened, owned
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -112,6 +112,7 @@ class Session:
     def waiter(self) -> Waiter:
         """Runs calls that wait on the session."""
         if self._waiter is None:
+            leave_thread()
             raise errors.Closed("the session is closed: open it again")
         return self._waiter
 
@@ -155,5 +156,6 @@ def _session_of(options: dict[str, Any]) -> Session:
 
 @atexit.register
 def _close_all() -> None:
+    at_exit.set()
     for session in list(_open):
         session.close()
