@@ -301,12 +301,21 @@ static void check_ranks(const char *graph, const char *run)
     CHECK(tr_model_dump(task, &error) == TR_ECLOSED);
     tr_task_close(task);
     CHECK(sigpending(&mine) == 0 && sigismember(&mine, TR_MODEL_STACK_SIGNAL));
-    /* Its checkpoints are in the way of another run. */
+    /* It is in the way of another run in its folder, and its checkpoints of one elsewhere. */
+    char other[512], kept[512];
+    snprintf(other, sizeof other, "%s-other", run);
+    snprintf(kept, sizeof kept, "%s/checkpoints", run);
     options.confirm = false;
     CHECK(tr_train_start(&options, &task, &error) == 0);
     CHECK(tr_train_confirm(task, &error) == 0);
     CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_EEXIST);
-    CHECK(strstr(error.message, "checkpoints") != NULL);
+    CHECK(strstr(error.message, "holds a run already") != NULL);
+    tr_task_close(task);
+    options.run = other;
+    options.checkpoints = kept;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_EEXIST);
+    CHECK(strstr(error.message, "has checkpoints already") != NULL);
     tr_task_close(task);
 }
 
