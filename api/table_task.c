@@ -266,6 +266,7 @@ int tr_import_table_column(struct tr_task *task, uint32_t number,
         known.of_nodes = of->of_nodes;
         known.scaled = of->scaled;
         known.amounts = of->amounts;
+        known.prose = of->prose;
         known.text_lists = of->text_lists;
         known.column = of->column;
         known.use = (uint32_t)of->role;

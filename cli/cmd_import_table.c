@@ -36,6 +36,22 @@ static const char *const USES[] = {
     [TR_TABLE_GRAPH] = "the graph of a row",
 };
 
+/* Different values are counted of texts, labels, lists and numbers that may stand for kinds. */
+static bool has_values(const struct tr_import_table_column *column)
+{
+    return column->values > 0 || column->use == TR_TABLE_CATEGORIES ||
+           column->use == TR_TABLE_CODES || column->use == TR_TABLE_LABELS ||
+           column->use == TR_TABLE_LABEL_SETS;
+}
+
+static void report_count_of(struct report *report, const char *name, bool counted, uint64_t count)
+{
+    if (counted)
+        report_count(report, name, name, count);
+    else
+        report_absent(report, name, name);
+}
+
 static void report_column(struct report *report, const struct tr_import_table_column *column)
 {
     report_row(report, "columns");
@@ -47,8 +63,10 @@ static void report_column(struct report *report, const struct tr_import_table_co
                 !column->scaled ? USES[column->use]
                 : list          ? "a feature for each place, to mean 0 and deviation 1"
                                 : "feature, to mean 0 and deviation 1");
-    report_count(report, "values", "values", column->values);
-    report_count(report, "missing", "missing", column->missing);
+    report_count_of(report, "values", has_values(column), column->values);
+    /* Of a column that is not read nobody looks whether a row has it, but of texts. */
+    report_count_of(report, "missing", column->use != TR_TABLE_DROPPED || column->prose,
+                    column->missing);
 }
 
 /* More than a label for every tenth node is rarely a class. */
@@ -111,6 +129,38 @@ static void hint_at_several(struct report *report, const struct tr_import_table_
              column->use == TR_TABLE_LABELS
                  ? remedy
                  : "give each of them a column of 0 and 1, or leave the column out by --features");
+    report_text(report, "hint", "hint", hint);
+}
+
+/* Texts that nearly every node has its own of say nothing by their numbers. */
+#define ROWS_A_TEXT 2u
+#define TEXT_REMEDY                                                                            \
+    "give in its place a list of numbers a node, as '[0.1 0.2]', such as an embedding of the " \
+    "text, or a column of 0 and 1 for each word that matters"
+
+/* What is no feature says nothing to a model, whatever somebody expected of it. */
+static void hint_at_no_feature(struct report *report, const struct tr_import_table_column *column,
+                               uint64_t rows)
+{
+    char name[NAME_SHOWN], hint[500];
+    if (column->prose) {
+        snprintf(hint, sizeof hint,
+                 "column %" PRIu32 " of the nodes%s has texts that are too long, or too many, for "
+                 "categories, and is not read: to learn from it " TEXT_REMEDY,
+                 column->column, named_in(column, name));
+    } else if (column->use == TR_TABLE_CODES) {
+        snprintf(hint, sizeof hint,
+                 "column %" PRIu32 " of the nodes%s has %" PRIu64
+                 " different values, too many for a feature each, and is no feature: to learn from "
+                 "it %s",
+                 column->column, named_in(column, name), column->values,
+                 column->values * ROWS_A_TEXT > rows
+                     ? TEXT_REMEDY
+                     : "write the rarer ones alike, as 'other', until at most 64 are left, or "
+                       "give a list of numbers a node, as '[0.1 0.2]', in their place");
+    } else {
+        return;
+    }
     report_text(report, "hint", "hint", hint);
 }
 
@@ -338,10 +388,11 @@ static int report_table_columns(struct report *report, struct tr_task *task, uin
 }
 
 /* What may be meant otherwise than it was read, column by column. */
-static int hint_at_columns(struct report *report, struct tr_task *task, uint32_t count,
-                           struct tr_error *error)
+static int hint_at_columns(struct report *report, struct tr_task *task,
+                           const struct tr_import_table_report *found, struct tr_error *error)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    const uint64_t rows = found->node_rows;
+    for (uint32_t i = 0; i < found->num_columns; i++) {
         struct tr_import_table_column column = TR_IMPORT_TABLE_COLUMN_INIT;
         int rv = tr_import_table_column(task, i, &column, error);
         if (rv != 0)
@@ -351,6 +402,7 @@ static int hint_at_columns(struct report *report, struct tr_task *task, uint32_t
         hint_at_amounts(report, &column);
         hint_at_kinds(report, &column);
         hint_at_text_lists(report, &column);
+        hint_at_no_feature(report, &column, rows);
         hint_at_alike(report, &column);
         hint_at_several(report, &column);
         hint_at_unread(report, &column);
@@ -398,7 +450,7 @@ static int report_tables(const void *arg, struct tr_task *task, struct report *r
     if (rv == 0)
         rv = report_table_columns(report, task, found.num_columns, &edge_columns, &labels, error);
     if (rv == 0)
-        rv = hint_at_columns(report, task, found.num_columns, error);
+        rv = hint_at_columns(report, task, &found, error);
     if (rv == 0)
         rv = hint_at_edges(report, task, options, &found, edge_columns, error);
     if (rv == 0 && options->nodes != NULL && !labels)

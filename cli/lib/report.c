@@ -97,6 +97,11 @@ void report_text(struct report *report, const char *key, const char *label, cons
     report_add(report, key, label, text, false, value != NULL ? value : json_string("(not UTF-8)"));
 }
 
+void report_absent(struct report *report, const char *key, const char *label)
+{
+    report_add(report, key, label, "-", true, json_null());
+}
+
 void report_flag(struct report *report, const char *key, const char *label, bool flag)
 {
     report_add(report, key, label, flag ? "yes" : "no", false, json_boolean(flag));

@@ -39,6 +39,8 @@ void report_init(struct report *report, bool json);
 void report_fini(struct report *report);
 
 void report_text(struct report *report, const char *key, const char *label, const char *text);
+/* A figure that was not counted: "-", and null in JSON. */
+void report_absent(struct report *report, const char *key, const char *label);
 void report_flag(struct report *report, const char *key, const char *label, bool flag);
 void report_count(struct report *report, const char *key, const char *label, uint64_t count);
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes);

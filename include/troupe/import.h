@@ -299,7 +299,8 @@ struct tr_import_table_column {
     uint32_t column; /* from 1 */
     uint32_t use;    /* enum tr_table_use */
     char separator;  /* of texts of which some seem to be several in one, as "Action|Comedy": '|' */
-    unsigned char padding[3];
+    bool prose; /* it was not read, since its texts are too long, or too many, for categories */
+    unsigned char padding[2];
     /* Of categories, codes and columns of labels: how many different ones; of lists: their numbers; of
      * numbers that may stand for kinds, since they are few whole ones: how many, else 0. */
     uint64_t values;
@@ -319,8 +320,8 @@ struct tr_import_table_column {
 };
 #define TR_IMPORT_TABLE_COLUMN_INIT                                                              \
     {                                                                                            \
-        sizeof(struct tr_import_table_column), NULL, false, false, false, false, 0, 0, 0, "", 0, \
-            0, 0, NULL, NULL, 0, 0, NULL                                                         \
+        sizeof(struct tr_import_table_column), NULL, false, false, false, false, 0, 0, 0, false, \
+            "", 0, 0, 0, NULL, NULL, 0, 0, NULL                                                  \
     }
 
 /* As tr_import_edges_result(). */

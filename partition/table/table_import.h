@@ -86,6 +86,7 @@ struct table_column {
     char *name; /* printable; NULL: there is no header */
     bool of_nodes;
     bool scaled;
+    bool prose;      /* not read, since texts are too long or too many for categories */
     bool text_lists; /* nearly all values are lists of texts, each of which is one text */
     bool amounts;    /* labels that are whole numbers and do not count from 0 */
     uint32_t column; /* from 1 */

@@ -288,6 +288,16 @@ static int nodes_take(struct table_nodes *nodes, struct error *error)
     return rv;
 }
 
+static bool nodes_have_labels(const struct table_nodes *nodes)
+{
+    bool labels = false;
+    for (uint32_t i = 0; i < nodes->count; i++)
+        labels = labels || nodes->columns[i].role == TABLE_LABELS ||
+                 nodes->columns[i].role == TABLE_LABEL_SETS ||
+                 nodes->columns[i].role == TABLE_LABEL_FLAG;
+    return labels;
+}
+
 /* A column that is a feature has a value in each row, unless the rule says what stands for it. */
 static int check_missing(const struct table_nodes *nodes, const struct table_found *found,
                          struct error *error)
@@ -303,11 +313,14 @@ static int check_missing(const struct table_nodes *nodes, const struct table_fou
         char shown[COLUMN_SHOWN];
         return error_set(error, TR_EFORMAT,
                          "%s: line %" PRIu64 ": %s has no value%s%s%s, as in %" PRIu64
-                         " row%s; say what stands for one by \"missing\": mean or zero",
+                         " row%s; say what stands for one by \"missing\": mean or zero%s",
                          nodes->options->nodes, column->missing_line,
                          column_show(nodes->keys, i + 1, columns[i].name, shown),
                          text[0] != '\0' ? " but '" : "", text, text[0] != '\0' ? "'" : "",
-                         column->missing, column->missing == 1 ? "" : "s");
+                         column->missing, column->missing == 1 ? "" : "s",
+                         nodes_have_labels(nodes)
+                             ? ""
+                             : "; where the column has the labels, name it by \"labels\"");
     }
     return 0;
 }
@@ -320,6 +333,7 @@ static void report_columns(const struct table_nodes *nodes, struct table_found *
         const struct node_column *column = &nodes->columns[i];
         told[i].role = column->role;
         told[i].missing = column->missing;
+        told[i].prose = column->role == TABLE_DROPPED && column->prose;
         told[i].text_lists = node_column_is_text_lists(column);
         told[i].amounts = column->amounts;
         told[i].odd_line = node_column_odd_line(column);

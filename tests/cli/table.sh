@@ -122,7 +122,7 @@ expect "and the word is named as what may stand for no value" \
     says "^hint  *column 2 of the nodes, age, has 'unknown' in 1 row from line 14 on, .* import with --no-value 'unknown'$"
 troupe import table --edges "$work/one.csv" --nodes "$work/ages.csv" --no-value unknown --missing mean \
     --out "$work/ages" --replace --quiet
-expect "which --no-value takes" says '^nodes  *2  age  *feature, to mean 0 and deviation 1  *0  *1$'
+expect "which --no-value takes" says '^nodes  *2  age  *feature, to mean 0 and deviation 1  *-  *1$'
 expect "and is not hinted at" sh -c "! grep -qE '^hint .*(unknown|numbers)' '$work/out'"
 printf 'id,class\na,1\nb,unknown\nc,2\n' >"$work/classes.csv"
 printf 'src,dst\na,b\nb,c\n' >"$work/two.csv"
@@ -148,7 +148,34 @@ expect "many are amounts" sh -c "! grep -q 'hint.*stars' '$work/out'"
 troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --categories tier --out "$work/tiers" --replace --quiet
 expect "--categories takes them for these" says '^nodes  *2  tier  *a feature for each value  *3  *0$'
 expect "and is not hinted at" sh -c "! grep -q 'hint.*tier' '$work/out'"
-expect "other columns are what they were" says '^nodes  *3  stars  *feature.*  0  *0$'
+expect "other columns are what they were" says '^nodes  *3  stars  *feature.*  -  *0$'
+printf 'id,topic,x\nn1,db,1\nn2,,2\n' >"$work/subjects.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/subjects.csv" --out "$work/made/raw" --quiet
+expect "a column without a value may have the labels: the error names their option" \
+    fails_with 'line 3: column 2, topic, has no value, .* where the column has the labels, name it by --labels$'
+troupe import table --edges "$work/one.csv" --nodes "$work/subjects.csv" --labels topic --out "$work/subjects" --quiet
+expect "which takes it" says '^nodes  *2  topic  *labels  *1  *1$'
+sed 's/,x$/,label/' "$work/subjects.csv" >"$work/labelled.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/labelled.csv" --out "$work/made/raw" --quiet
+expect "and does not where others are labels" fails_with '--missing: mean or zero$'
+awk 'BEGIN { print "id,country,title,story"; for (i = 0; i < 900; i++) {
+    printf "n%d,%s,title %d,", i, "c" i % 300, i; for (k = 0; k < (i == 0 ? 1000 : 1); k++) printf "word "; print i } }' >"$work/texts.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/texts.csv" --out "$work/texts" --quiet
+expect "what was not counted of sources is no 0" says '^edges  *1  src  *sources  *-  *0$'
+expect "a column with too many values is no feature, and a hint says what to do" \
+    says "^hint  *column 2 of the nodes, country, has 300 different values, .* no feature: .* write the rarer ones alike, as 'other', until at most 64 are left"
+expect "texts of each node's own have another" \
+    says "^hint  *column 3 of the nodes, title, has 900 different values, .* give in its place a list of numbers a node, as '.0.1 0.2.'"
+expect "so have those that are not read" \
+    says "^hint  *column 4 of the nodes, story, has texts that are too long, .* is not read: to learn from it give in its place a list of numbers"
+troupe import table --edges "$work/one.csv" --nodes "$work/texts.csv" --features country --out "$work/texts" --replace --json --quiet
+expect "but not where the options leave them out" sh -c "! grep -qE 'title, has|story, has' '$work/out'"
+expect "what was not counted is null" says '"name":"story","use":"not read","values":null,"missing":null'
+# What the hints say to do gives features.
+awk -F, -v OFS=, 'NR > 1 { $2 = substr($2, 2) % 300 < 63 ? $2 : "other"; $3 = "[0.1 " NR "]"; $4 = NR % 2 } 1' "$work/texts.csv" >"$work/mended.csv"
+troupe import table --edges "$work/one.csv" --nodes "$work/mended.csv" --out "$work/texts" --replace --quiet
+expect "which makes features of all of them" says "^numbers in a node's features  *67$"
+expect "and leaves nothing to hint at" sh -c "! grep -qE '^hint .*(country|title|story)' '$work/out'"
 troupe import table --edges "$work/one.csv" --nodes "$work/tiers.csv" --categories tier --features tier,stars --out "$work/made/raw" --quiet
 expect "a column is one or the other" fails_with 'column 2, tier, is asked for twice'
 troupe import table --edges "$work/one.csv" --categories tier --out "$work/made/raw" --quiet
