@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job trains on, in one line, and what makes its result worse than it might be. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,10 +32,11 @@ struct survey {
     void *arg;
     struct tr_nodes *nodes[3];
     const char *masks[3];
-    unsigned char *seen; /* of each node: bit m, mask m has it; NULL: too many nodes */
-    uint64_t *trained;   /* [classes] training nodes with the label */
-    uint64_t *scored;    /* [classes] validation and test nodes with it */
-    uint32_t found[3];   /* the classes that nodes of the mask have */
+    unsigned char *seen;  /* of each node: bit m, mask m has it; NULL: too many nodes */
+    uint64_t *trained;    /* [classes] training nodes with the label */
+    uint64_t *scored;     /* [classes] validation and test nodes with it */
+    uint64_t labelled[3]; /* nodes of the mask that have a class */
+    uint32_t found[3];    /* the classes that nodes of the mask have */
     struct error *error;
 };
 
@@ -53,19 +55,32 @@ static uint64_t count_of(const struct survey *s, int mask)
     return s->nodes[mask] == NULL ? 0 : tr_nodes_count(s->nodes[mask]);
 }
 
+#define COUNT_SHOWN 80
+
+/* Nodes without a class are neither learned from nor scored, and count beside those that are. */
+static const char *show_mask(const struct survey *s, int mask, char text[COUNT_SHOWN])
+{
+    const uint64_t all = count_of(s, mask);
+    const bool some = s->job->config->model.loss == MODEL_SOFTMAX && s->labelled[mask] < all;
+    if (some)
+        snprintf(text, COUNT_SHOWN, "%" PRIu64 " labelled of %" PRIu64, s->labelled[mask], all);
+    else
+        snprintf(text, COUNT_SHOWN, "%" PRIu64, all);
+    return text;
+}
+
 static void say_head(const struct survey *s)
 {
-    char text[400];
+    char text[400], train[COUNT_SHOWN], validation[COUNT_SHOWN], test[COUNT_SHOWN];
     const struct model_config *model = &s->job->config->model;
     uint64_t steps = s->splits->steps;
     snprintf(text, sizeof text,
-             "%llu nodes, %u classes; %llu nodes to train on, %llu to validate, %llu to test; %s "
+             "%llu nodes, %u classes; %s nodes to train on, %s to validate, %s to test; %s "
              "with %zu parameters; %llu step%s an epoch",
              (unsigned long long)tr_graph_num_nodes(s->job->graph, s->job->ntype), model->classes,
-             (unsigned long long)count_of(s, 0), (unsigned long long)count_of(s, 1),
-             (unsigned long long)count_of(s, 2), model_kind_name(model->kind),
-             model_params(s->job->model)->trained, (unsigned long long)steps,
-             steps == 1 ? "" : "s");
+             show_mask(s, 0, train), show_mask(s, 1, validation), show_mask(s, 2, test),
+             model_kind_name(model->kind), model_params(s->job->model)->trained,
+             (unsigned long long)steps, steps == 1 ? "" : "s");
     s->say(s->arg, false, text);
 }
 
@@ -163,6 +178,7 @@ static int count_mask(struct survey *s, int mask)
     int rv = run_job_count_labels(s->job, s->nodes[mask], counts, s->error);
     for (uint32_t c = 0; c < classes && rv == 0; c++) {
         sums[c] += counts[c];
+        s->labelled[mask] += counts[c];
         s->found[mask] += counts[c] > 0;
     }
     free(counts);
@@ -255,11 +271,9 @@ static void advise_classes(const struct survey *s)
 static void advise_unlabelled(const struct survey *s)
 {
     const struct run_config *config = s->job->config;
-    uint64_t nodes = count_of(s, 0), labelled = 0;
+    const uint64_t nodes = count_of(s, 0), labelled = s->labelled[0];
     if (config->model.loss != MODEL_SOFTMAX)
         return;
-    for (uint32_t c = 0; c < config->model.classes; c++)
-        labelled += s->trained[c];
     if (labelled < nodes)
         advise(s,
                "%llu of the %llu nodes of '%s' have no label in '%s' (it is -1 or NaN), and are "

@@ -399,6 +399,8 @@ expect "none ends the run, and none is the best" says '"epochs":30,'
 expect "nor is there a score" sh -c "! grep -q 'best_epoch\|nan\|test_accuracy' '$work/out'"
 loud --epochs 30 --patience 2 --eval-every 1 --labels odd --val-mask early --json
 expect "so is a mask whose nodes have no label" advised "'early' marks no node with a label: no epoch is chosen"
+expect "nodes without a label are counted apart" \
+    complains '^600 nodes, 2 classes; [0-9]* labelled of [0-9]* nodes to train on, 0 labelled of 300 to validate, '
 expect "which ends no run either" says '"epochs":30,'
 loud --epochs 1 --labels odd --train-mask early
 expect "labels that no training node has are nothing to train on" \
