@@ -121,11 +121,6 @@ static bool partition_task_fill(struct partition_request *p,
     return whole;
 }
 
-static void report_stage(void *task, const char *stage, uint64_t done, uint64_t total)
-{
-    tr_task_report(task, stage, strstr(stage, "edges") != NULL ? "edges" : "", done, total);
-}
-
 static size_t count_threads(const struct partition_request *p)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -149,7 +144,7 @@ static int partition_task_run(struct tr_task *task, void *arg, struct error *err
 {
     struct partition_request *p = arg;
     struct cancel cancel = task_cancel(task);
-    const struct partition_hooks hooks = { .progress = report_stage,
+    const struct partition_hooks hooks = { .progress = task_progress,
                                            .arg = task,
                                            .cancel = &cancel };
     struct raw_graph *raw;

@@ -342,7 +342,7 @@ struct cancel task_cancel(struct tr_task *task)
     return (struct cancel){ is_asked, task };
 }
 
-void task_progress(void *task, const char *phase, uint64_t done, uint64_t total)
+void task_progress(void *task, const char *phase, const char *unit, uint64_t done, uint64_t total)
 {
-    tr_task_report(task, phase, "", done, total);
+    tr_task_report(task, phase, unit, done, total);
 }

@@ -32,7 +32,7 @@ int task_enter_ended(struct tr_task *task, const struct task_work *work, const c
 /* Asks whether the task is cancelled; the task is needed as long as it. */
 struct cancel task_cancel(struct tr_task *task);
 
-/* The progress hook of imports and of partitioning, with the task as its argument. */
-void task_progress(void *task, const char *phase, uint64_t done, uint64_t total);
+/* The progress hook of partitioning and of verifying, with the task as its argument. */
+void task_progress(void *task, const char *phase, const char *unit, uint64_t done, uint64_t total);
 
 #endif

@@ -63,7 +63,7 @@ int edge_stream_run(struct partition_job *job, uint32_t etype, const char *stage
         /* The blocks change places before the loop, whose first index reads the block after this
          * one into `next`. */
         stream.current = stream.next;
-        rv = job_step(job, stage, stream.current.first, stream.total, error);
+        rv = job_step_of(job, stage, "edges", stream.current.first, stream.total, error);
         if (rv != 0)
             break;
         parallel_for(job->parallel, tasks + 1, work, &stream);

@@ -12,13 +12,19 @@
 int job_step(struct partition_job *job, const char *stage, uint64_t done, uint64_t total,
              struct error *error)
 {
+    return job_step_of(job, stage, "", done, total, error);
+}
+
+int job_step_of(struct partition_job *job, const char *stage, const char *unit, uint64_t done,
+                uint64_t total, struct error *error)
+{
     const struct partition_hooks *hooks = job->hooks;
     if (hooks == NULL)
         return 0;
     if (cancel_asked(hooks->cancel))
         return error_set(error, TR_ECANCELED, "partitioning was cancelled; nothing was written");
     if (hooks->progress != NULL)
-        hooks->progress(hooks->arg, stage, done, total);
+        hooks->progress(hooks->arg, stage, unit, done, total);
     return 0;
 }
 

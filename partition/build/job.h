@@ -47,6 +47,9 @@ struct partition_job {
 /* TR_ECANCELED if somebody asked for the end; else tells how far the stage is. */
 int job_step(struct partition_job *job, const char *stage, uint64_t done, uint64_t total,
              struct error *error);
+/* The same, of so many of what unit says, as "edges"; "": of no unit that means something to a user. */
+int job_step_of(struct partition_job *job, const char *stage, const char *unit, uint64_t done,
+                uint64_t total, struct error *error);
 
 /* "FOLDER/part<i>/NAME" or with part UINT32_MAX "FOLDER/NAME"; frees name. NULL: no memory. */
 char *job_path(const struct partition_job *job, uint32_t part, char *name);

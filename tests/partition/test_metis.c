@@ -345,8 +345,10 @@ static int kill_children(void)
     return child > 0 ? kill(child, SIGKILL) == 0 : 0;
 }
 
-static void kill_at_metis(void *arg, const char *stage, uint64_t done, uint64_t total)
+static void kill_at_metis(void *arg, const char *stage, const char *unit, uint64_t done,
+                          uint64_t total)
 {
+    (void)unit;
     (void)done;
     (void)total;
     if (strcmp(stage, "METIS") == 0 && !*(int *)arg)
@@ -543,8 +545,10 @@ static bool is_asked(void *arg)
 }
 
 /* Once the helper runs: its number is in the file. */
-static void cancel_at_metis(void *arg, const char *stage, uint64_t done, uint64_t total)
+static void cancel_at_metis(void *arg, const char *stage, const char *unit, uint64_t done,
+                            uint64_t total)
 {
+    (void)unit;
     struct cancelling *cancelling = arg;
     (void)done;
     (void)total;

@@ -445,12 +445,12 @@ struct steps {
     char last[64];
 };
 
-static void note_step(void *arg, const char *stage, uint64_t done, uint64_t total)
+static void note_step(void *arg, const char *stage, const char *unit, uint64_t done, uint64_t total)
 {
     struct steps *steps = arg;
     bool same = strcmp(steps->last, stage) == 0;
-    fprintf(steps->out, "%s%s %" PRIu64 "/%" PRIu64, same ? "," : "\n", same ? "" : stage, done,
-            total);
+    fprintf(steps->out, "%s%s %" PRIu64 "/%" PRIu64 "%s%s", same ? "," : "\n", same ? "" : stage,
+            done, total, unit[0] != '\0' ? " " : "", unit);
     snprintf(steps->last, sizeof steps->last, "%s", stage);
 }
 
@@ -458,10 +458,10 @@ static void note_step(void *arg, const char *stage, uint64_t done, uint64_t tota
 static void steps_lead_from_beginning_to_end(void **state)
 {
     static const char wanted[] = "\nassign 0/1"
-                                 "\ncount edges 0/700"
+                                 "\ncount edges 0/700 edges"
                                  "\nindex 0/150, 0/150"
                                  "\nedge runs 0/150, 0/150"
-                                 "\nplace edges 0/700"
+                                 "\nplace edges 0/700 edges"
                                  "\nwrite edges 0/40, 32/40"
                                  "\nweight 0/700"
                                  "\nnodes 0/150, 0/150"

@@ -310,8 +310,10 @@ static bool seen_enough(void *arg)
     return ((const struct watch *)arg)->sums_seen == 2;
 }
 
-static void watch_sums(void *arg, const char *stage, uint64_t done, uint64_t total)
+static void watch_sums(void *arg, const char *stage, const char *unit, uint64_t done,
+                       uint64_t total)
 {
+    (void)unit;
     struct watch *watch = arg;
     if (strcmp(stage, "checksums") != 0)
         return;
