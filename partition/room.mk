@@ -61,7 +61,11 @@ libtr_partition_la_SOURCES = \
     partition/store/book_hash.c \
     partition/store/book.h \
     partition/store/book_json.h \
+    partition/store/book_file.c \
+    partition/store/book_json_book.c \
+    partition/store/book_json_fields.h \
     partition/store/book_json_read.c \
+    partition/store/book_json_tables.c \
     partition/store/book_json_write.c \
     partition/store/book_paths.c \
     partition/store/book_paths.h \
