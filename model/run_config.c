@@ -411,13 +411,16 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
 
 json_t *run_config_describe(const struct run_config *config, const struct run_surroundings *around)
 {
-    char hash[24];
+    char hash[24], graph[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)around->deal_hash);
+    snprintf(graph, sizeof graph, "%016llx", (unsigned long long)around->graph_hash);
     json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
-        PACKAGE_VERSION, "graph", around->graph, "kernels", around->kernels, "trainers",
-        (json_int_t)around->trainers, "deal", around->deal == NULL ? "shuffle" : around->deal,
-        "deal_hash", around->deal == NULL ? json_null() : json_string(hash), "layout", "servers",
+        "{s:s, s:s, s:o, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
+        PACKAGE_VERSION, "graph", around->graph, "graph_hash",
+        around->graph_hash == 0 ? json_null() : json_string(graph), "kernels", around->kernels,
+        "trainers", (json_int_t)around->trainers, "deal",
+        around->deal == NULL ? "shuffle" : around->deal, "deal_hash",
+        around->deal == NULL ? json_null() : json_string(hash), "layout", "servers",
         (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
         (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
         around->messages, "codec", around->codec, "run", run_config_to_json(config));

@@ -81,6 +81,7 @@ json_t *run_config_to_json(const struct run_config *config);
 /* Where a run computes, and with what: beside its configuration, what equal bits depend on. */
 struct run_surroundings {
     const char *graph;
+    uint64_t graph_hash; /* of its document, which has the sums of its files; 0: not known */
     const char *kernels;
     uint32_t trainers;
     const char *deal; /* NULL: shuffle */

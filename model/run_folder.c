@@ -159,7 +159,7 @@ int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error)
 void run_folder_forget_untrained(struct run_folder *folder)
 {
     uint64_t size = 0;
-    if (folder->path == NULL || folder->pending_bytes > 0 ||
+    if (folder->path == NULL || folder->pending_bytes > 0 || run_folder_check(folder, NULL) != 0 ||
         files_exists(folder->files, folder->model_path) ||
         (files_exists(folder->files, folder->metrics_path) &&
          (files_size(folder->files, folder->metrics_path, &size, NULL) != 0 || size > 0)))
@@ -170,6 +170,17 @@ void run_folder_forget_untrained(struct run_folder *folder)
 
 /* Every line of a run fits: a few hundred bytes an epoch. */
 #define METRICS_BYTES_MAX ((size_t)1 << 30)
+
+int run_folder_check(const struct run_folder *folder, struct error *error)
+{
+    if (!folder_lock_is_held(&folder->lock) || !files_is_folder(folder->files, folder->path) ||
+        folder_lock_is_in_place(&folder->lock, folder->path))
+        return 0;
+    return error_set(error, TR_EEXIST,
+                     "%s: another folder has taken the place of the run's, which was moved or "
+                     "removed while it was trained; nothing is written to it",
+                     folder->path);
+}
 
 uint64_t run_folder_mark(const struct run_folder *folder)
 {
@@ -212,13 +223,15 @@ static void forget_pending(struct run_folder *folder)
 
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error)
 {
+    int rv = run_folder_check(folder, error);
+    if (rv != 0)
+        return rv;
     forget_pending(
         folder); /* a mark is of a checkpoint, and those are made of what is on the disk */
     if (folder->metrics.path != NULL && folder->metrics.size == mark)
         return 0;
     char *text = NULL;
     size_t size = 0;
-    int rv = 0;
     if (files_exists(folder->files, folder->metrics_path))
         rv = files_read_all(folder->files, folder->metrics_path, METRICS_BYTES_MAX, &text, &size,
                             error);
@@ -276,7 +289,9 @@ int run_folder_write_config(struct run_folder *folder, json_t *config, struct er
     json_decref(config);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->config_path);
-    int rv = files_write_atomic(folder->files, folder->config_path, text, strlen(text), error);
+    int rv = run_folder_check(folder, error);
+    if (rv == 0)
+        rv = files_write_atomic(folder->files, folder->config_path, text, strlen(text), error);
     free(text);
     return rv;
 }
@@ -284,9 +299,10 @@ int run_folder_write_config(struct run_folder *folder, json_t *config, struct er
 /* Half of the lines may be written before the disk is full: the next try begins where this did. */
 static int run_folder_flush(struct run_folder *folder, struct error *error)
 {
-    if (folder->pending_bytes == 0)
-        return 0;
-    int rv = file_append(&folder->metrics, folder->pending, folder->pending_bytes, error);
+    int rv = folder->pending_bytes == 0 ? 0 : run_folder_check(folder, error);
+    if (folder->pending_bytes == 0 || rv != 0)
+        return rv;
+    rv = file_append(&folder->metrics, folder->pending, folder->pending_bytes, error);
     if (rv == 0)
         forget_pending(folder);
     return rv;
@@ -326,7 +342,9 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
 
 int run_folder_sync(struct run_folder *folder, struct error *error)
 {
-    int rv = run_folder_flush(folder, error);
+    int rv = run_folder_check(folder, error);
+    if (rv == 0)
+        rv = run_folder_flush(folder, error);
     return rv == 0 ? file_sync(&folder->metrics, error) : rv;
 }
 

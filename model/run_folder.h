@@ -70,6 +70,11 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
                     struct error *error);
 void run_folder_close(struct run_folder *folder);
 
+/* TR_EEXIST: another folder has the path by now, which may be another training's. All that writes
+ * below asks first; whoever writes the model has to. A folder that is gone is none: what is written
+ * to it says so. */
+int run_folder_check(const struct run_folder *folder, struct error *error);
+
 /* Writes config.json; takes over the reference (NULL: memory was out). */
 int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error);
 

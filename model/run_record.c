@@ -208,6 +208,7 @@ static int read_config(struct run_record *run, struct tr_error *error)
     run->version = take_text(root, "troupe");
     run->graph = take_text(root, "graph");
     run->kernels = take_text(root, "kernels");
+    (void)json_object_del(root, "graph_hash"); /* which says nothing to a person */
     if (run->version == NULL || run->graph == NULL || run->kernels == NULL)
         rv = tr_error_set(error, TR_ENOMEM, "%s: no memory", path);
     else
@@ -413,6 +414,6 @@ bool run_record_is_complete(const struct run_record *run)
 {
     if (!run->has_model || run->num_epochs == 0)
         return false;
-    return run->tested || run->epochs[run->num_epochs - 1].epoch >= option_count(run, "epochs") ||
+    return run->epochs[run->num_epochs - 1].epoch >= option_count(run, "epochs") ||
            lost_patience(run);
 }

@@ -68,7 +68,8 @@ void run_record_close(struct run_record *run);
 /* The value of an option, or NULL. */
 const char *run_record_value(const struct run_record *run, const char *name);
 
-/* Whether the training came to its end: by its epochs, its patience or its test. */
+/* Whether the training came to its end, by its epochs or its patience. One that was to grow and did
+ * not is at none, though its test is there. */
 bool run_record_is_complete(const struct run_record *run);
 
 /* The last epoch that was the best so far, or NULL. */

@@ -13,12 +13,6 @@ static struct scores scores_from(const struct tr_scores *of)
     return (struct scores){ of->labelled, of->loss, of->accuracy, of->macro_f1, of->roc_auc };
 }
 
-/* The same files, however they are named. */
-static bool is_of_graph(const struct training *t, const struct run_record *run)
-{
-    return files_are_same(files_posix, run->graph, t->options.graph);
-}
-
 static int recall_epochs(struct training *t, const struct run_record *run, struct error *error)
 {
     int rv = 0;
@@ -63,7 +57,7 @@ int training_recall_end(struct training *t, struct error *error)
     if (training_in_cluster(t) || run_record_open(&run, t->options.run, NULL) != 0)
         return 0;
     int rv = 0;
-    if (run.tested && run_record_is_complete(&run) && is_of_graph(t, &run)) {
+    if (run.tested && run_record_is_complete(&run)) {
         rv = recall_epochs(t, &run, error);
         if (rv == 0)
             recall_result(t, &run);

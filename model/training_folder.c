@@ -7,6 +7,7 @@
 #include <troupe/checkpoint.h>
 #include <troupe/graph.h>
 
+#include "runtime/base/json_field.h"
 #include "runtime/base/json_text.h"
 
 #include "model/run_compare.h"
@@ -71,12 +72,25 @@ static uint64_t hash_beginning(const struct training *t)
     return weights == NULL ? 0 : hash_bytes(HASH_BEGIN, weights, bytes);
 }
 
+/* Of the document, which has the sums of all other files; 0: it can't be read here. */
+static uint64_t hash_graph(const struct training *t)
+{
+    char *text;
+    size_t size;
+    if (files_read_all(files_posix, t->options.graph, JSON_FILE_BYTES_MAX, &text, &size, NULL) != 0)
+        return 0;
+    uint64_t hash = hash_bytes(HASH_BEGIN, text, size);
+    free(text);
+    return hash;
+}
+
 /* The record of everything that decides the result, and of what the promise of equal bits
  * depends on. */
 static json_t *describe_run(const struct training *t)
 {
     const struct run_surroundings around = {
         .graph = t->options.graph,
+        .graph_hash = hash_graph(t),
         .kernels = model_kernels_text(t->job.model),
         .trainers = t->ranks.world,
         .deal = t->ranks.deal,
@@ -210,13 +224,55 @@ int training_claim_folder(struct training *t, struct error *error)
     return rv;
 }
 
-/* The record of a run that grew keeps what the run was begun with. */
-static int write_grown(struct training *t, json_t *now, const char *kernels, struct error *error)
+/* The record that the run has from where it goes on: it keeps the kernels that it was begun with. One
+ * that begins anew has those of today. */
+static int keep_record(struct training *t, json_t *now, const char *kernels, struct error *error)
 {
-    json_t *record = json_object_set_new(now, "kernels", json_string(kernels)) == 0
-                         ? json_incref(now)
-                         : NULL;
-    return run_folder_write_config(&t->folder, record, error);
+    t->record = json_incref(now);
+    t->begun_kernels = strdup(kernels);
+    return t->begun_kernels != NULL ? 0
+                                    : error_set(error, TR_ENOMEM, "%s: no memory", t->folder.path);
+}
+
+int training_write_record(struct training *t, uint64_t mark, struct error *error)
+{
+    if (t->record == NULL)
+        return 0;
+    const char *kernels = mark == 0 ? model_kernels_text(t->job.model) : t->begun_kernels;
+    if (json_object_set_new(t->record, "kernels", json_string(kernels)) != 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory", t->folder.path);
+    int rv = run_folder_write_config(&t->folder, json_incref(t->record), error);
+    if (rv == 0)
+        training_forget_record(t);
+    return rv;
+}
+
+void training_forget_record(struct training *t)
+{
+    json_decref(t->record);
+    free(t->begun_kernels);
+    t->record = NULL;
+    t->begun_kernels = NULL;
+}
+
+/* Whether the run was begun with these files of the graph. Others are warned of: they may be the same
+ * graph in other partitions, which computes the same, or one of other nodes and other masks. */
+static bool is_same_graph(struct training *t, const json_t *now)
+{
+    json_t *root;
+    if (run_config_read_root(files_posix, t->folder.config_path, &root, NULL) != 0)
+        return false;
+    const json_t *was = json_object_get(root, "graph_hash");
+    const json_t *is = json_object_get(now, "graph_hash");
+    bool known = json_is_string(was) && json_is_string(is), same = json_equal(was, is);
+    const char *graph = json_string_value(json_object_get(root, "graph"));
+    if (known && !same)
+        task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                        "the files of %s are not those that the run was begun with (%s): it goes "
+                        "on as one run only where the graph and its masks are the same",
+                        t->options.graph, graph != NULL ? graph : "");
+    json_decref(root);
+    return known && same;
 }
 
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
@@ -241,8 +297,8 @@ static int compare_run(struct training *t, json_t *now, bool *other, bool *grew,
                             "last digits of the result may differ",
                             kernels, here);
     }
-    if (rv == 0 && *grew)
-        rv = write_grown(t, now, kernels, error);
+    if (rv == 0)
+        rv = keep_record(t, now, kernels, error);
     free(kernels);
     return rv;
 }
@@ -323,9 +379,9 @@ int training_open_folder(struct training *t, struct error *error)
     } else {
         bool other, grew;
         rv = compare_run(t, now, &other, &grew, error);
-        json_decref(now);
-        if (rv == 0 && !grew)
+        if (rv == 0 && is_same_graph(t, now) && !grew)
             rv = training_recall_end(t, error);
+        json_decref(now);
         if (rv == 0 && !t->ended_before)
             warn_of_beginning(t);
         /* A process of a cluster that died before it replaced an older run does so in its next life. */

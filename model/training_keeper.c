@@ -129,7 +129,9 @@ static int keep_best(void *arg, struct model *model, const float *weights, struc
     /* Until it is written the folder has an older model, and training_keeper_keep() writes this one
      * once more. */
     t->model_kept = false;
-    int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
+    int rv = run_folder_check(&t->folder, error);
+    if (rv == 0)
+        rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
     t->model_kept = rv == 0;
     t->any_kept = t->any_kept || rv == 0;
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_RUN_BEST_SAVED);
@@ -143,7 +145,8 @@ static int rewind_run(void *arg, uint64_t mark, struct error *error)
      * checkpoint is void in any case. */
     t->model_kept = false;
     training_forget_end(t);
-    return run_folder_rewind(&t->folder, mark, error);
+    int rv = run_folder_rewind(&t->folder, mark, error);
+    return rv == 0 ? training_write_record(t, mark, error) : rv;
 }
 
 /* Says what is lost with a disk that took nothing for as long as it was waited for. */
@@ -197,7 +200,9 @@ static void training_keeper_refused(void *arg, enum training_operation operation
 static int training_keeper_keep(void *arg, struct error *error)
 {
     struct training *t = arg;
-    int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
+    int rv = run_folder_check(&t->folder, error);
+    if (rv == 0 && !t->model_kept)
+        rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
     t->model_kept = t->model_kept || rv == 0;
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_MODEL_SAVED);
     return rv;

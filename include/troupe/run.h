@@ -47,7 +47,7 @@ struct tr_run_info {
     uint64_t best;       /* the epoch's index; has_best */
     uint64_t parameters; /* of the model; has_model */
     bool has_best, has_model;
-    bool complete; /* the training came to its end: by its epochs, its patience or its test */
+    bool complete; /* the training came to its end, by its epochs or its patience */
     bool tested;   /* tr_run_get_test() has its scores */
     unsigned char reserved[4];
 };

@@ -397,27 +397,13 @@ static void keep_files(struct raw_amend *amend)
     }
 }
 
-/* Whether the path is still the folder that was locked, and not one that took its place. */
-static bool is_in_place(const struct raw_amend *amend)
-{
-    struct files *files = amend->files;
-    struct file_facts locked, now;
-    int fd = files->open(files, amend->path, O_RDONLY | O_DIRECTORY, 0);
-    bool same = fd >= 0 && files->fstat(files, fd, &now) == 0 &&
-                files->fstat(files, amend->lock.fd, &locked) == 0 && now.device == locked.device &&
-                now.inode == locked.inode;
-    if (fd >= 0)
-        files->close(files, fd);
-    return same;
-}
-
 static int amend_write(struct raw_amend *amend, struct error *error)
 {
     char *text = json_write_text(amend->document, JSON_INDENT(2));
     if (text == NULL)
         return no_memory(amend, error);
     int rv = 0;
-    if (!is_in_place(amend))
+    if (!folder_lock_is_in_place(&amend->lock, amend->path))
         rv = error_set(error, TR_EEXIST, "%s: was replaced by another graph meanwhile; begin again",
                        amend->path);
     if (rv == 0)

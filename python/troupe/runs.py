@@ -26,7 +26,7 @@ class RunRecord:
     ----------
     path : the folder.
     version, graph, kernels : of the library, of the graph and of what computed; "": not said.
-    complete : whether the training came to its end: by its epochs, its patience or its test.
+    complete : whether the training came to its end, by its epochs or its patience.
     parameters : of the model; None: there is none yet.
     options : dict
         Names of config.json and their values as texts.

@@ -33,3 +33,15 @@ void folder_lock_release(struct folder_lock *lock)
     lock->files->close(lock->files, lock->fd);
     *lock = (struct folder_lock){ 0 };
 }
+
+bool folder_lock_is_in_place(const struct folder_lock *lock, const char *path)
+{
+    struct files *files = lock->files;
+    struct file_facts locked, now;
+    int fd = files->open(files, path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return fd != -ENOENT && fd != -ENOTDIR;
+    bool known = files->fstat(files, fd, &now) == 0 && files->fstat(files, lock->fd, &locked) == 0;
+    files->close(files, fd);
+    return !known || (now.device == locked.device && now.inode == locked.inode);
+}

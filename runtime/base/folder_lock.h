@@ -27,6 +27,10 @@ int folder_lock_take(struct folder_lock *lock, struct files *files, const char *
 /* Also of a process that was forked meanwhile, whose copy would hold it. */
 void folder_lock_release(struct folder_lock *lock);
 
+/* Whether the path is still that folder: false where another took its place, or nothing is there. A
+ * folder that can't be looked at counts as in place. */
+bool folder_lock_is_in_place(const struct folder_lock *lock, const char *path);
+
 static inline bool folder_lock_is_held(const struct folder_lock *lock)
 {
     return lock->files != NULL;

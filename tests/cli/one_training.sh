@@ -39,6 +39,23 @@ wait $first 2>/dev/null
 second --replace
 expect "a training that was killed keeps nobody out" exited 0
 
+# A folder that is moved away while it is trained, with another one in its place.
+"$TROUPE" train "$work/g" --run "$work/moved" --hidden 8 --epochs 1000000 --checkpoint-every 100 --quiet \
+    >"$work/out.first" 2>"$work/err.first" </dev/null &
+first=$!
+await "$work/moved/model.safetensors"
+kill -STOP $first
+mv "$work/moved" "$work/away"
+troupe train "$work/g" --run "$work/moved" --hidden 8 --epochs 3 --quiet
+expect "a folder that was moved away is in nobody's way" exited 0
+cp -r "$work/moved" "$work/as-it-was"
+kill -CONT $first
+wait $first
+code=$?
+expect "the training that had it ends" [ "$code" = 1 ]
+expect "which says why" grep -q "$work/moved: another folder has taken the place of the run's" "$work/err.first"
+expect "and writes nothing to what is there now" diff -r "$work/as-it-was" "$work/moved"
+
 # The graph is broken, so that whatever opens it fails otherwise.
 echo '{}' >"$work/broken.json"
 troupe train "$work/broken.json" --run "$work/run"
