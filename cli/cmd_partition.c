@@ -195,6 +195,21 @@ static const char *find_missing(const struct tr_book *book, const struct tr_book
     return NULL;
 }
 
+/* Of several node types: whether the nodes of one have labels, and parts of a split. Features are not
+ * needed there. */
+static bool has_typed_labels(const struct tr_book *book, const struct tr_book_info *info)
+{
+    uint64_t labelled = 0, split = 0; /* a bit a type */
+    for (uint32_t t = 0; t < info->num_tables; t++) {
+        struct tr_table_info table = TR_TABLE_INFO_INIT;
+        if (tr_book_table(book, t, &table, NULL) != 0 || table.on_edges || table.type >= 64)
+            continue;
+        labelled |= (uint64_t)(strcmp(table.name, "label") == 0) << table.type;
+        split |= (uint64_t)(strcmp(table.name, "train_mask") == 0) << table.type;
+    }
+    return (labelled & split) != 0;
+}
+
 static void report_training(struct report *report, const struct tr_book *book, const char *path,
                             const char *raw, const char *out)
 {
@@ -213,7 +228,7 @@ static void report_training(struct report *report, const struct tr_book *book, c
     }
     if (missing != NULL && raw_report_mend(report, raw))
         return;
-    if (missing != NULL || info.num_ntypes != 1) {
+    if (missing != NULL || (info.num_ntypes != 1 && !has_typed_labels(book, &info))) {
         const char *const words[] = { "troupe", "inspect", path, NULL };
         next_step(report, words);
         return;

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "partition/import/debian_archive.h"
+#include "partition/table/table_values.h"
 
 /* The longest line of a Debian archive has about 100,000 bytes. */
 #define LINE_BYTES_MAX ((size_t)16 << 20)
@@ -95,12 +96,25 @@ static int append_value(struct parser *parser, const char *text, size_t length)
     return 0;
 }
 
+/* Names go to the folder of the graph, and from there to predictions. */
+static int check_name(const struct parser *parser, const char *text, size_t length)
+{
+    const struct table_field field = { .at = text, .length = (uint32_t)length };
+    return value_is_utf8(&field) ? 0
+                                 : error_set(parser->error, TR_EFORMAT,
+                                             "%s: the stanza that ends at line %" PRIu64
+                                             " has a name that is not UTF-8",
+                                             parser->input_name, parser->line);
+}
+
 /* Names of the archive that are new have neither package nor provider. */
 static int debian_intern(struct parser *parser, const char *text, size_t length, uint32_t *name)
 {
     struct archive *archive = parser->archive;
-    int rv = names_intern(&archive->names, text, length, name);
+    int rv = check_name(parser, text, length);
     if (rv != 0)
+        return rv;
+    if (names_intern(&archive->names, text, length, name) != 0)
         return no_memory(parser);
     if (*name < archive->of_room)
         return 0;
@@ -194,6 +208,17 @@ static const char *debian_trim(const struct value *value, size_t *length)
     return text;
 }
 
+/* The whole value as a name; NO_NAME where there is none. */
+static int intern_value(struct parser *parser, struct names *names, const char *text, size_t length,
+                        uint32_t *name)
+{
+    *name = NO_NAME;
+    int rv = check_name(parser, text, length);
+    if (rv != 0 || length == 0)
+        return rv;
+    return names_intern(names, text, length, name) == 0 ? 0 : no_memory(parser);
+}
+
 static int add_section(struct parser *parser, struct package *package)
 {
     size_t length;
@@ -206,16 +231,7 @@ static int add_section(struct parser *parser, struct package *package)
     package->section = NO_SECTION;
     if (length == 0)
         return 0;
-    int rv = names_intern(&parser->archive->sections, text, length, &package->section);
-    return rv != 0 ? no_memory(parser) : 0;
-}
-
-/* The whole value as a name; NO_NAME where there is none. */
-static int intern_value(struct parser *parser, struct names *names, const char *text, size_t length,
-                        uint32_t *name)
-{
-    *name = NO_NAME;
-    return length == 0 || names_intern(names, text, length, name) == 0 ? 0 : no_memory(parser);
+    return intern_value(parser, &parser->archive->sections, text, length, &package->section);
 }
 
 static int add_tags(struct parser *parser, struct package *package)
@@ -296,6 +312,11 @@ static int add_package(struct parser *parser)
     const char *text = debian_trim(&parser->values[FIELD_PACKAGE], &length);
     if (length == 0)
         return no_package(parser);
+    if (strcspn(text, " \t\r\n") < length)
+        return error_set(parser->error, TR_EFORMAT,
+                         "%s: the stanza that ends at line %" PRIu64
+                         ": '%.40s' is no name of a package, which has no blanks",
+                         parser->input_name, parser->line, text);
     int rv = debian_intern(parser, text, length, &package.name);
     if (rv != 0 || archive->package_of[package.name] != NO_PACKAGE)
         return rv;
@@ -381,6 +402,11 @@ static int add_line(struct parser *parser, const char *line, size_t length)
     }
     if (parser->field < 0)
         return 0;
+    if (parser->field == FIELD_PACKAGE && parser->values[FIELD_PACKAGE].size > 0)
+        return error_set(parser->error, TR_EFORMAT,
+                         "%s: line %" PRIu64 ": a second Package in one stanza; an empty line "
+                         "stands between stanzas",
+                         parser->input_name, parser->line);
     parser->values[parser->field].size = 0;
     return append_value(parser, colon + 1, length - name_length - 1);
 }
@@ -400,8 +426,9 @@ static int parse_stanzas(struct parser *parser, FILE *input, const struct cancel
             length--;
         line[length] = '\0';
         if (rv == 0 && ((size_t)length > LINE_BYTES_MAX || strlen(line) != (size_t)length))
-            rv = error_set(parser->error, TR_EFORMAT, "%s: line %" PRIu64 ": is not text",
-                           parser->input_name, parser->line);
+            rv = error_set(parser->error, TR_EFORMAT, "%s: line %" PRIu64 ": is not text%s",
+                           parser->input_name, parser->line,
+                           parser->line == 1 ? "; a packed file has to be unpacked first" : "");
         if (rv == 0)
             rv = add_line(parser, line, (size_t)length);
     }

@@ -164,6 +164,10 @@ static void wrong_archives_are_refused(void **state)
         { "Section: a\n\nPackage: b\n", 23, "no Package" },
         { "Package: a\0b\n", 13, "line 1: is not text" },
         { " continued\nPackage:\n", 20, "no Package" },
+        { "Package: a\nPackage: b\n", 22, "line 2: a second Package in one stanza" },
+        { "Package: a b\n", 13, "'a b' is no name of a package" },
+        { "Package: a\nSection: \xff\n", 22, "a name that is not UTF-8" },
+        { "\x1f\x8b\x08\0", 4, "line 1: is not text; a packed file has to be unpacked" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = { 0 };
