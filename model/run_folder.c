@@ -29,7 +29,7 @@ static int set_paths(struct run_folder *folder, struct files *files, const char 
 
 static int remove_run(struct run_folder *folder, struct error *error)
 {
-    /* The three may go in any order: each alone makes the folder a run's (run_folder_create). */
+    /* The three may go in any order: each alone makes the folder a run's (holds_run). */
     int rv = files_remove_tree(folder->files, folder->model_path, error);
     if (rv == 0)
         rv = files_remove_tree(folder->files, folder->metrics_path, error);
@@ -105,10 +105,9 @@ static int run_folder_take(struct run_folder *folder, bool *busy, struct error *
         rv = folder_lock_take(&folder->lock, folder->files, folder->path, busy, error);
     if (*busy)
         return refuse_second(folder->path, busy, error);
-    if (rv != 0 || folder->use == RUN_FOLDER_RESUMES)
-        return rv;
-    rv = refuse_graph(folder->files, folder->path, error);
-    if (rv != 0 || !holds_run(folder))
+    if (rv == 0)
+        rv = refuse_graph(folder->files, folder->path, error);
+    if (rv != 0 || folder->use == RUN_FOLDER_RESUMES || !holds_run(folder))
         return rv;
     return folder->use == RUN_FOLDER_REPLACES
                ? refuse_foreign(folder, error)
@@ -140,14 +139,33 @@ static int create_metrics(struct run_folder *folder, bool *busy, struct error *e
     return rv == TR_EEXIST ? refuse_second(folder->path, busy, error) : rv;
 }
 
-int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error)
+void run_folder_give_up(struct run_folder *folder)
+{
+    /* A folder that has something in it stays. */
+    if (folder->made)
+        (void)folder->files->rmdir(folder->files, folder->path);
+    run_folder_close(folder);
+}
+
+int run_folder_hold(struct run_folder *folder, bool *busy, struct error *error)
 {
     *busy = false;
+    folder->made = folder->made || !files_exists(folder->files, folder->path);
     int rv = files_make_folders(folder->files, folder->path, error);
-    /* Until it was claimed another may have made the folder, and begun a run in it. */
+    /* Since it was claimed another may have made the folder, and begun a run in it. */
     if (rv == 0)
         rv = run_folder_take(folder, busy, error);
-    if (rv == 0 && folder->use == RUN_FOLDER_REPLACES)
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error)
+{
+    int rv = run_folder_hold(folder, busy, error);
+    if (rv != 0)
+        return rv;
+    if (folder->use == RUN_FOLDER_REPLACES)
         rv = remove_run(folder, error);
     if (rv == 0 && folder->use != RUN_FOLDER_RESUMES)
         rv = create_metrics(folder, busy, error);
@@ -178,7 +196,7 @@ int run_folder_check(const struct run_folder *folder, struct error *error)
         return 0;
     return error_set(error, TR_EEXIST,
                      "%s: another folder has taken the place of the run's, which was moved or "
-                     "removed while it was trained; nothing is written to it",
+                     "removed while it was trained: the training ends",
                      folder->path);
 }
 

@@ -5,9 +5,9 @@
  *
  * Lines that the disk does not take stay in memory, and are written before the next one.
  *
- * Invariant: from run_folder_claim(), or run_folder_begin() where there was no folder, to
+ * Invariant: from run_folder_claim(), or run_folder_hold() where there was no folder, to
  * run_folder_close() no other training has the folder (folder_lock.h says where that does not
- * hold). Whoever only reads a run asks nobody.
+ * hold). A reader takes no lock.
  *
  * Ownership: run_folder_claim and run_folder_find fill it, run_folder_close frees it; what was
  * written stays.
@@ -37,6 +37,7 @@ struct run_folder {
     struct files *files;
     enum run_folder_use use;
     struct folder_lock lock;
+    bool made; /* there was none */
     char *path;
     char *config_path;
     char *metrics_path;
@@ -52,8 +53,13 @@ struct run_folder {
 int run_folder_claim(struct run_folder *folder, struct files *files, const char *path,
                      enum run_folder_use use, bool *busy, struct error *error);
 
-/* Makes the claimed folder ready to be written, as its use says. It fails as run_folder_claim()
- * does. */
+/* Makes the claimed folder where it is not there, and takes it. It fails as run_folder_claim() does,
+ * and leaves no folder that it made. */
+int run_folder_hold(struct run_folder *folder, bool *busy, struct error *error);
+/* Takes back a folder that run_folder_hold() made, where nothing is in it yet, and closes it. */
+void run_folder_give_up(struct run_folder *folder);
+
+/* Makes the folder ready to be written, as its use says; holds it first. */
 int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error);
 
 /* How long metrics.jsonl is, with the lines that are still to be written; and all that it had after
@@ -70,9 +76,9 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
                     struct error *error);
 void run_folder_close(struct run_folder *folder);
 
-/* TR_EEXIST: another folder has the path by now, which may be another training's. All that writes
- * below asks first; whoever writes the model has to. A folder that is gone is none: what is written
- * to it says so. */
+/* TR_EEXIST: another folder has the path by now, which may be another training's. All functions below
+ * that write ask first, and so does the caller who writes the model; a checkpoint that is made between
+ * two of these is not covered. A folder that is gone is not another one: a write to it fails. */
 int run_folder_check(const struct run_folder *folder, struct error *error);
 
 /* Writes config.json; takes over the reference (NULL: memory was out). */

@@ -361,7 +361,8 @@ static void close_all(struct training *t)
     run_job_split_close(&t->test);
     run_job_close(&t->job);
     run_folder_close(&t->folder);
-    training_forget_record(t);
+    json_decref(t->record);
+    t->record = NULL;
     free(t->checkpoints);
     t->checkpoints = NULL;
 }

@@ -56,12 +56,11 @@ struct training {
     struct loss_trend losses; /* of the epochs of this life of the process */
     bool advised;             /* of a rising loss */
     bool folder_ours;         /* the run's folder is this run's */
-    json_t *record;      /* what config.json is to be from where the run goes on; NULL: it is so */
-    char *begun_kernels; /* with the record */
-    bool ended_before;   /* there is nothing left to train */
-    bool model_kept;     /* the run's folder has the best model so far */
-    bool any_kept;       /* or one of this run that is older */
-    bool test_appended;  /* the line of the test's scores, which a rewind takes back */
+    json_t *record;     /* what config.json is to be from where the run goes on; NULL: it is so */
+    bool ended_before;  /* there is nothing left to train */
+    bool model_kept;    /* the run's folder has the best model so far */
+    bool any_kept;      /* or one of this run that is older */
+    bool test_appended; /* the line of the test's scores, which a rewind takes back */
     uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t changed;
@@ -120,10 +119,9 @@ int training_hash_job(struct training *t, struct error *error);
 int training_claim_folder(struct training *t, struct error *error);
 /* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
 int training_open_folder(struct training *t, struct error *error);
-/* Of a run that goes on behind that mark of its folder, which has gone back to it: config.json says
- * what it is from there on. Until then it says what the files are. */
-int training_write_record(struct training *t, uint64_t mark, struct error *error);
-void training_forget_record(struct training *t);
+/* Before the first line that a run that goes on adds to its folder: config.json says what the run is
+ * from there on. Until then it says what the files are, also where the run is refused meanwhile. */
+int training_write_record(struct training *t, struct error *error);
 /* After a failure, while the graph is open: nothing stays of a run in which nothing was found, so
  * that it may be tried again. */
 void training_forget_untrained(struct training *t);

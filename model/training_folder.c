@@ -224,35 +224,16 @@ int training_claim_folder(struct training *t, struct error *error)
     return rv;
 }
 
-/* The record that the run has from where it goes on: it keeps the kernels that it was begun with. One
- * that begins anew has those of today. */
-static int keep_record(struct training *t, json_t *now, const char *kernels, struct error *error)
-{
-    t->record = json_incref(now);
-    t->begun_kernels = strdup(kernels);
-    return t->begun_kernels != NULL ? 0
-                                    : error_set(error, TR_ENOMEM, "%s: no memory", t->folder.path);
-}
-
-int training_write_record(struct training *t, uint64_t mark, struct error *error)
+int training_write_record(struct training *t, struct error *error)
 {
     if (t->record == NULL)
         return 0;
-    const char *kernels = mark == 0 ? model_kernels_text(t->job.model) : t->begun_kernels;
-    if (json_object_set_new(t->record, "kernels", json_string(kernels)) != 0)
-        return error_set(error, TR_ENOMEM, "%s: no memory", t->folder.path);
     int rv = run_folder_write_config(&t->folder, json_incref(t->record), error);
-    if (rv == 0)
-        training_forget_record(t);
+    if (rv == 0) {
+        json_decref(t->record);
+        t->record = NULL;
+    }
     return rv;
-}
-
-void training_forget_record(struct training *t)
-{
-    json_decref(t->record);
-    free(t->begun_kernels);
-    t->record = NULL;
-    t->begun_kernels = NULL;
 }
 
 /* Whether the run was begun with these files of the graph. Others are warned of: they may be the same
@@ -273,6 +254,20 @@ static bool is_same_graph(struct training *t, const json_t *now)
                         t->options.graph, graph != NULL ? graph : "");
     json_decref(root);
     return known && same;
+}
+
+/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
+ * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
+static bool has_checkpoints(const struct training *t)
+{
+    char folder[PATH_BYTES];
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    if (t->checkpoints == NULL)
+        return false;
+    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
+           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
+               0 ||
+           tr_checkpoints_exist(folder);
 }
 
 /* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
@@ -297,8 +292,13 @@ static int compare_run(struct training *t, json_t *now, bool *other, bool *grew,
                             "last digits of the result may differ",
                             kernels, here);
     }
+    /* A run that goes on keeps the kernels that it was begun with; in a cluster another host may have
+     * its checkpoint. */
+    bool goes_on = training_in_cluster(t) || has_checkpoints(t);
+    if (rv == 0 && goes_on && json_object_set_new(now, "kernels", json_string(kernels)) != 0)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", t->folder.path);
     if (rv == 0)
-        rv = keep_record(t, now, kernels, error);
+        t->record = json_incref(now);
     free(kernels);
     return rv;
 }
@@ -322,20 +322,6 @@ static int refuse_checkpoints(const struct training *t, const char *host, struct
                          "options.resume, or remove them",
                          folder);
     return rv == 0 ? 0 : session_failed(&why, rv, error);
-}
-
-/* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
- * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
-static bool has_checkpoints(const struct training *t)
-{
-    char folder[PATH_BYTES];
-    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
-    if (t->checkpoints == NULL)
-        return false;
-    return t->ranks.has_checkpoint || tr_graph_place(t->job.graph, &place, NULL) != 0 ||
-           tr_checkpoints_folder(t->checkpoints, place.host_name, folder, sizeof folder, NULL) !=
-               0 ||
-           tr_checkpoints_exist(folder);
 }
 
 /* What was trained is replaced then. In a cluster another host may have a checkpoint. */
@@ -363,12 +349,16 @@ int training_open_folder(struct training *t, struct error *error)
                place.first_with_trainers;
     /* Checkpoints are asked for before the run's folder is touched: a run that is refused leaves
      * what is there. They go with the folder, which is this training's alone by then. */
+    bool busy, resumes = training_resumes(t);
     rv = training_keeps_run(t) ? training_claim_folder(t, error) : 0;
+    if (rv == 0 && training_keeps_run(t))
+        rv = run_folder_hold(&t->folder, &busy, error);
     if (rv == 0 && (own || training_keeps_run(t)))
         rv = refuse_checkpoints(t, place.host_name, error);
+    if (rv != 0)
+        run_folder_give_up(&t->folder);
     if (rv != 0 || !training_keeps_run(t))
         return rv;
-    bool busy, resumes = training_resumes(t);
     rv = run_folder_begin(&t->folder, &busy, error);
     if (rv != 0)
         return rv;

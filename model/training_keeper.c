@@ -120,7 +120,10 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
     /* The wait for the first batch of the next epoch is a part of that one. */
     if (report->epoch + 1 < t->config.model.epochs)
         report_batches(t, report->epoch + 1, 0);
-    return run_folder_append(&t->folder, run_epoch_to_json(report), error);
+    int rv = training_write_record(t, error);
+    /* A line that is refused is kept, whatever came before it. */
+    int appended = run_folder_append(&t->folder, run_epoch_to_json(report), rv == 0 ? error : NULL);
+    return rv == 0 ? appended : rv;
 }
 
 static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
@@ -145,8 +148,7 @@ static int rewind_run(void *arg, uint64_t mark, struct error *error)
      * checkpoint is void in any case. */
     t->model_kept = false;
     training_forget_end(t);
-    int rv = run_folder_rewind(&t->folder, mark, error);
-    return rv == 0 ? training_write_record(t, mark, error) : rv;
+    return run_folder_rewind(&t->folder, mark, error);
 }
 
 /* Says what is lost with a disk that took nothing for as long as it was waited for. */

@@ -141,7 +141,7 @@ static bool grid_leaves(const struct run_grid *grid, bool to_trials)
 {
     const struct train_values *values = grid->values;
     bool shaped = values->model != 0 || values->layers != 0 || values->fanout.count != 0 ||
-                  values->residual || grid_names(grid, "fanout");
+                  values->residual || grid_names(grid, "fanout") || grid_names(grid, "model");
     return values->epochs == OPTION_NOT_GIVEN && !grid_names(grid, "epochs") &&
            !(to_trials && shaped);
 }

@@ -89,7 +89,7 @@ static int judge_run(const struct many *many, const struct train_values *values,
     if (rv != 0)
         return rv;
     *complete = info->complete && !longer;
-    if (*complete && !is_same_graph(info->graph, many->graph))
+    if (info->complete && !is_same_graph(info->graph, many->graph))
         return tr_error_set(error, TR_EMISMATCH,
                             "%s: the run was trained on %s, and the command names %s; give "
                             "--replace, or another folder as --run",

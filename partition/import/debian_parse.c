@@ -245,10 +245,10 @@ static int add_tags(struct parser *parser, struct package *package)
         uint32_t name;
         at += strspn(at, ", \t\r\n");
         size_t length = strcspn(at, ", \t\r\n");
-        if (length > facet && strncmp(at, role_facet, facet) == 0) {
+        if (length >= facet && strncmp(at, role_facet, facet) == 0) {
             /* "TODO" says that nobody has looked at the package. */
             bool said = length != facet + 4 || strncmp(at + facet, "TODO", 4) != 0;
-            if (package->role == NO_NAME && said)
+            if (package->role == NO_NAME && said && length > facet)
                 rv = intern_value(parser, &archive->roles, at + facet, length - facet,
                                   &package->role);
         } else if (length > 0) {

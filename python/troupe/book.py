@@ -273,7 +273,9 @@ class PartitionBook:
         return id_tensor(self._homogeneous(True, number, wanted), self._tensors)
 
     def _typed(self, of_edges: bool, ids: Any) -> tuple[Any, Any]:
-        wanted = self.checked_ids(ids, of_edges, ALL_TYPES)
+        # A set of the only type has the IDs of all.
+        alone = len(self.etypes if of_edges else self.ntypes) == 1
+        wanted = self.checked_ids(ids, of_edges, 0 if alone else ALL_TYPES)
         numbers = np.empty(len(wanted), dtype=np.uint32)
         typed = np.empty(len(wanted), dtype=np.int64)
         function = lib.tr_book_edge_typed if of_edges else lib.tr_book_node_typed

@@ -379,7 +379,7 @@ static int run_inside(struct tr_task *task, void *arg, struct error *error)
 {
     const struct cancel cancel = task_cancel(task);
     struct work *work = arg;
-    task_progress(task, "inside", 1, 2);
+    task_progress(task, "inside", "turns", 1, 2);
     while (!cancel_asked(&cancel))
         sem_wait(&work->go);
     return error_set(error, TR_ECANCELED, "inside: cancelled");
@@ -397,6 +397,9 @@ static void work_inside_takes_the_same_way(void **unused)
     assert_int_equal(tr_task_wait(task, 0, NULL), TR_ETIMEDOUT);
     tr_task_cancel(task);
     assert_int_equal(tr_task_wait(task, LONG, &error), TR_ECANCELED);
+    struct tr_task_progress progress = TR_TASK_PROGRESS_INIT;
+    assert_int_equal(tr_task_progress(task, &progress, NULL), 0);
+    assert_string_equal(progress.unit, "turns");
     assert_string_equal(error.message, "inside: cancelled");
     tr_task_close(task);
     assert_int_equal(work.destroyed, 1);

@@ -70,7 +70,7 @@ run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 
 expect "a job trains" exited 0
 cp "$work/taken/metrics.jsonl" "$work/before"
 run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 3 --hidden 8 --quiet
-expect "its run is not overwritten" refuses_with "trainer 2.*there already\|has checkpoints already"
+expect "its run is not overwritten" refuses_with "taken holds a run already; give --replace\|has checkpoints already"
 expect "and nobody is started again" [ "$(grep -c 'started, process number' "$work/err")" = 4 ]
 expect "it is as it was" cmp -s "$work/before" "$work/taken/metrics.jsonl"
 touch "$work/checkpoints/mine"

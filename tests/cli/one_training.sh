@@ -40,7 +40,7 @@ second --replace
 expect "a training that was killed keeps nobody out" exited 0
 
 # A folder that is moved away while it is trained, with another one in its place.
-"$TROUPE" train "$work/g" --run "$work/moved" --hidden 8 --epochs 1000000 --checkpoint-every 100 --quiet \
+"$TROUPE" train "$work/g" --run "$work/moved" --hidden 8 --epochs 1000000 --quiet \
     >"$work/out.first" 2>"$work/err.first" </dev/null &
 first=$!
 await "$work/moved/model.safetensors"
