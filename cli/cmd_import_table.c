@@ -64,7 +64,7 @@ static void report_column(struct report *report, const struct tr_import_table_co
                 : list          ? "a feature for each place, to mean 0 and deviation 1"
                                 : "feature, to mean 0 and deviation 1");
     report_count_of(report, "values", has_values(column), column->values);
-    /* Of a column that is not read nobody looks whether a row has it, but of texts. */
+    /* Missing values are counted in columns that are read, and in texts. */
     report_count_of(report, "missing", column->use != TR_TABLE_DROPPED || column->prose,
                     column->missing);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which options whoever began a run left open, for the graph or for trials to choose: a list in
+ * Which options were left open when a run was begun, for the graph or for trials to choose: a list in
  * config.json beside the configuration, since it decides nothing when the run goes on. By it a later
  * command that leaves them open is told from one that would choose anew (run_same.h).
  */

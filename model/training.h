@@ -134,7 +134,7 @@ int training_tell_end(struct training *t);
 
 /* training_keeper.c: of rank 0, but refused, which any rank calls. */
 struct trainer_hooks training_hooks(struct training *t);
-/* The result can be pulled, and whoever waits for it is told. */
+/* The result can be pulled: says so to the program, which may have to confirm it. */
 void training_say_trained(struct training *t, uint32_t epochs);
 void training_begin_epoch(struct training *t, uint32_t epoch);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An archive in memory becomes a raw graph with types: packages, and those whom they name.
+ * An archive in memory becomes a raw graph with types: packages, and what they name.
  *
  * Each relation is walked twice, to count its edges and to write them, so that types without any are
  * left out before the writer is opened.
@@ -49,8 +49,8 @@ static bool pair_dependency(const struct archive *archive, int kind, size_t i, u
 {
     const struct dependency *dependency = &archive->dependencies[i];
     bool conflicts = kind == DEBIAN_KINDS;
-    /* Whoever provides a virtual package may conflict with all others that do: no package of its
-     * own is named by that (Debian policy, 7.6.2). */
+    /* A package that provides a virtual one may conflict with all others that do: that names no
+     * package (Debian policy, 7.6.2). */
     *src = dependency->package;
     *dst = conflicts ? archive->package_of[dependency->name]
                      : archive_resolve(archive, dependency->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A folder that one writer has for itself. The lock is flock(2)'s of the folder: it ends with the
- * process at the latest, so a writer that was killed is in nobody's way, and no file tells of it.
+ * process at the latest, so a writer that was killed keeps no other one out, and leaves no file.
  *
  * Some file systems have no such locks, or only among the processes of one host (NFS, which locks
  * only what is open for writing): there every writer gets the folder, as if it were alone.
