@@ -107,10 +107,13 @@ static void no_limit_is_shorter_than_nothing(void **state)
     options.step_limit_ns = UNSAID - 1;
     assert_int_equal(training_read_options(&t, &options, &error), TR_ERANGE);
     assert_non_null(strstr(error.message, "step_limit_ns"));
+    training_free_options(&t);
+    t = (struct training){ .task = NULL };
     options = options_of(NULL);
     options.disk_wait_ns = INT64_MIN;
     assert_int_equal(training_read_options(&t, &options, &error), TR_ERANGE);
     assert_non_null(strstr(error.message, "disk_wait_ns"));
+    training_free_options(&t);
 }
 
 /* Those of the file are each trainer's, those of the program all trainers'. */
@@ -145,6 +148,7 @@ static void refuse(const struct tr_train_options *options, int code, const char 
     int rv = training_read_options(&t, options, &error);
     if (rv != code || error.code != code || strstr(error.message, says) == NULL)
         fail_msg("%d for %s: %s", rv, says, error.message);
+    training_free_options(&t);
 }
 
 /* Each name by itself, unknown and not given at all. */
