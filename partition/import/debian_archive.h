@@ -15,7 +15,6 @@
 #include "partition/import/debian.h"
 
 #define NO_PACKAGE UINT32_MAX
-#define NO_SECTION UINT32_MAX
 #define NO_NAME UINT32_MAX
 
 /* Interned strings: name i is text + starts[i]. */
@@ -30,7 +29,7 @@ struct names {
 
 struct package {
     uint32_t name;
-    uint32_t section;   /* in sections, or NO_SECTION */
+    uint32_t section;   /* in sections, or NO_NAME */
     size_t description; /* in texts */
     /* With types, else NO_NAME: */
     uint32_t maintainer, source, role; /* in the lists of these names, or NO_NAME */
@@ -71,6 +70,12 @@ struct archive {
     size_t texts_size, texts_room;
 };
 
+/* The number of a name that the package has, or NO_NAME; member: its offset in struct package. */
+static inline uint32_t package_name(const struct package *package, size_t member)
+{
+    return *(const uint32_t *)(const void *)((const char *)package + member);
+}
+
 static inline const char *names_text(const struct names *names, uint32_t name)
 {
     return names->text + names->starts[name];
@@ -106,12 +111,15 @@ int archive_write(const struct archive *archive, const char *path,
                   const struct raw_write_options *write, struct debian_facts *facts,
                   struct error *error);
 
-/* What both write of packages: "feat", whose type of nodes is 0 in either graph; in part `part` of
- * the split are packages whose name says so. */
+/* What both write of packages, whose type of nodes is 0 in either graph: "feat"; "label", by the ranks
+ * of the names that a member of struct package numbers; and the masks, which with types leave out
+ * packages without a role. */
 int archive_write_features(const struct archive *archive, struct raw_writer *writer,
                            struct error *error);
-bool archive_is_in_part(const struct archive *archive, uint32_t package, int part);
-extern const char *const archive_parts[3];
+int archive_write_labels(const struct archive *archive, struct raw_writer *writer, size_t member,
+                         const uint32_t *rank, struct error *error);
+int archive_write_masks(const struct archive *archive, struct raw_writer *writer,
+                        struct error *error);
 
 /* The numbers of the names in their alphabetical order, [count], and behind them the place of each in
  * it, [count]; to free(). NULL: no memory. */

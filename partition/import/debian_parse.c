@@ -228,7 +228,7 @@ static int add_section(struct parser *parser, struct package *package)
         length -= (size_t)(slash + 1 - text);
         text = slash + 1;
     }
-    package->section = NO_SECTION;
+    package->section = NO_NAME;
     if (length == 0)
         return 0;
     return intern_value(parser, &parser->archive->sections, text, length, &package->section);

@@ -20,8 +20,9 @@ struct relation {
     enum node_type from, to;
     /* The pair with that number of the relation, in all `count` of it; false: it is no edge. */
     size_t (*count)(const struct archive *archive);
-    bool (*pair)(const struct archive *archive, int kind, size_t i, uint64_t *src, uint64_t *dst);
-    int kind; /* of dependencies */
+    bool (*pair)(const struct archive *archive, size_t which, size_t i, uint64_t *src,
+                 uint64_t *dst);
+    size_t which; /* the kind of a dependency; the member of a package that numbers the name */
 };
 
 static size_t count_dependencies(const struct archive *archive)
@@ -44,7 +45,7 @@ static size_t count_needed(const struct archive *archive)
     return archive->needed.count;
 }
 
-static bool pair_dependency(const struct archive *archive, int kind, size_t i, uint64_t *src,
+static bool pair_dependency(const struct archive *archive, size_t kind, size_t i, uint64_t *src,
                             uint64_t *dst)
 {
     const struct dependency *dependency = &archive->dependencies[i];
@@ -57,46 +58,27 @@ static bool pair_dependency(const struct archive *archive, int kind, size_t i, u
     return dependency->kind == kind && *dst != NO_PACKAGE && !(conflicts && *dst == *src);
 }
 
-static bool pair_maintainer(const struct archive *archive, int kind, size_t i, uint64_t *src,
-                            uint64_t *dst)
+static bool pair_package(const struct archive *archive, size_t member, size_t i, uint64_t *src,
+                         uint64_t *dst)
 {
-    (void)kind;
     *src = i;
-    *dst = archive->packages[i].maintainer;
+    *dst = package_name(&archive->packages[i], member);
     return *dst != NO_NAME;
 }
 
-static bool pair_section(const struct archive *archive, int kind, size_t i, uint64_t *src,
-                         uint64_t *dst)
-{
-    (void)kind;
-    *src = i;
-    *dst = archive->packages[i].section;
-    return *dst != NO_SECTION;
-}
-
-static bool pair_tag(const struct archive *archive, int kind, size_t i, uint64_t *src,
+static bool pair_tag(const struct archive *archive, size_t which, size_t i, uint64_t *src,
                      uint64_t *dst)
 {
-    (void)kind;
+    (void)which;
     *src = archive->tagged.items[i].of;
     *dst = archive->tagged.items[i].name;
     return true;
 }
 
-static bool pair_source(const struct archive *archive, int kind, size_t i, uint64_t *src,
+static bool pair_needed(const struct archive *archive, size_t which, size_t i, uint64_t *src,
                         uint64_t *dst)
 {
-    (void)kind;
-    *src = i;
-    *dst = archive->packages[i].source;
-    return *dst != NO_NAME;
-}
-
-static bool pair_needed(const struct archive *archive, int kind, size_t i, uint64_t *src,
-                        uint64_t *dst)
-{
-    (void)kind;
+    (void)which;
     *src = archive->needed.items[i].of;
     *dst = archive_resolve(archive, archive->needed.items[i].name);
     return *dst != NO_PACKAGE;
@@ -113,10 +95,13 @@ static const struct relation relations[] = {
     DEPENDENCY("suggests", 3),
     DEPENDENCY("enhances", 4),
     DEPENDENCY("conflicts", DEBIAN_KINDS),
-    { "maintained_by", PACKAGE, MAINTAINER, count_packages, pair_maintainer, 0 },
-    { "in_section", PACKAGE, SECTION, count_packages, pair_section, 0 },
+    { "maintained_by", PACKAGE, MAINTAINER, count_packages, pair_package,
+      offsetof(struct package, maintainer) },
+    { "in_section", PACKAGE, SECTION, count_packages, pair_package,
+      offsetof(struct package, section) },
     { "has_tag", PACKAGE, TAG, count_tagged, pair_tag, 0 },
-    { "built_from", PACKAGE, SOURCE, count_packages, pair_source, 0 },
+    { "built_from", PACKAGE, SOURCE, count_packages, pair_package,
+      offsetof(struct package, source) },
     { "build_depends", SOURCE, PACKAGE, count_needed, pair_needed, 0 },
 };
 #define RELATIONS (sizeof relations / sizeof *relations)
@@ -149,7 +134,7 @@ static uint64_t edges_of(const struct archive *archive, const struct relation *r
 {
     uint64_t src, dst, count = 0;
     for (size_t i = 0; i < relation->count(archive); i++)
-        count += relation->pair(archive, relation->kind, i, &src, &dst);
+        count += relation->pair(archive, relation->which, i, &src, &dst);
     return count;
 }
 
@@ -200,7 +185,7 @@ static int write_relation(struct typed *typed, size_t r)
                  ? error_set(typed->error, TR_ENOMEM, "no memory for %zu edges", room)
                  : 0;
     for (size_t i = 0; i < room && rv == 0; i++)
-        count += relation->pair(typed->archive, relation->kind, i, &src[count], &dst[count]);
+        count += relation->pair(typed->archive, relation->which, i, &src[count], &dst[count]);
     if (rv == 0)
         rv = raw_writer_edges(typed->writer, etype, count, src, dst, typed->error);
     if (rv == 0)
@@ -234,39 +219,18 @@ static int write_node_names(struct typed *typed, enum node_type type)
 static int write_roles(struct typed *typed)
 {
     const struct archive *archive = typed->archive;
-    uint32_t count = archive->roles.count, table, list;
+    uint32_t count = archive->roles.count, list;
     uint32_t *order = names_sorted(&archive->roles);
     if (order == NULL)
         return error_set(typed->error, TR_ENOMEM, "no memory for %u roles", count);
-    int rv = raw_writer_add_table(typed->writer, "label", false, PACKAGE, TR_I64, 0, NULL, &table,
-                                  typed->error);
-    for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
-        uint32_t role = archive->packages[i].role;
-        int64_t label = role == NO_NAME ? -1 : (int64_t)order[count + role];
-        rv = raw_writer_rows(typed->writer, table, 1, &label, typed->error);
-    }
+    int rv = archive_write_labels(archive, typed->writer, offsetof(struct package, role),
+                                  order + count, typed->error);
     if (rv == 0)
         rv = raw_writer_add_names(typed->writer, NAMES_VALUES, PACKAGE, "label", &list,
                                   typed->error);
     for (uint32_t i = 0; rv == 0 && i < count; i++)
         rv = write_name(typed, list, &archive->roles, order[i]);
     free(order);
-    return rv;
-}
-
-static int write_masks(struct typed *typed)
-{
-    int rv = 0;
-    for (int part = 0; rv == 0 && part < 3; part++) {
-        uint32_t table;
-        rv = raw_writer_add_table(typed->writer, archive_parts[part], false, PACKAGE, TR_U8, 0,
-                                  NULL, &table, typed->error);
-        for (uint32_t i = 0; rv == 0 && i < typed->archive->num_packages; i++) {
-            uint8_t in = typed->archive->packages[i].role != NO_NAME &&
-                         archive_is_in_part(typed->archive, i, part);
-            rv = raw_writer_rows(typed->writer, table, 1, &in, typed->error);
-        }
-    }
     return rv;
 }
 
@@ -281,7 +245,7 @@ static int write_all(struct typed *typed)
     if (rv == 0 && typed->archive->roles.count > 0)
         rv = write_roles(typed);
     if (rv == 0 && typed->archive->roles.count > 0)
-        rv = write_masks(typed);
+        rv = archive_write_masks(typed->archive, typed->writer, typed->error);
     for (int type = 0; type < NODE_TYPES && rv == 0; type++)
         rv = write_node_names(typed, type);
     return rv;

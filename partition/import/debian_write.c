@@ -119,46 +119,49 @@ static int write_lines(const struct names *names, const uint32_t *order, size_t 
     return rv;
 }
 
-/* Sections in alphabetical order; rank[section] is the label. */
-static int write_labels(const struct archive *archive, struct raw_writer *writer,
-                        struct error *error)
+int archive_write_labels(const struct archive *archive, struct raw_writer *writer, size_t member,
+                         const uint32_t *rank, struct error *error)
 {
-    uint32_t count = archive->sections.count, table;
+    uint32_t table;
+    int rv = raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, error);
+    for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
+        uint32_t name = package_name(&archive->packages[i], member);
+        int64_t label = name == NO_NAME ? -1 : (int64_t)rank[name];
+        rv = raw_writer_rows(writer, table, 1, &label, error);
+    }
+    return rv;
+}
+
+/* Sections in alphabetical order are the classes. */
+static int write_sections(const struct archive *archive, struct raw_writer *writer,
+                          struct error *error)
+{
+    uint32_t count = archive->sections.count;
     uint32_t *order = names_sorted(&archive->sections);
     if (order == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u sections", count);
-    const uint32_t *rank = order + count;
-    int rv = raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, error);
-    for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
-        uint32_t section = archive->packages[i].section;
-        int64_t label = section == NO_SECTION ? -1 : (int64_t)rank[section];
-        rv = raw_writer_rows(writer, table, 1, &label, error);
-    }
+    int rv = archive_write_labels(archive, writer, offsetof(struct package, section), order + count,
+                                  error);
     if (rv == 0)
         rv = write_lines(&archive->sections, order, count, writer, "sections.txt", error);
     free(order);
     return rv;
 }
 
-const char *const archive_parts[3] = { "train_mask", "val_mask", "test_mask" };
-
-bool archive_is_in_part(const struct archive *archive, uint32_t package, int part)
+int archive_write_masks(const struct archive *archive, struct raw_writer *writer,
+                        struct error *error)
 {
+    static const char *const masks[] = { "train_mask", "val_mask", "test_mask" };
     static const int part_of_quarter[] = { 0, 0, 1, 2 };
-    const char *name = names_text(&archive->names, archive->packages[package].name);
-    return part_of_quarter[hash_text(name, strlen(name)) >> 62] == part;
-}
-
-static int write_masks(const struct archive *archive, struct raw_writer *writer,
-                       struct error *error)
-{
     int rv = 0;
     for (int part = 0; rv == 0 && part < 3; part++) {
         uint32_t table;
-        rv = raw_writer_add_table(writer, archive_parts[part], false, 0, TR_U8, 0, NULL, &table,
-                                  error);
+        rv = raw_writer_add_table(writer, masks[part], false, 0, TR_U8, 0, NULL, &table, error);
         for (uint32_t i = 0; rv == 0 && i < archive->num_packages; i++) {
-            uint8_t in = archive_is_in_part(archive, i, part);
+            const struct package *package = &archive->packages[i];
+            const char *name = names_text(&archive->names, package->name);
+            bool learned = !archive->typed || package->role != NO_NAME;
+            uint8_t in = learned && part_of_quarter[hash_text(name, strlen(name)) >> 62] == part;
             rv = raw_writer_rows(writer, table, 1, &in, error);
         }
     }
@@ -197,9 +200,9 @@ int archive_write(const struct archive *archive, const char *path,
     if (rv == 0)
         rv = archive_write_features(archive, writer, error);
     if (rv == 0)
-        rv = write_labels(archive, writer, error);
+        rv = write_sections(archive, writer, error);
     if (rv == 0)
-        rv = write_masks(archive, writer, error);
+        rv = archive_write_masks(archive, writer, error);
     if (rv == 0)
         rv = write_names(archive, writer, error);
     if (rv == 0)

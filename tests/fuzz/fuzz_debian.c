@@ -11,7 +11,7 @@ static void check_package(const struct archive *archive, uint32_t number)
     const struct package *package = &archive->packages[number];
     assert(package->name < archive->names.count);
     assert(archive->package_of[package->name] == number);
-    assert(package->section == NO_SECTION || package->section < archive->sections.count);
+    assert(package->section == NO_NAME || package->section < archive->sections.count);
     assert(package->description < archive->texts_size);
     if (archive->typed) {
         assert(package->maintainer == NO_NAME || package->maintainer < archive->maintainers.count);
