@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/run_compare.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,44 +103,69 @@ static void list_differences(const json_t *was, const json_t *now, const char *w
     }
 }
 
-static void take_layers(struct run_config *config, const struct run_config *of)
-{
-    if (config->choose_kind)
-        config->model.kind = of->model.kind;
-    if (config->choose_layers) {
-        config->model.layers = of->model.layers;
-        memcpy(config->fanout, of->fanout, sizeof config->fanout);
+/* What may be left open, and what follows from it: a row a value. */
+#define OPEN(option, choose, value)                                                      \
+    {                                                                                    \
+        option, offsetof(struct run_config, choose), offsetof(struct run_config, value), \
+            sizeof(((struct run_config *)0)->value)                                      \
     }
+static const struct {
+    enum run_open option;
+    size_t choose, value, bytes;
+} OPEN_VALUES[] = {
+    OPEN(RUN_OPEN_EPOCHS, choose_epochs, model.epochs),
+    OPEN(RUN_OPEN_PATIENCE, choose_patience, patience),
+    OPEN(RUN_OPEN_EVALUATE_EVERY, choose_evaluate_every, evaluate_every),
+    OPEN(RUN_OPEN_INPUT_DROPOUT, choose_input_dropout, model.input_dropout),
+    OPEN(RUN_OPEN_L2, choose_l2, model.l2),
+    OPEN(RUN_OPEN_NORMALISE, choose_normalise, model.normalise),
+    OPEN(RUN_OPEN_STANDARDISE, choose_standardise, model.standardise),
+    OPEN(RUN_OPEN_KIND, choose_kind, model.kind),
+    OPEN(RUN_OPEN_LAYERS, choose_layers, model.layers),
+    OPEN(RUN_OPEN_LAYERS, choose_layers, fanout),
+    OPEN(RUN_OPEN_NORM, choose_norm, model.norm),
+    OPEN(RUN_OPEN_NORM, choose_norm, model.residual),
+    OPEN(RUN_OPEN_HIDDEN, choose_hidden, model.hidden),
+    OPEN(RUN_OPEN_METRIC, choose_metric, model.metric),
+};
+#define OPEN_VALUES_COUNT (sizeof OPEN_VALUES / sizeof *OPEN_VALUES)
+
+/* How features are read and how long is trained; what the model looks like. */
+#define OF_TRAINING                                                                           \
+    (RUN_OPEN_EPOCHS | RUN_OPEN_PATIENCE | RUN_OPEN_EVALUATE_EVERY | RUN_OPEN_INPUT_DROPOUT | \
+     RUN_OPEN_L2 | RUN_OPEN_NORMALISE | RUN_OPEN_STANDARDISE)
+#define OF_SHAPE (RUN_OPEN_KIND | RUN_OPEN_LAYERS | RUN_OPEN_NORM | RUN_OPEN_HIDDEN)
+
+uint32_t run_config_left_open(const struct run_config *config, uint32_t options)
+{
+    uint32_t left = 0;
+    for (size_t i = 0; i < OPEN_VALUES_COUNT; i++)
+        if (*(const bool *)((const char *)config + OPEN_VALUES[i].choose))
+            left |= (uint32_t)OPEN_VALUES[i].option;
+    return left & options;
 }
 
-static void take_norm(struct run_config *config, const struct run_config *of)
+void run_config_take(struct run_config *config, const struct run_config *of, uint32_t options)
 {
-    if (config->choose_norm) {
-        config->model.norm = of->model.norm;
-        config->model.residual = of->model.residual;
-    }
+    for (size_t i = 0; i < OPEN_VALUES_COUNT; i++)
+        if ((options & (uint32_t)OPEN_VALUES[i].option) != 0)
+            memcpy((char *)config + OPEN_VALUES[i].value, (const char *)of + OPEN_VALUES[i].value,
+                   OPEN_VALUES[i].bytes);
 }
 
-void run_config_take_shape(struct run_config *config, const struct run_config *of)
+static void take_left_open(struct run_config *config, const struct run_config *of, uint32_t options)
 {
-    take_layers(config, of);
-    take_norm(config, of);
-    if (config->choose_hidden)
-        config->model.hidden = of->model.hidden;
+    run_config_take(config, of, run_config_left_open(config, options));
 }
 
 /* Hidden layers of other shapes than the tried deep one are the usual ones unless they are named: a
  * run that was begun with others is another run. */
 static void adopt_shape(struct run_config *config, const struct run_config *begun, bool lent)
 {
-    if (lent) {
-        run_config_take_shape(config, begun);
+    take_left_open(config, begun, lent ? OF_SHAPE : RUN_OPEN_KIND | RUN_OPEN_LAYERS);
+    if (lent || !begun->tried.any || begun->tried.chosen != RUN_SHAPE_DEEP)
         return;
-    }
-    take_layers(config, begun);
-    if (!begun->tried.any || begun->tried.chosen != RUN_SHAPE_DEEP)
-        return;
-    take_norm(config, begun);
+    take_left_open(config, begun, RUN_OPEN_NORM);
     if (config->choose_hidden)
         config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
 }
@@ -164,20 +190,7 @@ static void adopt_open(struct run_config *config, const struct run_config *begun
 
 void run_config_adopt(struct run_config *config, const struct run_config *begun, bool lent)
 {
-    if (config->choose_epochs)
-        config->model.epochs = begun->model.epochs;
-    if (config->choose_patience)
-        config->patience = begun->patience;
-    if (config->choose_evaluate_every)
-        config->evaluate_every = begun->evaluate_every;
-    if (config->choose_input_dropout)
-        config->model.input_dropout = begun->model.input_dropout;
-    if (config->choose_l2)
-        config->model.l2 = begun->model.l2;
-    if (config->choose_normalise)
-        config->model.normalise = begun->model.normalise;
-    if (config->choose_standardise)
-        config->model.standardise = begun->model.standardise;
+    take_left_open(config, begun, OF_TRAINING);
     run_config_take_logarithms(config, begun);
     adopt_shape(config, begun, lent);
     config->tried = begun->tried;
@@ -187,10 +200,8 @@ void run_config_adopt(struct run_config *config, const struct run_config *begun,
 
 void run_config_begin_from(struct run_config *config, const struct run_config *from)
 {
-    if (config->choose_standardise)
-        config->model.standardise = from->model.standardise;
+    take_left_open(config, from, RUN_OPEN_STANDARDISE | OF_SHAPE);
     run_config_take_logarithms(config, from);
-    run_config_take_shape(config, from);
     config->choose_standardise = config->choose_layers = false;
     config->choose_kind = config->choose_norm = config->choose_hidden = false;
 }

@@ -10,9 +10,10 @@
 
 #include "model/run_config.h"
 
-/* Takes what nobody named of the model's kind, of its layers and what they draw, and of what hidden
- * ones add and how they are normalised. */
-void run_config_take_shape(struct run_config *config, const struct run_config *of);
+/* Which of these options (enum run_open, but masks and the deal) are left to be chosen. */
+uint32_t run_config_left_open(const struct run_config *config, uint32_t options);
+/* Takes the values of these options, whether they are left open or not. */
+void run_config_take(struct run_config *config, const struct run_config *of, uint32_t options);
 
 /* Takes whether logarithms of columns are taken, behind whether they are standardised. */
 void run_config_take_logarithms(struct run_config *config, const struct run_config *of);

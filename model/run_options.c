@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/run_compare.h"
+
 /* Layers that nobody named, where the graph chooses no others. */
 #define LAYERS_UNSAID 2u
 
@@ -200,28 +202,10 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
 /* Which of them the program left open: a choice of the graph's is no other option of the run. */
 static uint32_t find_open(const struct run_config *config, const struct tr_train_options *from)
 {
-    const struct {
-        bool open;
-        enum run_open option;
-    } all[] = { { config->choose_epochs, RUN_OPEN_EPOCHS },
-                { config->choose_patience, RUN_OPEN_PATIENCE },
-                { config->choose_evaluate_every, RUN_OPEN_EVALUATE_EVERY },
-                { config->choose_input_dropout, RUN_OPEN_INPUT_DROPOUT },
-                { config->choose_l2, RUN_OPEN_L2 },
-                { config->choose_normalise, RUN_OPEN_NORMALISE },
-                { config->choose_standardise, RUN_OPEN_STANDARDISE },
-                { config->choose_kind, RUN_OPEN_KIND },
-                { config->choose_layers, RUN_OPEN_LAYERS },
-                { config->choose_norm, RUN_OPEN_NORM },
-                { config->choose_hidden, RUN_OPEN_HIDDEN },
-                { config->choose_metric, RUN_OPEN_METRIC },
-                { from->val_mask == NULL, RUN_OPEN_VAL_MASK },
-                { from->test_mask == NULL, RUN_OPEN_TEST_MASK },
-                { from->deal == NULL, RUN_OPEN_DEAL } };
-    uint32_t open = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        open |= all[i].open ? (uint32_t)all[i].option : 0;
-    return open;
+    return run_config_left_open(config, UINT32_MAX) |
+           (from->val_mask == NULL ? (uint32_t)RUN_OPEN_VAL_MASK : 0) |
+           (from->test_mask == NULL ? (uint32_t)RUN_OPEN_TEST_MASK : 0) |
+           (from->deal == NULL ? (uint32_t)RUN_OPEN_DEAL : 0);
 }
 
 int run_options_read(struct run_config *config, const struct tr_train_options *from,

@@ -7,55 +7,27 @@
 #include "model/run_compare.h"
 #include "model/run_options.h"
 
-/* Whether a training that leaves the option open has what the begun one chose. Where that one was
- * given a value, what would be chosen is unknown. */
-static bool is_chosen_alike(bool chosen, enum run_open option, const struct run_config *begun,
-                            uint32_t *unknown)
+/* Takes those of the options that are left open and were left open when the run was begun: a training
+ * chooses them as that one did. Where that one was given a value, what would be chosen is unknown. */
+static void take_choices(struct run_config *config, const struct run_config *begun,
+                         uint32_t options, uint32_t *unknown)
 {
-    if (!chosen)
-        return false;
-    bool given = begun->open_known && (begun->open & (uint32_t)option) == 0;
-    *unknown |= given ? (uint32_t)option : 0;
-    return !given;
-}
-
-/* What the number of training nodes and their features choose. */
-static void expect_training(struct run_config *config, const struct run_config *begun,
-                            uint32_t *unknown)
-{
-    if (is_chosen_alike(config->choose_epochs, RUN_OPEN_EPOCHS, begun, unknown))
-        config->model.epochs = begun->model.epochs;
-    if (is_chosen_alike(config->choose_patience, RUN_OPEN_PATIENCE, begun, unknown))
-        config->patience = begun->patience;
-    if (is_chosen_alike(config->choose_evaluate_every, RUN_OPEN_EVALUATE_EVERY, begun, unknown))
-        config->evaluate_every = begun->evaluate_every;
-    if (is_chosen_alike(config->choose_normalise, RUN_OPEN_NORMALISE, begun, unknown))
-        config->model.normalise = begun->model.normalise;
-    if (is_chosen_alike(config->choose_standardise, RUN_OPEN_STANDARDISE, begun, unknown))
-        config->model.standardise = begun->model.standardise;
+    uint32_t left = run_config_left_open(config, options);
+    uint32_t given = begun->open_known ? left & ~begun->open : 0;
+    *unknown |= given;
+    run_config_take(config, begun, left & ~given);
 }
 
 /* What few training nodes or trials choose, which change more than the shape. */
 static void expect_shape(struct run_config *config, const struct run_config *begun,
                          uint32_t *unknown)
 {
-    if (is_chosen_alike(config->choose_kind, RUN_OPEN_KIND, begun, unknown))
-        config->model.kind = begun->model.kind;
-    if (is_chosen_alike(config->choose_layers, RUN_OPEN_LAYERS, begun, unknown)) {
-        config->model.layers = begun->model.layers;
-        memcpy(config->fanout, begun->fanout, sizeof config->fanout);
-    }
-    if (is_chosen_alike(config->choose_input_dropout, RUN_OPEN_INPUT_DROPOUT, begun, unknown))
-        config->model.input_dropout = begun->model.input_dropout;
-    if (is_chosen_alike(config->choose_l2, RUN_OPEN_L2, begun, unknown))
-        config->model.l2 = begun->model.l2;
+    take_choices(config, begun,
+                 RUN_OPEN_KIND | RUN_OPEN_LAYERS | RUN_OPEN_INPUT_DROPOUT | RUN_OPEN_L2, unknown);
     /* Trials alone choose the rest, and only where nothing of the shape is named. */
     if (!run_config_leaves_shape(config))
         return;
-    if (is_chosen_alike(config->choose_norm, RUN_OPEN_NORM, begun, unknown)) {
-        config->model.norm = begun->model.norm;
-        config->model.residual = begun->model.residual;
-    }
+    take_choices(config, begun, RUN_OPEN_NORM, unknown);
     if (config->choose_hidden && begun->tried.any && begun->tried.chosen == RUN_SHAPE_DEEP)
         config->model.hidden = RUN_SHAPE_DEEP_HIDDEN;
 }
@@ -97,13 +69,15 @@ static void expect_anew(struct run_config *config, const struct run_config *begu
     if (lent)
         run_config_begin_from(config, begun);
     /* Of several types that kind is taken, whether epochs are named or not. */
-    if (model_kind_has_relations(begun->model.kind) &&
-        is_chosen_alike(config->choose_kind, RUN_OPEN_KIND, begun, unknown)) {
-        config->model.kind = begun->model.kind;
-        config->choose_kind = false;
+    if (model_kind_has_relations(begun->model.kind) && config->choose_kind) {
+        take_choices(config, begun, RUN_OPEN_KIND, unknown);
+        config->choose_kind = (*unknown & (uint32_t)RUN_OPEN_KIND) != 0;
     }
     if (config->choose_epochs) {
-        expect_training(config, begun, unknown);
+        take_choices(config, begun,
+                     RUN_OPEN_EPOCHS | RUN_OPEN_PATIENCE | RUN_OPEN_EVALUATE_EVERY |
+                         RUN_OPEN_NORMALISE | RUN_OPEN_STANDARDISE,
+                     unknown);
         /* Where something was tried training nodes are not few, so that without trials the rest is
          * as usual. */
         if (!begun->tried.any || run_config_leaves_shape(config))
