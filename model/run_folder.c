@@ -80,9 +80,8 @@ static int refuse_foreign(const struct run_folder *folder, struct error *error)
                    : 0;
 }
 
-static int refuse_second(const char *path, bool *busy, struct error *error)
+static int refuse_second(const char *path, struct error *error)
 {
-    *busy = true;
     return error_set(error, TR_EEXIST,
                      "%s: another training is under way in this folder; wait for its end, or give "
                      "another folder as options.run",
@@ -104,7 +103,7 @@ static int run_folder_take(struct run_folder *folder, bool *busy, struct error *
     if (!folder_lock_is_held(&folder->lock) && files_is_folder(folder->files, folder->path))
         rv = folder_lock_take(&folder->lock, folder->files, folder->path, busy, error);
     if (*busy)
-        return refuse_second(folder->path, busy, error);
+        return refuse_second(folder->path, error);
     if (rv == 0)
         rv = refuse_graph(folder->files, folder->path, error);
     if (rv != 0 || folder->use == RUN_FOLDER_RESUMES || !holds_run(folder))
@@ -133,10 +132,10 @@ int run_folder_claim(struct run_folder *folder, struct files *files, const char 
 
 /* Where the file system has no locks, two trainings that begin at once may both have found no run:
  * the one that makes this file has the folder. */
-static int create_metrics(struct run_folder *folder, bool *busy, struct error *error)
+static int create_metrics(struct run_folder *folder, struct error *error)
 {
     int rv = file_create(&folder->metrics, folder->files, folder->metrics_path, error);
-    return rv == TR_EEXIST ? refuse_second(folder->path, busy, error) : rv;
+    return rv == TR_EEXIST ? refuse_second(folder->path, error) : rv;
 }
 
 void run_folder_give_up(struct run_folder *folder)
@@ -147,28 +146,26 @@ void run_folder_give_up(struct run_folder *folder)
     run_folder_close(folder);
 }
 
-int run_folder_hold(struct run_folder *folder, bool *busy, struct error *error)
+int run_folder_hold(struct run_folder *folder, struct error *error)
 {
-    *busy = false;
+    bool busy;
     folder->made = folder->made || !files_exists(folder->files, folder->path);
     int rv = files_make_folders(folder->files, folder->path, error);
     /* Since it was claimed another may have made the folder, and begun a run in it. */
     if (rv == 0)
-        rv = run_folder_take(folder, busy, error);
+        rv = run_folder_take(folder, &busy, error);
     if (rv != 0)
         run_folder_close(folder);
     return rv;
 }
 
-int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error)
+int run_folder_begin(struct run_folder *folder, struct error *error)
 {
-    int rv = run_folder_hold(folder, busy, error);
-    if (rv != 0)
-        return rv;
+    int rv = 0;
     if (folder->use == RUN_FOLDER_REPLACES)
         rv = remove_run(folder, error);
     if (rv == 0 && folder->use != RUN_FOLDER_RESUMES)
-        rv = create_metrics(folder, busy, error);
+        rv = create_metrics(folder, error);
     if (rv != 0)
         run_folder_close(folder);
     return rv;
@@ -317,8 +314,8 @@ int run_folder_write_config(struct run_folder *folder, json_t *config, struct er
 /* Half of the lines may be written before the disk is full: the next try begins where this did. */
 static int run_folder_flush(struct run_folder *folder, struct error *error)
 {
-    int rv = folder->pending_bytes == 0 ? 0 : run_folder_check(folder, error);
-    if (folder->pending_bytes == 0 || rv != 0)
+    int rv = run_folder_check(folder, error);
+    if (rv != 0 || folder->pending_bytes == 0)
         return rv;
     rv = file_append(&folder->metrics, folder->pending, folder->pending_bytes, error);
     if (rv == 0)
@@ -360,9 +357,7 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
 
 int run_folder_sync(struct run_folder *folder, struct error *error)
 {
-    int rv = run_folder_check(folder, error);
-    if (rv == 0)
-        rv = run_folder_flush(folder, error);
+    int rv = run_folder_flush(folder, error);
     return rv == 0 ? file_sync(&folder->metrics, error) : rv;
 }
 

@@ -53,14 +53,14 @@ struct run_folder {
 int run_folder_claim(struct run_folder *folder, struct files *files, const char *path,
                      enum run_folder_use use, bool *busy, struct error *error);
 
-/* Makes the claimed folder where it is not there, and takes it. It fails as run_folder_claim() does,
- * and leaves no folder that it made. */
-int run_folder_hold(struct run_folder *folder, bool *busy, struct error *error);
+/* Makes the claimed folder where it is not there, and takes it. It fails as run_folder_claim() does. */
+int run_folder_hold(struct run_folder *folder, struct error *error);
 /* Takes back a folder that run_folder_hold() made, where nothing is in it yet, and closes it. */
 void run_folder_give_up(struct run_folder *folder);
 
-/* Makes the folder ready to be written, as its use says; holds it first. */
-int run_folder_begin(struct run_folder *folder, bool *busy, struct error *error);
+/* Makes the held folder ready to be written, as its use says. TR_EEXIST: where the file system has no
+ * locks, another training began in it. After a failure the folder is closed. */
+int run_folder_begin(struct run_folder *folder, struct error *error);
 
 /* How long metrics.jsonl is, with the lines that are still to be written; and all that it had after
  * so many bytes taken back. TR_EFORMAT: it is shorter. After any failure it may be tried again. */

@@ -277,7 +277,7 @@ static int open_all(struct training *t, struct error *error)
     tr_task_report(t->task, "loading the graph", "", 0, 0);
     /* The folder of checkpoints is named before the session is opened with it. */
     int rv = training_name_checkpoints(t, error);
-    /* Of a cluster's processes, the one that keeps the run is known when the graph is open. */
+    /* In a cluster, the graph says which process keeps the run: train_task_tried() claims it there. */
     if (rv == 0 && !training_in_cluster(t))
         rv = training_claim_folder(t, error);
     if (rv == 0)
@@ -376,8 +376,10 @@ static int train_task_run(struct tr_task *task, void *arg, struct tr_error *erro
     t->working = (struct cancel){ .asked = asked_at_work, .arg = t };
     t->leave = (struct cancel){ .asked = train_task_wished, .arg = t };
     int rv = open_all(t, &why);
-    if (rv == 0)
-        rv = t->ended_before ? training_tell_end(t) : train_task_work(t, &why);
+    if (rv == 0 && t->ended_before)
+        training_tell_end(t);
+    else if (rv == 0)
+        rv = train_task_work(t, &why);
     /* This comes before close_all: whether there are checkpoints is asked of the graph. */
     if (rv != 0)
         training_forget_untrained(t);

@@ -126,11 +126,11 @@ int training_write_record(struct training *t, struct error *error);
  * that it may be tried again. */
 void training_forget_untrained(struct training *t);
 
-/* training_finished.c: where the run that is gone on with, on the same graph, came to its end before, its epochs and
- * result are those of this training, and ended_before is set. Then training_tell_end() is all that is
- * left to do. */
+/* training_finished.c: where the run that is gone on with, on the same graph, came to its end before,
+ * its epochs and result are those of this training, and ended_before is set. Then
+ * training_tell_end() is all that is left to do. */
 int training_recall_end(struct training *t, struct error *error);
-int training_tell_end(struct training *t);
+void training_tell_end(struct training *t);
 
 /* training_keeper.c: of rank 0, but refused, which any rank calls. */
 struct trainer_hooks training_hooks(struct training *t);

@@ -67,12 +67,11 @@ int training_recall_end(struct training *t, struct error *error)
     return rv;
 }
 
-int training_tell_end(struct training *t)
+void training_tell_end(struct training *t)
 {
     task_events_say(&t->events, TR_MODEL_HEAD, 0,
                     "%s is complete after %u epochs: there is nothing left to train; give a larger "
                     "options.epochs to go on, or options.replace to begin anew",
                     t->options.run, t->result.epochs_run);
     training_say_trained(t, t->result.epochs_run);
-    return 0;
 }

@@ -72,7 +72,7 @@ static uint64_t hash_beginning(const struct training *t)
     return weights == NULL ? 0 : hash_bytes(HASH_BEGIN, weights, bytes);
 }
 
-/* Of the document, which has the sums of all other files; 0: it can't be read here. */
+/* The document has the sums of all other files. 0: it can't be read here. */
 static uint64_t hash_graph(const struct training *t)
 {
     char *text;
@@ -128,7 +128,7 @@ int training_adopt_run(struct training *t, struct error *error)
 {
     struct run_config begun;
     bool known;
-    /* Of a cluster's processes one alone may have the folder, and all have to choose alike. */
+    /* In a cluster one process alone may have the folder, and all have to choose alike. */
     if (training_in_cluster(t) || !t->options.resume)
         return 0;
     int rv = read_begun(t, &begun, &known, error);
@@ -349,17 +349,17 @@ int training_open_folder(struct training *t, struct error *error)
                place.first_with_trainers;
     /* Checkpoints are asked for before the run's folder is touched: a run that is refused leaves
      * what is there. They go with the folder, which is this training's alone by then. */
-    bool busy, resumes = training_resumes(t);
+    bool resumes = training_resumes(t);
     rv = training_keeps_run(t) ? training_claim_folder(t, error) : 0;
     if (rv == 0 && training_keeps_run(t))
-        rv = run_folder_hold(&t->folder, &busy, error);
+        rv = run_folder_hold(&t->folder, error);
     if (rv == 0 && (own || training_keeps_run(t)))
         rv = refuse_checkpoints(t, place.host_name, error);
     if (rv != 0)
         run_folder_give_up(&t->folder);
     if (rv != 0 || !training_keeps_run(t))
         return rv;
-    rv = run_folder_begin(&t->folder, &busy, error);
+    rv = run_folder_begin(&t->folder, error);
     if (rv != 0)
         return rv;
     json_t *now = describe_run(t);
@@ -376,8 +376,10 @@ int training_open_folder(struct training *t, struct error *error)
             warn_of_beginning(t);
         /* A process of a cluster that died before it replaced an older run does so in its next life. */
         if (other && t->options.replace) {
-            t->folder.use = RUN_FOLDER_REPLACES;
-            rv = run_folder_begin(&t->folder, &busy, error);
+            t->folder.use = RUN_FOLDER_REPLACES; /* which judges what is there in another way */
+            rv = run_folder_hold(&t->folder, error);
+            if (rv == 0)
+                rv = run_folder_begin(&t->folder, error);
             if (rv == 0)
                 rv = run_folder_write_config(&t->folder, describe_run(t), error);
         }

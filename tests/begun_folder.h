@@ -10,7 +10,9 @@ static inline int begin_folder(struct run_folder *folder, struct files *files, c
 {
     bool busy;
     int rv = run_folder_claim(folder, files, path, use, &busy, error);
-    return rv == 0 ? run_folder_begin(folder, &busy, error) : rv;
+    if (rv == 0)
+        rv = run_folder_hold(folder, error);
+    return rv == 0 ? run_folder_begin(folder, error) : rv;
 }
 
 #endif
