@@ -138,7 +138,7 @@ static void hint_at_several(struct report *report, const struct tr_import_table_
     "give in its place a list of numbers a node, as '[0.1 0.2]', such as an embedding of the " \
     "text, or a column of 0 and 1 for each word that matters"
 
-/* What is no feature says nothing to a model, whatever somebody expected of it. */
+/* A model does not learn from a column that is no feature, which the user may have expected. */
 static void hint_at_no_feature(struct report *report, const struct tr_import_table_column *column,
                                uint64_t rows)
 {

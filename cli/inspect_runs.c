@@ -13,6 +13,8 @@
 #include <troupe/model.h>
 #include <troupe/run.h>
 
+#include "cli/lib/run_score.h"
+
 /* A sweep's folder holds a folder a point, and that one a run a seed. */
 #define DEPTH_MAX 2
 
@@ -121,33 +123,16 @@ static void report_score(struct report *report, const char *key, const char *lab
         report_text(report, key, label, "");
 }
 
-static double value_of(const struct tr_run *run, const struct tr_scores *scores)
-{
-    const char *metric = tr_run_value(run, "metric");
-    if (metric == NULL)
-        return (double)NAN;
-    return strcmp(metric, "loss") == 0       ? scores->loss
-           : strcmp(metric, "roc-auc") == 0  ? scores->roc_auc
-           : strcmp(metric, "macro-f1") == 0 ? scores->macro_f1
-                                             : scores->accuracy;
-}
-
 static int show_run(void *arg, const char *path, const char *name, struct tr_error *error)
 {
     struct report *report = ((struct runs_shown *)arg)->report;
     struct tr_run_info info = TR_RUN_INFO_INIT;
-    struct tr_run_epoch best = TR_RUN_EPOCH_INIT;
-    struct tr_scores validation = TR_SCORES_INIT, test = TR_SCORES_INIT;
-    double value = (double)NAN;
+    struct tr_scores test = TR_SCORES_INIT;
     struct tr_run *run;
     int rv = tr_run_open(path, &run, error);
     if (rv != 0)
         return rv;
     rv = tr_run_info(run, &info, error);
-    if (rv == 0 && info.has_best) {
-        rv = tr_run_get_epoch(run, info.best, &best, &validation, error);
-        value = value_of(run, &validation);
-    }
     test.accuracy = test.macro_f1 = test.roc_auc = (double)NAN;
     if (rv == 0 && info.tested)
         rv = tr_run_get_test(run, &test, error);
@@ -156,7 +141,7 @@ static int show_run(void *arg, const char *path, const char *name, struct tr_err
         report_text(report, "run", "run", name);
         report_flag(report, "complete", "complete", info.complete);
         report_count(report, "epochs", "epochs", info.num_epochs);
-        report_score(report, "val", "validation", value);
+        report_score(report, "val", "validation", run_score(run, &info));
         report_score(report, "test_accuracy", "test accuracy", test.accuracy);
         report_score(report, "test_macro_f1", "test macro-F1", test.macro_f1);
         report_score(report, "test_roc_auc", "test ROC AUC", test.roc_auc);

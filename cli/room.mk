@@ -77,6 +77,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/raw_report.c \
     cli/lib/raw_report.h \
     cli/lib/report.c \
+    cli/lib/run_score.c \
+    cli/lib/run_score.h \
     cli/lib/report.h \
     cli/lib/run_command.c \
     cli/lib/run_command.h \

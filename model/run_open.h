@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which options were left open when a run was begun, for the graph or for trials to choose: a list in
- * config.json beside the configuration, since it decides nothing when the run goes on. By it a later
- * command that leaves them open is told from one that would choose anew (run_same.h).
+ * config.json beside the configuration, since it decides nothing when the run goes on. A later
+ * command is compared with the list, to see whether it would choose as that run did (run_same.h).
  */
 #ifndef MODEL_RUN_OPEN_H
 #define MODEL_RUN_OPEN_H

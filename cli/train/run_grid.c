@@ -147,7 +147,7 @@ static bool grid_leaves(const struct run_grid *grid, bool to_trials)
 }
 
 /* auto is the first choice, and the usual one is the second, which it stands for unless it is left to
- * the graph. Of the metric, the number of classes says which of two. */
+ * the graph. The number of classes decides between two metrics. */
 static bool grid_is_same_choice(const struct run_grid *grid, const struct option_spec *spec, int a,
                                 int b)
 {

@@ -21,6 +21,7 @@
 
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
+#include "cli/lib/run_score.h"
 #include "cli/train/run_grid.h"
 
 /* Shapes of a model that trials choose from, by their names in config.json. */
@@ -40,22 +41,6 @@ struct many {
     struct many_scores *scores; /* [num_points][num_seeds] */
     bool by_loss;               /* the smallest validation is the best */
 };
-
-static double validation_of(struct many *many, const struct tr_run *run,
-                            const struct tr_run_info *info)
-{
-    struct tr_run_epoch best = TR_RUN_EPOCH_INIT;
-    struct tr_scores scores = TR_SCORES_INIT;
-    const char *metric = tr_run_value(run, "metric");
-    many->by_loss = metric != NULL && strcmp(metric, "loss") == 0;
-    if (!info->has_best || metric == NULL ||
-        tr_run_get_epoch(run, info->best, &best, &scores, NULL) != 0 || !best.evaluated)
-        return (double)NAN;
-    return many->by_loss                     ? scores.loss
-           : strcmp(metric, "roc-auc") == 0  ? scores.roc_auc
-           : strcmp(metric, "macro-f1") == 0 ? scores.macro_f1
-                                             : scores.accuracy;
-}
 
 static size_t shape_of(const struct tr_run *run)
 {
@@ -116,7 +101,9 @@ static int read_run(struct many *many, const struct train_values *values, bool *
     if (rv == 0)
         rv = judge_run(many, values, run, &info, complete, error);
     if (*complete) {
-        scores->validation = validation_of(many, run, &info);
+        const char *metric = tr_run_value(run, "metric");
+        many->by_loss = metric != NULL && strcmp(metric, "loss") == 0;
+        scores->validation = run_score(run, &info);
         scores->shape = shape_of(run);
     }
     if (*complete && tr_run_get_test(run, &test, NULL) == 0) {

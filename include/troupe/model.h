@@ -274,8 +274,8 @@ struct tr_infer_options {
 TR_API void tr_infer_options_init_sized(struct tr_infer_options *options, size_t size);
 #define tr_infer_options_init(options) tr_infer_options_init_sized((options), sizeof *(options))
 
-/* Begins to compute the outputs of every node. TR_EINVAL names an option. Of a run that is not
- * complete the best model so far is used, and an event (TR_MODEL_WARNING) says so. */
+/* Begins to compute the outputs of every node. TR_EINVAL names an option. A run that is not
+ * complete gives its best model so far, and an event (TR_MODEL_WARNING) says so. */
 TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
                           struct tr_error *error);
 

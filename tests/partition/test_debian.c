@@ -293,7 +293,7 @@ static void rules_of_types(void **state)
     raw_close(graph);
 }
 
-/* What nobody has is left out, and an archive of one package alone has its source. */
+/* A type without a node or an edge is left out; an archive of one package alone has its source. */
 static void types_without_edges_are_left_out(void **state)
 {
     struct scratch *scratch = *state;
