@@ -40,11 +40,12 @@ enum sim_reading {
     READ_SOURCES,
     READ_IN_EDGES,
     READ_OUT_EDGES,
-    READ_OUT_PLACES
+    READ_OUT_PLACES,
+    READ_EDGE_ORIGINALS
 };
 
 #define READINGS_FIRST (READ_EDGES + 1) /* those that the oldest seeds draw */
-#define READINGS (READ_OUT_PLACES + 1)
+#define READINGS (READ_EDGE_ORIGINALS + 1)
 
 struct sim_reader {
     struct actor *self;
@@ -69,8 +70,19 @@ static void reader_begin(struct actor *self, void *arg);
 static const char *reading_name(enum sim_reading reading)
 {
     static const char *const NAMES[READINGS] = {
-        "nodes",       "labels",        "features",      "original IDs",     "in-degrees",
-        "out-degrees", "edges by rank", "ends of edges", "sources of edges", "in-edges"
+        "nodes",
+        "labels",
+        "features",
+        "original IDs",
+        "in-degrees",
+        "out-degrees",
+        "edges by rank",
+        "ends of edges",
+        "sources of edges",
+        "in-edges",
+        "out-edges",
+        "places of out-edges",
+        "original IDs of edges",
     };
     return NAMES[reading];
 }
@@ -196,8 +208,12 @@ static bool is_row(const struct sim_reader *r, const unsigned char *row, uint64_
         return is_source(r, row, id);
     if (r->reading == READ_IN_EDGES)
         return are_in_edges(r, row, id);
-    if (r->reading >= READ_OUT_EDGES)
+    if (r->reading == READ_OUT_EDGES || r->reading == READ_OUT_PLACES)
         return is_out(r, row, id);
+    if (r->reading == READ_EDGE_ORIGINALS) {
+        memcpy(&number, row, sizeof number);
+        return number == sim_partitions_edge(placed, r->type, id);
+    }
     uint64_t original = placed->original[r->type][id];
     switch (r->reading) {
     case READ_LABELS:
@@ -421,7 +437,8 @@ static void choose_table(struct sim_reader *r)
         r->row_bytes = 2 * sizeof(uint64_t);
         break;
     case READ_SOURCES:
-        r->table = MSG_TABLE_EDGE_SOURCES;
+    case READ_EDGE_ORIGINALS:
+        r->table = r->reading == READ_SOURCES ? MSG_TABLE_EDGE_SOURCES : MSG_TABLE_EDGE_ORIGINALS;
         r->row_bytes = sizeof(uint64_t);
         break;
     default:
