@@ -127,17 +127,23 @@ int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negati
                        struct tr_error *error)
 {
     const struct batch_pairs *from = &batch_mini(batch)->pairs;
-    if (from->num_negatives == 0)
+    const struct negatives_rule *rule = &from->negatives_rule;
+    if (rule->each == 0)
         return tr_error_set(error, TR_ENOENT,
                             "the batch has no negatives: open its loader with links that say how "
                             "many there are to be");
-    const struct tr_negatives full = { .size = sizeof full,
-                                       .num_negatives = from->num_negatives,
-                                       .count = from->count_negatives,
-                                       .destinations = from->negatives,
-                                       .negatives = from->shared_negatives != 0
-                                                        ? TR_NEGATIVES_OF_BATCH
-                                                        : TR_NEGATIVES_OF_PAIR };
+    const struct tr_negatives full = {
+        .size = sizeof full,
+        .num_negatives = rule->each,
+        .count = from->count_negatives,
+        .destinations = from->count_negatives > 0 ? from->negatives : NULL,
+        .negatives = (enum tr_negatives_of)rule->of,
+        .negative_ends = (enum tr_negative_ends)rule->ends,
+        .num_destinations = negatives_each(rule, PAIR_DESTINATION),
+        .num_sources = negatives_each(rule, PAIR_SOURCE),
+        .sources = from->count_negative_sources > 0 ? from->negative_sources : NULL,
+        .count_sources = from->count_negative_sources,
+    };
     return sized_write(negatives, &full, sizeof full, "tr_negatives", error);
 }
 

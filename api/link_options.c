@@ -7,11 +7,15 @@
 
 #include "api/internal.h"
 #include "api/sized.h"
+#include "graph/negatives.h"
 #include "graph/reverse_edges.h"
 
 _Static_assert(TR_NEGATIVES_MAX == MSG_NEGATIVES_BATCH_MAX &&
                    TR_SAMPLE_EXCLUDED_MAX == MSG_EXCLUDED_MAX,
                "what is checked here is accepted there");
+_Static_assert((int)TR_NEGATIVES_IN_BATCH == NEGATIVES_IN_BATCH &&
+                   (int)TR_NEGATIVE_BOTH == NEGATIVE_BOTH,
+               "what is asked for is what is drawn");
 
 static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
                          const struct tr_link_options *o, struct tr_error *error)
@@ -73,15 +77,36 @@ static int check_reverse(const struct tr_graph *graph, const struct tr_nodes *se
     return 0;
 }
 
-/* Also finds the table that they are drawn by. */
+/* The table that one end of them is drawn by. */
+static int find_ranks(const struct tr_graph *graph, uint32_t ntype, uint32_t *ranks,
+                      struct tr_error *error)
+{
+    int found = book_find_ranks(graph->book, RANKS_ALL, ntype, NULL);
+    if (found < 0)
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "num_negatives: the partitions do not list the nodes of type %s by "
+                            "rank, as an older version wrote them; partition again",
+                            graph->book->types.ntypes[ntype]);
+    *ranks = (uint32_t)found;
+    return 0;
+}
+
+/* Also finds the tables that they are drawn by. */
 static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *seeds,
                            uint64_t batch_pairs, const struct tr_link_options *o,
-                           uint32_t *negative_ranks, struct tr_error *error)
+                           struct link_fields *out, struct tr_error *error)
 {
-    if (o->negatives != TR_NEGATIVES_OF_PAIR && o->negatives != TR_NEGATIVES_OF_BATCH)
+    const struct graph_etype *type = &graph->book->types.etypes[seeds->etype];
+    const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends };
+    if ((unsigned)o->negatives > TR_NEGATIVES_IN_BATCH)
         return tr_error_set(error, TR_ERANGE,
-                            "negatives: %d; give TR_NEGATIVES_OF_PAIR or _OF_BATCH",
+                            "negatives: %d; give TR_NEGATIVES_OF_PAIR, _OF_BATCH or _IN_BATCH",
                             (int)o->negatives);
+    if ((unsigned)o->negative_ends > TR_NEGATIVE_BOTH)
+        return tr_error_set(error, TR_ERANGE,
+                            "negative_ends: %d; give TR_NEGATIVE_DESTINATIONS, _SOURCES, _EITHER "
+                            "or _BOTH",
+                            (int)o->negative_ends);
     if (o->num_negatives == 0)
         return 0;
     uint64_t times = o->negatives == TR_NEGATIVES_OF_BATCH ? 1 : batch_pairs;
@@ -91,15 +116,12 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                             " times a batch; a batch has at most %" PRIu64
                             ": give fewer, or smaller batches",
                             o->num_negatives, times, TR_NEGATIVES_MAX);
-    uint32_t ntype = graph->book->types.etypes[seeds->etype].dst;
-    int ranks = book_find_ranks(graph->book, RANKS_ALL, ntype, NULL);
-    if (ranks < 0)
-        return tr_error_set(error, TR_EUNSUPPORTED,
-                            "num_negatives: the partitions do not list the nodes of type %s by "
-                            "rank, as an older version wrote them; partition again",
-                            graph->book->types.ntypes[ntype]);
-    *negative_ranks = (uint32_t)ranks;
-    return 0;
+    int rv = 0;
+    if (o->negatives != TR_NEGATIVES_IN_BATCH && negatives_each(&rule, PAIR_DESTINATION) > 0)
+        rv = find_ranks(graph, type->dst, &out->negative_ranks, error);
+    if (rv == 0 && o->negatives != TR_NEGATIVES_IN_BATCH && negatives_each(&rule, PAIR_SOURCE) > 0)
+        rv = find_ranks(graph, type->src, &out->negative_source_ranks, error);
+    return rv;
 }
 
 int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds,
@@ -120,12 +142,13 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
     if (rv == 0)
         rv = check_reverse(graph, seeds, &o, out, error);
     if (rv == 0)
-        rv = check_negatives(graph, seeds, batch_pairs, &o, &out->negative_ranks, error);
+        rv = check_negatives(graph, seeds, batch_pairs, &o, out, error);
     if (rv != 0)
         return rv;
-    bool shared = o.num_negatives > 0 && o.negatives == TR_NEGATIVES_OF_BATCH;
+    static const uint32_t of[] = { 0, MSG_LOADER_SHARED_NEGATIVES, MSG_LOADER_NEGATIVES_IN_BATCH };
     out->num_negatives = o.num_negatives;
-    out->flags = MSG_LOADER_ENDS_ONCE | (shared ? MSG_LOADER_SHARED_NEGATIVES : 0) |
+    out->negative_ends = o.num_negatives > 0 ? o.negative_ends : NEGATIVE_DESTINATIONS;
+    out->flags = MSG_LOADER_ENDS_ONCE | (o.num_negatives > 0 ? of[o.negatives] : 0) |
                  (o.exclude != TR_EXCLUDE_NONE ? MSG_LOADER_EXCLUDE_SELF : 0) |
                  (o.exclude >= TR_EXCLUDE_REVERSE_ID ? MSG_LOADER_EXCLUDE_REVERSE : 0);
     return 0;

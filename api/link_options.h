@@ -14,7 +14,8 @@ struct tr_nodes;
 struct link_fields {
     uint32_t flags; /* MSG_LOADER_* */
     uint32_t num_negatives;
-    uint32_t negative_ranks;
+    uint32_t negative_ranks, negative_source_ranks;
+    uint32_t negative_ends;
     uint32_t reverse_etype;
     uint32_t reverse_rule;
 };

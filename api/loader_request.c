@@ -197,6 +197,8 @@ int loader_fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->flags = flags_of(o) | links.flags;
     open->num_negatives = links.num_negatives;
     open->negative_ranks = links.negative_ranks;
+    open->negative_source_ranks = links.negative_source_ranks;
+    open->negative_ends = links.negative_ends;
     open->reverse_etype = links.reverse_etype;
     open->reverse_rule = links.reverse_rule;
     open->prefetch = o->prefetch;

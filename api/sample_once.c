@@ -618,6 +618,8 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
                            (o.degrees ? MSG_LOADER_DEGREES : 0) | links.flags,
                   .num_negatives = links.num_negatives,
                   .negative_ranks = links.negative_ranks,
+                  .negative_source_ranks = links.negative_source_ranks,
+                  .negative_ends = links.negative_ends,
                   .reverse_etype = links.reverse_etype,
                   .reverse_rule = links.reverse_rule,
                   .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },

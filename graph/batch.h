@@ -20,6 +20,8 @@
 
 #include <troupe/types.h>
 
+#include "graph/negatives.h"
+
 #define BATCH_LAYERS_MAX 16 /* deeper networks oversmooth long before */
 
 /* The edges of one canonical edge type in one block. */
@@ -77,13 +79,15 @@ struct batch_pairs {
     uint32_t count;
     const uint32_t *sources, *destinations; /* [count] */
     const uint64_t *edge_ids; /* [count] per-type global IDs; NULL: pairs that need be no edges */
-    /* Seeds of the destination type that stand for destinations in pairs that are no edges: pair
-     * (i, j) goes from sources[i] to negatives[i * num_negatives + j] or, where all share them, to
-     * negatives[j]. */
-    uint32_t num_negatives;    /* of each pair; 0: none were asked for */
-    uint32_t shared_negatives; /* 1: all pairs have the same ones */
-    uint32_t count_negatives; /* count * num_negatives; where shared, num_negatives (0: no pairs) */
-    const uint32_t *negatives; /* [count_negatives], positions among the nodes */
+    /* Seeds that stand for ends in pairs that are no edges (graph/negatives.h). Of those of pair i
+     * whose destination is drawn, D = negatives_each() of each pair, the j-th has it at
+     * negatives[i * D + j] or, where all pairs share them, at negatives[j]; so with sources. An end
+     * that is not drawn is the pair's. */
+    struct negatives_rule negatives_rule; /* each 0: none were asked for */
+    uint32_t count_negatives;             /* negatives_groups() times D */
+    uint32_t count_negative_sources;
+    const uint32_t *negatives;        /* [count_negatives], positions among the nodes */
+    const uint32_t *negative_sources; /* [count_negative_sources] */
 };
 
 struct mini_batch {

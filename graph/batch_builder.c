@@ -250,8 +250,7 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
                                    .sources = sources,
                                    .destinations = destinations,
                                    .edge_ids = ids,
-                                   .num_negatives = builder->plan->num_negatives,
-                                   .shared_negatives = builder->plan->shared_negatives };
+                                   .negatives_rule = builder->plan->negatives };
     for (uint32_t i = 0; i < num_pairs && rv == 0; i++) {
         /* Where both ends are of one type, the source's position comes first: pair after pair, so
          * that pieces of any length give the same positions. */
@@ -264,24 +263,47 @@ int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const
     return rv;
 }
 
-int batch_builder_add_negatives(struct batch_builder *builder, const uint64_t *ids, uint32_t count,
+/* An end of a negative: a node, or the end of another pair. */
+static int add_negative_end(struct batch_builder *builder, enum pair_end end, const uint64_t *drawn,
+                            uint32_t *position, struct error *error)
+{
+    const struct batch_pairs *pairs = &builder->out->batch.pairs;
+    const struct graph_etype *type = &builder->graph.types->etypes[pairs->etype];
+    bool source = end == PAIR_SOURCE;
+    if (builder->plan->negatives.of != NEGATIVES_IN_BATCH)
+        return add_end(builder, source ? type->src : type->dst, drawn, position, error);
+    assert(*drawn < pairs->count);
+    *position = (source ? pairs->sources : pairs->destinations)[*drawn];
+    return 0;
+}
+
+int batch_builder_add_negatives(struct batch_builder *builder, uint64_t first, uint32_t count,
+                                const uint64_t *destinations, const uint64_t *sources,
                                 struct error *error)
 {
+    const struct negatives_rule *rule = &builder->plan->negatives;
     struct batch_pairs *pairs = &builder->out->batch.pairs;
-    struct vec *space = &builder->out->pair_space.negatives;
-    assert(pairs->given != 0 && builder->plan->ends_once);
-    uint32_t ntype = builder->graph.types->etypes[pairs->etype].dst;
+    struct vec *to = &builder->out->pair_space.negatives;
+    struct vec *from = &builder->out->pair_space.negative_sources;
     size_t size = sizeof(uint32_t);
-    int rv = vec_reserve(space, pairs->count_negatives + (size_t)count, size,
+    assert(pairs->given != 0 && builder->plan->ends_once);
+    int rv = vec_reserve(to, pairs->count_negatives + (size_t)count, size,
                          pairs->count_negatives * size);
+    if (rv == 0)
+        rv = vec_reserve(from, pairs->count_negative_sources + (size_t)count, size,
+                         pairs->count_negative_sources * size);
     if (rv != 0)
         return error_set(error, rv, "batch %" PRIu64 ": no room for %" PRIu32 " nodes of no edge",
                          builder->key.batch, count);
-    pairs->negatives = space->data;
-    for (uint32_t i = 0; i < count && rv == 0; i++) {
-        uint32_t *position = (uint32_t *)space->data + pairs->count_negatives;
-        rv = add_end(builder, ntype, &ids[i], position, error);
-        pairs->count_negatives += rv == 0;
+    pairs->negatives = to->data;
+    pairs->negative_sources = from->data;
+    for (uint64_t k = first; k < first + count && rv == 0; k++) {
+        if (negative_has(rule, k, PAIR_SOURCE))
+            rv = add_negative_end(builder, PAIR_SOURCE, sources++,
+                                  (uint32_t *)from->data + pairs->count_negative_sources++, error);
+        if (rv == 0 && negative_has(rule, k, PAIR_DESTINATION))
+            rv = add_negative_end(builder, PAIR_DESTINATION, destinations++,
+                                  (uint32_t *)to->data + pairs->count_negatives++, error);
     }
     return rv;
 }

@@ -151,8 +151,7 @@ struct batch_builder_plan {
     uint32_t label_ntype;
     /* Of batches of pairs: an end that comes again is the seed that it was. */
     bool ends_once;
-    uint32_t num_negatives; /* nodes for each pair, or for all of them; needs ends_once */
-    bool shared_negatives;
+    struct negatives_rule negatives; /* each above 0 needs ends_once */
 };
 
 /* In the place of a label_ntype: the seeds of every type that has the table. */
@@ -249,10 +248,12 @@ int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, 
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
 
-/* Appends nodes of the edge type's destination type that stand for destinations of the batch's
- * pairs, all of which were added before; in all as many as the plan says, in the order of the
- * pairs. */
-int batch_builder_add_negatives(struct batch_builder *builder, const uint64_t *ids, uint32_t count,
+/* Appends the negatives of the batch's pairs with the numbers [first, first + count); all pairs were
+ * added before, and the negatives before these. Of those whose destination is drawn, in their order,
+ * destinations[] has the nodes, of the edge type's destination type, and sources[] likewise; where
+ * they are ends of other pairs, the numbers of these. Of one negative the source is met first. */
+int batch_builder_add_negatives(struct batch_builder *builder, uint64_t first, uint32_t count,
+                                const uint64_t *destinations, const uint64_t *sources,
                                 struct error *error);
 
 /* batch_builder_excluded.c: leaves edges of a type out of the whole batch, by their per-type global

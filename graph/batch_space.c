@@ -92,6 +92,7 @@ void batch_space_fini(struct batch_space *s)
     vec_fini(&s->pair_space.destinations);
     vec_fini(&s->pair_space.edge_ids);
     vec_fini(&s->pair_space.negatives);
+    vec_fini(&s->pair_space.negative_sources);
     free(s->tables);
     free(s->table_space);
     free(s->blocks);
@@ -131,7 +132,8 @@ size_t batch_space_bytes(const struct batch_space *s)
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
     bytes += s->pair_space.sources.capacity + s->pair_space.destinations.capacity +
-             s->pair_space.edge_ids.capacity + s->pair_space.negatives.capacity;
+             s->pair_space.edge_ids.capacity + s->pair_space.negatives.capacity +
+             s->pair_space.negative_sources.capacity;
     for (uint32_t i = 0; i < s->room_tables; i++)
         bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;

@@ -26,7 +26,7 @@ struct node_space {
 };
 
 struct pair_space {
-    struct vec sources, destinations, edge_ids, negatives;
+    struct vec sources, destinations, edge_ids, negatives, negative_sources;
 };
 
 struct batch_space {

@@ -50,11 +50,18 @@ static void hash_pairs(struct hash *hash, const struct batch_pairs *pairs)
     hash_word(hash, (uint64_t)pairs->etype << 32 | pairs->count);
     for (uint32_t i = 0; i < pairs->count; i++)
         hash_word(hash, (uint64_t)pairs->sources[i] << 32 | pairs->destinations[i]);
-    if (pairs->num_negatives == 0)
+    const struct negatives_rule *rule = &pairs->negatives_rule;
+    if (rule->each == 0)
         return;
-    hash_word(hash, (uint64_t)pairs->num_negatives << 32 | pairs->count_negatives);
+    hash_word(hash, (uint64_t)rule->each << 32 | pairs->count_negatives);
     for (uint32_t i = 0; i < pairs->count_negatives; i++)
         hash_word(hash, pairs->negatives[i]);
+    /* Those of batches that have destinations alone are what they were before there were others. */
+    if (rule->ends == NEGATIVE_DESTINATIONS)
+        return;
+    hash_word(hash, (uint64_t)rule->ends << 32 | pairs->count_negative_sources);
+    for (uint32_t i = 0; i < pairs->count_negative_sources; i++)
+        hash_word(hash, pairs->negative_sources[i]);
 }
 
 int batch_digest(const struct mini_batch *batch, uint64_t *digest)

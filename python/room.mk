@@ -108,6 +108,7 @@ EXTRA_DIST += \
     python/troupe/loader.py \
     python/troupe/locality.py \
     python/troupe/own_draws.py \
+    python/troupe/negative_pairs.py \
     python/troupe/negative_sampler.py \
     python/troupe/nn.py \
     python/troupe/nn_infer.py \

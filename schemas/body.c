@@ -465,6 +465,8 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .negative_ranks = head->negative_ranks,
         .reverse_etype = head->reverse_etype,
         .reverse_rule = head->reverse_rule,
+        .negative_ends = head->negative_ends,
+        .negative_source_ranks = head->negative_source_ranks,
     };
 }
 

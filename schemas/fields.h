@@ -29,7 +29,7 @@
     S(loader) S(seed) S(num_seeds) S(ntype) S(batch_size) S(rank) S(world) S(features) \
     S(labels) S(flags) S(prefetch) S(all_seeds) S(spec_bytes) \
     S(seeds) S(ranks) S(first_rank) S(num_segments) S(etype) S(num_negatives) S(negative_ranks) \
-    S(reverse_etype) S(reverse_rule)
+    S(reverse_etype) S(reverse_rule) S(negative_ends) S(negative_source_ranks)
 #define FIELDS_msg_loader_opened(S, D) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D) S(loader)
 #define FIELDS_msg_batch_request(S, D) S(loader) S(batch) S(epoch) S(num_seeds)
@@ -72,7 +72,7 @@
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes) \
     S(seeds) S(etype) S(num_excluded) S(num_negatives) S(negative_ranks) S(reverse_etype) \
-    S(reverse_rule)
+    S(reverse_rule) S(negative_ends) S(negative_source_ranks)
 #define FIELDS_msg_tensor_request(S, D) \
     S(timeout_ns) S(tensor) S(action) S(parts) S(part) S(era) S(ntype) S(dtype) S(num_dims) \
     S(name_bytes) S(flags)

@@ -366,15 +366,19 @@ struct msg_loader_open {
     /* The types of seeds of several, whose sum is num_seeds; ntype and ranks are not read then. */
     uint32_t num_segments;
     uint32_t etype; /* of edges and pairs, whose types of nodes it says; ntype is not read then */
-    /* Of edges and pairs with MSG_LOADER_ENDS_ONCE: how many nodes of the destination type stand
-     * for the destination of each pair, or of all of them, and the table of ranks of those that are
-     * drawn from (graph/negatives.h). */
+    /* Of edges and pairs with MSG_LOADER_ENDS_ONCE: how many negatives each pair has, or all of them
+     * together (graph/negatives.h), and the table of ranks of the nodes of the destination type that
+     * they are drawn from. */
     uint32_t num_negatives;
     uint32_t negative_ranks;
     /* With MSG_LOADER_EXCLUDE_REVERSE: the edge type of the reverses, and by which rule their
      * original IDs follow from those of the seeds (enum reverse_rule, graph/reverse_edges.h). */
     uint32_t reverse_etype;
     uint32_t reverse_rule;
+    /* Which ends of negatives are drawn (enum negative_ends, graph/negatives.h), and the table of
+     * ranks of the nodes of the source type. */
+    uint32_t negative_ends;
+    uint32_t negative_source_ranks;
 };
 
 #define MSG_LOADER_SHUFFLE 2u
@@ -386,8 +390,10 @@ struct msg_loader_open {
 #define MSG_LOADER_SHARED_NEGATIVES 128u /* all pairs of a batch have the same negatives */
 #define MSG_LOADER_EXCLUDE_SELF 256u     /* no layer draws an edge that is a seed of the batch */
 #define MSG_LOADER_EXCLUDE_REVERSE 512u  /* with that: nor one that is the reverse of one */
+#define MSG_LOADER_NEGATIVES_IN_BATCH \
+    1024u /* negatives have ends of other pairs; none are shared */
 
-/* Nodes that a batch may have for destinations of no edge: their positions are a list of it. */
+/* Negatives that a batch may have: the positions of their nodes are a list of it, or two. */
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)
 
 /* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
@@ -412,6 +418,8 @@ struct msg_draw_request {
     uint32_t negative_ranks;
     uint32_t reverse_etype;
     uint32_t reverse_rule;
+    uint32_t negative_ends;
+    uint32_t negative_source_ranks;
 };
 
 /* Edges that a draw leaves out: a turn of a sampler lists so many. They are in the order of their

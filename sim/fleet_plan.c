@@ -143,6 +143,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         wanted_loader_sample(&f->loader);
     if (f->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(&f->loader);
+    if (f->seed >= WANTED_CORRUPTIONS_FROM)
+        wanted_loader_corrupt(&f->loader);
     if (f->seed >= WANTED_REVERSES_FROM)
         wanted_loader_reverse(&f->loader, &f->raw);
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;

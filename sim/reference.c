@@ -9,6 +9,7 @@
 #include "actors/data/epoch_plan.h"
 #include "graph/digest.h"
 #include "graph/local_sample.h"
+#include "graph/negatives.h"
 #include "graph/permute.h"
 #include "graph/reverse_edges.h"
 #include "graph/samplers.h"
@@ -268,16 +269,30 @@ void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph 
     }
 }
 
-/* Negatives are drawn from all nodes of the type. */
-static void rank_negatives(struct wanted_loader *loader, struct sim_partitions *partitions)
+void wanted_loader_corrupt(struct wanted_loader *loader)
 {
-    uint32_t ntype = loader->pair_types[1], count = partitions->raw->num_nodes[ntype];
+    struct msg_loader_open *open = &loader->open;
+    uint64_t drawn = key_mix(open->seed + 37);
+    if (open->num_negatives == 0)
+        return;
+    open->negative_ends = (uint32_t)drawn % NEGATIVE_ENDS;
+    if ((drawn >> 8) % 3 == 0) {
+        open->flags &= ~MSG_LOADER_SHARED_NEGATIVES;
+        open->flags |= MSG_LOADER_NEGATIVES_IN_BATCH;
+    }
+}
+
+/* Negatives are drawn from all nodes of a type. */
+static uint32_t rank_all(struct sim_partitions *partitions, uint32_t ntype)
+{
+    uint32_t count = partitions->raw->num_nodes[ntype];
     uint64_t *originals = calloc(count + (size_t)1, sizeof *originals);
     assert(originals != NULL);
     for (uint32_t v = 0; v < count; v++)
         originals[v] = v;
-    loader->open.negative_ranks = sim_partitions_rank(partitions, ntype, originals, count);
+    uint32_t ranks = sim_partitions_rank(partitions, ntype, originals, count);
     free(originals);
+    return ranks;
 }
 
 struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
@@ -343,7 +358,9 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
     struct msg_loader_open *open = &loader->open;
     uint64_t *seeds = loader->seeds;
     if (open->num_negatives > 0)
-        rank_negatives(loader, partitions);
+        open->negative_ranks = rank_all(partitions, loader->pair_types[1]);
+    if (open->num_negatives > 0 && open->negative_ends != NEGATIVE_DESTINATIONS)
+        open->negative_source_ranks = rank_all(partitions, loader->pair_types[0]);
     for (uint32_t i = 0; i < open->num_segments; i++) {
         struct msg_seed_segment *segment = &loader->segments[i];
         if (key_mix(open->seed + i + 1) % 3 != 0) {
@@ -668,31 +685,60 @@ static uint32_t meet_end(struct reference *r, const struct wanted_loader *loader
     return next;
 }
 
-/* The nodes that stand for destinations, pair by pair: each is drawn plainly, by its number among
- * all of the batch. One partition has all nodes by their original IDs. */
+/* One end of a negative of a pair: another pair's, or a node that is drawn plainly, by its number among
+ * all of the batch. One partition has all nodes by their original IDs. end: 0 of a destination. */
+static uint32_t meet_negative(struct reference *r, const struct wanted_loader *loader,
+                              const struct draw_key *batch, uint32_t number, uint32_t pair,
+                              uint32_t end)
+{
+    const struct msg_loader_open *open = &loader->open;
+    const struct batch_pairs *pairs = &r->batch.batch.pairs;
+    uint32_t ntype = loader->pair_types[end == 0 ? 1 : 0];
+    struct draw_key key = *batch;
+    key.purpose = KEY_NEGATIVES;
+    key.type = open->etype;
+    key.hop = end;
+    uint64_t draw = 0, node = key_node(key_base(&key), number);
+    if ((open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) == 0)
+        return reference_meet(&r->nodes[ntype],
+                              key_below(node, &draw, r->partitions.raw->num_nodes[ntype]));
+    uint64_t other = key_below(node, &draw, pairs->count - 1);
+    other = other < pair ? other : other + 1;
+    return end == 0 ? pairs->destinations[other] : pairs->sources[other];
+}
+
+/* Pair by pair; of two ends the source comes first. */
 static void meet_negatives(struct reference *r, const struct wanted_loader *loader,
                            const struct draw_key *batch, uint32_t n)
 {
     const struct msg_loader_open *open = &loader->open;
     struct batch_pairs *pairs = &r->batch.batch.pairs;
     bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
-    uint32_t ntype = loader->pair_types[1], each = shared && n > 0 ? 1 : n;
-    uint32_t count = each * open->num_negatives;
-    uint32_t *negatives = reference_room(&r->batch.pair_space.negatives, count + UINT64_C(1),
-                                         sizeof *negatives);
-    struct draw_key key = *batch;
-    key.purpose = KEY_NEGATIVES;
-    key.type = open->etype;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t draw = 0;
-        uint64_t drawn = key_below(key_node(key_base(&key), i), &draw,
-                                   r->partitions.raw->num_nodes[ntype]);
-        negatives[i] = reference_meet(&r->nodes[ntype], drawn);
-    }
-    pairs->num_negatives = open->num_negatives;
-    pairs->shared_negatives = shared;
-    pairs->count_negatives = count;
-    pairs->negatives = negatives;
+    bool in_batch = (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
+    uint32_t each = open->num_negatives, ends = open->negative_ends;
+    uint32_t groups = shared ? n > 0 : in_batch && n == 1 ? 0 : n;
+    struct pair_space *space = &r->batch.pair_space;
+    uint32_t *to = reference_room(&space->negatives, groups * each + UINT64_C(1), sizeof *to);
+    uint32_t *from = reference_room(&space->negative_sources, groups * each + UINT64_C(1),
+                                    sizeof *from);
+    pairs->negatives_rule = (struct negatives_rule){ each,
+                                                     shared     ? NEGATIVES_OF_BATCH
+                                                     : in_batch ? NEGATIVES_IN_BATCH
+                                                                : NEGATIVES_OF_PAIR,
+                                                     ends };
+    for (uint32_t i = 0; i < groups; i++)
+        for (uint32_t j = 0; j < each; j++) {
+            bool late = 2 * j >= each; /* the second half, which is the smaller one */
+            if (ends == NEGATIVE_SOURCES || ends == NEGATIVE_BOTH ||
+                (ends == NEGATIVE_EITHER && late))
+                from[pairs->count_negative_sources++] = meet_negative(r, loader, batch,
+                                                                      i * each + j, i, 1);
+            if (ends == NEGATIVE_DESTINATIONS || ends == NEGATIVE_BOTH ||
+                (ends == NEGATIVE_EITHER && !late))
+                to[pairs->count_negatives++] = meet_negative(r, loader, batch, i * each + j, i, 0);
+        }
+    pairs->negatives = to;
+    pairs->negative_sources = from;
 }
 
 /* Where both ends are of one type, the source's place is the first. */
@@ -817,6 +863,36 @@ static int check_nodes(const struct sim_partitions *partitions, uint32_t t,
     return 0;
 }
 
+static int check_positions(const uint32_t *positions, const uint32_t *wanted, uint32_t count,
+                           const char *what, struct error *error)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (positions[i] != wanted[i])
+            return error_set(error, TR_EMISMATCH,
+                             "negative %s %" PRIu32 " is seed %" PRIu32 ", not %" PRIu32, what, i,
+                             positions[i], wanted[i]);
+    return 0;
+}
+
+static int check_negatives(const struct batch_pairs *pairs, const struct batch_pairs *wanted,
+                           struct error *error)
+{
+    if (memcmp(&pairs->negatives_rule, &wanted->negatives_rule, sizeof pairs->negatives_rule) !=
+            0 ||
+        pairs->count_negatives != wanted->count_negatives ||
+        pairs->count_negative_sources != wanted->count_negative_sources)
+        return error_set(error, TR_EMISMATCH,
+                         "%" PRIu32 " negative destinations and %" PRIu32
+                         " sources came, not %" PRIu32 " and %" PRIu32 ", by their rule",
+                         pairs->count_negatives, pairs->count_negative_sources,
+                         wanted->count_negatives, wanted->count_negative_sources);
+    int rv = check_positions(pairs->negatives, wanted->negatives, pairs->count_negatives,
+                             "destination", error);
+    return rv != 0 ? rv
+                   : check_positions(pairs->negative_sources, wanted->negative_sources,
+                                     pairs->count_negative_sources, "source", error);
+}
+
 static int check_pairs(struct reference *r, const struct sim_partitions *partitions,
                        const struct batch_pairs *pairs, const struct batch_pairs *wanted,
                        struct error *error)
@@ -836,17 +912,7 @@ static int check_pairs(struct reference *r, const struct sim_partitions *partiti
         if (sim_partitions_edge(partitions, pairs->etype, pairs->edge_ids[i]) !=
             sim_partitions_edge(&r->partitions, pairs->etype, wanted->edge_ids[i]))
             return error_set(error, TR_EMISMATCH, "pair %" PRIu32 " has the ID of another edge", i);
-    if (pairs->num_negatives != wanted->num_negatives ||
-        pairs->shared_negatives != wanted->shared_negatives ||
-        pairs->count_negatives != wanted->count_negatives)
-        return error_set(error, TR_EMISMATCH, "%" PRIu32 " negatives came, not %" PRIu32,
-                         pairs->count_negatives, wanted->count_negatives);
-    for (uint32_t i = 0; i < pairs->count_negatives; i++)
-        if (pairs->negatives[i] != wanted->negatives[i])
-            return error_set(error, TR_EMISMATCH,
-                             "negative %" PRIu32 " is seed %" PRIu32 ", not %" PRIu32, i,
-                             pairs->negatives[i], wanted->negatives[i]);
-    return 0;
+    return check_negatives(pairs, wanted, error);
 }
 
 static int check_degrees(const struct sim_graph *raw, uint32_t t, const struct batch_nodes *nodes,

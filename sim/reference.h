@@ -41,6 +41,10 @@
  * out leave out too. */
 #define WANTED_REVERSES_FROM UINT64_C(1795766400000000)
 
+/* And in those from here on the negatives of most loaders that have some have other sources, or ends
+ * of other pairs. */
+#define WANTED_CORRUPTIONS_FROM UINT64_C(1795816800000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -103,6 +107,9 @@ void wanted_loader_range(struct wanted_loader *loader, const struct sim_graph *r
 /* Most loaders of pairs or edges, by their seed, get negatives then, and edges to be left out;
  * where their ends are one seed each, all do. wanted_loader_rank() finds what they are drawn by. */
 void wanted_loader_link(struct wanted_loader *loader);
+/* By the loader's seed: which ends of its negatives are drawn, and of what; before
+ * wanted_loader_rank(). */
+void wanted_loader_corrupt(struct wanted_loader *loader);
 /* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
  * type has swapped ends. */
 void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);

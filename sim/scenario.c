@@ -75,6 +75,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
         wanted_loader_sample(loader);
     if (s->seed >= WANTED_LINKS_FROM)
         wanted_loader_link(loader);
+    if (s->seed >= WANTED_CORRUPTIONS_FROM)
+        wanted_loader_corrupt(loader);
     if (s->seed >= WANTED_REVERSES_FROM)
         wanted_loader_reverse(loader, raw);
     loader->excludes_in_draw = s->seed >= WANTED_EXCLUSIONS_FROM;
@@ -105,7 +107,7 @@ static size_t batch_bytes(const struct scenario *s, const struct wanted_loader *
     const struct sim_graph *raw = &s->raw;
     const struct sample_spec *spec = &loader->spec;
     /* Both ends of a pair are seeds, however often they come; negatives too. */
-    uint32_t of_pair = 2 + loader->open.num_negatives;
+    uint32_t of_pair = 2 + 2 * loader->open.num_negatives;
     uint32_t ends = loader->pairs != NULL ? of_pair * ((uint32_t)loader->open.num_seeds + 1) : 0;
     size_t nodes = ends, bytes = (size_t)256 << 10;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)

@@ -294,6 +294,8 @@ static struct wanted_loader single_draw(const struct client_actor *c)
         .negative_ranks = one.open.negative_ranks,
         .reverse_etype = one.open.reverse_etype,
         .reverse_rule = one.open.reverse_rule,
+        .negative_ends = one.open.negative_ends,
+        .negative_source_ranks = one.open.negative_source_ranks,
     };
     one.open = draw_as_loader(&head);
     one.excludes = one.excludes_in_draw && key_mix(one.open.seed) % 2 == 0;
@@ -333,6 +335,8 @@ static struct message *make_draw(struct client_actor *c, const struct wanted_loa
         .negative_ranks = one->open.negative_ranks,
         .reverse_etype = one->open.reverse_etype,
         .reverse_rule = one->open.reverse_rule,
+        .negative_ends = one->open.negative_ends,
+        .negative_source_ranks = one->open.negative_source_ranks,
     };
     return request;
 }

@@ -35,7 +35,9 @@ struct flat_pairs {
     uint32_t etype, count;
     uint32_t edge_ids; /* 0 or 1 */
     uint32_t num_negatives, count_negatives;
-    uint32_t shared_negatives; /* 0 or 1 */
+    uint32_t negatives_of; /* enum negatives_of */
+    uint32_t negative_ends, count_negative_sources;
+    uint32_t zero;
 };
 
 struct flat_edges {
@@ -183,20 +185,27 @@ static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
 
 static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space *space)
 {
-    struct flat_pairs head = { p->etype,         p->count,           p->edge_ids != NULL,
-                               p->num_negatives, p->count_negatives, p->shared_negatives };
+    const struct negatives_rule *rule = &p->negatives_rule;
+    struct flat_pairs head = {
+        p->etype, p->count,   p->edge_ids != NULL,       rule->each, p->count_negatives,
+        rule->of, rule->ends, p->count_negative_sources, 0
+    };
     flat_plain(f, &head, 1, sizeof head);
     struct batch_pairs out = { .given = 1,
                                .etype = head.etype,
                                .count = head.count,
-                               .num_negatives = head.num_negatives,
-                               .shared_negatives = head.shared_negatives,
-                               .count_negatives = head.count_negatives };
+                               .negatives_rule = { head.num_negatives, head.negatives_of,
+                                                   head.negative_ends },
+                               .count_negatives = head.count_negatives,
+                               .count_negative_sources = head.count_negative_sources };
     out.sources = flat_array(f, &space->sources, p->sources, head.count, 4, true);
     out.destinations = flat_array(f, &space->destinations, p->destinations, head.count, 4, true);
     out.edge_ids = flat_array(f, &space->edge_ids, p->edge_ids, head.count, 8, head.edge_ids != 0);
     out.negatives = flat_array(f, &space->negatives, p->negatives, head.count_negatives, 4,
                                head.count_negatives != 0);
+    out.negative_sources = flat_array(f, &space->negative_sources, p->negative_sources,
+                                      head.count_negative_sources, 4,
+                                      head.count_negative_sources != 0);
     if (f->rv == 0 && f->mode == FLAT_READ)
         *p = out;
 }
@@ -300,17 +309,25 @@ static bool table_fits(const struct mini_batch *m, const struct batch_table *t)
            rows_fit(&t->rows, m->nodes[t->type].num_nodes);
 }
 
-/* Each pair has as many nodes that stand for its destination as the batch says. */
-static bool negatives_fit(const struct batch_pairs *p, uint32_t num_seeds)
+static bool positions_fit(const uint32_t *positions, uint32_t count, uint32_t num_seeds)
 {
-    uint64_t wanted = p->shared_negatives != 0 ? (p->count > 0 ? p->num_negatives : 0)
-                                               : (uint64_t)p->count * p->num_negatives;
-    if (p->shared_negatives > 1 || wanted != p->count_negatives)
-        return false;
-    for (uint32_t i = 0; i < p->count_negatives; i++)
-        if (p->negatives[i] >= num_seeds)
+    for (uint32_t i = 0; i < count; i++)
+        if (positions[i] >= num_seeds)
             return false;
     return true;
+}
+
+/* Each pair has as many nodes that stand for its ends as the batch says. */
+static bool negatives_fit(const struct batch_pairs *p, uint32_t num_sources,
+                          uint32_t num_destinations)
+{
+    const struct negatives_rule *rule = &p->negatives_rule;
+    uint64_t groups = negatives_groups(rule, p->count);
+    return rule->of <= NEGATIVES_IN_BATCH && rule->ends < NEGATIVE_ENDS &&
+           p->count_negatives == groups * negatives_each(rule, PAIR_DESTINATION) &&
+           p->count_negative_sources == groups * negatives_each(rule, PAIR_SOURCE) &&
+           positions_fit(p->negatives, p->count_negatives, num_destinations) &&
+           positions_fit(p->negative_sources, p->count_negative_sources, num_sources);
 }
 
 /* Both ends of each pair are seeds, and edges are the book's. */
@@ -326,7 +343,7 @@ static bool pairs_fit(const struct mini_batch *m, const struct book *book)
         if (p->sources[i] >= m->nodes[type->src].num_seeds ||
             p->destinations[i] >= m->nodes[type->dst].num_seeds)
             return false;
-    return negatives_fit(p, m->nodes[type->dst].num_seeds) &&
+    return negatives_fit(p, m->nodes[type->src].num_seeds, m->nodes[type->dst].num_seeds) &&
            ids_fit(p->edge_ids, p->count, book->num_edges[p->etype]);
 }
 

@@ -74,10 +74,13 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
     uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
     if (seed_kind_is_pair(open->seeds)) {
         bytes += times(nodes, 16, COUNT_MAX); /* the positions of both ends, the ID of the edge */
-        bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
-        uint64_t negatives = times(shared ? 1 : nodes, open->num_negatives, COUNT_MAX);
+        const struct negatives_rule rule = seed_set_negatives_rule(open);
+        uint64_t negatives = times(negatives_groups(&rule, nodes),
+                                   (uint64_t)negatives_each(&rule, PAIR_DESTINATION) +
+                                       negatives_each(&rule, PAIR_SOURCE),
+                                   COUNT_MAX);
         bytes += times(negatives, 4, COUNT_MAX);
-        nodes = times(nodes, 2, COUNT_MAX) + negatives;
+        nodes = times(nodes, 2, COUNT_MAX) + (rule.of == NEGATIVES_IN_BATCH ? 0 : negatives);
         nodes = (open->flags & MSG_LOADER_ENDS_ONCE) != 0 && nodes > nodes_max ? nodes_max : nodes;
     }
     nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */

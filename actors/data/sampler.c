@@ -329,7 +329,7 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     task->next_given = 0;
     task->end_seed = task->next_seed + count;
     task->next_negative = 0;
-    task->end_negative = sampler_count_negatives(l, count);
+    task->end_negative = negatives_groups(&l->plan.negatives, count) * l->plan.negatives.each;
     task->finds_negatives = false;
     /* The batch is the task's before the builder takes anything: where that fails, ending the
      * task releases batch and snapshots. */
@@ -530,8 +530,8 @@ static int init_task(struct sampler *s, struct task *task)
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
     task->parts = calloc(book->num_parts, sizeof *task->parts);
     /* A node type has one segment at most; a loader of one segment may be of a graph without
-     * types. */
-    size_t segments = book->types.num_ntypes + (size_t)1;
+     * types, and the ends of negatives are two, of one type perhaps. */
+    size_t segments = book->types.num_ntypes + (size_t)2;
     task->segment_starts = calloc(segments + 1, sizeof *task->segment_starts);
     task->seed_starts = calloc(book->num_parts * segments + 1, sizeof *task->seed_starts);
     if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL ||

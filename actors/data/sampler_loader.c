@@ -185,11 +185,10 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
                            ? BATCH_BUILDER_EVERY_TYPE
                            : open->ntype,
         .ends_once = has_flag(open, MSG_LOADER_ENDS_ONCE),
-        .num_negatives = open->num_negatives,
-        .shared_negatives = has_flag(open, MSG_LOADER_SHARED_NEGATIVES),
+        .negatives = seed_set_negatives_rule(open),
     };
-    if (open->num_negatives > 0)
-        l->negatives = seed_set_negatives(s->options->book, open);
+    for (uint32_t end = 0; end < 2 && open->num_negatives > 0; end++)
+        l->negatives[end] = seed_set_negatives(s->options->book, open, end);
     /* The loader is listed last, when nothing can fail any more: the failure above frees one that
      * no list has. */
     l->next = s->loaders;

@@ -35,22 +35,14 @@ static const struct book *book_of(const struct task *task)
     return task->sampler->options->book;
 }
 
-/* Negatives are of pairs, which are one segment, as they are themselves. */
 static uint32_t num_segments(const struct task *task)
 {
-    return task->loader->seeds.num_segments;
+    return sampler_num_segments(task);
 }
 
 static const struct seed_segment *segment_of(const struct task *task, uint32_t s)
 {
-    return task->finds_negatives ? &task->loader->negatives : &task->loader->seeds.segments[s];
-}
-
-uint64_t sampler_count_negatives(const struct loader_state *loader, uint64_t num_pairs)
-{
-    bool shared = (loader->open.flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
-    uint64_t each = shared && num_pairs > 0 ? 1 : num_pairs;
-    return each * loader->open.num_negatives;
+    return task->finds_negatives ? &task->loader->negatives[s] : &task->loader->seeds.segments[s];
 }
 
 /* The seeds of a request that gives them: a list is put in order by the proxy that has it. */
@@ -157,19 +149,41 @@ static int fill_slice(struct task *task, struct error *error)
     return 0;
 }
 
-/* The ranks of the next negatives, by their numbers in the batch: the length of a slice changes none
- * of them. */
+/* Draws an end of the slice's negatives, a rank or the number of another pair, into drawn[]; returns
+ * how many. By their numbers in the batch: the length of a slice changes none of them. */
+static uint32_t draw_negative_ends(const struct task *task, enum pair_end end, uint64_t *drawn)
+{
+    const struct negatives_rule *rule = &task->loader->plan.negatives;
+    const struct seed_segment *nodes = segment_of(task, end);
+    const uint64_t base = negatives_base(&task->builder.key, nodes->etype, end);
+    const uint32_t num_pairs = task->out->space.batch.pairs.count;
+    uint32_t count = 0;
+    for (uint64_t k = task->next_negative; k < task->next_negative + task->num_slice; k++) {
+        if (!negative_has(rule, k, end))
+            continue;
+        drawn[count++] = rule->of == NEGATIVES_IN_BATCH
+                             ? negative_other(base, k, k / rule->each, num_pairs)
+                             : negative_rank(base, k, nodes->count);
+    }
+    return count;
+}
+
+/* Those of the next negatives that are destinations, and behind them the sources. */
 static int fill_negatives(struct task *task, struct error *error)
 {
+    bool both = task->loader->plan.negatives.ends == NEGATIVE_BOTH;
     uint64_t left = task->end_negative - task->next_negative;
-    task->num_seeds = (uint32_t)(left < SAMPLER_SLICE_SEEDS ? left : SAMPLER_SLICE_SEEDS);
-    int rv = vec_reserve(&task->seeds, task->num_seeds, sizeof(uint64_t), 0);
+    uint32_t most = both ? SAMPLER_SLICE_SEEDS / 2 : SAMPLER_SLICE_SEEDS;
+    task->num_slice = (uint32_t)(left < most ? left : most);
+    int rv = vec_reserve(&task->seeds, task->num_slice, 2 * sizeof(uint64_t), 0);
     if (rv != 0)
-        return error_set(error, rv, "no memory for %" PRIu32 " negatives", task->num_seeds);
-    negatives_draw(&task->builder.key, segment_of(task, 0)->etype, segment_of(task, 0)->count,
-                   task->next_negative, task->num_seeds, task->seeds.data);
-    task->segment_starts[0] = 0;
-    task->segment_starts[1] = task->num_seeds;
+        return error_set(error, rv, "no memory for %" PRIu32 " negatives", task->num_slice);
+    uint64_t *seeds = task->seeds.data;
+    uint32_t *starts = task->segment_starts;
+    starts[0] = 0;
+    for (uint32_t end = 0; end < 2; end++)
+        starts[end + 1] = starts[end] + draw_negative_ends(task, end, seeds + starts[end]);
+    task->num_seeds = starts[2];
     return 0;
 }
 
@@ -447,8 +461,10 @@ static int add_pairs(struct task *task, struct error *error)
 
 static int add_negatives(struct task *task, struct error *error)
 {
-    int rv = batch_builder_add_negatives(&task->builder, task->seeds.data, task->num_seeds, error);
-    task->next_negative += task->num_seeds;
+    const uint64_t *seeds = task->seeds.data;
+    int rv = batch_builder_add_negatives(&task->builder, task->next_negative, task->num_slice,
+                                         seeds, seeds + task->segment_starts[1], error);
+    task->next_negative += task->num_slice;
     return rv != 0 ? rv : task->next_negative < task->end_negative;
 }
 

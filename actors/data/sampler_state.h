@@ -49,8 +49,9 @@ struct loader_state {
     bool once;               /* a single draw */
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
-    struct seed_set seeds;         /* without lists: requests for batches give those IDs */
-    struct seed_segment negatives; /* the nodes that negatives are drawn from, all their ranks */
+    struct seed_set seeds; /* without lists: requests for batches give those IDs */
+    /* The nodes that negatives are drawn from, all their ranks, for each enum pair_end. */
+    struct seed_segment negatives[2];
     /* The one version of each partition that its batches are drawn from, read here or asked for;
      * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
@@ -111,16 +112,17 @@ struct task {
     bool finds_reverses;       /* the ends are known, and now the edges' reverses are asked for */
     struct vec originals;      /* uint64_t[num_seeds], of edges whose reverses are left out */
     struct vec reverses;       /* see sampler_reverse.c */
-    uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
+    uint32_t *segment_starts;  /* [num_ntypes + 3], of the loader's segments */
     struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
     struct vec mixed_segments; /* uint32_t[num_seeds] */
     struct vec seed_rows;      /* uint32_t[num_seeds] */
     struct vec seed_places;    /* uint32_t[num_seeds] */
-    uint32_t *seed_starts;     /* [num_parts * num_ntypes + 1] */
+    uint32_t *seed_starts;     /* [num_parts * (num_ntypes + 2) + 1] */
     uint32_t next_given;       /* of the seeds that the request gives */
     /* Once all pairs are added, the numbers of the batch's negatives that are not yet. */
     uint64_t next_negative, end_negative;
-    bool finds_negatives;    /* the slice is of these */
+    bool finds_negatives;    /* the slice is of these, */
+    uint32_t num_slice;      /* of so many; num_seeds are the nodes that are drawn for them */
     struct message *request; /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
@@ -203,8 +205,6 @@ int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
-/* The negatives of a batch of so many pairs. */
-uint64_t sampler_count_negatives(const struct loader_state *loader, uint64_t num_pairs);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
@@ -223,10 +223,16 @@ static inline size_t sampler_seed_bytes(const struct task *task)
     return (sampler_finds_ends(task) ? 2 : 1) * sizeof(uint64_t);
 }
 
+/* Of negatives those of each enum pair_end; pairs, which they are of, are one segment. */
+static inline uint32_t sampler_num_segments(const struct task *task)
+{
+    return task->finds_negatives ? 2 : task->loader->seeds.num_segments;
+}
+
 /* Seeds of the slice whose IDs, or whose ends, a partition knows. */
 static inline uint32_t sampler_seeds_of(const struct task *task, uint32_t part)
 {
-    const size_t segments = task->loader->seeds.num_segments;
+    const size_t segments = sampler_num_segments(task);
     return task->seed_starts[(part + 1) * segments] - task->seed_starts[part * segments];
 }
 

@@ -114,23 +114,56 @@ static uint64_t batch_pairs_max(const struct msg_loader_open *open)
     return open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
 }
 
-static int check_negatives(const struct book *book, const struct msg_loader_open *open,
-                           struct error *error)
+struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open)
 {
-    const uint32_t ntype = book->types.etypes[open->etype].dst;
-    const struct msg_seed_segment drawn = { .ntype = ntype, .ranks = open->negative_ranks };
-    bool shared = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0;
-    uint64_t most = shared ? 1 : batch_pairs_max(open);
-    if (open->num_negatives == 0)
+    return (struct negatives_rule){
+        .each = open->num_negatives,
+        .of = (open->flags & MSG_LOADER_SHARED_NEGATIVES) != 0     ? NEGATIVES_OF_BATCH
+              : (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0 ? NEGATIVES_IN_BATCH
+                                                                   : NEGATIVES_OF_PAIR,
+        .ends = open->negative_ends,
+    };
+}
+
+/* The nodes that an end is drawn from. */
+static int check_negative_nodes(const struct book *book, const struct msg_loader_open *open,
+                                enum pair_end end, struct error *error)
+{
+    const struct negatives_rule rule = seed_set_negatives_rule(open);
+    const struct graph_etype *type = &book->types.etypes[open->etype];
+    const struct msg_seed_segment drawn = {
+        .ntype = end == PAIR_SOURCE ? type->src : type->dst,
+        .ranks = end == PAIR_SOURCE ? open->negative_source_ranks : open->negative_ranks,
+    };
+    if (rule.of == NEGATIVES_IN_BATCH || negatives_each(&rule, end) == 0)
         return 0;
     int rv = check_ranks(book, &drawn, error);
-    if (rv != 0)
-        return rv;
-    if (open->num_seeds > 0 && book->ranks[open->negative_ranks].num_ranks == 0)
+    if (rv == 0 && open->num_seeds > 0 && book->ranks[drawn.ranks].num_ranks == 0)
         return error_set(
             error, TR_ERANGE,
             "loader: negatives are nodes of type %s, and there are none; give num_negatives 0",
-            book->types.ntypes[ntype]);
+            book->types.ntypes[drawn.ntype]);
+    return rv;
+}
+
+static int check_negatives(const struct book *book, const struct msg_loader_open *open,
+                           struct error *error)
+{
+    const uint32_t kinds = MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH;
+    const struct negatives_rule rule = seed_set_negatives_rule(open);
+    uint64_t most = rule.of == NEGATIVES_OF_BATCH ? 1 : batch_pairs_max(open);
+    if (open->negative_ends >= NEGATIVE_ENDS || (open->flags & kinds) == kinds)
+        return error_set(error, TR_EINVAL,
+                         "loader: negatives with ends of kind %" PRIu32 " by flags %#" PRIx32
+                         "; give one of the %u kinds, and one of the flags",
+                         open->negative_ends, open->flags & kinds, NEGATIVE_ENDS);
+    if (open->num_negatives == 0)
+        return 0;
+    int rv = check_negative_nodes(book, open, PAIR_DESTINATION, error);
+    if (rv == 0)
+        rv = check_negative_nodes(book, open, PAIR_SOURCE, error);
+    if (rv != 0)
+        return rv;
     if (open->num_negatives > MSG_NEGATIVES_BATCH_MAX ||
         most > MSG_NEGATIVES_BATCH_MAX / open->num_negatives)
         return error_set(error, TR_ETOOBIG,
@@ -178,8 +211,9 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
     const uint32_t leaves = MSG_LOADER_EXCLUDE_SELF | MSG_LOADER_EXCLUDE_REVERSE;
     bool pairs = seed_kind_is_pair(open->seeds);
     bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
-    bool wants = open->num_negatives > 0 ||
-                 (open->flags & (MSG_LOADER_SHARED_NEGATIVES | leaves)) != 0;
+    bool wants = open->num_negatives > 0 || open->negative_ends != 0 ||
+                 (open->flags &
+                  (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH | leaves)) != 0;
     if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
         return error_set(error, TR_EINVAL,
                          "loader: negatives and edges to be left out need seeds that are pairs "
@@ -274,14 +308,22 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
     return 0;
 }
 
-struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open)
+struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open,
+                                       enum pair_end end)
 {
-    return (struct seed_segment){ .ntype = book->types.etypes[open->etype].dst,
+    const struct negatives_rule rule = seed_set_negatives_rule(open);
+    const struct graph_etype *type = &book->types.etypes[open->etype];
+    uint32_t ranks = end == PAIR_SOURCE ? open->negative_source_ranks : open->negative_ranks;
+    struct seed_segment drawn = { .ntype = end == PAIR_SOURCE ? type->src : type->dst,
                                   .etype = open->etype,
-                                  .seeds = MSG_SEEDS_RANKS,
-                                  .num_ids = 1,
-                                  .ranks = open->negative_ranks,
-                                  .count = book->ranks[open->negative_ranks].num_ranks };
+                                  .seeds = MSG_SEEDS_LISTED,
+                                  .num_ids = 1 };
+    if (rule.of == NEGATIVES_IN_BATCH || negatives_each(&rule, end) == 0)
+        return drawn;
+    drawn.seeds = MSG_SEEDS_RANKS;
+    drawn.ranks = ranks;
+    drawn.count = book->ranks[ranks].num_ranks;
+    return drawn;
 }
 
 bool seed_set_is_given(const struct seed_set *set)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "actors/data/seed_lists.h"
+#include "graph/negatives.h"
 #include "partition/store/book.h"
 #include "runtime/base/error.h"
 #include "schemas/body.h"
@@ -53,8 +54,12 @@ int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, cons
                   uint64_t length);
 void seed_set_fini(struct seed_set *set);
 
-/* The nodes that a loader whose seeds were checked draws negatives from. */
-struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open);
+/* What a loader says of negatives. */
+struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open);
+/* The nodes that an end of the negatives of a loader whose seeds were checked is drawn from; where
+ * these have ends of other pairs, or theirs of the pair: nothing that is asked for. */
+struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open,
+                                       enum pair_end end);
 
 /* Whether each request for a batch gives the IDs of all its seeds: of a set of one segment. Of
  * several it gives those of some. */

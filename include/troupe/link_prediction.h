@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches for models of links: beside its pairs, which are the edges that there are, a batch has
- * nodes that stand for their destinations in pairs that need be no edges, and it can leave its own
- * edges out of what it draws, so that a model cannot read from its input that an edge is there.
+ * nodes that stand for their ends in pairs that need be no edges, its negatives, and it can leave its
+ * own edges out of what it draws, so that a model cannot read from its input that an edge is there.
  *
  * The options go with a set of pairs or edges (tr_edges_all() and others, troupe/graph.h), to a
  * loader or to tr_sample(). Each node that is the end of a pair, or a negative, is one seed of the
  * batch, however often it comes: first the ends of the pairs, in their order (source, destination),
- * then the negatives; so a layer draws for it once.
+ * then those of the negatives, likewise; so a layer draws for it once.
  *
  * The same seed gives the same negatives on any placement: negative j of pair i of a batch is drawn
  * from these two, the seed, the epoch, the trainer's rank and the number of the batch alone.
@@ -28,11 +28,26 @@ extern "C" {
 
 struct tr_batch;
 
-/* Ways to draw negatives. All are nodes of the edge type's destination type, each as likely as the
- * others; one may make an edge of the graph, or come twice. */
+/* Ways to draw negatives. All nodes of the type of the end that is drawn are as likely as each other,
+ * or, of the last, all other pairs of the batch; a negative may be an edge of the graph, or come
+ * twice. */
 enum tr_negatives_of {
-    TR_NEGATIVES_OF_PAIR = 0, /* num_negatives for each pair */
-    TR_NEGATIVES_OF_BATCH = 1 /* num_negatives for all pairs of a batch, which share them */
+    TR_NEGATIVES_OF_PAIR = 0,  /* num_negatives for each pair */
+    TR_NEGATIVES_OF_BATCH = 1, /* num_negatives for all pairs of a batch, which share them */
+    /* num_negatives for each pair, with ends of other pairs of the batch, which therefore has no
+     * nodes more. A batch of one pair has none. All others, where they are wanted, are what
+     * tr_batch_pairs() has. */
+    TR_NEGATIVES_IN_BATCH = 2
+};
+
+/* The ends of a negative that are drawn; the other is the pair's. */
+enum tr_negative_ends {
+    TR_NEGATIVE_DESTINATIONS = 0,
+    TR_NEGATIVE_SOURCES = 1,
+    /* Of each pair, or of the batch that shares them, destinations of the first half of negatives,
+     * which has one more of an odd number, and sources of the second. */
+    TR_NEGATIVE_EITHER = 2,
+    TR_NEGATIVE_BOTH = 3 /* any two nodes, whatever the pair */
 };
 
 /* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h).
@@ -70,31 +85,43 @@ struct tr_link_options {
     enum tr_exclude exclude;
     enum tr_reverse_ids reverse_ids; /* of TR_EXCLUDE_REVERSE_ID */
     uint32_t reverse_etype;          /* of TR_EXCLUDE_REVERSE_TYPES: its ends are swapped */
-    unsigned char reserved[4];       /* the end of the struct's last word */
+    enum tr_negative_ends negative_ends;
 };
 #define TR_LINK_OPTIONS_INIT                                                      \
     {                                                                             \
         sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, \
-            TR_REVERSE_HALVES, 0, ""                                              \
+            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS                        \
     }
 
-/* The negatives of a batch: negative pair (i, j) goes from sources[i] of tr_batch_pairs() to
- * destinations[i * num_negatives + j] or, where the batch shares them, to destinations[j]; both are
- * positions in tr_batch_nodes(), of the edge type's source and destination types. */
+/* The negatives of a batch. With D = num_destinations and S = num_sources of the num_negatives of
+ * each pair, all positions in tr_batch_nodes() of the edge type's source and destination types, and
+ * sources and destinations of pairs those of tr_batch_pairs():
+ *
+ * TR_NEGATIVE_DESTINATIONS and _EITHER: pair i has D from its source to destinations[i * D + j].
+ * TR_NEGATIVE_SOURCES and _EITHER: it has S from sources[i * S + j] to its destination; of _EITHER
+ * they follow the others.
+ * TR_NEGATIVE_BOTH: it has D = S from sources[i * S + j] to destinations[i * D + j].
+ *
+ * Where the batch shares them, they are destinations[j] and sources[j] of every pair. */
 struct tr_negatives {
     size_t size;
     uint32_t num_negatives;       /* of each pair */
-    uint32_t count;               /* 0 where the batch has no pairs */
+    uint32_t count;               /* 0 where the batch has no pairs; with ends of others, or one */
     const uint32_t *destinations; /* [count] */
     enum tr_negatives_of negatives;
+    enum tr_negative_ends negative_ends;
+    uint32_t num_destinations, num_sources;
+    const uint32_t *sources; /* [count_sources] */
+    uint32_t count_sources;
     unsigned char reserved[4]; /* the end of the struct's last word */
 };
-#define TR_NEGATIVES_INIT                                                 \
-    {                                                                     \
-        sizeof(struct tr_negatives), 0, 0, NULL, TR_NEGATIVES_OF_PAIR, "" \
+#define TR_NEGATIVES_INIT                                                                        \
+    {                                                                                            \
+        sizeof(struct tr_negatives), 0, 0, NULL, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, \
+            0, 0, NULL, 0, ""                                                                    \
     }
 
-/* TR_ENOENT: the loader, or the draw, was asked for none. The array belongs to the batch. */
+/* TR_ENOENT: the loader, or the draw, was asked for none. The arrays belong to the batch. */
 TR_API int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negatives,
                               struct tr_error *error);
 

@@ -13,7 +13,9 @@ import troupe
 from troupe import errors
 from troupe.edge_exclusion import Exclusion
 from troupe.negative_sampler import (
+    Corruption,
     GlobalUniform,
+    InBatch,
     NegativeSampler,
     PerSourceUniform,
     SharedUniform,
@@ -265,6 +267,88 @@ def test_a_batch_shares_its_negatives(books: dict[int, str], exclude: str | None
                 assert (nodes == nodes[0]).all()
                 met.add(tuple(nodes[0]))
             assert len(met) == len(loader) == 4
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        Corruption(3, "sources"),
+        Corruption(5),
+        Corruption(2, "both"),
+        Corruption(4, "either", shared=True),
+        InBatch(3),
+        InBatch(3, "either"),
+        InBatch(1, "both"),
+    ],
+    ids=repr,
+)
+def test_negatives_have_the_ends_that_are_drawn(
+    books: dict[int, str], sampler: Corruption | InBatch
+) -> None:
+    """Where the library draws them, the same on any placement, and where threads of Python do."""
+    found = {}
+    for parts, in_library in ((1, True), (4, True), (4, False)):
+        with troupe.open(books[parts], seed=7) as graph:
+            number = np.asarray(graph.edata["number"][:])
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                np.argsort(number)[:101],
+                troupe.NeighborSampler([2]),
+                batch_size=50,
+                exclude="self" if in_library else lambda _: {},
+                negative_sampler=pickle.loads(pickle.dumps(sampler)),
+            )
+            assert loader.in_library == in_library
+            batches = list(loader)
+            for _, pairs, negative, _ in batches:
+                check_ends(sampler, pairs, negative)
+            found[parts, in_library] = [
+                [graph.orig_ids(None, negative.ndata[troupe.NID]), *negative.edges()]
+                for _, _, negative, _ in batches
+            ]
+    for one, four in zip(found[1, True], found[4, True], strict=True):
+        assert all(map(np.array_equal, one, four))
+
+
+def check_ends(sampler, pairs, negative) -> None:
+    """Of each pair: so many with its source, then so many with its destination."""
+    count, k = pairs.num_edges(), sampler.k
+    in_batch = isinstance(sampler, InBatch)
+    if in_batch and count == 1:
+        assert negative.num_edges() == 0
+        return
+    with_own_source = {"destinations": k, "sources": 0, "either": k - k // 2, "both": 0}
+    at = with_own_source[sampler.ends]
+    own = [np.asarray(ends)[:, None] for ends in pairs.edges()]
+    sources, targets = (np.asarray(ends).reshape(count, k) for ends in negative.edges())
+    assert (sources[:, :at] == own[0]).all()
+    if sampler.ends != "both":
+        assert (targets[:, at:] == own[1]).all()
+    drawn = [(targets, 1, slice(0, k if sampler.ends == "both" else at)), (sources, 0, slice(at, k))]
+    for ends, end, where in drawn:
+        if in_batch:
+            assert np.isin(ends[:, where], own[end]).all()
+        elif getattr(sampler, "shared", False):
+            assert (ends[:, where] == ends[0, where]).all()
+        elif ends[:, where].size:
+            assert len(np.unique(ends[:, where])) > 20
+
+
+class Mine(PerSourceUniform):
+    """May draw otherwise than what it derives from."""
+
+
+def test_ends_that_are_none_are_refused(books: dict[int, str]) -> None:
+    with pytest.raises(errors.InvalidArgument, match="give one of destinations, sources"):
+        Corruption(2, "heads")
+    with pytest.raises(errors.InvalidArgument, match="give one of"):
+        InBatch(2, "none")
+    assert repr(InBatch(2)) == "InBatch(2, 'destinations')"
+    assert repr(Corruption(2, shared=True)) == "Corruption(2, 'either', shared=True)"
+    with troupe.open(books[1]) as graph:
+        options = {"batch_size": 9, "negative_sampler": Mine(2)}
+        loader = troupe.DistEdgeDataLoader(graph, None, troupe.NeighborSampler([2]), **options)
+        assert not loader.in_library
 
 
 class Fixed(NegativeSampler):

@@ -18,6 +18,7 @@ from . import _core, errors
 from .arrays import DTYPES, Tensors, id_tensor, tensor_of
 from .binding import address, call, ffi, function_address, lib, made
 from .display import Display
+from .negative_pairs import ENDS, joined
 from .types import EID, NID, EtypeName, Types
 
 
@@ -697,7 +698,9 @@ class Batch:
 
     @property
     def negative_pairs(self) -> tuple[Any, Any]:
-        """The same of pairs that need be no edges: each of `pairs` with its negatives, in order.
+        """The same of pairs that need be no edges: the negatives of each of `pairs`, in order.
+
+        Of one pair those with another destination come first, then those with another source.
 
         Raises
         ------
@@ -707,11 +710,15 @@ class Batch:
         pairs, negatives = made("tr_pairs"), made("tr_negatives")
         call(lib.tr_batch_pairs, self.content.pointer, pairs)
         call(lib.tr_batch_negatives, self.content.pointer, negatives)
-        each = int(negatives.num_negatives)
-        sources = np.repeat(self._positions(pairs.sources, int(pairs.count)), each)
-        found = self._positions(negatives.destinations, int(negatives.count))
-        shared = negatives.negatives == lib.TR_NEGATIVES_OF_BATCH
-        return sources, np.tile(found, int(pairs.count)) if shared else found
+        drawn = (
+            self._positions(negatives.sources, int(negatives.count_sources)),
+            self._positions(negatives.destinations, int(negatives.count)),
+        )
+        # A pair alone in its batch has no ends of others.
+        count = int(pairs.count) if len(drawn[0]) + len(drawn[1]) > 0 else 0
+        own = self._positions(pairs.sources, count), self._positions(pairs.destinations, count)
+        ends = ENDS[int(negatives.negative_ends)]
+        return joined(own, drawn, ends, int(negatives.num_negatives))
 
     @staticmethod
     def _positions(pointer: Any, count: int) -> Any:

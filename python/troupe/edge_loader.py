@@ -14,7 +14,7 @@ from .batch import Batch
 from .binding import deadline, lib, made
 from .edge_exclusion import Exclusion
 from .loader import DistNodeDataLoader, draws_in_library
-from .negative_sampler import PerSourceUniform, SharedUniform
+from .negative_sampler import NegativeSampler
 from .sampler import BlockSampler, take_batch
 from .seeds import EdgeSet
 from .types import EID, NID, EtypeName
@@ -116,8 +116,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
 
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
     set, each once an epoch, the same on any placement. Where it has what is asked for, its own
-    threads make the batches as well: neighbours of a `NeighborSampler`, pairs of a
-    `PerSourceUniform` or `SharedUniform`, and ``exclude`` of None, "self", "reverse_types", or
+    threads make the batches as well: neighbours of a `NeighborSampler`, pairs of any sampler of
+    `troupe.negative_sampler` but `GlobalUniform`, and ``exclude`` of None, "self", "reverse_types", or
     "reverse_id" with a word for ``reverse_eids``. Else threads of Python draw them.
 
     Parameters
@@ -184,7 +184,7 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         """Processes of the program's own take what is drawn there."""
         return (
             draws_in_library(graph_sampler)
-            and (negative is None or _is_uniform(negative))
+            and (negative is None or _options_of(negative) is not None)
             and not options.get("worker_processes")
         )
 
@@ -193,16 +193,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         if not self.in_library:
             return None
         negative = self._sampler_of_edges.negative_sampler
-        return made(
-            "tr_link_options",
-            num_negatives=0 if negative is None else negative.k,
-            negatives=(
-                lib.TR_NEGATIVES_OF_BATCH
-                if isinstance(negative, SharedUniform)
-                else lib.TR_NEGATIVES_OF_PAIR
-            ),
-            **self._rule,
-        )
+        drawn = {} if negative is None else _options_of(negative) or {}
+        return made("tr_link_options", **drawn, **self._rule)
 
     def _delivered(self, batch: Batch) -> Any:
         """The tuple that `EdgePredictionSampler` makes too."""
@@ -251,9 +243,9 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         return _loader_of, (self.graph, self._edges, self.sampler, self._made_of)
 
 
-def _is_uniform(negative: Any) -> bool:
-    """A sampler of the package's own, and none that derives from it."""
-    return type(negative) in (PerSourceUniform, SharedUniform)
+def _options_of(negative: Any) -> dict[str, int] | None:
+    """By which the library draws a sampler's pairs; a program's own may be any callable."""
+    return negative.in_library() if isinstance(negative, NegativeSampler) else None
 
 
 def edge_set(g: DistGraph, edges: Any = None, etype: EtypeName = None) -> EdgeSet:

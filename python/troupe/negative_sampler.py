@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arrays import Ids, Tensors, id_tensor
+from .binding import lib
 from .edge_queries import NO_EDGE, edges_between
 from .errors import InvalidArgument
+from .negative_pairs import ENDS, drawn_of, joined
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -32,6 +34,11 @@ class NegativeSampler:
     destinations. Loaders call it on threads; random numbers that it takes of `random` are those of
     the batch.
     """
+
+    def in_library(self) -> dict[str, int] | None:
+        """Fields of ``struct tr_link_options`` by which the library draws these pairs; None: it
+        does not."""
+        return None
 
     def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
         """Sources and destinations for edges of one type."""
@@ -72,24 +79,54 @@ def _check_k(k: int) -> int:
     return int(k)
 
 
-class PerSourceUniform(NegativeSampler):
+class Corruption(NegativeSampler):
+    """For each edge k pairs with other nodes in the place of its ends, each as likely as the others.
+
+    A pair may be an edge of the graph, and a node may be the edge's own.
+
+    Parameters
+    ----------
+    k : int
+    ends : "destinations", "sources", "either" or "both"
+        The ends that are drawn. "either": the destination in the first half of an edge's pairs,
+        which has one more of an odd number, and the source in the second. "both": pairs of any
+        source and any destination.
+    shared : bool
+        Whether all edges of a batch have the same nodes, of which it has fewer so; scores of its
+        pairs are products of matrices.
+    """
+
+    def __init__(self, k: int, ends: str = "either", shared: bool = False) -> None:
+        self.k = _check_k(k)
+        self.ends = _check_ends(ends)
+        self.shared = bool(shared)
+
+    def in_library(self) -> dict[str, int] | None:
+        return _drawn_by(
+            self, lib.TR_NEGATIVES_OF_BATCH if self.shared else lib.TR_NEGATIVES_OF_PAIR
+        )
+
+    def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
+        own = _ends_of(g, eids, canonical_etype)
+        groups, rng = 1 if self.shared else len(own[0]), random(g)
+        num_destinations, num_sources = drawn_of(self.ends, self.k)
+        # In this order: each call takes numbers of the generator.
+        targets = random_nodes(g, rng, canonical_etype[2], groups * num_destinations)
+        sources = random_nodes(g, rng, canonical_etype[0], groups * num_sources)
+        return _as_tensors(g, joined(own, (sources, targets), self.ends, self.k))
+
+    def __repr__(self) -> str:
+        return f"Corruption({self.k}, {self.ends!r}{', shared=True' if self.shared else ''})"
+
+
+class PerSourceUniform(Corruption):
     """For each edge (u, v), k pairs (u, w): w is any node of the destination type.
 
     A pair may be an edge of the graph, and w may be v.
     """
 
     def __init__(self, k: int) -> None:
-        self.k = _check_k(k)
-
-    def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
-        sources, _ = g.find_edges(eids, etype=canonical_etype)
-        count = len(sources) * self.k
-        drawn = random_nodes(g, random(g), canonical_etype[2], count)
-        tensors: Tensors = getattr(g, "tensors", "torch")
-        return (
-            id_tensor(np.repeat(np.asarray(sources), self.k), tensors),
-            id_tensor(drawn, tensors),
-        )
+        super().__init__(k, "destinations")
 
     def __repr__(self) -> str:
         return f"PerSourceUniform({self.k})"
@@ -98,7 +135,7 @@ class PerSourceUniform(NegativeSampler):
 Uniform = PerSourceUniform
 
 
-class SharedUniform(NegativeSampler):
+class SharedUniform(Corruption):
     """For each edge (u, v), k pairs (u, w), where all edges of a batch have the same k nodes w.
 
     They are any nodes of the destination type. A batch has fewer nodes so, and scores of its pairs
@@ -106,19 +143,78 @@ class SharedUniform(NegativeSampler):
     """
 
     def __init__(self, k: int) -> None:
-        self.k = _check_k(k)
-
-    def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
-        sources, _ = g.find_edges(eids, etype=canonical_etype)
-        drawn = random_nodes(g, random(g), canonical_etype[2], self.k)
-        tensors: Tensors = getattr(g, "tensors", "torch")
-        return (
-            id_tensor(np.repeat(np.asarray(sources), self.k), tensors),
-            id_tensor(np.tile(drawn, len(sources)), tensors),
-        )
+        super().__init__(k, "destinations", shared=True)
 
     def __repr__(self) -> str:
         return f"SharedUniform({self.k})"
+
+
+class InBatch(NegativeSampler):
+    """For each edge k pairs with the ends of other edges of its batch, which has no nodes more.
+
+    Each other edge is as likely as the others. A pair may be an edge of the graph, and is the edge
+    itself where another edge ends in the same node. A batch of one edge has no pairs.
+
+    Parameters
+    ----------
+    k : int
+    ends : "destinations", "sources", "either" or "both"
+        As of `Corruption`.
+    """
+
+    def __init__(self, k: int, ends: str = "destinations") -> None:
+        self.k = _check_k(k)
+        self.ends = _check_ends(ends)
+
+    def in_library(self) -> dict[str, int] | None:
+        return _drawn_by(self, lib.TR_NEGATIVES_IN_BATCH)
+
+    def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
+        own = _ends_of(g, eids, canonical_etype)
+        count, rng = len(own[0]), random(g)
+        if count < 2:
+            none = np.empty(0, np.int64)
+            return _as_tensors(g, (none, none))
+        num_destinations, num_sources = drawn_of(self.ends, self.k)
+        targets = own[1][_others(rng, count, num_destinations)]
+        sources = own[0][_others(rng, count, num_sources)]
+        return _as_tensors(g, joined(own, (sources, targets), self.ends, self.k))
+
+    def __repr__(self) -> str:
+        return f"InBatch({self.k}, {self.ends!r})"
+
+
+def _others(rng: np.random.Generator, count: int, each: int) -> Ids:
+    """So many other positions for each of the first `count`."""
+    drawn = rng.integers(0, count - 1, (count, each))
+    return (drawn + (drawn >= np.arange(count)[:, None])).reshape(-1)
+
+
+def _ends_of(g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Ids, Ids]:
+    sources, targets = g.find_edges(eids, etype=canonical_etype)
+    return np.asarray(sources), np.asarray(targets)
+
+
+def _as_tensors(g: Any, pairs: tuple[Ids, Ids]) -> tuple[Any, Any]:
+    tensors: Tensors = getattr(g, "tensors", "torch")
+    return id_tensor(pairs[0], tensors), id_tensor(pairs[1], tensors)
+
+
+def _check_ends(ends: str) -> str:
+    if ends not in ENDS:
+        raise InvalidArgument(f"ends={ends!r}: give one of {', '.join(ENDS)}")
+    return ends
+
+
+def _drawn_by(sampler: Corruption | InBatch, of: int) -> dict[str, int] | None:
+    """None of what derives from a sampler of the package: it may draw otherwise."""
+    if type(sampler) not in (Corruption, PerSourceUniform, SharedUniform, InBatch):
+        return None
+    return {
+        "num_negatives": sampler.k,
+        "negatives": of,
+        "negative_ends": ENDS.index(sampler.ends),
+    }
 
 
 class GlobalUniform(NegativeSampler):

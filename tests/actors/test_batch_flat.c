@@ -122,21 +122,29 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
         }
         uint64_t *edge_ids = fill(&s->pair_space.edge_ids, state, count, 8);
         bool of_edges = random_below(state, 2) == 0;
-        bool shared = random_below(state, 2) == 0;
-        uint32_t each = (uint32_t)random_below(state, 4), pairs = shared && count > 0 ? 1 : count;
-        uint32_t *negatives = fill(&s->pair_space.negatives, state, pairs * each, 4);
-        for (uint32_t i = 0; i < pairs * each; i++)
+        const struct negatives_rule rule = { (uint32_t)random_below(state, 4),
+                                             (uint32_t)random_below(state, 3),
+                                             (uint32_t)random_below(state, NEGATIVE_ENDS) };
+        uint32_t groups = (uint32_t)negatives_groups(&rule, count);
+        uint32_t to = groups * negatives_each(&rule, PAIR_DESTINATION);
+        uint32_t from = groups * negatives_each(&rule, PAIR_SOURCE);
+        uint32_t *negatives = fill(&s->pair_space.negatives, state, to, 4);
+        uint32_t *negative_sources = fill(&s->pair_space.negative_sources, state, from, 4);
+        for (uint32_t i = 0; i < to; i++)
             negatives[i] = (uint32_t)random_below(state, users);
+        for (uint32_t i = 0; i < from; i++)
+            negative_sources[i] = (uint32_t)random_below(state, items);
         s->batch.pairs = (struct batch_pairs){ .given = 1,
                                                .etype = 1,
                                                .count = count,
                                                .sources = sources,
                                                .destinations = destinations,
                                                .edge_ids = of_edges ? edge_ids : NULL,
-                                               .num_negatives = each,
-                                               .shared_negatives = shared,
-                                               .count_negatives = pairs * each,
-                                               .negatives = negatives };
+                                               .negatives_rule = rule,
+                                               .count_negatives = to,
+                                               .count_negative_sources = from,
+                                               .negatives = negatives,
+                                               .negative_sources = negative_sources };
     }
     return b;
 }
@@ -171,11 +179,12 @@ static void a_batch_comes_back_equal(void **unused)
         assert_int_equal(back->space.batch.pairs.count, b->space.batch.pairs.count);
         assert_true((back->space.batch.pairs.edge_ids == NULL) ==
                     (b->space.batch.pairs.edge_ids == NULL));
-        assert_int_equal(back->space.batch.pairs.num_negatives, b->space.batch.pairs.num_negatives);
+        assert_memory_equal(&back->space.batch.pairs.negatives_rule,
+                            &b->space.batch.pairs.negatives_rule, sizeof(struct negatives_rule));
         assert_int_equal(back->space.batch.pairs.count_negatives,
                          b->space.batch.pairs.count_negatives);
-        assert_int_equal(back->space.batch.pairs.shared_negatives,
-                         b->space.batch.pairs.shared_negatives);
+        assert_int_equal(back->space.batch.pairs.count_negative_sources,
+                         b->space.batch.pairs.count_negative_sources);
         sampled_batch_release(b);
         sampled_batch_release(back);
         free(bytes);
@@ -252,25 +261,36 @@ static void pairs_that_do_not_fit_are_refused(void **unused)
     graph_types_fini(&types);
 }
 
-/* Too few or too many, of each pair or shared, and positions of no seed. */
+/* Too few or too many, of each pair or shared, of either end, and positions of no seed. */
 static void negatives_that_do_not_fit_are_refused(void **unused)
 {
     (void)unused;
     enum { PAIRS = 2, EACH = 3 };
     static const struct {
-        uint32_t shared, count, last;
+        uint32_t of, ends, count, count_sources, last;
         int code;
     } cases[] = {
-        { 0, PAIRS * EACH, 0, 0 },
-        { 1, EACH, 0, 0 },
-        { 0, PAIRS * EACH - 1, 0, TR_EFORMAT },
-        { 0, PAIRS * EACH + 1, 0, TR_EFORMAT },
-        { 1, EACH - 1, 0, TR_EFORMAT },
-        { 1, PAIRS * EACH, 0, TR_EFORMAT },
-        { 2, EACH, 0, TR_EFORMAT },
-        { 0, 0, 0, TR_EFORMAT },
-        { 0, PAIRS * EACH, UINT32_MAX, TR_EFORMAT },
-        { 1, EACH, 1, TR_EFORMAT }, /* the first that is no seed */
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 0, 0 },
+        { NEGATIVES_IN_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, 0, PAIRS * EACH, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_BOTH, EACH, EACH, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH - 1, 0, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH + 1, 0, 0, TR_EFORMAT },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH - 1, 0, 0, TR_EFORMAT },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT },
+        { 3, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_ENDS, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, 0, 0, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 1, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS, PAIRS * 2, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH - 1, 0, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, UINT32_MAX, TR_EFORMAT },
+        /* The first that is no seed. */
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 1, TR_EFORMAT },
+        { NEGATIVES_OF_BATCH, NEGATIVE_SOURCES, 0, EACH, 1, TR_EFORMAT },
     };
     uint64_t state = 9, length;
     struct graph_types types;
@@ -284,18 +304,23 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
     const uint32_t ends[PAIRS] = { 0, 0 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t negatives[PAIRS * EACH + 1] = { 0 };
+        bool to = cases[i].count > 0;
+        uint32_t last = (to ? cases[i].count : cases[i].count_sources) - 1;
         if (cases[i].last != 0)
-            negatives[cases[i].count - 1] = cases[i].last == 1 ? b->space.nodes[0].num_seeds
-                                                               : cases[i].last;
-        b->space.batch.pairs = (struct batch_pairs){ .given = 1,
-                                                     .etype = 1,
-                                                     .count = PAIRS,
-                                                     .sources = ends,
-                                                     .destinations = ends,
-                                                     .num_negatives = EACH,
-                                                     .shared_negatives = cases[i].shared,
-                                                     .count_negatives = cases[i].count,
-                                                     .negatives = negatives };
+            negatives[last] = cases[i].last == 1 ? b->space.nodes[to ? 0 : 1].num_seeds
+                                                 : cases[i].last;
+        b->space.batch.pairs = (struct batch_pairs){
+            .given = 1,
+            .etype = 1,
+            .count = PAIRS,
+            .sources = ends,
+            .destinations = ends,
+            .negatives_rule = { EACH, cases[i].of, cases[i].ends },
+            .count_negatives = cases[i].count,
+            .count_negative_sources = cases[i].count_sources,
+            .negatives = negatives,
+            .negative_sources = negatives
+        };
         back = sampled_batch_create(2, 2, LAYERS);
         assert_non_null(back);
         unsigned char *bytes = flatten(b, &length);

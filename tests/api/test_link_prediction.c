@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches for models of links through the public API: each node is one seed, negatives are as many
- * as were asked for and depend on nothing but their numbers, the batch's own edges are left out of
- * draws that are as full as the others allow, the same on every placement; and what is refused.
+ * as were asked for, have the ends that were, and depend on nothing but their numbers, the batch's own
+ * edges are left out of draws that are as full as the others allow, the same on every placement; and
+ * what is refused.
  */
 #include "tests/api/outcome.h"
 #include "tests/api/sample_placements.h"
@@ -22,17 +23,38 @@ struct kind {
     struct tr_link_options links;
 };
 
-/* Each way with each edge type; the last has nothing but seeds that are one a node. */
+/* The third has nothing but seeds that are one a node. */
+static const struct way {
+    uint32_t num_negatives;
+    enum tr_negatives_of of;
+    enum tr_negative_ends ends;
+    enum tr_exclude exclude;
+} ways[] = {
+    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
+    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
+    { 0, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_NONE },
+    { 4, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
+    { 2, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_SOURCES, TR_EXCLUDE_NONE },
+    { 5, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_EITHER, TR_EXCLUDE_SELF },
+    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE },
+    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE },
+    { 3, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE },
+    { 1, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE },
+};
+#define WAYS ((uint32_t)(sizeof ways / sizeof *ways))
+#define KINDS (WAYS * 2 * ETYPES)
+
+/* Each way with each edge type. */
 static struct kind kind_of(uint32_t number)
 {
     struct kind kind = { number % ETYPES, number / ETYPES % 2 == 0, TR_LINK_OPTIONS_INIT };
-    uint32_t way = number / (2 * ETYPES);
-    kind.links.num_negatives = way == 2 ? 0 : way == 0 ? 3 : 7;
-    kind.links.negatives = way == 1 ? TR_NEGATIVES_OF_BATCH : TR_NEGATIVES_OF_PAIR;
-    kind.links.exclude = way == 2 ? TR_EXCLUDE_NONE : TR_EXCLUDE_SELF;
+    const struct way *way = &ways[number / (2 * ETYPES)];
+    kind.links.num_negatives = way->num_negatives;
+    kind.links.negatives = way->of;
+    kind.links.negative_ends = way->ends;
+    kind.links.exclude = way->exclude;
     return kind;
 }
-#define KINDS (3 * 2 * ETYPES)
 
 /* Some edges twice, in no order; listed by rank, so that they are the same on every placement. */
 static struct tr_nodes *make_set(struct tr_graph *graph, const struct kind *kind, size_t count)
@@ -76,9 +98,21 @@ static void check_seeds(const struct tr_batch *batch, const struct kind *kind)
     }
     int rv = tr_batch_negatives(batch, &negatives, &failure);
     assert_int_equal(rv, kind->links.num_negatives > 0 ? 0 : TR_ENOENT);
-    for (uint32_t i = 0; i < negatives.count; i++) {
-        assert_true(negatives.destinations[i] <= *counts[1]);
-        *counts[1] += negatives.destinations[i] == *counts[1];
+    /* Negative by negative, of both ends the source first. */
+    uint32_t to = 0, from = 0, each = negatives.num_negatives;
+    enum tr_negative_ends ends = kind->links.negative_ends;
+    while (to < negatives.count || from < negatives.count_sources) {
+        bool source = ends == TR_NEGATIVE_EITHER ? (to + from) % each >= (each + 1) / 2
+                                                 : ends != TR_NEGATIVE_DESTINATIONS;
+        bool destination = ends == TR_NEGATIVE_EITHER ? !source : ends != TR_NEGATIVE_SOURCES;
+        if (source) {
+            assert_true(negatives.sources[from] <= *counts[0]);
+            *counts[0] += negatives.sources[from++] == *counts[0];
+        }
+        if (destination) {
+            assert_true(negatives.destinations[to] <= *counts[1]);
+            *counts[1] += negatives.destinations[to++] == *counts[1];
+        }
     }
     for (int end = 0; end < 2; end++) {
         size_t count, seeds = tr_batch_num_seeds(batch, type[end]);
@@ -94,6 +128,15 @@ static void check_seeds(const struct tr_batch *batch, const struct kind *kind)
     }
 }
 
+/* The end of another pair than the one. */
+static void check_is_other(const uint32_t *ends, uint32_t count, uint32_t pair, uint32_t end)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (i != pair && ends[i] == end)
+            return;
+    fail_msg("pair %u has an end that no other pair has", pair);
+}
+
 static void check_negatives(const struct tr_batch *batch, const struct kind *kind)
 {
     struct tr_pairs pairs = TR_PAIRS_INIT;
@@ -103,11 +146,29 @@ static void check_negatives(const struct tr_batch *batch, const struct kind *kin
         return;
     ok(tr_batch_pairs(batch, &pairs, &failure));
     ok(tr_batch_negatives(batch, &negatives, &failure));
+    const struct tr_link_options *links = &kind->links;
+    enum tr_negative_ends ends = links->negative_ends;
+    bool in_batch = links->negatives == TR_NEGATIVES_IN_BATCH;
+    uint32_t groups = links->negatives == TR_NEGATIVES_OF_BATCH ? pairs.count > 0
+                      : in_batch && pairs.count == 1            ? 0
+                                                                : pairs.count;
+    uint32_t to = ends == TR_NEGATIVE_SOURCES  ? 0
+                  : ends == TR_NEGATIVE_EITHER ? (wanted + 1) / 2
+                                               : wanted;
+    uint32_t from = ends == TR_NEGATIVE_EITHER         ? wanted / 2
+                    : ends == TR_NEGATIVE_DESTINATIONS ? 0
+                                                       : wanted;
     assert_int_equal(negatives.num_negatives, wanted);
-    assert_int_equal(negatives.negatives, kind->links.negatives);
-    bool shared = kind->links.negatives == TR_NEGATIVES_OF_BATCH;
-    assert_int_equal(negatives.count,
-                     shared ? (pairs.count > 0 ? wanted : 0) : pairs.count * wanted);
+    assert_int_equal(negatives.negatives, links->negatives);
+    assert_int_equal(negatives.negative_ends, ends);
+    assert_int_equal(negatives.num_destinations, to);
+    assert_int_equal(negatives.num_sources, from);
+    assert_int_equal(negatives.count, groups * to);
+    assert_int_equal(negatives.count_sources, groups * from);
+    for (uint32_t i = 0; in_batch && i < negatives.count; i++)
+        check_is_other(pairs.destinations, pairs.count, i / to, negatives.destinations[i]);
+    for (uint32_t i = 0; in_batch && i < negatives.count_sources; i++)
+        check_is_other(pairs.sources, pairs.count, i / from, negatives.sources[i]);
 }
 
 /* The ends are those of the edges. */
@@ -227,7 +288,8 @@ static struct tr_batch *draw_once(struct tr_graph *graph, struct tr_nodes *set,
 
 /* More pairs and negatives than a sampler finds at once: those of the first pairs are what a batch
  * of these alone has, so that the pieces that they are found in change nothing. */
-static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t first)
+static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t first,
+                           enum tr_negative_ends ends)
 {
     struct tr_link_options links = TR_LINK_OPTIONS_INIT;
     struct tr_negatives negatives[2] = { TR_NEGATIVES_INIT, TR_NEGATIVES_INIT };
@@ -235,6 +297,7 @@ static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t firs
     uint64_t digest;
     size_t nodes;
     links.num_negatives = 5;
+    links.negative_ends = ends;
     links.exclude = TR_EXCLUDE_SELF;
     for (int i = 0; i < 2; i++) {
         const struct kind kind = { CITES, true, links };
@@ -250,10 +313,26 @@ static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t firs
     const uint64_t *few = tr_batch_original_ids(batch[1], PAPER, &nodes);
     for (uint32_t i = 0; i < negatives[1].count; i++)
         assert_int_equal(all[negatives[0].destinations[i]], few[negatives[1].destinations[i]]);
+    for (uint32_t i = 0; i < negatives[1].count_sources; i++)
+        assert_int_equal(all[negatives[0].sources[i]], few[negatives[1].sources[i]]);
     ok(tr_batch_digest(batch[0], &digest, &failure));
     tr_batch_release(batch[0]);
     tr_batch_release(batch[1]);
     return digest;
+}
+
+/* A batch of one pair has no other. */
+static void run_alone(struct tr_graph *graph)
+{
+    struct kind kind = { CITES, true, TR_LINK_OPTIONS_INIT };
+    kind.links.num_negatives = 3;
+    kind.links.negatives = TR_NEGATIVES_IN_BATCH;
+    struct tr_nodes *set = make_set(graph, &kind, 1);
+    struct tr_batch *batch = draw_once(graph, set, &kind.links);
+    check_seeds(batch, &kind);
+    check_negatives(batch, &kind);
+    tr_batch_release(batch);
+    tr_nodes_close(set);
 }
 
 static void refuse_open(struct tr_graph *graph, struct tr_nodes *set, struct tr_link_options links,
@@ -288,6 +367,9 @@ static void check_refusals(struct tr_graph *graph)
     links = none;
     links.negatives = (enum tr_negatives_of)5;
     refuse_open(graph, edges, links, TR_ERANGE, "negatives: 5");
+    links = none;
+    links.negative_ends = (enum tr_negative_ends)4;
+    refuse_open(graph, edges, links, TR_ERANGE, "negative_ends: 4");
     links = none;
     links.num_negatives = (uint32_t)(TR_NEGATIVES_MAX / BATCH) + 1;
     refuse_open(graph, edges, links, TR_ERANGE, "num_negatives: 2097153, 32 times a batch");
@@ -333,7 +415,10 @@ static uint64_t run_placement(const char *path, int placement)
                 sum = sum * 31 + run_loader(graph, &kind, set, rank, 2);
         tr_nodes_close(set);
     }
-    sum = sum * 31 + run_pieces(graph, 4500, 300);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_DESTINATIONS);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_BOTH);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_EITHER);
+    run_alone(graph);
     check_refusals(graph);
     tr_graph_close(graph);
     tr_session_close(session);

@@ -348,12 +348,12 @@ static struct sampled_batch *make_batch(void)
 
 static void make_batches(void)
 {
-    static const char *const names[] = { "small", "empty", "pairs", "negatives" };
+    static const char *const names[] = { "small", "empty", "pairs", "negatives", "both_ends" };
     struct sampled_batch *batch = make_batch(), *empty = sampled_batch_create(2, 2, 2);
-    struct sampled_batch *pairs = make_batch(), *negatives = make_batch();
-    struct sampled_batch *all[] = { batch, empty, pairs, negatives };
+    struct sampled_batch *pairs = make_batch(), *negatives = make_batch(), *both = make_batch();
+    struct sampled_batch *all[] = { batch, empty, pairs, negatives, both };
     FAIL_IF(empty == NULL);
-    for (int i = 2; i < 4; i++) {
+    for (int i = 2; i < 5; i++) {
         struct pair_space *space = &all[i]->space.pair_space;
         all[i]->space.batch.pairs = (struct batch_pairs){
             .given = 1,
@@ -364,10 +364,19 @@ static void make_batches(void)
             .edge_ids = fill_vec(&space->edge_ids, 3, 8),
         };
     }
-    negatives->space.batch.pairs.num_negatives = 2;
-    negatives->space.batch.pairs.count_negatives = 6;
-    negatives->space.batch.pairs.negatives = fill_vec(&negatives->space.pair_space.negatives, 6, 4);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 3; i < 5; i++) {
+        struct pair_space *space = &all[i]->space.pair_space;
+        struct batch_pairs *with = &all[i]->space.batch.pairs;
+        with->negatives_rule = (struct negatives_rule){ 2, NEGATIVES_OF_PAIR,
+                                                        NEGATIVE_DESTINATIONS };
+        with->count_negatives = 6;
+        with->negatives = fill_vec(&space->negatives, 6, 4);
+    }
+    both->space.batch.pairs.negatives_rule.ends = NEGATIVE_BOTH;
+    both->space.batch.pairs.count_negative_sources = 6;
+    both->space.batch.pairs.negative_sources = fill_vec(&both->space.pair_space.negative_sources, 6,
+                                                        4);
+    for (int i = 0; i < 5; i++) {
         uint64_t bytes;
         void *flat = NULL;
         FAIL_IF(batch_flat_bytes(all[i], &bytes) != 0 || posix_memalign(&flat, 64, bytes) != 0);

@@ -1013,7 +1013,9 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
                                            .flags = UINT32_MAX,
                                            .spec_bytes = 24,
                                            .num_negatives = 17,
-                                           .negative_ranks = 18 };
+                                           .negative_ranks = 18,
+                                           .negative_ends = 19,
+                                           .negative_source_ranks = 20 };
     const struct msg_loader_open open = draw_as_loader(&draw);
     assert_int_equal(open.loader, 11);
     assert_int_equal(open.seed, 12);
@@ -1025,6 +1027,8 @@ static void a_draw_is_a_loader_of_one_batch(void **unused)
     assert_int_equal(open.spec_bytes, 24);
     assert_int_equal(open.num_negatives, 17);
     assert_int_equal(open.negative_ranks, 18);
+    assert_int_equal(open.negative_ends, 19);
+    assert_int_equal(open.negative_source_ranks, 20);
     assert_int_equal(open.rank, 0);
     assert_int_equal(open.world, 1);
     assert_int_equal(open.prefetch, 1);

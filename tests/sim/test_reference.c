@@ -55,6 +55,8 @@ static void setup(struct fixture *f, uint64_t seed)
     wanted_loader_range(&f->loader, &f->raw);
     if (seed % 2 == 1)
         wanted_loader_link(&f->loader);
+    if (seed % 4 == 1)
+        wanted_loader_corrupt(&f->loader);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -104,6 +106,7 @@ static void every_change_is_noticed(void **state)
 {
     (void)state;
     uint32_t with_edges = 0, with_pairs = 0, with_seed_edges = 0, with_negatives = 0;
+    uint32_t with_negative_sources = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct fixture f;
         setup(&f, seed);
@@ -133,8 +136,15 @@ static void every_change_is_noticed(void **state)
             if (pairs->edge_ids != NULL)
                 expect_noticed(&f, writable(&pairs->edge_ids[0]), 8);
             with_negatives += pairs->count_negatives > 0;
-            expect_noticed(&f, &pairs->num_negatives, 4);
-            expect_noticed(&f, &pairs->shared_negatives, 4);
+            expect_noticed(&f, &pairs->negatives_rule.each, 4);
+            expect_noticed(&f, &pairs->negatives_rule.of, 4);
+            expect_noticed(&f, &pairs->negatives_rule.ends, 4);
+            with_negative_sources += pairs->count_negative_sources > 0;
+            if (pairs->count_negative_sources > 0) {
+                uint32_t last = pairs->count_negative_sources - 1;
+                expect_noticed(&f, &pairs->count_negative_sources, 4);
+                expect_noticed(&f, writable(&pairs->negative_sources[last]), 4);
+            }
             if (pairs->count_negatives > 0) {
                 expect_noticed(&f, &pairs->count_negatives, 4);
                 expect_noticed(&f, writable(&pairs->negatives[pairs->count_negatives - 1]), 4);
@@ -151,6 +161,7 @@ static void every_change_is_noticed(void **state)
     }
     assert_true(with_edges > GRAPHS / 2 && with_pairs > with_seed_edges && with_seed_edges > 1);
     assert_true(with_negatives > 1);
+    assert_true(with_negative_sources > 1);
 }
 
 static void missing_rows_are_noticed(void **state)

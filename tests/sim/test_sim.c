@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "graph/negatives.h"
 #include "graph/reverse_edges.h"
 #include "runtime/base/files.h"
 #include "sim/fleet_plan.h"
@@ -285,6 +286,7 @@ struct kinds_of_seeds {
     uint32_t excluding;                   /* single draws of theirs may leave edges out */
     uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
+    uint32_t in_batch, ends[NEGATIVE_ENDS]; /* how negatives are drawn */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -300,6 +302,8 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->shared += shared;
     kinds->own += !shared && loader->open.num_negatives > 0;
     kinds->leaving += (flags & MSG_LOADER_EXCLUDE_SELF) != 0;
+    kinds->in_batch += (flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
+    kinds->ends[loader->open.negative_ends] += loader->open.num_negatives > 0;
     if ((flags & MSG_LOADER_EXCLUDE_REVERSE) != 0)
         kinds->reverses[loader->open.reverse_rule]++;
     if (loader->spec.kind != SAMPLE_UNIFORM)
@@ -392,6 +396,24 @@ static void links_have_negatives(void **state)
     const struct kinds_of_seeds kinds = count_kinds(seeds[0], 4 * SEEDS);
     assert_true(kinds.once > kinds.shared + kinds.own);
     assert_true(kinds.shared > 5 && kinds.own > 5 && kinds.leaving > 5);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
+/* Of each end, and of other pairs. */
+static void negatives_have_any_end(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_CORRUPTIONS_FROM + i;
+    const struct kinds_of_seeds before = count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS);
+    const struct kinds_of_seeds kinds = count_kinds(seeds[0], 4 * SEEDS);
+    assert_int_equal(before.in_batch, 0);
+    assert_true(kinds.in_batch > 2 && kinds.shared > 2);
+    for (uint32_t ends = 1; ends < NEGATIVE_ENDS; ends++) {
+        assert_int_equal(before.ends[ends], 0);
+        assert_true(kinds.ends[ends] > 2);
+    }
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
@@ -505,6 +527,7 @@ int main(void)
         cmocka_unit_test(samplers_are_drawn),
         cmocka_unit_test(draws_leave_edges_out),
         cmocka_unit_test(links_have_negatives),
+        cmocka_unit_test(negatives_have_any_end),
         cmocka_unit_test(reverses_are_left_out),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
