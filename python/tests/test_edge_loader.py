@@ -330,7 +330,7 @@ def check_ends(sampler, pairs, negative) -> None:
             assert np.isin(ends[:, where], own[end]).all()
         elif getattr(sampler, "shared", False):
             assert (ends[:, where] == ends[0, where]).all()
-        elif ends[:, where].size:
+        elif ends[:, where].size > 50:
             assert len(np.unique(ends[:, where])) > 20
 
 
