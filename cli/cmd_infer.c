@@ -239,7 +239,12 @@ static int check_by_class(const char *run, const char *graph, struct class_names
     if (rv != 0)
         return rv;
     rv = tr_model_info(model, &info, error);
-    if (rv == 0 && strcmp(info.loss, "softmax") != 0)
+    if (rv == 0 && strcmp(info.task, "link") == 0)
+        rv = tr_error_set(error, TR_EUNSUPPORTED,
+                          "%s: its model is one of links, which has no classes; leave --by-class "
+                          "out, and write its outputs by --out FILE.npy",
+                          run);
+    else if (rv == 0 && strcmp(info.loss, "softmax") != 0)
         rv = tr_error_set(error, TR_EUNSUPPORTED,
                           "%s: its model has several labels a node, each yes or no, so there is no "
                           "confusion matrix; leave --by-class out, and write the probability of "

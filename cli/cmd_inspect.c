@@ -508,6 +508,8 @@ static void report_run_scores(struct report *report, const char *split,
     report_real(report, "macro_f1", "macro-F1", scores->macro_f1);
     if (isfinite(scores->roc_auc))
         report_real(report, "roc_auc", "ROC AUC", scores->roc_auc);
+    if (isfinite(scores->mrr))
+        report_real(report, "mrr", "MRR", scores->mrr);
 }
 
 /* Sums over the epochs of a run. */

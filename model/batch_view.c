@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include <troupe/link_prediction.h>
 #include <troupe/sample.h>
 
 /* Rows that did not come are none. */
@@ -85,6 +86,31 @@ static void show_layer(struct batch_view *view, const struct tr_batch *batch,
                                       view->edges + (size_t)l * view->batch.num_etypes };
 }
 
+/* Of a loader of edges; where the seeds are nodes there are none. */
+static struct batch_pairs show_pairs(const struct tr_batch *batch)
+{
+    struct tr_pairs pairs = TR_PAIRS_INIT;
+    struct tr_negatives negatives = TR_NEGATIVES_INIT;
+    if (tr_batch_pairs(batch, &pairs, NULL) != 0)
+        return (struct batch_pairs){ 0 };
+    bool has_negatives = tr_batch_negatives(batch, &negatives, NULL) == 0;
+    return (struct batch_pairs){
+        .given = 1,
+        .etype = pairs.etype,
+        .count = pairs.count,
+        .sources = pairs.sources,
+        .destinations = pairs.destinations,
+        .edge_ids = pairs.edge_ids,
+        .negatives_rule = { .each = has_negatives ? negatives.num_negatives : 0,
+                            .of = (uint32_t)negatives.negatives,
+                            .ends = (uint32_t)negatives.negative_ends },
+        .count_negatives = has_negatives ? negatives.count : 0,
+        .count_negative_sources = has_negatives ? negatives.count_sources : 0,
+        .negatives = negatives.destinations,
+        .negative_sources = negatives.sources,
+    };
+}
+
 static int batch_view_alloc(struct batch_view *view)
 {
     const struct mini_batch *batch = &view->batch;
@@ -129,6 +155,7 @@ int batch_view_make(struct batch_view *view, const struct tr_batch *batch,
         .nodes = view->nodes,
         .num_tables = show_weights(view, batch, layers, weights),
         .tables = view->weights,
+        .pairs = show_pairs(batch),
     };
     *out = &view->batch;
     return 0;

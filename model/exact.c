@@ -168,6 +168,7 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
                                  .parts = exact->graph.parts,
                                  .map = exact->maps,
                                  .weights = exact->weights,
+                                 .links = exact->graph.links,
                                  .cancel = exact->graph.cancel,
                                  .in = exact->features.rows,
                                  .products = &exact->products,

@@ -18,6 +18,7 @@
 #define MODEL_EXACT_H
 
 #include "graph/part.h"
+#include "model/link_split.h"
 #include "model/model.h"
 #include "model/scores.h"
 #include "model/tensor.h"
@@ -29,6 +30,8 @@ struct exact_graph {
     const char *features; /* the node feature that the model reads; unused where it has width 0 */
     const char *edge_weight;     /* the edge feature that a model with weights reads; else unused */
     const struct cancel *cancel; /* asked before each block of rows, on any worker; or NULL */
+    /* A model of links is scored without the edges that it held out; NULL: all edges count. */
+    const struct link_split *links;
 };
 
 struct exact;

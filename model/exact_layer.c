@@ -29,6 +29,9 @@ static void prefetch_row(const struct exact_rows *rows, uint32_t original)
 static float node_norm(const struct exact_layer *layer, struct node_place place, bool in)
 {
     const struct node_part *nodes = &layer->parts[place.part]->nodes[0];
+    if (layer->links != NULL)
+        return gcn_norm((in ? layer->links->in_degrees
+                            : layer->links->out_degrees)[nodes->original_ids[place.row]]);
     if (layer->weights == NULL)
         return gcn_norm(in ? nodes->in_degrees[place.row] : nodes->out_degrees[place.row]);
     const struct weighted_norms *norms = model_norms(layer->model);
@@ -42,7 +45,8 @@ static float source_scale(const struct exact_layer *layer, uint32_t original)
     return node_norm(layer, layer->map->places[original], false);
 }
 
-/* Adds the weighted rows of the sources, and returns the sum of the weights. */
+/* Adds the weighted rows of the sources, and returns the sum of the weights; edges that do not count
+ * weigh 0. */
 static double add_sources(const struct exact_layer *layer, const struct exact_rows *rows,
                           uint32_t original, struct node_place place, float *aggregate)
 {
@@ -57,6 +61,8 @@ static double add_sources(const struct exact_layer *layer, const struct exact_ro
             prefetch_row(rows, node_map_source(layer->map, csc, csc->indices[e + AHEAD]));
         uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
         float weight = weights == NULL ? 1.0f : weight_rows_at(weights, e);
+        if (layer->links != NULL && !link_split_passes(layer->links, source, original))
+            continue;
         sum += (double)weight;
         if (skip_self && source == original)
             continue;
@@ -70,14 +76,13 @@ static void aggregate_row(const struct exact_layer *layer, const struct exact_ro
                           uint32_t original, float *aggregate)
 {
     struct node_place place = layer->map->places[original];
-    const struct csc *csc = &layer->parts[place.part]->edges[0].csc;
     const struct kernels *kernels = model_kernels(layer->model);
     memset(aggregate, 0, rows->width * sizeof *aggregate);
     double sum = add_sources(layer, rows, original, place, aggregate);
     if (!is_gcn(layer)) {
-        uint64_t degree = csc->index[place.row + 1] - csc->index[place.row];
+        /* Of edges that weigh 1 each the sum is their number, which float64 has exactly. */
         kernels->scale(aggregate,
-                       layer->weights != NULL ? edge_weights_scale(sum) : sage_scale(degree),
+                       layer->weights != NULL ? edge_weights_scale(sum) : sage_scale((uint64_t)sum),
                        rows->width);
         return;
     }

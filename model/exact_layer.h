@@ -17,6 +17,7 @@
 
 #include "model/edge_weights.h"
 #include "model/exact_rows.h"
+#include "model/link_split.h"
 #include "model/model.h"
 #include "model/tensor.h"
 #include "runtime/base/cancel.h"
@@ -26,6 +27,7 @@ struct exact_layer {
     const struct graph_part *const *parts;
     const struct node_map *map;
     const struct weight_rows *weights; /* [number of parts] of their edges; NULL: all weigh 1 */
+    const struct link_split *links;    /* whose held-out edges do not count; NULL: all do */
     const struct cancel *cancel;       /* or NULL */
     const struct layer_params *params;
     bool last;

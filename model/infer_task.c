@@ -11,6 +11,7 @@
 #include "model/run_folder.h"
 #include "model/run_job.h"
 #include "model/run_record.h"
+#include "model/run_task.h"
 #include "model/task_events.h"
 
 /*
@@ -74,11 +75,11 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
                               struct error *error)
 {
     const struct tr_infer_options *options = &inference->options;
-    const struct run_job_layout layout = { .threads = options->threads,
-                                           .loops = options->loops,
-                                           .map_files = options->map_files,
-                                           .log = options->log,
-                                           .verify_files = options->verify_files };
+    struct run_job_layout layout = { .threads = options->threads,
+                                     .loops = options->loops,
+                                     .map_files = options->map_files,
+                                     .log = options->log,
+                                     .verify_files = options->verify_files };
     inference->cancel = (struct cancel){ .asked = is_cancelled, .arg = task };
     const struct run_job_hooks hooks = { .cancel = &inference->cancel,
                                          .stuck = infer_task_stuck,
@@ -98,6 +99,7 @@ static int infer_task_compute(struct inference *inference, struct tr_task *task,
                          "layer; train with two layers or more",
                          inference->run);
     infer_task_warn_incomplete(inference);
+    layout.task = run_task_of(&inference->config);
     inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
     rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,
                       error);
@@ -295,7 +297,7 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         infer_task_leave(task, inference, 0, NULL, NULL);
         return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
     }
-    found = (struct scores){ 0, (double)NAN, (double)NAN, (double)NAN, (double)NAN };
+    found = scores_none();
     if (mask[0] != '\0')
         rv = run_job_split_open(&inference->job, mask, &nodes, &why);
     if (rv == 0 && mask[0] != '\0') {
@@ -319,6 +321,9 @@ int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint
     size_t classes = inference->job.logits.cols;
     if (mask == NULL)
         rv = error_set(&why, TR_EINVAL, "there is no split %d", (int)split);
+    else if (inference->config.model.task == MODEL_LINKS)
+        rv = error_set(&why, TR_EUNSUPPORTED,
+                       "a model of links has no classes: there is no confusion matrix");
     else if (inference->config.model.loss != MODEL_SOFTMAX)
         rv = error_set(&why, TR_EUNSUPPORTED,
                        "several labels a node: there is no confusion matrix");

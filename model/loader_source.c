@@ -39,8 +39,12 @@ static int next(struct batch_source *self, const struct mini_batch **batch, stru
         return rv;
     if (rv != 0)
         return session_failed(&why, rv, error);
-    return batch_view_make(&source->view, source->batch, source->types, source->weights, batch,
-                           error);
+    rv = batch_view_make(&source->view, source->batch, source->types, source->weights, batch,
+                         error);
+    /* The view is whole before edges are taken out of it. */
+    if (rv == 0 && source->links != NULL)
+        rv = link_filter_batch(&source->filter, source->links, &source->view, error);
+    return rv;
 }
 
 static void release(struct batch_source *self, const struct mini_batch *batch)
@@ -49,6 +53,14 @@ static void release(struct batch_source *self, const struct mini_batch *batch)
     (void)batch;
     tr_batch_release(source->batch);
     source->batch = NULL;
+}
+
+void loader_source_fini(struct loader_source *source)
+{
+    tr_batch_release(source->batch);
+    source->batch = NULL;
+    batch_view_fini(&source->view);
+    link_filter_fini(&source->filter);
 }
 
 void loader_source_init(struct loader_source *source, struct tr_session *session,

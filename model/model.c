@@ -16,9 +16,9 @@
 #include "model/features.h"
 #include "model/gcn.h"
 #include "model/inputs.h"
-#include "model/labels.h"
 #include "model/layer.h"
 #include "model/matmul.h"
+#include "model/objective.h"
 #include "model/optimiser.h"
 #include "model/sage.h"
 
@@ -607,20 +607,17 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
     if (rc != 0)
         return rc;
     const struct model_config *config = &model->config;
-    const struct batch_nodes *nodes = &batch->nodes[model->params.types.target];
-    uint32_t seeds = nodes->num_seeds;
-    if (batch->step_seeds < seeds)
-        return error_set(error, TR_EMISMATCH, "batch: %u seeds in a step of %u over all trainers",
-                         seeds, batch->step_seeds);
-    rc = labels_check(&nodes->labels, seeds, config, error);
+    const struct objective *objective = objective_of(config);
+    uint32_t target = model->params.types.target;
+    rc = objective->check(config, batch, target, error);
     if (rc != 0)
         return rc;
     rc = model_forward_layers(model, batch, true);
     if (rc == 0)
-        rc = tensor_resize(&model->logit_grads, seeds, config->classes);
+        rc = tensor_resize(&model->logit_grads, batch->nodes[target].num_seeds, config->classes);
     if (rc == 0)
-        rc = loss_compute(config, model->tools.parallel, last_layer(model)->out.data, seeds,
-                          &nodes->labels, batch->step_seeds, model->logit_grads.data, loss);
+        rc = objective->loss(config, model->tools.parallel, last_layer(model)->out.data, batch,
+                             target, model->logit_grads.data, loss);
     if (rc == 0)
         rc = model_backward_layers(model, batch);
     return rc == 0 ? 0 : no_memory(batch, rc, error);

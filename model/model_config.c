@@ -7,6 +7,7 @@
 
 #include "graph/batch.h"
 
+static const char *const task_names[] = { "node", "link", NULL };
 static const char *const kind_names[] = { "sage", "gcn", "rgcn", "gat", NULL };
 static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
 static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
@@ -21,6 +22,11 @@ static int config_parse(const char *const *names, const char *name)
             return i;
     }
     return -1;
+}
+
+const char *model_task_name(enum model_task task)
+{
+    return task_names[task];
 }
 
 const char *model_kind_name(enum model_kind kind)
@@ -51,6 +57,11 @@ const char *model_optimiser_name(enum model_optimiser optimiser)
 const char *model_schedule_name(enum model_schedule schedule)
 {
     return schedule_names[schedule];
+}
+
+int model_task_parse(const char *name)
+{
+    return config_parse(task_names, name);
 }
 
 int model_kind_parse(const char *name)
@@ -194,6 +205,7 @@ static int check_relations(const struct model_config *config, struct error *erro
 int model_config_check(const struct model_config *config, struct error *error)
 {
     const struct bound bounds[] = {
+        { "task", config->task, MODEL_NODES, MODEL_LINKS, false },
         { "kind", config->kind, MODEL_SAGE, MODEL_GAT, false },
         { "layers", config->layers, 1, BATCH_LAYERS_MAX, false },
         { "inputs", config->inputs, 0, MODEL_WIDTH_MAX, false },

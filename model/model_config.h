@@ -26,6 +26,8 @@
 /* The least layers of which one reads rows as wide as it writes. */
 #define MODEL_RESIDUAL_LAYERS 3u
 
+/* What is learned: the labels of nodes, or which pairs of nodes are edges. */
+enum model_task { MODEL_NODES, MODEL_LINKS };
 enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_RGCN, MODEL_GAT };
 enum model_loss { MODEL_SOFTMAX, MODEL_SIGMOID };
 enum model_metric { MODEL_ACCURACY, MODEL_MACRO_F1, MODEL_ROC_AUC, MODEL_LOSS };
@@ -34,11 +36,12 @@ enum model_optimiser { MODEL_ADAM, MODEL_SGD };
 enum model_schedule { MODEL_CONSTANT, MODEL_STEPS, MODEL_COSINE };
 
 struct model_config {
+    enum model_task task;
     enum model_kind kind;
     uint32_t layers; /* 1 .. BATCH_LAYERS_MAX */
     uint32_t inputs; /* features a node */
     uint32_t hidden;
-    uint32_t classes;    /* outputs a node */
+    uint32_t classes;    /* outputs a node: of a model of links, what pairs are scored by */
     float dropout;       /* of hidden layers, in [0, 1) */
     float input_dropout; /* of the features, in [0, 1); the Planetoid recipes drop 0.5 of them */
     bool normalise;      /* divide each feature row by the sum of its magnitudes */
@@ -86,6 +89,7 @@ struct model_config model_config_default(void);
 int model_config_check(const struct model_config *config, struct error *error);
 
 /* Names as they stand in config.json and on the command line: "sage", "roc-auc" ... */
+const char *model_task_name(enum model_task task);
 const char *model_kind_name(enum model_kind kind);
 const char *model_loss_name(enum model_loss loss);
 const char *model_metric_name(enum model_metric metric);
@@ -94,6 +98,7 @@ const char *model_optimiser_name(enum model_optimiser optimiser);
 const char *model_schedule_name(enum model_schedule schedule);
 
 /* The number behind a name, or -1. */
+int model_task_parse(const char *name);
 int model_kind_parse(const char *name);
 int model_loss_parse(const char *name);
 int model_metric_parse(const char *name);

@@ -12,7 +12,8 @@ int public_scores_write(struct tr_scores *scores, const struct scores *from, str
                                      .loss = from->loss,
                                      .accuracy = from->accuracy,
                                      .macro_f1 = from->macro_f1,
-                                     .roc_auc = from->roc_auc };
+                                     .roc_auc = from->roc_auc,
+                                     .mrr = from->mrr };
     return scores == NULL ? 0 : sized_write(scores, &shown, sizeof shown, "tr_scores", error);
 }
 

@@ -36,6 +36,16 @@ libtr_model_la_SOURCES = \
     model/layer.h \
     model/layer_norm.c \
     model/layer_norm.h \
+    model/link_edges.c \
+    model/link_edges.h \
+    model/link_filter.c \
+    model/link_filter.h \
+    model/link_loss.c \
+    model/link_loss.h \
+    model/link_scores.c \
+    model/link_scores.h \
+    model/link_split.c \
+    model/link_split.h \
     model/live_session.h \
     model/loader_source.c \
     model/loader_source.h \
@@ -58,6 +68,8 @@ libtr_model_la_SOURCES = \
     model/node_map.h \
     model/name_reader.c \
     model/name_reader.h \
+    model/objective.c \
+    model/objective.h \
     model/optimiser.c \
     model/optimiser.h \
     model/params.c \
@@ -109,6 +121,7 @@ libtr_model_la_SOURCES = \
     model/run_job.c \
     model/run_job.h \
     model/run_job_inside.h \
+    model/run_links.c \
     model/run_open.c \
     model/run_open.h \
     model/run_options.c \
@@ -119,6 +132,8 @@ libtr_model_la_SOURCES = \
     model/run_record.c \
     model/run_record.h \
     model/run_survey.c \
+    model/run_task.c \
+    model/run_task.h \
     model/run_trial.c \
     model/run_tried.c \
     model/run_tried.h \

@@ -11,6 +11,7 @@
 
 #include "model/features.h"
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 
 /* A model has found most of what it finds after so many steps; one epoch in EVALUATIONS is scored,
  * and a third of them without a better one end the run. */
@@ -106,10 +107,10 @@ static uint32_t clamp_count(uint64_t value, uint32_t least, uint32_t most)
     return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
-static void choose_length(struct run_config *config, uint64_t nodes, uint32_t world)
+void run_job_choose_length(struct run_config *config, uint64_t seeds, uint32_t world)
 {
     uint64_t batch = (uint64_t)config->batch_size * world;
-    uint64_t steps = (nodes + batch - 1) / batch;
+    uint64_t steps = (seeds + batch - 1) / batch;
     uint32_t epochs = clamp_count(STEPS_WANTED / (steps > 0 ? steps : 1), EPOCHS_LEAST,
                                   EPOCHS_MOST);
     config->model.epochs = epochs;
@@ -169,7 +170,7 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     uint64_t count = tr_nodes_count(nodes);
     bool few = run_job_has_few_nodes(config, count);
     bool fewest = run_job_has_fewest_nodes(config, count);
-    choose_length(config, count, place.world);
+    run_job_choose_length(config, count, place.world);
     if (few && has_features(job) &&
         (config->choose_normalise || (fewest && config->choose_input_dropout)))
         rv = look_at_features(job, nodes, &kind, error);
@@ -189,20 +190,23 @@ static int choose_training(struct run_job *job, struct tr_nodes *nodes, struct e
     return rv;
 }
 
-int run_job_choose(struct run_job *job, struct error *error)
+int run_nodes_choose(struct run_job *job, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    struct run_config *config = job->config;
     struct tr_nodes *nodes;
-    if (config->choose_metric)
-        config->model.metric = run_config_usual_metric(&config->model);
-    if (!config->choose_epochs)
-        return 0;
-    int rv = tr_nodes_masked(job->graph, job->ntype, config->train_mask, TR_WAIT_FOREVER, &nodes,
-                             &why);
+    int rv = tr_nodes_masked(job->graph, job->ntype, job->config->train_mask, TR_WAIT_FOREVER,
+                             &nodes, &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
     rv = choose_training(job, nodes, error);
     tr_nodes_close(nodes);
     return rv;
+}
+
+int run_job_choose(struct run_job *job, struct error *error)
+{
+    struct run_config *config = job->config;
+    if (config->choose_metric)
+        config->model.metric = run_config_usual_metric(&config->model);
+    return config->choose_epochs ? job->task->choose(job, error) : 0;
 }

@@ -5,6 +5,7 @@
 
 #include "model/labels.h"
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 
 /* Rows of labels read at a time to count classes. */
 #define LABELS_AT_ONCE 65536u
@@ -131,23 +132,29 @@ static int choose_mask(const struct run_job *job, const char *name, char **mask,
     return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
 }
 
-/* Inputs and classes follow from the graph; a run that is read back must agree. */
+int run_nodes_complete(struct run_job *job, uint32_t *classes, struct error *error)
+{
+    struct tr_feature_info labels = TR_FEATURE_INFO_INIT;
+    int rv = find_table(job, job->config->labels, &labels, error);
+    if (rv == 0)
+        rv = count_classes(job, &labels, classes, error);
+    if (rv == 0)
+        rv = choose_mask(job, "val_mask", &job->config->val_mask, error);
+    if (rv == 0)
+        rv = choose_mask(job, "test_mask", &job->config->test_mask, error);
+    return rv;
+}
+
 int run_job_complete_config(struct run_job *job, struct error *error)
 {
     struct model_config *model = &job->config->model;
-    struct tr_feature_info features = TR_FEATURE_INFO_INIT, labels = TR_FEATURE_INFO_INIT;
+    struct tr_feature_info features = TR_FEATURE_INFO_INIT;
     uint32_t classes = 0;
     /* A type without features has rows that are learned. */
     bool learned = model->types != NULL && model->types->ntypes[job->ntype].embedded > 0;
     int rv = learned ? 0 : find_table(job, job->config->features, &features, error);
     if (rv == 0)
-        rv = find_table(job, job->config->labels, &labels, error);
-    if (rv == 0)
-        rv = count_classes(job, &labels, &classes, error);
-    if (rv == 0)
-        rv = choose_mask(job, "val_mask", &job->config->val_mask, error);
-    if (rv == 0)
-        rv = choose_mask(job, "test_mask", &job->config->test_mask, error);
+        rv = job->task->complete(job, &classes, error);
     if (rv != 0)
         return rv;
     if (features.width > MODEL_WIDTH_MAX)

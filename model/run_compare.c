@@ -242,12 +242,24 @@ static bool grow_run(json_t *root, const json_t *now)
     return grow_value(was, is, "patience", true) || longer;
 }
 
+static const char *task_of(const json_t *root)
+{
+    const char *task = json_string_value(json_object_get(json_object_get(root, "run"), "task"));
+    return task != NULL ? task : model_task_name(MODEL_NODES);
+}
+
 int run_config_compare_fields(const char *path, json_t *root, const json_t *now,
                               const char *const *decisive, size_t count, bool *grew,
                               struct error *error)
 {
     bool same = true;
     char differ[DIFFERENCES_BYTES] = "";
+    /* Most of the rest follows from the task, and would fill the list. */
+    if (strcmp(task_of(root), task_of(now)) != 0)
+        return error_set(error, TR_EMISMATCH,
+                         "%s: the run was begun with options.task '%s', and now it is '%s'; go on "
+                         "with that, or in another folder",
+                         path, task_of(root), task_of(now));
     /* The fields that grew come first: they are made equal, so that the comparison below passes
      * them. */
     *grew = grow_run(root, now);

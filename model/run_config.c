@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/model.h>
+
 #include "runtime/base/json_field.h"
 #include "runtime/base/json_text.h"
 
@@ -62,7 +64,8 @@ bool run_config_leaves_shape(const struct run_config *config)
 
 enum model_metric run_config_usual_metric(const struct model_config *model)
 {
-    return model->loss == MODEL_SOFTMAX && model->classes == 2 ? MODEL_ROC_AUC : MODEL_ACCURACY;
+    bool two = model->task == MODEL_LINKS || (model->loss == MODEL_SOFTMAX && model->classes == 2);
+    return two ? MODEL_ROC_AUC : MODEL_ACCURACY;
 }
 
 static json_t *fanout_to_json(const struct run_config *config)
@@ -135,10 +138,13 @@ static json_t *plain_run_to_json(const struct run_config *config)
 
 json_t *run_config_to_json(const struct run_config *config)
 {
+    /* A run of nodes has no word of tasks, as in versions before. */
+    bool links = config->model.task == MODEL_LINKS;
     json_t *object = plain_run_to_json(config);
     const struct {
         const char *key, *text;
-    } texts[] = { { "edge_weight", config->edge_weight },
+    } texts[] = { { "task", links ? model_task_name(config->model.task) : NULL },
+                  { "edge_weight", config->edge_weight },
                   { "label_type", config->label_type },
                   { "etype_fanout", config->etype_fanout } };
     for (size_t i = 0; object != NULL && i < sizeof texts / sizeof *texts; i++) {
@@ -148,7 +154,11 @@ json_t *run_config_to_json(const struct run_config *config)
         json_decref(object);
         object = NULL;
     }
-    return object;
+    if (object == NULL || !links ||
+        json_object_set_new(object, "negatives", json_integer(config->negatives)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 /* The position of a name in a list of count, or -1. */
@@ -163,25 +173,27 @@ static int find_name(const char *name, const char *const *names, int count)
 
 /* Names as the file has them, before they are known to be names. */
 struct read_names {
-    const char *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation;
+    const char *task, *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation;
 };
 
 static int resolve_names(const char *path, const struct read_names *names,
                          struct run_config *config, struct error *error)
 {
+    int task = model_task_parse(names->task);
     int kind = model_kind_parse(names->kind), loss = model_loss_parse(names->loss);
     int metric = model_metric_parse(names->metric), norm = model_norm_parse(names->norm);
     int optimiser = model_optimiser_parse(names->optimiser);
     int schedule = model_schedule_parse(names->schedule);
     int evaluation = find_name(names->evaluation, EVALUATION_NAMES, 3);
-    if (kind < 0 || norm < 0 || loss < 0 || metric < 0 || optimiser < 0 || schedule < 0 ||
-        evaluation < 0)
-        return error_set(
-            error, TR_EFORMAT,
-            "%s: one of kind '%s', norm '%s', loss '%s', metric '%s', optimiser '%s', schedule "
-            "'%s', evaluation '%s' is unknown; was it written by a later version?",
-            path, names->kind, names->norm, names->loss, names->metric, names->optimiser,
-            names->schedule, names->evaluation);
+    if (task < 0 || kind < 0 || norm < 0 || loss < 0 || metric < 0 || optimiser < 0 ||
+        schedule < 0 || evaluation < 0)
+        return error_set(error, TR_EFORMAT,
+                         "%s: one of task '%s', kind '%s', norm '%s', loss '%s', metric '%s', "
+                         "optimiser '%s', schedule "
+                         "'%s', evaluation '%s' is unknown; was it written by a later version?",
+                         path, names->task, names->kind, names->norm, names->loss, names->metric,
+                         names->optimiser, names->schedule, names->evaluation);
+    config->model.task = (enum model_task)task;
     config->model.kind = (enum model_kind)kind;
     config->model.norm = (enum model_norm)norm;
     config->model.loss = (enum model_loss)loss;
@@ -328,10 +340,13 @@ static int read_fanout(const struct json_field *run, struct run_config *config, 
 static int read_run(const char *path, const struct json_field *run, struct run_config *config,
                     struct error *error)
 {
-    struct read_names names = { .norm = model_norm_name(MODEL_NORM_NONE) };
+    struct read_names names = { .task = model_task_name(MODEL_NODES),
+                                .norm = model_norm_name(MODEL_NORM_NONE) };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
     const char *label_type = NULL, *etype_fanout = NULL;
     const struct read_value values[] = {
+        { "task", VALUE_TEXT, &names.task, true },
+        { "negatives", VALUE_COUNT, &config->negatives, true },
         { "batch_size", VALUE_COUNT, &config->batch_size, false },
         { "replace", VALUE_BOOL, &config->replace, false },
         { "drop_last", VALUE_BOOL, &config->drop_last, false },
@@ -360,6 +375,10 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         return rv;
     if (config->batch_size == 0)
         return error_set(error, TR_EFORMAT, "%s: run.batch_size is 0", path);
+    if (config->model.task == MODEL_LINKS &&
+        (config->negatives == 0 || config->negatives > TR_TRAIN_NEGATIVES_MAX))
+        return error_set(error, TR_EFORMAT, "%s: run.negatives is %u, not 1 to %d", path,
+                         config->negatives, TR_TRAIN_NEGATIVES_MAX);
     if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
             0 ||
         run_config_name_types(config, label_type, etype_fanout) != 0)

@@ -32,6 +32,7 @@ struct run_config {
     struct model_config model;
     int32_t fanout[TR_LAYERS_MAX];
     uint32_t batch_size;
+    uint32_t negatives; /* of the task of links: for each edge */
     bool replace;
     bool drop_last;
     bool balanced_weights; /* class weights inverse to the classes' shares of the train nodes */
@@ -41,7 +42,7 @@ struct run_config {
     char *edge_weight;  /* name of an edge feature; NULL: edges count alike */
     char *label_type;   /* node type that has the labels; NULL: the only one, or found by them */
     char *etype_fanout; /* draws of relations, "RELATION=N,N;..."; NULL: fanout is every one's */
-    char *features;     /* names of node features */
+    char *features;     /* names of node features; the next three are "" in the task of links */
     char *labels;
     char *train_mask;
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and

@@ -368,11 +368,13 @@ static json_t *run_folder_number(double value)
 
 json_t *run_scores_to_json(const struct scores *scores)
 {
-    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "labelled", (json_int_t)scores->labelled, "loss",
-                     run_folder_number(scores->loss), "accuracy",
+    /* '*' leaves out what nodes do not have. */
+    json_t *mrr = isfinite(scores->mrr) ? json_real(scores->mrr) : NULL;
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o*}", "labelled", (json_int_t)scores->labelled,
+                     "loss", run_folder_number(scores->loss), "accuracy",
                      run_folder_number(scores->accuracy), "macro_f1",
                      run_folder_number(scores->macro_f1), "roc_auc",
-                     run_folder_number(scores->roc_auc));
+                     run_folder_number(scores->roc_auc), "mrr", mrr);
 }
 
 json_t *run_epoch_to_json(const struct epoch_report *report)

@@ -9,11 +9,12 @@
 
 #include "model/predictions.h"
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 #include "partition/store/npy.h"
 #include "runtime/core/crew.h"
 
 /* Passes over the whole graph take long, and the trainers whose threads these are wait then. */
-static int infer_with_all_threads(struct run_job *job, struct error *error)
+int run_job_all_threads(struct run_job *job, struct error *error)
 {
     if (job->wide == NULL && job->threads_of_all > job->threads)
         job->wide = run_job_parallel(job, job->threads_of_all - 1);
@@ -56,7 +57,7 @@ static int advise_sampling(int rv, const char *option, struct error *error)
 
 static int infer_all(struct run_job *job, struct error *error)
 {
-    int rv = infer_with_all_threads(job, error);
+    int rv = run_job_all_threads(job, error);
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
@@ -68,9 +69,14 @@ static int infer_all(struct run_job *job, struct error *error)
     return rv;
 }
 
+int run_job_infer_exact(struct run_job *job, const char *option, struct error *error)
+{
+    return advise_sampling(infer_all(job, error), option, error);
+}
+
 int run_job_infer(struct run_job *job, struct error *error)
 {
-    return advise_sampling(infer_all(job, error), "options.sampled", error);
+    return run_job_infer_exact(job, "options.sampled", error);
 }
 
 /* The split's nodes by original ID; free *ids. Their outputs are in memory already. */
@@ -125,7 +131,7 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
                   struct error *error)
 {
     uint64_t *ids = NULL;
-    int rv = infer_with_all_threads(job, error);
+    int rv = run_job_all_threads(job, error);
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
@@ -152,13 +158,19 @@ int run_job_confusion(struct run_job *job, const struct run_job_split *split, ui
     return rv;
 }
 
-int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
-                     struct scores *scores, struct error *error)
+int run_nodes_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                       struct scores *scores, struct error *error)
 {
     if (!exact)
         return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
-    int rv = advise_sampling(infer_all(job, error), "options.evaluation 'sampled'", error);
+    int rv = run_job_infer_exact(job, "options.evaluation 'sampled'", error);
     return rv == 0 ? run_job_score(job, split, scores, error) : rv;
+}
+
+int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                     struct scores *scores, struct error *error)
+{
+    return job->task->evaluate(job, split, exact, epoch, scores, error);
 }
 
 /* Predictions with the names that the graph at `graph` has. */
@@ -207,6 +219,11 @@ int run_job_write_outputs(const struct run_job *job, const char *graph, const ch
 {
     enum predictions_format format;
     bool text = predictions_find_format(path, &format);
+    if (text && job->config->model.task == MODEL_LINKS)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s: a model of links has outputs by which pairs of nodes are scored, and "
+                         "predicts nothing of one node; give a name that ends with .npy",
+                         path);
     return write_rows(job, &job->logits, graph, text ? &format : NULL, path, error);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,7 +194,9 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    *job = (struct run_job){ .config = config, .hooks = *hooks, .watched = layout->watched };
+    *job = (struct run_job){
+        .config = config, .task = layout->task, .hooks = *hooks, .watched = layout->watched
+    };
     bool needed;
     share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
@@ -224,6 +227,8 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     }
     if (rv == 0 && config->edge_weight != NULL)
         rv = open_weights(job, error);
+    if (rv == 0 && layout->trains)
+        rv = job->task->prepare(job, error);
     if (rv == 0)
         rv = run_job_choose(job, error);
     if (rv == 0 && layout->trains && config->model.standardise && job->columns == NULL)
@@ -253,6 +258,7 @@ void run_job_close(struct run_job *job)
     weighted_norms_fini(&job->norms);
     crew_parallel_destroy(job->parallel);
     crew_parallel_destroy(job->wide);
+    link_edges_close(&job->link_edges);
     part_views_fini(&job->parts); /* before the graph, whose memory they show */
     tr_graph_close(job->graph);
     if (job->session != NULL && job->hooks.opened != NULL)

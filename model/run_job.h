@@ -13,14 +13,18 @@
 
 #include "model/edge_weights.h"
 #include "model/exact.h"
+#include "model/link_edges.h"
 #include "model/loader_source.h"
 #include "model/part_view.h"
 #include "model/run_config.h"
 
+struct run_task;
+
 /* How the job is laid out; of this only the number of trainers changes a result. */
 struct run_job_layout {
-    uint32_t trainers;       /* of this process; they share out the threads; 0: 1 */
-    const char *checkpoints; /* their folder, or NULL */
+    const struct run_task *task; /* run_task_of() the configuration */
+    uint32_t trainers;           /* of this process; they share out the threads; 0: 1 */
+    const char *checkpoints;     /* their folder, or NULL */
     uint32_t checkpoint_keep;
     uint32_t servers;
     uint32_t samplers;
@@ -58,6 +62,7 @@ struct run_job_hooks {
 
 struct run_job {
     struct run_config *config;
+    const struct run_task *task;
     struct run_job_hooks hooks;
     struct tr_session *session;
     struct tr_graph *graph;
@@ -76,6 +81,8 @@ struct run_job {
     int32_t *fanouts;         /* [layers][edge types], of these */
     struct part_views parts;  /* the partitions that are in this process */
     struct exact_graph whole;
+    struct link_split link_split; /* of a training of links, with its edges */
+    struct link_edges link_edges;
     struct weighted_norms norms; /* of gcn with weights of edges */
     struct exact *exact;         /* made with the first evaluation over the whole graph */
     struct tensor logits;
@@ -89,6 +96,7 @@ struct run_job_split {
     struct tr_nodes *nodes;
     struct tr_loader *loader;
     struct loader_source source;
+    enum link_split_part part; /* of the task of links, where it is held out: it has no loader */
 };
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
@@ -104,10 +112,17 @@ int run_job_begin_from(struct run_job *job, const char *run, struct error *error
 int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
                     struct error *error);
 
-/* The loader of one trainer, over its share of the training nodes. deal: NULL shuffles all
+/* The loader of one trainer, over its share of the training nodes, or of the edges. deal: NULL shuffles all
  * together; "affinity" takes the deal that lies beside the graph; else a deal's file. */
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
                         struct run_job_split *split, struct error *error);
+
+/* Is there such a part for the run to be scored on, and is it to be? */
+bool run_job_holds_out(const struct run_job *job, enum tr_split part);
+
+/* What is scored: the validation or test nodes, or edges. */
+int run_job_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
+                       struct error *error);
 
 /* A loader over the nodes of a mask; TR_ENOENT names a mask that the graph lacks. */
 int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,

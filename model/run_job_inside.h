@@ -6,6 +6,7 @@
  *     run_types.c      the types of nodes and edges, as models of relations take them
  *     run_classes.c    what the graph says of the model: inputs, classes, their weights
  *     run_split.c      loaders over parts of the nodes
+ *     run_links.c      the task of links (run_task.h): edges to learn from and to be scored on
  *     run_choice.c     what a training leaves to be chosen by the graph
  *     run_trial.c      which shape of a model does best after some steps
  *     run_homophily.c  how alike the labels of neighbours are
@@ -19,6 +20,7 @@
 #define MODEL_RUN_JOB_INSIDE_H
 
 #include "model/run_job.h"
+#include "model/run_survey.h"
 
 /* Nodes by which the columns of features are measured. */
 #define RUN_COLUMNS_ROWS 65536u
@@ -58,6 +60,31 @@ int run_job_take_types(struct run_job *job, const char *path, struct error *erro
 void run_job_drop_types(struct run_job *job);
 /* Inputs and classes follow from the graph; a run that is read back must agree. */
 int run_job_complete_config(struct run_job *job, struct error *error);
+/* The task of nodes, as run_task.h has them. */
+int run_nodes_complete(struct run_job *job, uint32_t *classes, struct error *error);
+int run_nodes_choose(struct run_job *job, struct error *error);
+int run_nodes_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                          struct run_job_split *split, struct error *error);
+int run_nodes_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
+                         struct error *error);
+bool run_nodes_hold_out(const struct run_config *config, enum tr_split part);
+int run_nodes_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                       struct scores *scores, struct error *error);
+int run_nodes_survey(struct run_job *job, const struct run_survey_splits *splits,
+                     run_survey_say say, void *arg, struct error *error);
+/* Of all loaders, as the configuration says. */
+void run_job_loader_options(const struct run_job *job, bool shuffle,
+                            struct tr_loader_options *options);
+/* Opens split->loader over a set, which it holds; closes the split after a failure. */
+int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
+                        struct tr_loader_options *options, struct run_job_split *split,
+                        struct error *error);
+/* Epochs, patience and evaluations where they are left open, for so many seeds of all trainers. */
+void run_job_choose_length(struct run_config *config, uint64_t seeds, uint32_t world);
+/* Fills job->logits with exact outputs; option: what the message of too little memory names. */
+int run_job_infer_exact(struct run_job *job, const char *option, struct error *error);
+/* The model computes with the threads of all trainers, who wait, until it is given its own back. */
+int run_job_all_threads(struct run_job *job, struct error *error);
 /* Adds the labels of the nodes to counts[classes]; of several labels a node, each by itself. */
 int run_job_count_labels(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
                          struct error *error);

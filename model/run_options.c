@@ -33,6 +33,7 @@ struct tr_train_options run_options_defaults(void)
         .features = "feat",
         .labels = "label",
         .train_mask = "train_mask",
+        .task = "node",
         .step_limit_ns = TR_TRAIN_LIMIT_UNSAID,
         .disk_wait_ns = TR_TRAIN_LIMIT_UNSAID,
     };
@@ -199,6 +200,64 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     return 0;
 }
 
+/* What is of nodes alone, and was named. NULL: nothing. */
+static const char *find_of_nodes(const struct run_config *config,
+                                 const struct tr_train_options *from)
+{
+    const struct tr_train_options usual = run_options_defaults();
+    bool deals = from->deal != NULL && strcmp(from->deal, "shuffle") != 0;
+    return strcmp(from->labels, usual.labels) != 0           ? "labels"
+           : strcmp(from->train_mask, usual.train_mask) != 0 ? "train_mask"
+           : from->val_mask != NULL                          ? "val_mask"
+           : from->test_mask != NULL                         ? "test_mask"
+           : from->label_type != NULL                        ? "label_type"
+           : from->etype_fanout != NULL                      ? "etype_fanout"
+           : config->balanced_weights                        ? "balanced_weights"
+           : from->edge_weight != NULL                       ? "edge_weight"
+           : deals                                           ? "deal"
+                                                             : NULL;
+}
+
+/* Of links; what few training nodes or trials would choose is as usual. */
+static int read_links(struct run_config *config, const struct tr_train_options *from,
+                      struct tr_error *error)
+{
+    const char *of_nodes = find_of_nodes(config, from);
+    if (model_kind_has_relations(config->model.kind))
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "options.task 'link' takes the models sage and gcn, on graphs of one "
+                            "node type and one edge type; options.model is '%s'",
+                            from->model);
+    if (of_nodes != NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "options.%s is for options.task 'node'; leave it out for 'link'",
+                            of_nodes);
+    if (from->negatives > TR_TRAIN_NEGATIVES_MAX)
+        return tr_error_set(error, TR_ERANGE, "options.negatives %u is not 0 to %d",
+                            from->negatives, TR_TRAIN_NEGATIVES_MAX);
+    config->negatives = from->negatives != 0 ? from->negatives : 1;
+    config->model.loss = MODEL_SIGMOID;
+    config->choose_kind = config->choose_layers = config->choose_norm = false;
+    config->choose_hidden = config->choose_input_dropout = config->choose_l2 = false;
+    config->choose_normalise = false;
+    return 0;
+}
+
+static int read_task(struct run_config *config, const struct tr_train_options *from,
+                     struct tr_error *error)
+{
+    int task;
+    int rv = run_options_parse("task", from->task, model_task_parse, &task, error);
+    if (rv != 0)
+        return rv;
+    config->model.task = (enum model_task)task;
+    if (task == MODEL_LINKS)
+        return read_links(config, from, error);
+    return from->negatives == 0
+               ? 0
+               : tr_error_set(error, TR_EINVAL, "options.negatives is for options.task 'link'");
+}
+
 /* Which of them the program left open: a choice of the graph's is no other option of the run. */
 static uint32_t find_open(const struct run_config *config, const struct tr_train_options *from)
 {
@@ -219,8 +278,12 @@ int run_options_read(struct run_config *config, const struct tr_train_options *f
         rv = read_numbers(config, from, error);
     if (rv == 0 && (from->features == NULL || from->labels == NULL || from->train_mask == NULL))
         rv = tr_error_set(error, TR_EINVAL, RUN_OPTIONS_NEEDED);
-    if (rv == 0 && (run_config_names(config, from->features, from->labels, from->train_mask,
-                                     from->val_mask, from->test_mask, from->edge_weight) != 0 ||
+    if (rv == 0)
+        rv = read_task(config, from, error);
+    const bool links = config->model.task == MODEL_LINKS;
+    if (rv == 0 && (run_config_names(config, from->features, links ? "" : from->labels,
+                                     links ? "" : from->train_mask, links ? "" : from->val_mask,
+                                     links ? "" : from->test_mask, from->edge_weight) != 0 ||
                     run_config_name_types(config, from->label_type, from->etype_fanout) != 0))
         rv = tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     config->open = find_open(config, from);

@@ -244,6 +244,7 @@ static struct tr_scores scores_of(const json_t *object)
     scores.accuracy = number_of(object, "accuracy");
     scores.macro_f1 = number_of(object, "macro_f1");
     scores.roc_auc = number_of(object, "roc_auc");
+    scores.mrr = number_of(object, "mrr");
     return scores;
 }
 

@@ -2,10 +2,11 @@
 /* Loaders over parts of a graph's nodes, as a run's configuration says. */
 #include <string.h>
 
-#include "model/run_job.h"
+#include "model/run_job_inside.h"
+#include "model/run_task.h"
 
-static void loader_options(const struct run_job *job, bool shuffle,
-                           struct tr_loader_options *options)
+void run_job_loader_options(const struct run_job *job, bool shuffle,
+                            struct tr_loader_options *options)
 {
     const struct run_config *config = job->config;
     tr_loader_options_init(options);
@@ -16,10 +17,10 @@ static void loader_options(const struct run_job *job, bool shuffle,
     options->shuffle = shuffle;
     options->drop_last = shuffle && config->drop_last;
     options->degrees = config->model.kind == MODEL_GCN;
-    /* Learned rows are by original ID. */
-    options->original_ids = config->model.types != NULL;
+    /* Learned rows are by original ID, and so are edges that are held out. */
+    options->original_ids = config->model.types != NULL || job->whole.links != NULL;
     options->features = job->has_features ? config->features : NULL;
-    options->labels = config->labels;
+    options->labels = config->model.task == MODEL_NODES ? config->labels : NULL;
 }
 
 /* The same draws, with the weights of their edges: table 0. Of models of relations, draws for each
@@ -43,8 +44,9 @@ static int specify_draws(const struct run_job *job, const struct tr_loader_optio
     return rv;
 }
 
-static int open_loader(struct run_job *job, struct tr_loader_options *options,
-                       struct run_job_split *split, struct error *error)
+int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
+                        struct tr_loader_options *options, struct run_job_split *split,
+                        struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct tr_sample_spec *spec = NULL;
@@ -52,8 +54,7 @@ static int open_loader(struct run_job *job, struct tr_loader_options *options,
     int rv = weighted || job->fanouts != NULL ? specify_draws(job, options, &spec, &why) : 0;
     options->spec = spec;
     if (rv == 0)
-        rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
-                            &why);
+        rv = tr_loader_open(job->graph, nodes, options, TR_WAIT_FOREVER, &split->loader, &why);
     tr_sample_spec_destroy(spec);
     if (rv != 0) {
         session_failed(&why, rv, error);
@@ -62,6 +63,7 @@ static int open_loader(struct run_job *job, struct tr_loader_options *options,
     }
     loader_source_init(&split->source, job->session, split->loader, job->hooks.cancel);
     split->source.types = job->config->model.types;
+    split->source.links = job->whole.links;
     if (weighted)
         split->source.weights = 0;
     return 0;
@@ -74,7 +76,7 @@ static int open_split(struct run_job *job, const char *mask, struct run_job_spli
     struct tr_error why = TR_ERROR_INIT;
     *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
-    loader_options(job, false, &options);
+    run_job_loader_options(job, false, &options);
     options.world = 1;
     int rv = mask == NULL
                  ? tr_nodes_all(job->graph, job->ntype, TR_WAIT_FOREVER, &split->nodes, &why)
@@ -82,7 +84,7 @@ static int open_split(struct run_job *job, const char *mask, struct run_job_spli
                                    &why);
     if (rv != 0)
         return session_failed(&why, rv, error);
-    return open_loader(job, &options, split, error);
+    return run_job_open_loader(job, split->nodes, &options, split, error);
 }
 
 int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
@@ -94,6 +96,24 @@ int run_job_split_open(struct run_job *job, const char *mask, struct run_job_spl
 int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error)
 {
     return open_split(job, NULL, split, error);
+}
+
+static const char *mask_of(const struct run_config *config, enum tr_split part)
+{
+    return part == TR_SPLIT_TRAIN        ? config->train_mask
+           : part == TR_SPLIT_VALIDATION ? config->val_mask
+                                         : config->test_mask;
+}
+
+bool run_nodes_hold_out(const struct run_config *config, enum tr_split part)
+{
+    return mask_of(config, part)[0] != '\0';
+}
+
+int run_nodes_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
+                         struct error *error)
+{
+    return open_split(job, mask_of(job->config, part), split, error);
 }
 
 /* Every epoch would be empty, and the model that of the start. */
@@ -110,14 +130,14 @@ static int refuse_no_batch(const struct run_job *job, uint32_t world, struct run
     return TR_EINVAL;
 }
 
-int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
-                        struct run_job_split *split, struct error *error)
+int run_nodes_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                          struct run_job_split *split, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
     struct tr_nodes *all = NULL;
-    loader_options(job, true, &options);
+    run_job_loader_options(job, true, &options);
     options.rank = rank;
     options.world = world;
     int rv = tr_nodes_masked(job->graph, job->ntype, job->config->train_mask, TR_WAIT_FOREVER, &all,
@@ -138,14 +158,31 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     }
     if (rv != 0)
         return session_failed(&why, rv, error);
-    rv = open_loader(job, &options, split, error);
+    rv = run_job_open_loader(job, split->nodes, &options, split, error);
     return rv == 0 ? refuse_no_batch(job, world, split, error) : rv;
+}
+
+int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                        struct run_job_split *split, struct error *error)
+{
+    return job->task->split_train(job, deal, rank, world, split, error);
+}
+
+bool run_job_holds_out(const struct run_job *job, enum tr_split part)
+{
+    const struct run_config *config = job->config;
+    return config->evaluation != RUN_EVALUATE_NONE && job->task->holds_out(config, part);
+}
+
+int run_job_split_held(struct run_job *job, enum tr_split part, struct run_job_split *split,
+                       struct error *error)
+{
+    return job->task->split_held(job, part, split, error);
 }
 
 void run_job_split_close(struct run_job_split *split)
 {
-    tr_batch_release(split->source.batch);
-    batch_view_fini(&split->source.view);
+    loader_source_fini(&split->source);
     tr_loader_close(split->loader);
     tr_nodes_close(split->nodes);
     *split = (struct run_job_split){ 0 };

@@ -9,6 +9,7 @@
 #include "model/run_survey.h"
 
 #include "model/run_job_inside.h"
+#include "model/run_task.h"
 
 /* IDs read at a time. */
 #define IDS_AT_ONCE 65536u
@@ -376,8 +377,8 @@ void run_survey_tried(struct run_job *job, run_survey_say say, void *arg)
     say_tried(&s);
 }
 
-int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
-               void *arg, struct error *error)
+int run_nodes_survey(struct run_job *job, const struct run_survey_splits *splits,
+                     run_survey_say say, void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     const struct run_config *config = job->config;
@@ -411,4 +412,10 @@ int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_
     free(s.trained);
     free(s.scored);
     return rv;
+}
+
+int run_survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
+               void *arg, struct error *error)
+{
+    return job->task->survey(job, splits, say, arg, error);
 }

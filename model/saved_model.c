@@ -95,7 +95,8 @@ int tr_model_info(const struct tr_model *model, struct tr_model_info *info, stru
                                          .etype_fanout = model->config.etype_fanout,
                                          .num_relations = model->relations.count,
                                          .bases = config->bases,
-                                         .heads = config->kind == MODEL_GAT ? config->heads : 0 };
+                                         .heads = config->kind == MODEL_GAT ? config->heads : 0,
+                                         .task = model_task_name(config->task) };
     return sized_write(info, &known, sizeof known, "tr_model_info", error);
 }
 

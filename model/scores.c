@@ -145,6 +145,12 @@ static double mean_area(struct metrics *metrics)
     return defined == 0 ? (double)NAN : sum / defined;
 }
 
+struct scores scores_none(void)
+{
+    const double none = (double)NAN;
+    return (struct scores){ 0, none, none, none, none, none };
+}
+
 void metrics_result(struct metrics *metrics, struct scores *scores)
 {
     uint64_t labelled = metrics->loss.labelled;
@@ -155,6 +161,7 @@ void metrics_result(struct metrics *metrics, struct scores *scores)
                                           : (double)metrics->right / (double)metrics->decided,
         .macro_f1 = macro_f1(metrics),
         .roc_auc = mean_area(metrics),
+        .mrr = (double)NAN,
     };
 }
 

@@ -23,12 +23,13 @@
 #include "model/model_config.h"
 
 struct scores {
-    uint64_t labelled; /* nodes */
+    uint64_t labelled; /* nodes; of a model of links (link_scores.h) pairs */
     double loss;       /* mean over them */
     double accuracy;
     double macro_f1;
     double roc_auc; /* NaN where none is defined, and of other than two classes unless the metric is
                        MODEL_ROC_AUC */
+    double mrr;     /* NaN but of a model of links */
 };
 
 struct class_counts {
@@ -54,6 +55,9 @@ void metrics_fini(struct metrics *metrics);
 /* Labels must have passed labels_check(); loss is theirs. TR_ENOMEM. */
 int metrics_add(struct metrics *metrics, const float *logits, size_t rows,
                 const struct batch_rows *labels, const struct loss_sum *loss);
+
+/* Of nothing: no node, and NaN. */
+struct scores scores_none(void);
 
 void metrics_result(struct metrics *metrics, struct scores *scores);
 

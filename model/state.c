@@ -2,6 +2,7 @@
 #include "model/state.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,12 @@ _Static_assert(sizeof(struct state_head) == STATE_HEAD_BYTES, "the head is writt
 static size_t count_arrays(const struct state_head *head)
 {
     return head->has_best != 0 ? 4 : 3;
+}
+
+/* What models of links have beside that: the best MRR. */
+static size_t count_extra(const struct model *model)
+{
+    return model_configuration(model)->task == MODEL_LINKS ? sizeof(double) : 0;
 }
 
 static void fill_head(struct state_head *head, struct model *model,
@@ -72,7 +79,7 @@ int state_write(struct model *model, const float *best, const struct trainer_pos
     struct state_head head;
     fill_head(&head, model, position, job);
     size_t array = (size_t)head.params * sizeof(float);
-    *count = sizeof head + count_arrays(&head) * array;
+    *count = sizeof head + count_arrays(&head) * array + count_extra(model);
     char *to = *bytes = malloc(*count);
     if (to == NULL)
         return TR_ENOMEM;
@@ -83,6 +90,7 @@ int state_write(struct model *model, const float *best, const struct trainer_pos
     memcpy(to + 2 * array, optimiser->second.data, array);
     if (head.has_best != 0)
         memcpy(to + 3 * array, best, array);
+    memcpy(to + count_arrays(&head) * array, &position->result.best.mrr, count_extra(model));
     return 0;
 }
 
@@ -101,7 +109,7 @@ static int check(const struct state_head *head, const struct model *model, uint6
             "to go on, or begin anew with options.replace on every host or in another folder");
     if (head->has_best > 1 || head->epoch > UINT32_MAX || head->best_epoch > UINT32_MAX ||
         head->epochs_run > UINT32_MAX || head->evaluations_since_best > UINT32_MAX ||
-        count - sizeof *head != count_arrays(head) * params * sizeof(float))
+        count - sizeof *head != count_arrays(head) * params * sizeof(float) + count_extra(model))
         return error_set(error, TR_EFORMAT, "the checkpoint's head does not fit its %zu bytes",
                          count);
     return 0;
@@ -120,7 +128,7 @@ static void restore_position(const struct state_head *head, struct trainer_posit
                     .has_best = head->has_best != 0,
                     .best_epoch = (uint32_t)head->best_epoch,
                     .best = { head->best_labelled, head->best_loss, head->best_accuracy,
-                              head->best_macro_f1, head->best_roc_auc },
+                              head->best_macro_f1, head->best_roc_auc, (double)NAN },
                     .last_train_loss = head->last_train_loss },
     };
 }
@@ -148,6 +156,7 @@ int state_read(struct model *model, float *best, struct trainer_position *positi
     optimiser->beta1_power = head.beta1_power;
     optimiser->beta2_power = head.beta2_power;
     restore_position(&head, position);
+    memcpy(&position->result.best.mrr, from + count_arrays(&head) * array, count_extra(model));
     return 0;
 }
 

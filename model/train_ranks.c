@@ -443,7 +443,7 @@ static int open_rank(struct train_rank *r, struct error *error)
     if (rv != 0)
         return rv;
     r->split.source.cancel = &all->stop;
-    all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
+    all->deal_hash = all->deal == NULL ? 0 : tr_nodes_deal_hash(r->split.nodes);
     /* The group may be opened in any order with the loader: it sends nothing before its first
      * call. */
     if (all->entries != NULL) {

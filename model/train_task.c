@@ -13,6 +13,7 @@
 #include "model/run_compare.h"
 #include "model/run_options.h"
 #include "model/run_survey.h"
+#include "model/run_task.h"
 #include "model/training.h"
 #include "runtime/base/deadline.h"
 #include "runtime/base/failpoint.h"
@@ -126,6 +127,8 @@ static void train_task_left(void *arg, enum training_wish wish)
 static const char *choose_deal(const struct training *t, uint32_t world)
 {
     const char *deal = t->options.deal;
+    if (!t->job.task->has_deals)
+        return NULL;
     bool beside = world > 1 && tr_graph_deal_trainers(t->job.graph) == world;
     if (deal == NULL)
         return beside ? "affinity" : NULL;
@@ -171,11 +174,11 @@ static int open_splits(struct training *t, struct error *error)
 {
     int rv = open_ranks(t, error);
     /* This stands behind open_ranks, which says whether rank 0 is here. */
-    bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE && training_keeps_run(t);
-    if (rv == 0 && evaluates && t->config.val_mask[0] != '\0')
-        rv = run_job_split_open(&t->job, t->config.val_mask, &t->val, error);
-    if (rv == 0 && evaluates && t->config.test_mask[0] != '\0')
-        rv = run_job_split_open(&t->job, t->config.test_mask, &t->test, error);
+    bool keeps = training_keeps_run(t);
+    if (rv == 0 && keeps && run_job_holds_out(&t->job, TR_SPLIT_VALIDATION))
+        rv = run_job_split_held(&t->job, TR_SPLIT_VALIDATION, &t->val, error);
+    if (rv == 0 && keeps && run_job_holds_out(&t->job, TR_SPLIT_TEST))
+        rv = run_job_split_held(&t->job, TR_SPLIT_TEST, &t->test, error);
     return rv;
 }
 
@@ -284,6 +287,7 @@ static int open_all(struct training *t, struct error *error)
         rv = training_adopt_run(t, error);
     if (rv == 0 && t->options.from != NULL)
         adopt_beginning(t);
+    t->layout.task = run_task_of(&t->config);
     if (rv == 0)
         rv = run_job_open(&t->job, t->options.graph, &t->config, &t->layout, &around, error);
     if (rv == 0 && t->options.from != NULL)

@@ -115,14 +115,15 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
 {
     if (trainer->hooks->reduce == NULL)
         return 0;
-    const uint64_t mine[5] = { scores->labelled, bits_of(scores->loss), bits_of(scores->accuracy),
-                               bits_of(scores->macro_f1), bits_of(scores->roc_auc) };
+    const uint64_t mine[6] = { scores->labelled,          bits_of(scores->loss),
+                               bits_of(scores->accuracy), bits_of(scores->macro_f1),
+                               bits_of(scores->roc_auc),  bits_of(scores->mrr) };
     uint64_t *all = calloc(world_of(trainer), sizeof mine);
     int rc = all == NULL ? error_set(error, TR_ENOMEM, "training: out of memory")
-                         : trainer_gather(trainer, mine, 5, all, error);
+                         : trainer_gather(trainer, mine, 6, all, error);
     if (rc == 0)
-        *scores = (struct scores){ all[0], value_of(all[1]), value_of(all[2]), value_of(all[3]),
-                                   value_of(all[4]) };
+        *scores = (struct scores){ all[0],           value_of(all[1]), value_of(all[2]),
+                                   value_of(all[3]), value_of(all[4]), value_of(all[5]) };
     free(all);
     return rc;
 }
@@ -218,11 +219,10 @@ static int begin_epoch(struct trainer *trainer, struct error *error)
 {
     struct batch_source *source = trainer->source;
     uint32_t epoch = trainer->at.epoch;
-    double none = (double)NAN;
     trainer->report = (struct epoch_report){
         .epoch = epoch,
         .rate = model_config_rate(model_configuration(trainer->model), epoch),
-        .scores = { 0, none, none, none, none },
+        .scores = scores_none(),
     };
     trainer->began_ns = trainer_now(trainer);
     /* The loss of an epoch that is gone on with stays: it is that of the steps before. */

@@ -10,7 +10,8 @@
 
 static struct scores scores_from(const struct tr_scores *of)
 {
-    return (struct scores){ of->labelled, of->loss, of->accuracy, of->macro_f1, of->roc_auc };
+    return (
+        struct scores){ of->labelled, of->loss, of->accuracy, of->macro_f1, of->roc_auc, of->mrr };
 }
 
 static int recall_epochs(struct training *t, const struct run_record *run, struct error *error)

@@ -269,17 +269,18 @@ static int training_keeper_kept(void *arg, const struct trainer_result *result, 
 
 struct trainer_hooks training_hooks(struct training *t)
 {
-    /* Every process says the same here: the masks are those of the one configuration. */
-    bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE;
+    /* Every process says the same here: the parts are those of the one configuration. */
+    bool validates = run_job_holds_out(&t->job, TR_SPLIT_VALIDATION);
+    bool tests = run_job_holds_out(&t->job, TR_SPLIT_TEST);
     return (struct trainer_hooks){
         .arg = t,
-        .evaluate = evaluates && t->config.val_mask[0] != '\0' ? training_keeper_evaluate : NULL,
+        .evaluate = validates ? training_keeper_evaluate : NULL,
         .epoch_done = epoch_done,
         .step_done = step_done,
         .rewind = rewind_run,
         .keep_best = keep_best,
         .keep = training_keeper_keep,
-        .test = evaluates && t->config.test_mask[0] != '\0' ? training_keeper_test : NULL,
+        .test = tests ? training_keeper_test : NULL,
         .kept = training_keeper_kept,
         .refused = training_keeper_refused,
         .now_ns = training_now_ns,

@@ -59,7 +59,7 @@ static int copy_texts(struct tr_train_options *to, const struct tr_train_options
 {
     *to = *from;
     to->model = to->optimiser = to->schedule = to->loss = to->metric = to->evaluation = NULL;
-    to->norm = NULL;
+    to->norm = to->task = NULL;
     to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
     to->edge_weight = to->label_type = to->etype_fanout = NULL;
     int rv = copy_text(&to->graph);

@@ -128,8 +128,7 @@ int tr_train_get_result(const struct tr_task *task, struct tr_train_result *resu
                         struct tr_scores *validation, struct tr_scores *test_scores,
                         struct tr_error *error)
 {
-    const double none = (double)NAN;
-    const struct scores unknown = { 0, none, none, none, none };
+    const struct scores unknown = scores_none();
     struct training *t;
     int rv = enter(task, &t, error);
     if (rv != 0)

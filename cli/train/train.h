@@ -14,6 +14,8 @@
 
 struct train_values {
     const char *run;
+    int task;
+    uint64_t negatives;
     int model;
     uint64_t layers;
     uint64_t hidden;

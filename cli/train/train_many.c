@@ -30,7 +30,7 @@ static const char *const SHAPES[] = { "sage", "gcn", "deep" };
 
 /* NaN: there is none. */
 struct many_scores {
-    double validation, accuracy, macro_f1, roc_auc;
+    double validation, accuracy, macro_f1, roc_auc, mrr;
     size_t shape; /* SHAPES_COUNT: none was tried */
 };
 
@@ -91,7 +91,7 @@ static int read_run(struct many *many, const struct train_values *values, bool *
     struct tr_run *run;
     const double none = (double)NAN;
     *complete = false;
-    *scores = (struct many_scores){ none, none, none, none, SHAPES_COUNT };
+    *scores = (struct many_scores){ none, none, none, none, none, SHAPES_COUNT };
     if (!tr_run_named(values->run))
         return 0;
     int rv = tr_run_open(values->run, &run, error);
@@ -110,6 +110,7 @@ static int read_run(struct many *many, const struct train_values *values, bool *
         scores->accuracy = test.accuracy;
         scores->macro_f1 = test.macro_f1;
         scores->roc_auc = test.roc_auc;
+        scores->mrr = test.mrr;
     }
     tr_run_close(run);
     return rv;
@@ -259,6 +260,8 @@ static void report_point(struct report *report, const struct many *many, uint32_
                   spread_of(many, point, offsetof(struct many_scores, macro_f1)));
     report_spread(report, many, "test_roc_auc", "test ROC AUC",
                   spread_of(many, point, offsetof(struct many_scores, roc_auc)));
+    report_spread(report, many, "test_mrr", "test MRR",
+                  spread_of(many, point, offsetof(struct many_scores, mrr)));
     report_shapes(report, many, point);
 }
 

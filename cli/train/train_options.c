@@ -19,6 +19,19 @@ const struct option_spec train_options[] = {
       .made = true,
       .required = true,
       .help = "the folder for config.json, metrics.jsonl and model.safetensors" },
+    { .name = "task",
+      .kind = OPTION_CHOICE,
+      .offset = AT(task),
+      .choices = "node|link",
+      .fallback = "node",
+      .help = "what is learned: labels of nodes, or which nodes an edge joins" },
+    { .name = "negatives",
+      .kind = OPTION_COUNT,
+      .offset = AT(negatives),
+      .metavar = "K",
+      .fallback = "0",
+      .max = TR_TRAIN_NEGATIVES_MAX,
+      .help = "for --task link: pairs that are drawn for each edge to be told from it; 0: 1" },
     { .name = "model",
       .kind = OPTION_CHOICE,
       .offset = AT(model),
@@ -448,6 +461,7 @@ static int choose_fanout(const struct train_values *values, struct tr_train_opti
 }
 
 /* The names behind numbers of choices, in the order of the options' table. */
+static const char *const TASKS[] = { "node", "link" };
 static const char *const MODELS[] = { NULL, "sage", "gcn", "rgcn", "gat" };
 static const char *const NORMS[] = { NULL, "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
@@ -468,6 +482,8 @@ static float choose_real(double number)
 
 static void choose_model(const struct train_values *values, struct tr_train_options *options)
 {
+    options->task = TASKS[values->task];
+    options->negatives = (uint32_t)values->negatives;
     options->model = MODELS[values->model];
     options->hidden = choose_count(values->hidden);
     options->etype_fanout = values->etype_fanout;

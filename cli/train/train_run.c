@@ -53,7 +53,7 @@ struct command_training {
 /* The score that the run goes by. */
 static double value_of(const struct command_training *t, const struct tr_scores *scores)
 {
-    /* "auto" goes by ROC AUC where there is one, which is of two classes. */
+    /* "auto" goes by ROC AUC where there is one, which is of two classes, or of links. */
     double chosen = isfinite(scores->roc_auc) ? scores->roc_auc : scores->accuracy;
     const double values[] = { chosen, scores->accuracy, scores->macro_f1, scores->roc_auc,
                               scores->loss };
@@ -102,7 +102,9 @@ static void report_next(const struct command_training *t, struct report *report)
     char *out;
     if (t->in_cluster || run == NULL)
         return;
-    if (asprintf(&out, "%s/predictions.csv", run) < 0) {
+    /* Of links there are rows to score pairs by. */
+    bool links = strcmp(t->options.task, "link") == 0;
+    if (asprintf(&out, "%s/%s", run, links ? "outputs.npy" : "predictions.csv") < 0) {
         report->failed = true;
         return;
     }
@@ -153,6 +155,8 @@ static int report_run(const struct command_training *t, struct tr_error *error)
         report_real(&report, "test_macro_f1", "test macro-F1", test.macro_f1);
         if (isfinite(test.roc_auc))
             report_real(&report, "test_roc_auc", "test ROC AUC", test.roc_auc);
+        if (isfinite(test.mrr))
+            report_real(&report, "test_mrr", "test MRR", test.mrr);
     }
     /* A person is told of it where it happened, a script always. */
     if (t->values->json)

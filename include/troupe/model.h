@@ -37,16 +37,20 @@
 extern "C" {
 #endif
 
-/* Nodes that have a label, and how the model's outputs compare with those; NaN: not known. */
+/* Nodes that have a label, and how the model's outputs compare with those; NaN: not known. Of a model
+ * of links (options.task) labelled are the edges that were held out, with as many pairs of nodes that
+ * are drawn, and the others say how it tells the first from the second; mrr is the mean over them of
+ * 1 / the place of the edge among 100 such pairs of its source, by score. Of nodes it is NaN. */
 struct tr_scores {
     size_t size;
     uint64_t labelled;
     double loss, accuracy, macro_f1, roc_auc;
+    double mrr;
 };
 
-#define TR_SCORES_INIT                                  \
-    {                                                   \
-        sizeof(struct tr_scores), 0, 0.0, 0.0, 0.0, 0.0 \
+#define TR_SCORES_INIT                                       \
+    {                                                        \
+        sizeof(struct tr_scores), 0, 0.0, 0.0, 0.0, 0.0, 0.0 \
     }
 
 /* A limit that the program leaves to the cluster file (options.process), and where that says
@@ -176,7 +180,19 @@ struct tr_train_options {
     const char *etype_fanout;
     uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
     uint32_t heads; /* gat: of attention, in each layer; 0: TR_TRAIN_HEADS_OF_GAT */
+    /* "node", the default: the labels of nodes. "link": which nodes an edge joins, of sage and of gcn.
+     * A pair of nodes is scored by the dot product of their outputs, rows of `hidden` numbers, which
+     * is to tell an edge from pairs of its source and a node that is drawn (binary cross-entropy; loss
+     * is then "sigmoid" or its default). A tenth of the edges each is held out to validate and to
+     * test, by the original IDs of their ends, so that an edge and its reverse stay together; neither
+     * these nor, of a batch, its own edges carry messages while it is trained and scored. labels and
+     * masks are not read, and what is for nodes alone is refused: balanced_weights, edge_weight, deal. */
+    const char *task;
+    uint32_t negatives; /* of "link": such pairs for each edge, 1 to TR_TRAIN_NEGATIVES_MAX; 0: 1 */
+    unsigned char reserved_last[4];
 };
+
+#define TR_TRAIN_NEGATIVES_MAX 1024
 
 /* The largest weight of an edge: a node's edges have a finite sum. */
 #define TR_EDGE_WEIGHT_MAX 1e28f
@@ -279,7 +295,8 @@ TR_API void tr_infer_options_init_sized(struct tr_infer_options *options, size_t
 TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
                           struct tr_error *error);
 
-/* The outputs, float32 [nodes][classes], a row a node by original ID, before softmax or sigmoid.
+/* The outputs, float32 [nodes][classes], a row a node by original ID, before softmax or sigmoid;
+ * of a model of links, the rows whose dot products score pairs of nodes, by all edges of the graph.
  * TR_EEND: they are not there yet, or the task failed; TR_EINVAL: the task does not infer. The next
  * functions fail alike. */
 TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
@@ -292,8 +309,8 @@ TR_API int tr_infer_get_embeddings(const struct tr_task *task, struct tr_rows *e
 
 enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 };
 
-/* Compares them with the labels of the nodes of one of the run's masks. A run that has no such mask
- * has no labelled nodes there. */
+/* Compares them with the labels of the nodes of one of the run's masks. A run that has no such mask,
+ * as one of links, has no labelled nodes there. */
 TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
                                struct tr_scores *scores, struct tr_error *error);
 
@@ -303,7 +320,7 @@ TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
 /* Counts the labelled nodes of one of the run's masks by class and prediction: counts
  * [classes * classes], where counts[a * classes + b] nodes of class a were taken for class b; from
  * that follow precision, recall and F1 of each class. All are 0 where the run has no such mask.
- * TR_EUNSUPPORTED: the model has several labels a node; TR_ETOOBIG: more than
+ * TR_EUNSUPPORTED: the model has several labels a node, or is one of links; TR_ETOOBIG: more than
  * TR_CONFUSION_CLASSES_MAX classes; TR_EINVAL: num_counts is not classes * classes (the width of the
  * outputs). */
 TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split split, uint64_t *counts,
@@ -311,7 +328,8 @@ TR_API int tr_infer_get_confusion(const struct tr_task *task, enum tr_split spli
 
 /* Writes them as a .npy file; or, where the name ends with .csv or .jsonl, what they predict, a line
  * a node by original ID: its class and the probability of that, or with sigmoid a probability for
- * each output (troupe-infer(1) has the columns and keys). The file appears whole or not at all. */
+ * each output (troupe-infer(1) has the columns and keys). A model of links predicts nothing of a node by
+ * itself: TR_EUNSUPPORTED for the second. The file appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
 /* Writes the rows of tr_infer_get_embeddings() as a .npy file, in the same way. */
@@ -412,12 +430,13 @@ struct tr_model_info {
     const char *etype_fanout;
     uint64_t num_relations; /* that tr_model_relation() names */
     uint32_t bases, heads;
+    const char *task; /* "node" or "link": what outputs are for (options.task) */
 };
 
 #define TR_MODEL_INFO_INIT                                                                      \
     {                                                                                           \
         sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0, NULL, \
-            false, false, false, "", NULL, NULL, NULL, 0, 0, 0                                  \
+            false, false, false, "", NULL, NULL, NULL, 0, 0, 0, NULL                            \
     }
 
 #define TR_TENSOR_NDIM_MAX 8

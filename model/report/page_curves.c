@@ -7,17 +7,17 @@
 #include "model/report/report_page.h"
 
 enum curve { CURVE_TRAIN_LOSS, CURVE_LOSS, CURVE_ACCURACY, CURVE_MACRO_F1, CURVE_ROC_AUC };
-#define CURVES 5
+#define CURVES 6
 
-static const char *const NAMES[CURVES] = { "Training loss", "Validation loss",
+static const char *const NAMES[CURVES] = { "Training loss",       "Validation loss",
                                            "Validation accuracy", "Validation macro-F1",
-                                           "Validation ROC AUC" };
+                                           "Validation ROC AUC",  "Validation MRR" };
 
 static double curve_value(const struct run_epoch *epoch, int curve)
 {
     const struct tr_scores *scores = &epoch->validation;
-    const double values[CURVES] = { epoch->train_loss, scores->loss, scores->accuracy,
-                                    scores->macro_f1, scores->roc_auc };
+    const double values[CURVES] = { epoch->train_loss, scores->loss,    scores->accuracy,
+                                    scores->macro_f1,  scores->roc_auc, scores->mrr };
     return values[curve];
 }
 

@@ -8,6 +8,8 @@
 
 /* tests/cli/test_train_options holds names and defaults to those of the command. */
 const struct repeat_option repeat_options[] = {
+    { "task", "task", false, "node" },
+    { "negatives", "negatives", false, "0" },
     { "model", "kind", false, "auto" },
     { "hidden", "hidden", false, NULL },
     { "residual", "residual", true, NULL },

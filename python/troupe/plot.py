@@ -27,6 +27,7 @@ LABELS = {
     "accuracy": "Validation accuracy",
     "macro_f1": "Validation macro-F1",
     "roc_auc": "Validation ROC AUC",
+    "mrr": "Validation MRR",
 }
 # Edges that are looked at in one piece.
 PIECE = 1 << 22
@@ -88,7 +89,7 @@ def curves(
     ----------
     runs : the folder of a run or a `RunRecord`, or several.
     against : "steps", "seconds" or "epochs".
-    scores : of "train_loss", "loss", "accuracy", "macro_f1" and "roc_auc" (all but the first of the
+    scores : of "train_loss", "loss", "accuracy", "macro_f1", "roc_auc" and "mrr" (all but the first of the
         validation nodes); None: those that a run has.
     """
     if against not in AGAINST:

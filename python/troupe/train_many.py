@@ -13,7 +13,7 @@ from typing import Any
 from .task import OnProgress
 from .training import AnyPath, Event, Run, train
 
-SCORES = ("accuracy", "macro_f1", "roc_auc", "loss")
+SCORES = ("accuracy", "macro_f1", "roc_auc", "mrr", "loss")
 
 
 class Point:

@@ -100,7 +100,8 @@ class Run:
     result : Report
         ``epochs``, ``best_epoch``, ``stopped_early``, ``train_loss``.
     validation, test : Report or None
-        Scores (``accuracy``, ``macro_f1``, ``roc_auc``, ``loss``) of the best model.
+        Scores (``accuracy``, ``macro_f1``, ``roc_auc``, ``loss``, and of links ``mrr``) of the best
+        model.
     """
 
     def __init__(self, path: str, task: Any) -> None:
@@ -164,7 +165,8 @@ def train(
     on_event : called with each `Event`, such as the end of an epoch.
     **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
         defaults are those of troupe-train(1): ``model="gcn"``, ``hidden=``, ``batch_size=``,
-        ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...
+        ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...;
+        ``task="link"`` learns which nodes an edge joins, with ``negatives=`` pairs for each.
 
     Ctrl-C, or an exception of a callback, cancels the training.
     """

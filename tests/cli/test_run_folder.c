@@ -287,7 +287,7 @@ static void lines_say_every_number(void **state)
                                    .rate = 0.5,
                                    .train_loss = 0.25,
                                    .evaluated = true,
-                                   .scores = { 4, 1.5, 2.5, (double)NAN, 3.5 },
+                                   .scores = { 4, 1.5, 2.5, (double)NAN, 3.5, (double)NAN },
                                    .best = true,
                                    .seconds = 4.5 };
     (void)state;

@@ -54,6 +54,7 @@ cli_shell_tests = \
     tests/cli/table.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
+    tests/cli/links.sh \
     tests/cli/trainers.sh \
     tests/cli/trial.sh \
     tests/cli/trial_cluster.sh \

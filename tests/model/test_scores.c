@@ -244,7 +244,7 @@ static void test_two_classes_rank_by_difference(void **state)
 static void test_better_knows_direction_and_nan(void **state)
 {
     (void)state;
-    struct scores low = { 1, 0.5, 0.2, 0.9, 0.3 }, high = { 1, 0.6, 0.4, 0.8, NAN };
+    struct scores low = { 1, 0.5, 0.2, 0.9, 0.3, NAN }, high = { 1, 0.6, 0.4, 0.8, NAN, NAN };
     assert_true(scores_better(&high, &low, MODEL_ACCURACY));
     assert_true(scores_better(&low, &high, MODEL_MACRO_F1));
     assert_true(scores_better(&low, &high, MODEL_LOSS));

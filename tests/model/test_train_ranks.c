@@ -386,6 +386,7 @@ static int run_ranks(struct fixture *f, uint32_t first, uint32_t count, bool eva
     f->ranks.job = &f->job;
     f->ranks.first = first;
     f->ranks.count = count;
+    f->ranks.deal = "affinity";
     f->ranks.world = f->ranks.world != 0 ? f->ranks.world : WORLD;
     f->ranks.grouped = true;
     f->ranks.hooks = &f->hooks;

@@ -565,13 +565,14 @@ static int add_others(void *arg, float *values, size_t count, struct error *erro
         say(values, 7, (UINT64_C(1) << 40) + 30);
         if (others->leave_at_sum == others->loss_sums)
             say(values, 8, others->wish);
-    } else if (count == WORLD * 5 * 4) {
+    } else if (count == WORLD * 6 * 4) {
         others->score_sums++;
         say(values, 0, scores->labelled);
         say(values, 1, bits_of(scores->loss));
         say(values, 2, bits_of(scores->accuracy));
         say(values, 3, bits_of(scores->macro_f1));
         say(values, 4, bits_of(scores->roc_auc));
+        say(values, 5, bits_of(scores->mrr));
         others->now_ns += UINT64_C(2500000000);
     } else {
         others->gradient_sums++;
@@ -638,7 +639,7 @@ static void train_with(struct trainer_hooks *hooks, const struct trainer_plan *p
  * last bit of their numbers. */
 static void numbers_of_all_trainers_come_together(void **unused)
 {
-    const struct scores scores = { (UINT64_C(3) << 50) + 7, 0.1, 0.2, 0.3, 0.4 };
+    const struct scores scores = { (UINT64_C(3) << 50) + 7, 0.1, 0.2, 0.3, 0.4, 0.5 };
     struct others alone = { .scores = scores }, among = { .scores = scores };
     struct trainer_result result;
     (void)unused;
@@ -677,7 +678,7 @@ static void numbers_of_all_trainers_come_together(void **unused)
 /* The rank that evaluates computes while it does. */
 static void rank_0_evaluates_for_all(void **unused)
 {
-    struct others others = { .scores = { 1, 0.1, 0.2, 0.3, 0.4 } };
+    struct others others = { .scores = { 1, 0.1, 0.2, 0.3, 0.4, 0.5 } };
     struct trainer_result result;
     (void)unused;
     const struct trainer_hooks hooks = { .arg = &others,

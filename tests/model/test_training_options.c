@@ -496,7 +496,7 @@ static void epochs_are_reported_again_after_a_rollback(void **state)
         assert_int_equal(t.epochs[i].epoch, i);
         assert_int_equal(t.epochs[i].steps, i + (i < 7 ? 100 : 200));
     }
-    const struct scores scores = { 1, 2, 3, 4, 5 };
+    const struct scores scores = { 1, 2, 3, 4, 5, 6 };
     const struct trainer_result result = { .epochs_run = 9 };
     training_set_tested(&t, &scores);
     training_set_result(&t, &result);

@@ -129,3 +129,8 @@ check_PROGRAMS += tests/model/test_run_same
 TESTS += tests/model/test_run_same
 tests_model_test_run_same_SOURCES = tests/model/test_run_same.c
 tests_model_test_run_same_LDADD = $(model_libs) $(test_libs)
+
+check_PROGRAMS += tests/model/test_links
+TESTS += tests/model/test_links
+tests_model_test_links_SOURCES = tests/model/test_links.c $(made_batch) $(made_graph)
+tests_model_test_links_LDADD = $(model_test_libs)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/link_filter.h"
+
+#include <string.h>
+
+#define NO_PAIR UINT64_MAX /* no position is that large */
+
+/* Positions of the ends of pairs, in a table that is at most half full. */
+struct pair_table {
+    uint64_t *places;
+    uint64_t mask;
+};
+
+static uint64_t name_pair(uint32_t a, uint32_t b)
+{
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static uint64_t *find_place(const struct pair_table *table, uint64_t pair)
+{
+    uint64_t at = key_mix(pair) & table->mask;
+    while (table->places[at] != pair && table->places[at] != NO_PAIR)
+        at = (at + 1) & table->mask;
+    return &table->places[at];
+}
+
+static int take_pairs(struct link_filter *filter, const struct batch_pairs *pairs,
+                      struct pair_table *table)
+{
+    uint64_t room = 16;
+    while (room < 2 * (uint64_t)pairs->count)
+        room *= 2;
+    int rc = storage_reserve(&filter->table, room, sizeof(uint64_t));
+    if (rc != 0)
+        return rc;
+    *table = (struct pair_table){ filter->table.data, room - 1 };
+    memset(table->places, 0xff, room * sizeof(uint64_t));
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        uint64_t pair = name_pair(pairs->sources[i], pairs->destinations[i]);
+        *find_place(table, pair) = pair;
+    }
+    return 0;
+}
+
+/* Copies the edges that pass; those of a destination stay in their order. */
+static int filter_layer(struct storage *kept, const struct link_split *split,
+                        const struct batch_nodes *nodes, const struct pair_table *pairs,
+                        struct block_edges *edges)
+{
+    int rc = storage_reserve(kept, (size_t)edges->num_dst + 1 + edges->num_edges, sizeof(uint32_t));
+    if (rc != 0)
+        return rc;
+    uint32_t *index = kept->data, *sources = index + edges->num_dst + 1, count = 0;
+    index[0] = 0;
+    for (uint32_t d = 0; d < edges->num_dst; d++) {
+        for (uint32_t e = edges->index[d]; e < edges->index[d + 1]; e++) {
+            uint32_t s = edges->sources[e];
+            /* Both ends of a pair are seeds, which most sources are not. */
+            bool learned = s < nodes->num_seeds && d < nodes->num_seeds &&
+                           *find_place(pairs, name_pair(s, d)) != NO_PAIR;
+            if (!learned &&
+                link_split_passes(split, nodes->original_ids[s], nodes->original_ids[d]))
+                sources[count++] = s;
+        }
+        index[d + 1] = count;
+    }
+    *edges = (struct block_edges){
+        .num_dst = edges->num_dst, .num_edges = count, .index = index, .sources = sources
+    };
+    return 0;
+}
+
+/* gcn normalises by them: a degree tells of edges that are held out. */
+static int filter_degrees(struct storage *degrees, const struct link_split *split,
+                          struct batch_nodes *nodes)
+{
+    if (nodes->in_degrees == NULL || nodes->out_degrees == NULL)
+        return 0;
+    int rc = storage_reserve(degrees, 2 * (size_t)nodes->num_nodes, sizeof(uint32_t));
+    if (rc != 0)
+        return rc;
+    uint32_t *in = degrees->data, *out = in + nodes->num_nodes;
+    for (uint32_t i = 0; i < nodes->num_nodes; i++) {
+        in[i] = split->in_degrees[nodes->original_ids[i]];
+        out[i] = split->out_degrees[nodes->original_ids[i]];
+    }
+    nodes->in_degrees = in;
+    nodes->out_degrees = out;
+    return 0;
+}
+
+int link_filter_batch(struct link_filter *filter, const struct link_split *split,
+                      struct batch_view *view, struct error *error)
+{
+    struct pair_table pairs;
+    int rc = take_pairs(filter, &view->batch.pairs, &pairs);
+    for (uint32_t l = 0; rc == 0 && l < view->batch.num_layers; l++)
+        if (view->edges[l].num_edges > 0)
+            rc = filter_layer(&filter->kept[l], split, &view->nodes[0], &pairs, &view->edges[l]);
+    if (rc == 0)
+        rc = filter_degrees(&filter->degrees, split, &view->nodes[0]);
+    return rc == 0 ? 0 : error_set(error, rc, "no memory for the edges of a batch that are kept");
+}
+
+void link_filter_fini(struct link_filter *filter)
+{
+    for (uint32_t l = 0; l < BATCH_LAYERS_MAX; l++)
+        storage_fini(&filter->kept[l]);
+    storage_fini(&filter->table);
+    storage_fini(&filter->degrees);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/link_split.h"
+
+struct link_split link_split_make(void)
+{
+    /* No seed: runs of several seeds are scored on the same edges. */
+    const struct draw_key key = { .purpose = KEY_SPLIT };
+    return (struct link_split){ .base = key_base(&key) };
+}

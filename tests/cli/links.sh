@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options are split into their words
+# Models of links: they tell held-out edges from other pairs, the same bytes on any placement, with the
+# scores that every command shows; what is of nodes alone is refused by name.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+"$TROUPE" generate sbm --nodes 800 --edges 12000 --features 10 --classes 8 --signal 0.5 --out "$work/raw" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+for parts in 1 2 4; do
+    "$TROUPE" partition "$work/raw" --parts $parts --method metis --name g --out "$work/p$parts" \
+        --quiet >"$work/out" 2>"$work/err" || exit 99
+done
+"$TROUPE" partition "$work/raw" --parts 4 --method random --name g --out "$work/r4" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+
+# train RUN GRAPH OPTIONS...
+train() {
+    run_folder=$work/$1
+    graph=$work/$2/g.json
+    shift 2
+    troupe train "$graph" --run "$run_folder" --task link --hidden 16 --fanout 4,6 --seed 5 --quiet "$@"
+}
+
+losses() { sed 's/"seconds":[^,}]*//' "$1/metrics.jsonl"; }
+
+# equal WHAT RUN OTHER
+equal() {
+    losses "$work/$2" >"$work/expected"
+    losses "$work/$3" >"$work/seen"
+    expect "$1: the same losses and scores" cmp -s "$work/expected" "$work/seen"
+    expect "$1: the same model" cmp -s "$work/$2/model.safetensors" "$work/$3/model.safetensors"
+}
+
+# above NUMBER KEY: of the report, as JSON
+above() { sed -n "s/.*\"$2\": *\([0-9.]*\).*/\1/p" "$work/out" | awk -v least="$1" '{ good = $1 > least } END { exit !good }'; }
+
+for model in sage gcn; do
+    for eval in exact sampled; do
+        for trainers in 1 3; do
+            name=$model-$eval-$trainers
+            options="--model $model --eval $eval --trainers $trainers --epochs 2 --batch-size 300 --negatives 2"
+            train $name-p1 p1 $options
+            expect "$name: trains" exited 0
+            for parts in p2 p4 r4; do
+                train $name-$parts $parts $options --loops 3
+                equal $name-$parts $name-p1 $name-$parts
+            done
+            train $name-m p4 $options --messages --codec --threads 3
+            equal "$name, messages" $name-p1 $name-m
+        done
+    done
+done
+
+for model in sage gcn; do
+    train good-$model p2 --model $model --epochs 12 --lr 0.02 --dropout 0 --json
+    expect "$model tells held-out edges from pairs that are drawn" above 0.75 test_roc_auc
+    expect "and ranks them above most" above 0.15 test_mrr
+done
+cp "$work/good-sage/metrics.jsonl" "$work/before"
+train good-sage p2 --epochs 12 --lr 0.02 --dropout 0 --model sage --resume
+
+expect "a run that ended is found with its result" says 'test MRR'
+expect "and not trained again" cmp -s "$work/before" "$work/good-sage/metrics.jsonl"
+
+# A run that goes on has the bytes of one that did not stop.
+train whole p2 --epochs 4 --batch-size 500 --checkpoint-every 3
+train grown p2 --epochs 2 --batch-size 500 --checkpoint-every 3
+train grown p4 --epochs 4 --batch-size 500 --checkpoint-every 3 --resume
+expect "a run goes on, on other partitions" exited 0
+equal "resumed" whole grown
+train grown p2 --epochs 4 --batch-size 500 --checkpoint-every 3 --resume --negatives 3
+expect "not with other negatives" fails_with '--negatives (it was 1, now 3)'
+troupe train "$work/p2" --run "$work/grown" --hidden 16 --epochs 4 --resume --quiet
+expect "nor as a run of nodes" fails_with "was begun with --task 'link', and now it is 'node'"
+
+expect "config.json says what was learned" grep -q '"task": "link"' "$work/whole/config.json"
+troupe inspect "$work/whole"
+expect "inspect shows MRR" says 'MRR'
+expect "and the task" says '^task  *link'
+troupe inspect "$work/whole/model.safetensors"
+troupe report "$work/whole" --out "$work/page.html"
+expect "report makes a page" exited 0
+expect "with MRR over the steps" grep -q 'Validation MRR' "$work/page.html"
+expect "and the command that repeats the run" grep -q -- '--task link --negatives 1' "$work/page.html"
+troupe infer "$work/p2" --run "$work/whole" --out "$work/rows.npy" --quiet
+expect "infer writes outputs" exited 0
+expect "a row of 16 numbers a node" [ "$(wc -c <"$work/rows.npy")" -eq $((256 + 800 * 16 * 4)) ]
+troupe infer "$work/r4" --run "$work/whole" --out "$work/other.npy" --quiet
+expect "the same on other partitions" cmp -s "$work/rows.npy" "$work/other.npy"
+troupe infer "$work/p2" --run "$work/whole" --out "$work/rows.csv"
+expect "which predict nothing of a node" fails_with 'give a name that ends with .npy'
+troupe infer "$work/p2" --run "$work/whole" --by-class
+expect "nor have classes" fails_with 'its model is one of links'
+
+refused() {
+    train refused p2 --epochs 1 $1
+    expect "$1 is refused" fails_with "$2"
+}
+refused "--labels x" "--labels is for --task 'node'"
+refused "--train-mask x" "--train-mask is for"
+refused "--val-mask x" "--val-mask is for"
+refused "--test-mask x" "--test-mask is for"
+refused "--edge-weight x" "--edge-weight is for"
+refused "--label-type x" "--label-type is for"
+refused "--balanced-weights" "--balanced-weights is for"
+refused "--deal affinity" "--deal is for"
+refused "--model rgcn" "--task 'link' takes the models sage and gcn"
+refused "--drop-last --batch-size 100000" 'leaves nothing to train on'
+troupe train "$work/p2" --run "$work/refused" --negatives 2
+expect "negatives of nodes are refused" fails_with "--negatives is for --task 'link'"
+expect "nothing stays of them" [ ! -e "$work/refused" ]
+troupe train "$work/p2" --run "$work/many" --task link --hidden 8 --epochs 1 --seeds 0-1 --sweep negatives=1,3 \
+    --quiet --json
+expect "seeds and sweeps have MRR too" says '"test_mrr"'
+finish
