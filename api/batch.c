@@ -143,6 +143,7 @@ int tr_batch_negatives(const struct tr_batch *batch, struct tr_negatives *negati
         .num_sources = negatives_each(rule, PAIR_SOURCE),
         .sources = from->count_negative_sources > 0 ? from->negative_sources : NULL,
         .count_sources = from->count_negative_sources,
+        .num_edges = from->negative_edges,
     };
     return sized_write(negatives, &full, sizeof full, "tr_negatives", error);
 }

@@ -14,7 +14,7 @@ _Static_assert(TR_NEGATIVES_MAX == MSG_NEGATIVES_BATCH_MAX &&
                    TR_SAMPLE_EXCLUDED_MAX == MSG_EXCLUDED_MAX,
                "what is checked here is accepted there");
 _Static_assert((int)TR_NEGATIVES_IN_BATCH == NEGATIVES_IN_BATCH &&
-                   (int)TR_NEGATIVE_BOTH == NEGATIVE_BOTH,
+                   (int)TR_NEGATIVE_BOTH == NEGATIVE_BOTH && TR_NEGATIVE_TRIES == NEGATIVE_TRIES,
                "what is asked for is what is drawn");
 
 static int check_exclude(const struct tr_nodes *seeds, uint64_t batch_pairs,
@@ -97,7 +97,8 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                            struct link_fields *out, struct tr_error *error)
 {
     const struct graph_etype *type = &graph->book->types.etypes[seeds->etype];
-    const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends };
+    const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends,
+                                         o->no_edges };
     if ((unsigned)o->negatives > TR_NEGATIVES_IN_BATCH)
         return tr_error_set(error, TR_ERANGE,
                             "negatives: %d; give TR_NEGATIVES_OF_PAIR, _OF_BATCH or _IN_BATCH",
@@ -107,6 +108,11 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                             "negative_ends: %d; give TR_NEGATIVE_DESTINATIONS, _SOURCES, _EITHER "
                             "or _BOTH",
                             (int)o->negative_ends);
+    if (o->no_edges && o->negatives == TR_NEGATIVES_OF_BATCH)
+        return tr_error_set(
+            error, TR_EINVAL,
+            "no_edges: negatives that all pairs of a batch share are edges of some; "
+            "give TR_NEGATIVES_OF_PAIR or _IN_BATCH");
     if (o->num_negatives == 0)
         return 0;
     uint64_t times = o->negatives == TR_NEGATIVES_OF_BATCH ? 1 : batch_pairs;
@@ -149,6 +155,7 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
     out->num_negatives = o.num_negatives;
     out->negative_ends = o.num_negatives > 0 ? o.negative_ends : NEGATIVE_DESTINATIONS;
     out->flags = MSG_LOADER_ENDS_ONCE | (o.num_negatives > 0 ? of[o.negatives] : 0) |
+                 (o.num_negatives > 0 && o.no_edges ? MSG_LOADER_NEGATIVES_NO_EDGES : 0) |
                  (o.exclude != TR_EXCLUDE_NONE ? MSG_LOADER_EXCLUDE_SELF : 0) |
                  (o.exclude >= TR_EXCLUDE_REVERSE_ID ? MSG_LOADER_EXCLUDE_REVERSE : 0);
     return 0;

@@ -86,6 +86,7 @@ struct batch_pairs {
     struct negatives_rule negatives_rule; /* each 0: none were asked for */
     uint32_t count_negatives;             /* negatives_groups() times D */
     uint32_t count_negative_sources;
+    uint32_t negative_edges;          /* those that are edges, where these were to be drawn again */
     const uint32_t *negatives;        /* [count_negatives], positions among the nodes */
     const uint32_t *negative_sources; /* [count_negative_sources] */
 };

@@ -248,6 +248,13 @@ int batch_builder_add_seeds_with(struct batch_builder *builder, uint32_t ntype, 
 int batch_builder_add_pairs(struct batch_builder *builder, uint32_t etype, const uint64_t *ends,
                             const uint64_t *edge_ids, uint32_t num_pairs, struct error *error);
 
+/* The node that is the seed at a position. */
+static inline uint64_t batch_builder_seed(const struct batch_builder *builder, uint32_t ntype,
+                                          uint32_t position)
+{
+    return builder->types[ntype].nodes.ids[position];
+}
+
 /* Appends the negatives of the batch's pairs with the numbers [first, first + count); all pairs were
  * added before, and the negatives before these. Of those whose destination is drawn, in their order,
  * destinations[] has the nodes, of the edge type's destination type, and sources[] likewise; where

@@ -56,6 +56,8 @@ static void hash_pairs(struct hash *hash, const struct batch_pairs *pairs)
     hash_word(hash, (uint64_t)rule->each << 32 | pairs->count_negatives);
     for (uint32_t i = 0; i < pairs->count_negatives; i++)
         hash_word(hash, pairs->negatives[i]);
+    if (rule->no_edges != 0)
+        hash_word(hash, pairs->negative_edges);
     /* Those of batches that have destinations alone are what they were before there were others. */
     if (rule->ends == NEGATIVE_DESTINATIONS)
         return;

@@ -64,7 +64,7 @@ static int take_feature(const struct graph_part *part, const char *type,
     return 0;
 }
 
-static int check_etype(const struct graph_part *part, uint32_t etype, struct error *error)
+int local_etype_check(const struct graph_part *part, uint32_t etype, struct error *error)
 {
     if (etype < part->types->num_etypes)
         return 0;
@@ -77,7 +77,7 @@ static int check_etype(const struct graph_part *part, uint32_t etype, struct err
 static int find_ends(const struct graph_part *part, uint32_t etype, bool sources_only,
                      struct local_table *out, struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     if (rv != 0)
         return rv;
     const struct csc *csc = &part->edges[etype].csc;
@@ -90,7 +90,7 @@ static int find_ends(const struct graph_part *part, uint32_t etype, bool sources
 static int find_in_edges(const struct graph_part *part, uint32_t etype, struct local_table *out,
                          struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     if (rv != 0)
         return rv;
     const struct csc *csc = &part->edges[etype].csc;
@@ -102,7 +102,7 @@ static int find_in_edges(const struct graph_part *part, uint32_t etype, struct l
 static int find_out(const struct graph_part *part, uint32_t etype, bool places,
                     struct local_table *out, struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     if (rv != 0)
         return rv;
     const struct out_edges *edges = &part->edges[etype].out;
@@ -122,7 +122,7 @@ static int find_out(const struct graph_part *part, uint32_t etype, bool places,
 static int find_runs(const struct graph_part *part, uint32_t etype, struct local_table *out,
                      struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     if (rv != 0)
         return rv;
     const struct edge_runs *runs = &part->edges[etype].runs;
@@ -139,7 +139,7 @@ static int find_runs(const struct graph_part *part, uint32_t etype, struct local
 static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t number,
                       struct local_table *out, struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     return rv != 0
                ? rv
                : take_feature(part, part->types->etypes[etype].name, part->edges[etype].features,
@@ -148,7 +148,7 @@ static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t nu
 
 int local_edge_originals_check(const struct graph_part *part, uint32_t etype, struct error *error)
 {
-    int rv = check_etype(part, etype, error);
+    int rv = local_etype_check(part, etype, error);
     if (rv != 0 || reverse_edges_are_known(&part->edges[etype]))
         return rv;
     return error_set(error, TR_EUNSUPPORTED,

@@ -72,6 +72,8 @@ struct local_table {
 int local_table_find(const struct graph_part *part, uint32_t type, uint32_t table,
                      struct local_table *out, struct error *error);
 
+/* TR_ERANGE: there is no such edge type. */
+int local_etype_check(const struct graph_part *part, uint32_t etype, struct error *error);
 /* TR_ERANGE: there is no such edge type; TR_EUNSUPPORTED: the original IDs of its edges are not
  * loaded. */
 int local_edge_originals_check(const struct graph_part *part, uint32_t etype, struct error *error);

@@ -41,7 +41,11 @@ struct negatives_rule {
     uint32_t each; /* of a pair; 0: none */
     uint32_t of;   /* enum negatives_of */
     uint32_t ends; /* enum negative_ends */
+    /* 1: one that is an edge of the graph is drawn again, NEGATIVE_TRIES times in all. The last draw
+     * stands, an edge or not. Needs each pair to have its own. */
+    uint32_t no_edges;
 };
+#define NEGATIVE_TRIES 16u
 
 /* How many have their end drawn, of each pair: the first ones but for sources of NEGATIVE_EITHER,
  * which are the last. */
@@ -71,21 +75,32 @@ static inline bool negative_has(const struct negatives_rule *rule, uint64_t numb
            (end == PAIR_DESTINATION);
 }
 
+/* How many of those with lower numbers have that end drawn. */
+static inline uint64_t negative_place(const struct negatives_rule *rule, uint64_t number,
+                                      enum pair_end end)
+{
+    uint64_t each = negatives_each(rule, end), within = number % rule->each;
+    uint64_t before = end == PAIR_SOURCE ? rule->each - each : 0; /* of a pair, that have it not */
+    within = within > before ? within - before : 0;
+    return number / rule->each * each + (within < each ? within : each);
+}
+
 /* What the draws of an end have in common. batch: names seed, epoch, rank and batch. */
 uint64_t negatives_base(const struct draw_key *batch, uint32_t etype, enum pair_end end);
 
-/* A rank below num_ranks, which is above 0. */
-static inline uint64_t negative_rank(uint64_t base, uint64_t number, uint64_t num_ranks)
+/* A rank below num_ranks, which is above 0, of the draw with the number `try`, from 0. */
+static inline uint64_t negative_rank(uint64_t base, uint64_t number, uint32_t try,
+                                     uint64_t num_ranks)
 {
     uint64_t draw = 0;
-    return key_below(key_node(base, number), &draw, num_ranks);
+    return key_below(key_occurrence(key_node(base, number), try), &draw, num_ranks);
 }
 
 /* Another pair than the negative's own, of two or more. */
-static inline uint64_t negative_other(uint64_t base, uint64_t number, uint64_t pair,
+static inline uint64_t negative_other(uint64_t base, uint64_t number, uint32_t try, uint64_t pair,
                                       uint64_t num_pairs)
 {
-    uint64_t other = negative_rank(base, number, num_pairs - 1);
+    uint64_t other = negative_rank(base, number, try, num_pairs - 1);
     return other + (other >= pair);
 }
 

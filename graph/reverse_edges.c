@@ -44,3 +44,24 @@ uint64_t reverse_edge_find(const struct edge_part *edges, const struct reverse_q
                  csc_source(csc, low) == asked->source;
     return found ? csc->first_edge + low : REVERSE_NO_EDGE;
 }
+
+int edge_scan_find(const struct edge_part *edges, const struct reverse_question *asked,
+                   struct edge_scan *scan, uint64_t *edge)
+{
+    const struct csc *csc = &edges->csc;
+    const uint64_t begin = csc->index[asked->row], end = csc->index[asked->row + UINT64_C(1)];
+    uint64_t at = begin + scan->at;
+    uint64_t stop = end - at < scan->left ? end : at + scan->left;
+    *edge = REVERSE_NO_EDGE;
+    scan->left -= stop - at;
+    while (at < stop && csc_source(csc, at) != asked->source)
+        at++;
+    if (at == stop && stop < end) {
+        scan->at = stop - begin;
+        return 1;
+    }
+    scan->at = 0;
+    if (at < stop)
+        *edge = csc->first_edge + at;
+    return 0;
+}

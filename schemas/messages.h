@@ -245,8 +245,8 @@ struct msg_select_reply {
     uint32_t done;
 };
 
-/* Which in-edges of owned nodes have an original ID and a source. Body: uint64_t originals[count],
- * uint64_t sources[count] (per-type global IDs), uint32_t rows[count]. */
+/* Which in-edges of owned nodes have an original ID, or any of them (MSG_ANY_EDGE), and a source.
+ * Body: uint64_t originals[count], uint64_t sources[count] (per-type global IDs), uint32_t rows[count]. */
 struct msg_reverse_request {
     uint32_t part;
     uint32_t version;
@@ -259,6 +259,7 @@ struct msg_reverse_reply {
     uint32_t count;
 };
 #define MSG_NO_EDGE UINT64_MAX
+#define MSG_ANY_EDGE (UINT64_MAX - 1)
 
 /* To a client: rows of a table for IDs in any order, of all partitions. Body:
  * uint64_t global_ids[count]. */
@@ -390,8 +391,10 @@ struct msg_loader_open {
 #define MSG_LOADER_SHARED_NEGATIVES 128u /* all pairs of a batch have the same negatives */
 #define MSG_LOADER_EXCLUDE_SELF 256u     /* no layer draws an edge that is a seed of the batch */
 #define MSG_LOADER_EXCLUDE_REVERSE 512u  /* with that: nor one that is the reverse of one */
-#define MSG_LOADER_NEGATIVES_IN_BATCH \
-    1024u /* negatives have ends of other pairs; none are shared */
+/* Negatives have ends of other pairs; none are shared. */
+#define MSG_LOADER_NEGATIVES_IN_BATCH 1024u
+/* Those that are edges are drawn again. */
+#define MSG_LOADER_NEGATIVES_NO_EDGES 2048u
 
 /* Negatives that a batch may have: the positions of their nodes are a list of it, or two. */
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)

@@ -282,6 +282,14 @@ void wanted_loader_corrupt(struct wanted_loader *loader)
     }
 }
 
+void wanted_loader_redraw(struct wanted_loader *loader)
+{
+    struct msg_loader_open *open = &loader->open;
+    if (open->num_negatives > 0 && (open->flags & MSG_LOADER_SHARED_NEGATIVES) == 0 &&
+        key_mix(open->seed + 41) % 2 == 0)
+        open->flags |= MSG_LOADER_NEGATIVES_NO_EDGES;
+}
+
 /* Negatives are drawn from all nodes of a type. */
 static uint32_t rank_all(struct sim_partitions *partitions, uint32_t ntype)
 {
@@ -685,29 +693,78 @@ static uint32_t meet_end(struct reference *r, const struct wanted_loader *loader
     return next;
 }
 
-/* One end of a negative of a pair: another pair's, or a node that is drawn plainly, by its number among
- * all of the batch. One partition has all nodes by their original IDs. end: 0 of a destination. */
-static uint32_t meet_negative(struct reference *r, const struct wanted_loader *loader,
-                              const struct draw_key *batch, uint32_t number, uint32_t pair,
-                              uint32_t end)
+/* An end of a negative: a node by its original ID, and its position where a pair has it. */
+struct negative_node {
+    bool drawn;
+    uint64_t node;
+    uint32_t position;
+};
+
+/* Another pair's, or a node that is drawn plainly, by its number among all of the batch, or the
+ * pair's own. One partition has all nodes by their original IDs. end: 0 of a destination. */
+static struct negative_node draw_negative(const struct reference *r,
+                                          const struct wanted_loader *loader, struct draw_key key,
+                                          uint32_t number, uint32_t end, uint32_t try, bool drawn)
 {
     const struct msg_loader_open *open = &loader->open;
     const struct batch_pairs *pairs = &r->batch.batch.pairs;
-    uint32_t ntype = loader->pair_types[end == 0 ? 1 : 0];
-    struct draw_key key = *batch;
+    const uint32_t ntype = loader->pair_types[end == 0 ? 1 : 0];
+    bool in_batch = (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
+    uint64_t draw = 0;
     key.purpose = KEY_NEGATIVES;
     key.type = open->etype;
     key.hop = end;
-    uint64_t draw = 0, node = key_node(key_base(&key), number);
-    if ((open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) == 0)
-        return reference_meet(&r->nodes[ntype],
-                              key_below(node, &draw, r->partitions.raw->num_nodes[ntype]));
-    uint64_t other = key_below(node, &draw, pairs->count - 1);
-    other = other < pair ? other : other + 1;
-    return end == 0 ? pairs->destinations[other] : pairs->sources[other];
+    uint64_t node = key_occurrence(key_node(key_base(&key), number), try);
+    if (drawn && !in_batch)
+        return (struct negative_node){
+            .drawn = true, .node = key_below(node, &draw, r->partitions.raw->num_nodes[ntype])
+        };
+    uint64_t pair = number / open->num_negatives;
+    uint64_t other = drawn ? key_below(node, &draw, pairs->count - 1) : pair;
+    other += drawn && other >= pair;
+    uint32_t position = end == 0 ? pairs->destinations[other] : pairs->sources[other];
+    return (struct negative_node){ .node = r->nodes[ntype].ids[position], .position = position };
 }
 
-/* Pair by pair; of two ends the source comes first. */
+static bool is_edge(const struct sim_edges *edges, uint64_t source, uint64_t destination)
+{
+    for (uint32_t i = 0; i < edges->count; i++)
+        if (edges->src[i] == source && edges->dst[i] == destination)
+            return true;
+    return false;
+}
+
+static uint32_t meet_node(struct reference *r, uint32_t ntype, const struct negative_node *end)
+{
+    return end->drawn ? reference_meet(&r->nodes[ntype], end->node) : end->position;
+}
+
+/* Draws until it is no edge, where that is wanted, and puts the ends that are drawn behind the others;
+ * of two the source comes first. */
+static void meet_negative(struct reference *r, const struct wanted_loader *loader,
+                          const struct draw_key *batch, uint32_t number, bool source,
+                          bool destination)
+{
+    struct batch_pairs *pairs = &r->batch.batch.pairs;
+    const struct sim_edges *edges = &r->partitions.raw->edges[loader->open.etype];
+    const uint32_t tries = pairs->negatives_rule.no_edges != 0 ? NEGATIVE_TRIES : 0;
+    uint32_t *to = r->batch.pair_space.negatives.data, try = 0;
+    uint32_t *from = r->batch.pair_space.negative_sources.data;
+    struct negative_node ends[2];
+    bool edge;
+    do {
+        ends[0] = draw_negative(r, loader, *batch, number, 0, try, destination);
+        ends[1] = draw_negative(r, loader, *batch, number, 1, try, source);
+        edge = tries > 0 && is_edge(edges, ends[1].node, ends[0].node);
+    } while (edge && ++try < tries);
+    pairs->negative_edges += edge;
+    if (source)
+        from[pairs->count_negative_sources++] = meet_node(r, loader->pair_types[0], &ends[1]);
+    if (destination)
+        to[pairs->count_negatives++] = meet_node(r, loader->pair_types[1], &ends[0]);
+}
+
+/* Pair by pair. */
 static void meet_negatives(struct reference *r, const struct wanted_loader *loader,
                            const struct draw_key *batch, uint32_t n)
 {
@@ -718,27 +775,25 @@ static void meet_negatives(struct reference *r, const struct wanted_loader *load
     uint32_t each = open->num_negatives, ends = open->negative_ends;
     uint32_t groups = shared ? n > 0 : in_batch && n == 1 ? 0 : n;
     struct pair_space *space = &r->batch.pair_space;
-    uint32_t *to = reference_room(&space->negatives, groups * each + UINT64_C(1), sizeof *to);
-    uint32_t *from = reference_room(&space->negative_sources, groups * each + UINT64_C(1),
-                                    sizeof *from);
-    pairs->negatives_rule = (struct negatives_rule){ each,
-                                                     shared     ? NEGATIVES_OF_BATCH
-                                                     : in_batch ? NEGATIVES_IN_BATCH
-                                                                : NEGATIVES_OF_PAIR,
-                                                     ends };
-    for (uint32_t i = 0; i < groups; i++)
-        for (uint32_t j = 0; j < each; j++) {
-            bool late = 2 * j >= each; /* the second half, which is the smaller one */
-            if (ends == NEGATIVE_SOURCES || ends == NEGATIVE_BOTH ||
-                (ends == NEGATIVE_EITHER && late))
-                from[pairs->count_negative_sources++] = meet_negative(r, loader, batch,
-                                                                      i * each + j, i, 1);
-            if (ends == NEGATIVE_DESTINATIONS || ends == NEGATIVE_BOTH ||
-                (ends == NEGATIVE_EITHER && !late))
-                to[pairs->count_negatives++] = meet_negative(r, loader, batch, i * each + j, i, 0);
-        }
-    pairs->negatives = to;
-    pairs->negative_sources = from;
+    size_t room = groups * each + (size_t)1;
+    pairs->negatives = reference_room(&space->negatives, room, sizeof *pairs->negatives);
+    pairs->negative_sources = reference_room(&space->negative_sources, room,
+                                             sizeof *pairs->negative_sources);
+    pairs->negatives_rule = (struct negatives_rule){
+        .each = each,
+        .of = shared     ? NEGATIVES_OF_BATCH
+              : in_batch ? NEGATIVES_IN_BATCH
+                         : NEGATIVES_OF_PAIR,
+        .ends = ends,
+        .no_edges = (open->flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0,
+    };
+    for (uint32_t k = 0; k < groups * each; k++) {
+        /* The second half of each pair's, which is the smaller one. */
+        bool late = 2 * (k % each) >= each;
+        bool either = ends == NEGATIVE_EITHER, both = ends == NEGATIVE_BOTH;
+        meet_negative(r, loader, batch, k, ends == NEGATIVE_SOURCES || both || (either && late),
+                      ends == NEGATIVE_DESTINATIONS || both || (either && !late));
+    }
 }
 
 /* Where both ends are of one type, the source's place is the first. */
@@ -880,7 +935,8 @@ static int check_negatives(const struct batch_pairs *pairs, const struct batch_p
     if (memcmp(&pairs->negatives_rule, &wanted->negatives_rule, sizeof pairs->negatives_rule) !=
             0 ||
         pairs->count_negatives != wanted->count_negatives ||
-        pairs->count_negative_sources != wanted->count_negative_sources)
+        pairs->count_negative_sources != wanted->count_negative_sources ||
+        pairs->negative_edges != wanted->negative_edges)
         return error_set(error, TR_EMISMATCH,
                          "%" PRIu32 " negative destinations and %" PRIu32
                          " sources came, not %" PRIu32 " and %" PRIu32 ", by their rule",

@@ -45,6 +45,10 @@
  * of other pairs. */
 #define WANTED_CORRUPTIONS_FROM UINT64_C(1795816800000000)
 
+/* And in those from here on half of the loaders whose pairs have negatives of their own draw those
+ * again that are edges. */
+#define WANTED_NO_EDGES_FROM UINT64_C(1795818000000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -110,6 +114,8 @@ void wanted_loader_link(struct wanted_loader *loader);
 /* By the loader's seed: which ends of its negatives are drawn, and of what; before
  * wanted_loader_rank(). */
 void wanted_loader_corrupt(struct wanted_loader *loader);
+/* By the loader's seed: whether negatives that are edges are drawn again. */
+void wanted_loader_redraw(struct wanted_loader *loader);
 /* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
  * type has swapped ends. */
 void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);

@@ -219,7 +219,7 @@ static void step_task(struct task *task)
         break;
     case TASK_READ_SEEDS:
         rv = sampler_read_seeds(task, &error);
-        task->step = TASK_WAIT_SEEDS;
+        task->step = rv == 0 ? TASK_WAIT_SEEDS : TASK_READ_SEEDS;
         break;
     case TASK_WAIT_SEEDS:
         if (task->finds_ranks) {
@@ -230,6 +230,16 @@ static void step_task(struct task *task)
         if (sampler_leaves_reverses(task) && !task->finds_reverses) {
             rv = sampler_find_reverses(task, &error);
             task->step = TASK_READ_SEEDS;
+            break;
+        }
+        if (sampler_checks_negatives(task) && !task->finds_edges) {
+            rv = sampler_find_negative_edges(task, &error);
+            task->step = TASK_READ_SEEDS;
+            break;
+        }
+        if (sampler_checks_negatives(task) && sampler_settle_negatives(task)) {
+            rv = sampler_draw_again(task, &error);
+            task->step = rv == 0 ? TASK_WAIT_SEEDS : TASK_READ_SEEDS;
             break;
         }
         rv = sampler_add_seeds(task, &error);
@@ -557,6 +567,8 @@ static void fini_task(struct task *task)
     vec_fini(&task->seed_places);
     vec_fini(&task->originals);
     vec_fini(&task->reverses);
+    vec_fini(&task->negatives);
+    vec_fini(&task->pending);
     vec_fini(&task->mixed_seeds);
     vec_fini(&task->mixed_segments);
     free(task->segment_starts);

@@ -28,9 +28,10 @@ static void take_answer(struct ask *ask, struct message *reply)
 {
     struct task *task = ask->task;
     struct error error = { 0 };
-    uint32_t wanted = ask->what == ASK_SAMPLES                         ? MSG_SAMPLE_REPLY
-                      : ask->what == ASK_SEEDS && task->finds_reverses ? MSG_REVERSE_REPLY
-                                                                       : MSG_ROWS_REPLY;
+    uint32_t wanted = ask->what == ASK_SAMPLES ? MSG_SAMPLE_REPLY
+                      : ask->what == ASK_SEEDS && (task->finds_reverses || task->finds_edges)
+                          ? MSG_REVERSE_REPLY
+                          : MSG_ROWS_REPLY;
     bool fits = reply->frame.kind == wanted;
     int rv = !fits                      ? error_set(&error, TR_EFORMAT,
                                                     "partition %" PRIu32 " answered with a "
@@ -93,7 +94,7 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 /* One answer brings all: a slice of seeds is small. */
 static bool wants_seeds(struct ask *ask)
 {
-    uint32_t segments = ask->task->loader->seeds.num_segments;
+    uint32_t segments = sampler_num_segments(ask->task);
     ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sampler_seed_bytes(ask->task);
     /* The rows of each section begin at a multiple of 64. */
     ask->call.reply_bytes += (segments - 1) * (size_t)64;

@@ -159,7 +159,7 @@ int sampler_make_reverses(const struct ask *ask, struct message **out)
     return 0;
 }
 
-/* IDs that the type has not are refused as the edges are left out. */
+/* Also those of negatives. IDs that the type has not are refused as edges are left out. */
 int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *error)
 {
     struct task *task = ask->task;
@@ -171,8 +171,8 @@ int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *
     uint64_t *found = task->reverses.data;
     if (head->count != count)
         return error_set(error, TR_EFORMAT,
-                         "partition %" PRIu32 " answered with %" PRIu32 " reverses of %" PRIu32
-                         " edges",
+                         "partition %" PRIu32 " answered with %" PRIu32 " edges to %" PRIu32
+                         " questions",
                          ask->part, head->count, count);
     for (uint32_t i = 0; i < count; i++)
         found[places[i]] = edge_ids[i];

@@ -9,8 +9,8 @@
  * in the same way: an edge's ID says which partition has it, and where. Ranks of edges become IDs
  * first: runs give those (graph/edge_runs.h), whose even slices the partitions have, so there is
  * one more question before the one for the ends. Where reverses are left out, one more follows
- * (sampler_reverse.c). Once all pairs of a batch are added, the nodes that
- * stand for destinations of no edge are found in slices of their own, as ranks of nodes are.
+ * (sampler_reverse.c). Once all pairs of a batch are added, the nodes of
+ * negatives are found in slices of their own, as ranks of nodes are (sampler_negatives.c).
  *
  * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1])
  * are those of segment s, in the order of the batch: the IDs that are known and, until their
@@ -26,7 +26,6 @@
 #include "actors/data/sampler_state.h"
 #include "graph/gather.h"
 #include "graph/local_rows.h"
-#include "graph/negatives.h"
 #include "graph/ranks.h"
 #include "schemas/body.h"
 
@@ -146,44 +145,6 @@ static int fill_slice(struct task *task, struct error *error)
         copy_given(task);
     else
         fill_ranks(task, order);
-    return 0;
-}
-
-/* Draws an end of the slice's negatives, a rank or the number of another pair, into drawn[]; returns
- * how many. By their numbers in the batch: the length of a slice changes none of them. */
-static uint32_t draw_negative_ends(const struct task *task, enum pair_end end, uint64_t *drawn)
-{
-    const struct negatives_rule *rule = &task->loader->plan.negatives;
-    const struct seed_segment *nodes = segment_of(task, end);
-    const uint64_t base = negatives_base(&task->builder.key, nodes->etype, end);
-    const uint32_t num_pairs = task->out->space.batch.pairs.count;
-    uint32_t count = 0;
-    for (uint64_t k = task->next_negative; k < task->next_negative + task->num_slice; k++) {
-        if (!negative_has(rule, k, end))
-            continue;
-        drawn[count++] = rule->of == NEGATIVES_IN_BATCH
-                             ? negative_other(base, k, k / rule->each, num_pairs)
-                             : negative_rank(base, k, nodes->count);
-    }
-    return count;
-}
-
-/* Those of the next negatives that are destinations, and behind them the sources. */
-static int fill_negatives(struct task *task, struct error *error)
-{
-    bool both = task->loader->plan.negatives.ends == NEGATIVE_BOTH;
-    uint64_t left = task->end_negative - task->next_negative;
-    uint32_t most = both ? SAMPLER_SLICE_SEEDS / 2 : SAMPLER_SLICE_SEEDS;
-    task->num_slice = (uint32_t)(left < most ? left : most);
-    int rv = vec_reserve(&task->seeds, task->num_slice, 2 * sizeof(uint64_t), 0);
-    if (rv != 0)
-        return error_set(error, rv, "no memory for %" PRIu32 " negatives", task->num_slice);
-    uint64_t *seeds = task->seeds.data;
-    uint32_t *starts = task->segment_starts;
-    starts[0] = 0;
-    for (uint32_t end = 0; end < 2; end++)
-        starts[end + 1] = starts[end] + draw_negative_ends(task, end, seeds + starts[end]);
-    task->num_seeds = starts[2];
     return 0;
 }
 
@@ -388,9 +349,10 @@ int sampler_find_seeds(struct task *task, struct error *error)
 {
     task->finds_negatives = task->next_seed == task->end_seed &&
                             task->next_negative < task->end_negative;
-    int rv = task->finds_negatives ? fill_negatives(task, error) : fill_slice(task, error);
+    int rv = task->finds_negatives ? sampler_fill_negatives(task, error) : fill_slice(task, error);
     task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
     task->finds_reverses = false;
+    task->finds_edges = false;
     return rv != 0 || !is_any_asked(task) ? rv : ask_rows(task, error);
 }
 
@@ -400,9 +362,17 @@ int sampler_find_ends(struct task *task, struct error *error)
     return ask_rows(task, error);
 }
 
+int sampler_draw_again(struct task *task, struct error *error)
+{
+    sampler_redraw_negatives(task);
+    return is_any_asked(task) ? ask_rows(task, error) : 0;
+}
+
 int sampler_read_seeds(struct task *task, struct error *error)
 {
     int rv = 0;
+    if (task->finds_edges)
+        return sampler_read_negative_edges(task);
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
             rv = task->finds_reverses ? sampler_read_reverses(task, p, error)
@@ -459,20 +429,11 @@ static int add_pairs(struct task *task, struct error *error)
     return rv == 0 && task->finds_reverses ? sampler_exclude_reverses(task, error) : rv;
 }
 
-static int add_negatives(struct task *task, struct error *error)
-{
-    const uint64_t *seeds = task->seeds.data;
-    int rv = batch_builder_add_negatives(&task->builder, task->next_negative, task->num_slice,
-                                         seeds, seeds + task->segment_starts[1], error);
-    task->next_negative += task->num_slice;
-    return rv != 0 ? rv : task->next_negative < task->end_negative;
-}
-
 int sampler_add_seeds(struct task *task, struct error *error)
 {
     struct sample_row_fields with;
     if (task->finds_negatives)
-        return add_negatives(task, error);
+        return sampler_add_negatives(task, error);
     int rv = slice_fields(task, &with);
     if (rv != 0)
         return error_set(error, rv, "a draw whose seeds lack what its spec says of them");
@@ -501,6 +462,8 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
     uint32_t sections = 0, at = 0;
     if (task->finds_reverses)
         return sampler_make_reverses(ask, out);
+    if (task->finds_edges)
+        return sampler_make_negative_edges(ask, out);
     for (uint32_t s = 0; s < num_segments(task); s++)
         sections += rows_of(task, ask->part, s).count > 0;
     sections += sampler_finds_originals(task);
@@ -543,7 +506,7 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
     struct task *task = ask->task;
     struct body_reader reader;
     const void *rows;
-    if (task->finds_reverses)
+    if (task->finds_reverses || task->finds_edges)
         return sampler_take_reverses(ask, reply, error);
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {

@@ -12,6 +12,7 @@
 #include "actors/data/seed_set.h"
 #include "graph/batch_builder.h"
 #include "graph/edge_ends.h"
+#include "graph/reverse_edges.h"
 #include "runtime/core/account.h"
 #include "runtime/core/call.h"
 #include "runtime/core/crew.h"
@@ -121,8 +122,15 @@ struct task {
     uint32_t next_given;       /* of the seeds that the request gives */
     /* Once all pairs are added, the numbers of the batch's negatives that are not yet. */
     uint64_t next_negative, end_negative;
-    bool finds_negatives;    /* the slice is of these, */
-    uint32_t num_slice;      /* of so many; num_seeds are the nodes that are drawn for them */
+    bool finds_negatives;   /* the slice is of these, see sampler_negatives.c, */
+    uint32_t num_slice;     /* of so many; num_seeds are the nodes that are drawn for them */
+    struct vec negatives;   /* uint64_t[2 * num_slice] */
+    struct vec pending;     /* uint32_t[num_slice] */
+    uint32_t num_pending;   /* those that are drawn, for the time: */
+    uint32_t negative_try;  /* from 0 */
+    bool finds_edges;       /* their nodes are known, and now it is asked whether they are edges */
+    uint32_t next_question; /* of those that are answered here */
+    struct edge_scan scan;
     struct message *request; /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
@@ -205,6 +213,8 @@ int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
+/* What a slice of negatives that were edges is drawn again by, found as above. */
+int sampler_draw_again(struct task *task, struct error *error);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);
@@ -226,7 +236,7 @@ static inline size_t sampler_seed_bytes(const struct task *task)
 /* Of negatives those of each enum pair_end; pairs, which they are of, are one segment. */
 static inline uint32_t sampler_num_segments(const struct task *task)
 {
-    return task->finds_negatives ? 2 : task->loader->seeds.num_segments;
+    return task->finds_negatives && !task->finds_edges ? 2 : task->loader->seeds.num_segments;
 }
 
 /* Seeds of the slice whose IDs, or whose ends, a partition knows. */
@@ -255,6 +265,24 @@ int sampler_read_reverses(struct task *task, uint32_t part, struct error *error)
 int sampler_make_reverses(const struct ask *ask, struct message **request);
 int sampler_take_reverses(struct ask *ask, struct message *reply, struct error *error);
 int sampler_exclude_reverses(struct task *task, struct error *error);
+
+/* Whether negatives of the slice that are edges are drawn again. */
+static inline bool sampler_checks_negatives(const struct task *task)
+{
+    return task->finds_negatives && task->loader->plan.negatives.no_edges != 0;
+}
+
+/* sampler_negatives.c: draws the next slice of negatives, whose nodes are found then; asks which are
+ * edges (1: what is here is to be read); reads those here (1: more is left); whether some are to be
+ * drawn again; draws these, whose nodes are found then; adds the slice (1: more slices are to
+ * come). */
+int sampler_fill_negatives(struct task *task, struct error *error);
+int sampler_find_negative_edges(struct task *task, struct error *error);
+int sampler_read_negative_edges(struct task *task);
+int sampler_make_negative_edges(const struct ask *ask, struct message **request);
+bool sampler_settle_negatives(struct task *task);
+void sampler_redraw_negatives(struct task *task);
+int sampler_add_negatives(struct task *task, struct error *error);
 
 /* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
 int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);

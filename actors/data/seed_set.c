@@ -122,6 +122,7 @@ struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open
               : (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0 ? NEGATIVES_IN_BATCH
                                                                    : NEGATIVES_OF_PAIR,
         .ends = open->negative_ends,
+        .no_edges = (open->flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0,
     };
 }
 
@@ -157,6 +158,10 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
                          "loader: negatives with ends of kind %" PRIu32 " by flags %#" PRIx32
                          "; give one of the %u kinds, and one of the flags",
                          open->negative_ends, open->flags & kinds, NEGATIVE_ENDS);
+    if (rule.no_edges != 0 && rule.of == NEGATIVES_OF_BATCH)
+        return error_set(error, TR_EINVAL,
+                         "loader: negatives that all pairs share are edges of some; give each pair "
+                         "its own, to have those drawn again that are edges");
     if (open->num_negatives == 0)
         return 0;
     int rv = check_negative_nodes(book, open, PAIR_DESTINATION, error);
@@ -212,8 +217,8 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
     bool pairs = seed_kind_is_pair(open->seeds);
     bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
     bool wants = open->num_negatives > 0 || open->negative_ends != 0 ||
-                 (open->flags &
-                  (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH | leaves)) != 0;
+                 (open->flags & (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH |
+                                 MSG_LOADER_NEGATIVES_NO_EDGES | leaves)) != 0;
     if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
         return error_set(error, TR_EINVAL,
                          "loader: negatives and edges to be left out need seeds that are pairs "

@@ -17,6 +17,7 @@
 #ifndef TROUPE_LINK_PREDICTION_H
 #define TROUPE_LINK_PREDICTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -86,11 +87,18 @@ struct tr_link_options {
     enum tr_reverse_ids reverse_ids; /* of TR_EXCLUDE_REVERSE_ID */
     uint32_t reverse_etype;          /* of TR_EXCLUDE_REVERSE_TYPES: its ends are swapped */
     enum tr_negative_ends negative_ends;
+    /* A negative that is an edge of the type, of the whole graph, is drawn again, TR_NEGATIVE_TRIES
+     * times in all: of all ends that are drawn, so that each pair that is no edge is as likely as the
+     * others. The last draw stands, an edge or not: `num_edges` of tr_batch_negatives() counts those.
+     * Not with TR_NEGATIVES_OF_BATCH. */
+    bool no_edges;
+    unsigned char reserved[7]; /* the end of the struct's last word */
 };
+#define TR_NEGATIVE_TRIES 16u
 #define TR_LINK_OPTIONS_INIT                                                      \
     {                                                                             \
         sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, \
-            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS                        \
+            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS, false, ""             \
     }
 
 /* The negatives of a batch. With D = num_destinations and S = num_sources of the num_negatives of
@@ -113,12 +121,12 @@ struct tr_negatives {
     uint32_t num_destinations, num_sources;
     const uint32_t *sources; /* [count_sources] */
     uint32_t count_sources;
-    unsigned char reserved[4]; /* the end of the struct's last word */
+    uint32_t num_edges; /* negatives that are edges, where `no_edges` was set; else 0 */
 };
 #define TR_NEGATIVES_INIT                                                                        \
     {                                                                                            \
         sizeof(struct tr_negatives), 0, 0, NULL, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, \
-            0, 0, NULL, 0, ""                                                                    \
+            0, 0, NULL, 0, 0                                                                     \
     }
 
 /* TR_ENOENT: the loader, or the draw, was asked for none. The arrays belong to the batch. */

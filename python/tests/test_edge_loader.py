@@ -276,6 +276,9 @@ def test_a_batch_shares_its_negatives(books: dict[int, str], exclude: str | None
         Corruption(5),
         Corruption(2, "both"),
         Corruption(4, "either", shared=True),
+        Corruption(4, "both", no_edges=True),
+        Corruption(3, "either", no_edges=True),
+        InBatch(3, "sources", no_edges=True),
         InBatch(3),
         InBatch(3, "either"),
         InBatch(1, "both"),
@@ -302,6 +305,10 @@ def test_negatives_have_the_ends_that_are_drawn(
             batches = list(loader)
             for _, pairs, negative, _ in batches:
                 check_ends(sampler, pairs, negative)
+                if sampler.no_edges:
+                    nodes = np.asarray(negative.ndata[troupe.NID])
+                    ends = [nodes[np.asarray(at)] for at in negative.edges()]
+                    assert not graph.has_edges_between(*ends).any()
             found[parts, in_library] = [
                 [graph.orig_ids(None, negative.ndata[troupe.NID]), *negative.edges()]
                 for _, _, negative, _ in batches
@@ -324,7 +331,10 @@ def check_ends(sampler, pairs, negative) -> None:
     assert (sources[:, :at] == own[0]).all()
     if sampler.ends != "both":
         assert (targets[:, at:] == own[1]).all()
-    drawn = [(targets, 1, slice(0, k if sampler.ends == "both" else at)), (sources, 0, slice(at, k))]
+    drawn = [
+        (targets, 1, slice(0, k if sampler.ends == "both" else at)),
+        (sources, 0, slice(at, k)),
+    ]
     for ends, end, where in drawn:
         if in_batch:
             assert np.isin(ends[:, where], own[end]).all()
@@ -343,6 +353,9 @@ def test_ends_that_are_none_are_refused(books: dict[int, str]) -> None:
         Corruption(2, "heads")
     with pytest.raises(errors.InvalidArgument, match="give one of"):
         InBatch(2, "none")
+    with pytest.raises(errors.InvalidArgument, match="give shared=False"):
+        Corruption(2, shared=True, no_edges=True)
+    assert repr(InBatch(2, no_edges=True)) == "InBatch(2, 'destinations', no_edges=True)"
     assert repr(InBatch(2)) == "InBatch(2, 'destinations')"
     assert repr(Corruption(2, shared=True)) == "Corruption(2, 'either', shared=True)"
     with troupe.open(books[1]) as graph:

@@ -720,6 +720,20 @@ class Batch:
         ends = ENDS[int(negatives.negative_ends)]
         return joined(own, drawn, ends, int(negatives.num_negatives))
 
+    @property
+    def negative_edges(self) -> int:
+        """How many of `negative_pairs` are edges, where those that are were to be drawn again:
+        each draw of them was one.
+
+        Raises
+        ------
+        NotFound
+            The loader was asked for none.
+        """
+        negatives = made("tr_negatives")
+        call(lib.tr_batch_negatives, self.content.pointer, negatives)
+        return int(negatives.num_edges)
+
     @staticmethod
     def _positions(pointer: Any, count: int) -> Any:
         narrow = np.empty(count, np.uint32)

@@ -117,8 +117,8 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     The library deals the edges out, as it does nodes: those of all ranks together are the whole
     set, each once an epoch, the same on any placement. Where it has what is asked for, its own
     threads make the batches as well: neighbours of a `NeighborSampler`, pairs of any sampler of
-    `troupe.negative_sampler` but `GlobalUniform`, and ``exclude`` of None, "self", "reverse_types", or
-    "reverse_id" with a word for ``reverse_eids``. Else threads of Python draw them.
+    `troupe.negative_sampler` but `GlobalUniform`, and ``exclude`` of None, "self", "reverse_types",
+    or "reverse_id" with a word for ``reverse_eids``. Else threads of Python draw them.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ by, so the same seed gives the same pairs on any placement, whichever thread dra
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,9 +80,10 @@ def _check_k(k: int) -> int:
 
 
 class Corruption(NegativeSampler):
-    """For each edge k pairs with other nodes in the place of its ends, each as likely as the others.
+    """For each edge k pairs with other nodes in the place of its ends.
 
-    A pair may be an edge of the graph, and a node may be the edge's own.
+    Each node is as likely as the others. A pair may be an edge of the graph, and a node may be the
+    edge's own.
 
     Parameters
     ----------
@@ -94,12 +95,23 @@ class Corruption(NegativeSampler):
     shared : bool
         Whether all edges of a batch have the same nodes, of which it has fewer so; scores of its
         pairs are products of matrices.
+    no_edges : bool
+        Whether a pair that is an edge of the graph is drawn again: 16 draws in all, the last of
+        which stands. Not with `shared`.
     """
 
-    def __init__(self, k: int, ends: str = "either", shared: bool = False) -> None:
+    def __init__(
+        self, k: int, ends: str = "either", shared: bool = False, no_edges: bool = False
+    ) -> None:
         self.k = _check_k(k)
         self.ends = _check_ends(ends)
         self.shared = bool(shared)
+        self.no_edges = bool(no_edges)
+        if self.shared and self.no_edges:
+            raise InvalidArgument(
+                "no_edges: pairs that all edges of a batch share are edges of some; give "
+                "shared=False"
+            )
 
     def in_library(self) -> dict[str, int] | None:
         return _drawn_by(
@@ -110,13 +122,18 @@ class Corruption(NegativeSampler):
         own = _ends_of(g, eids, canonical_etype)
         groups, rng = 1 if self.shared else len(own[0]), random(g)
         num_destinations, num_sources = drawn_of(self.ends, self.k)
-        # In this order: each call takes numbers of the generator.
-        targets = random_nodes(g, rng, canonical_etype[2], groups * num_destinations)
-        sources = random_nodes(g, rng, canonical_etype[0], groups * num_sources)
-        return _as_tensors(g, joined(own, (sources, targets), self.ends, self.k))
+
+        def drawn() -> tuple[Ids, Ids]:
+            # In this order: each call takes numbers of the generator.
+            targets = random_nodes(g, rng, canonical_etype[2], groups * num_destinations)
+            sources = random_nodes(g, rng, canonical_etype[0], groups * num_sources)
+            return joined(own, (sources, targets), self.ends, self.k)
+
+        return _as_tensors(g, _drawn_again(g, canonical_etype, drawn, self.no_edges))
 
     def __repr__(self) -> str:
-        return f"Corruption({self.k}, {self.ends!r}{', shared=True' if self.shared else ''})"
+        shared = ", shared=True" if self.shared else ""
+        return f"Corruption({self.k}, {self.ends!r}{shared}{_said(self.no_edges)})"
 
 
 class PerSourceUniform(Corruption):
@@ -160,11 +177,14 @@ class InBatch(NegativeSampler):
     k : int
     ends : "destinations", "sources", "either" or "both"
         As of `Corruption`.
+    no_edges : bool
+        As of `Corruption`.
     """
 
-    def __init__(self, k: int, ends: str = "destinations") -> None:
+    def __init__(self, k: int, ends: str = "destinations", no_edges: bool = False) -> None:
         self.k = _check_k(k)
         self.ends = _check_ends(ends)
+        self.no_edges = bool(no_edges)
 
     def in_library(self) -> dict[str, int] | None:
         return _drawn_by(self, lib.TR_NEGATIVES_IN_BATCH)
@@ -176,12 +196,38 @@ class InBatch(NegativeSampler):
             none = np.empty(0, np.int64)
             return _as_tensors(g, (none, none))
         num_destinations, num_sources = drawn_of(self.ends, self.k)
-        targets = own[1][_others(rng, count, num_destinations)]
-        sources = own[0][_others(rng, count, num_sources)]
-        return _as_tensors(g, joined(own, (sources, targets), self.ends, self.k))
+
+        def drawn() -> tuple[Ids, Ids]:
+            targets = own[1][_others(rng, count, num_destinations)]
+            sources = own[0][_others(rng, count, num_sources)]
+            return joined(own, (sources, targets), self.ends, self.k)
+
+        return _as_tensors(g, _drawn_again(g, canonical_etype, drawn, self.no_edges))
 
     def __repr__(self) -> str:
-        return f"InBatch({self.k}, {self.ends!r})"
+        return f"InBatch({self.k}, {self.ends!r}{_said(self.no_edges)})"
+
+
+def _said(no_edges: bool) -> str:
+    return ", no_edges=True" if no_edges else ""
+
+
+def _drawn_again(
+    g: Any, canonical_etype: Canonical, drawn: Callable[[], tuple[Ids, Ids]], no_edges: bool
+) -> tuple[Ids, Ids]:
+    """What is drawn or, without edges, the first of so many draws of each pair that is none."""
+    if not no_edges:
+        return drawn()
+    first = drawn()
+    sources, targets = first[0].copy(), first[1].copy()
+    for _ in range(int(lib.TR_NEGATIVE_TRIES) - 1):
+        _, _, edges = edges_between(g, sources, targets, canonical_etype)
+        left = np.flatnonzero(edges != NO_EDGE)
+        if len(left) == 0:
+            break
+        again = drawn()
+        sources[left], targets[left] = again[0][left], again[1][left]
+    return sources, targets
 
 
 def _others(rng: np.random.Generator, count: int, each: int) -> Ids:
@@ -214,6 +260,7 @@ def _drawn_by(sampler: Corruption | InBatch, of: int) -> dict[str, int] | None:
         "num_negatives": sampler.k,
         "negatives": of,
         "negative_ends": ENDS.index(sampler.ends),
+        "no_edges": sampler.no_edges,
     }
 
 

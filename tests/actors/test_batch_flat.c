@@ -124,7 +124,8 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
         bool of_edges = random_below(state, 2) == 0;
         const struct negatives_rule rule = { (uint32_t)random_below(state, 4),
                                              (uint32_t)random_below(state, 3),
-                                             (uint32_t)random_below(state, NEGATIVE_ENDS) };
+                                             (uint32_t)random_below(state, NEGATIVE_ENDS),
+                                             (uint32_t)random_below(state, 2) };
         uint32_t groups = (uint32_t)negatives_groups(&rule, count);
         uint32_t to = groups * negatives_each(&rule, PAIR_DESTINATION);
         uint32_t from = groups * negatives_each(&rule, PAIR_SOURCE);
@@ -142,6 +143,7 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
                                                .edge_ids = of_edges ? edge_ids : NULL,
                                                .negatives_rule = rule,
                                                .count_negatives = to,
+                                               .negative_edges = rule.no_edges * to,
                                                .count_negative_sources = from,
                                                .negatives = negatives,
                                                .negative_sources = negative_sources };
@@ -183,6 +185,8 @@ static void a_batch_comes_back_equal(void **unused)
                             &b->space.batch.pairs.negatives_rule, sizeof(struct negatives_rule));
         assert_int_equal(back->space.batch.pairs.count_negatives,
                          b->space.batch.pairs.count_negatives);
+        assert_int_equal(back->space.batch.pairs.negative_edges,
+                         b->space.batch.pairs.negative_edges);
         assert_int_equal(back->space.batch.pairs.count_negative_sources,
                          b->space.batch.pairs.count_negative_sources);
         sampled_batch_release(b);
@@ -269,28 +273,34 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
     static const struct {
         uint32_t of, ends, count, count_sources, last;
         int code;
+        uint32_t no_edges, edges;
     } cases[] = {
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 0, 0 },
-        { NEGATIVES_IN_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, 0, PAIRS * EACH, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_BOTH, EACH, EACH, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH - 1, 0, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH + 1, 0, 0, TR_EFORMAT },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH - 1, 0, 0, TR_EFORMAT },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT },
-        { 3, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_ENDS, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, 0, 0, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 1, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS, PAIRS * 2, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH - 1, 0, TR_EFORMAT },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, UINT32_MAX, TR_EFORMAT },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 0, 0, 0, 0 },
+        { NEGATIVES_IN_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, 0, PAIRS * EACH, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_BOTH, EACH, EACH, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH - 1, 0, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH + 1, 0, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH - 1, 0, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0 },
+        { 3, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_ENDS, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, 0, 0, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 1, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS, PAIRS * 2, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH - 1, 0, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, UINT32_MAX, TR_EFORMAT, 0, 0 },
+        /* Edges among them, more than there are, and where none was looked for. */
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 1, PAIRS * EACH },
+        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 1, 7 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 1 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 2, 0 },
         /* The first that is no seed. */
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 1, TR_EFORMAT },
-        { NEGATIVES_OF_BATCH, NEGATIVE_SOURCES, 0, EACH, 1, TR_EFORMAT },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 1, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_SOURCES, 0, EACH, 1, TR_EFORMAT, 0, 0 },
     };
     uint64_t state = 9, length;
     struct graph_types types;
@@ -315,7 +325,8 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
             .count = PAIRS,
             .sources = ends,
             .destinations = ends,
-            .negatives_rule = { EACH, cases[i].of, cases[i].ends },
+            .negatives_rule = { EACH, cases[i].of, cases[i].ends, cases[i].no_edges },
+            .negative_edges = cases[i].edges,
             .count_negatives = cases[i].count,
             .count_negative_sources = cases[i].count_sources,
             .negatives = negatives,

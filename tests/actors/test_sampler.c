@@ -661,6 +661,12 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
             .num_negatives = 1 },
           TR_EINVAL,
           "give one of the 4 kinds, and one of the flags" },
+        { { .seeds = MSG_SEEDS_PAIRS_GIVEN,
+            .flags = MSG_LOADER_ENDS_ONCE | MSG_LOADER_SHARED_NEGATIVES |
+                     MSG_LOADER_NEGATIVES_NO_EDGES,
+            .num_negatives = 1 },
+          TR_EINVAL,
+          "negatives that all pairs share are edges of some" },
         { { .seeds = MSG_SEEDS_GIVEN, .negative_ends = 1 },
           TR_EINVAL,
           "seeds that are pairs with" },

@@ -690,7 +690,23 @@ static void edges_are_found_by_their_original_ids(void **unused)
     head.etype = 9;
     asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes);
     assert_failed(&f, TR_ERANGE, "edge type 9");
+    /* Any edge from the source will do, with or without original IDs. */
     edges->original_edge_ids = NULL;
+    head.etype = 0;
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        uint32_t row = i % (uint32_t)csc->num_rows;
+        uint64_t at = csc->index[row];
+        asked->originals[i] = MSG_ANY_EDGE;
+        asked->rows[i] = row;
+        while (at < csc->index[row + 1] && csc_source(csc, at) != asked->sources[i])
+            at++;
+        wanted[i] = at < csc->index[row + 1] ? csc->first_edge + at : MSG_NO_EDGE;
+    }
+    assert_int_equal(asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes), 0);
+    assert_memory_equal(f.asker.reply, wanted, sizeof wanted);
+    asked->rows[3] = (uint32_t)csc->num_rows;
+    asker_ask(&f.asker, MSG_REVERSE_REQUEST, &head, sizeof head, asked, bytes);
+    assert_failed(&f, TR_ERANGE, "in-edges of row 50 asked for, it has 50 rows");
     free(originals);
     free(asked);
     close_fixture(&f);

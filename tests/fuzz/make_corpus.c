@@ -367,13 +367,14 @@ static void make_batches(void)
     for (int i = 3; i < 5; i++) {
         struct pair_space *space = &all[i]->space.pair_space;
         struct batch_pairs *with = &all[i]->space.batch.pairs;
-        with->negatives_rule = (struct negatives_rule){ 2, NEGATIVES_OF_PAIR,
-                                                        NEGATIVE_DESTINATIONS };
+        with->negatives_rule = (struct negatives_rule){ .each = 2 };
         with->count_negatives = 6;
         with->negatives = fill_vec(&space->negatives, 6, 4);
     }
     both->space.batch.pairs.negatives_rule.ends = NEGATIVE_BOTH;
     both->space.batch.pairs.count_negative_sources = 6;
+    both->space.batch.pairs.negatives_rule.no_edges = 1;
+    both->space.batch.pairs.negative_edges = 1;
     both->space.batch.pairs.negative_sources = fill_vec(&both->space.pair_space.negative_sources, 6,
                                                         4);
     for (int i = 0; i < 5; i++) {

@@ -26,7 +26,7 @@ static void draw(const struct draw_key *key, uint32_t etype, uint64_t num_ranks,
 {
     const uint64_t base = negatives_base(key, etype, PAIR_DESTINATION);
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] = negative_rank(base, first + i, num_ranks);
+        ranks[i] = negative_rank(base, first + i, 0, num_ranks);
 }
 
 static void ranks_are_even_and_independent(void **state)
@@ -106,8 +106,24 @@ static void ends_are_independent(void **state)
     uint64_t twos[FEW * FEW] = { 0 };
     (void)state;
     for (uint64_t i = 0; i < DRAWS; i++)
-        twos[negative_rank(to, i, FEW) * FEW + negative_rank(from, i, FEW)]++;
+        twos[negative_rank(to, i, 0, FEW) * FEW + negative_rank(from, i, 0, FEW)]++;
     assert_uniform_scaled(twos, (uint64_t)FEW * FEW, DRAWS, 1);
+}
+
+/* A draw, and the one that stands in its place where it was an edge. */
+static void tries_are_independent(void **state)
+{
+    enum { FEW = 17 };
+    const struct draw_key key = { .seed = 6, .batch = 2 };
+    const uint64_t base = negatives_base(&key, 2, PAIR_SOURCE);
+    uint64_t twos[FEW * FEW];
+    (void)state;
+    for (uint32_t try = 0; try + 1 < NEGATIVE_TRIES; try += 7) {
+        memset(twos, 0, sizeof twos);
+        for (uint64_t i = 0; i < DRAWS; i++)
+            twos[negative_rank(base, i, try, FEW) * FEW + negative_rank(base, i, try + 1, FEW)]++;
+        assert_uniform_scaled(twos, (uint64_t)FEW * FEW, DRAWS, 1);
+    }
 }
 
 /* Of each pair all others, and never itself. */
@@ -119,7 +135,7 @@ static void other_pairs_are_even(void **state)
     uint64_t counts[PAIRS][PAIRS] = { { 0 } }, others[PAIRS * (PAIRS - 1)], n = 0;
     (void)state;
     for (uint64_t i = 0; i < DRAWS; i++) {
-        uint64_t other = negative_other(base, i, i % PAIRS, PAIRS);
+        uint64_t other = negative_other(base, i, 0, i % PAIRS, PAIRS);
         assert_true(other < PAIRS);
         counts[i % PAIRS][other]++;
     }
@@ -132,7 +148,7 @@ static void other_pairs_are_even(void **state)
         }
     assert_uniform_scaled(others, n, DRAWS, 1);
     for (uint64_t i = 0; i < 100; i++)
-        assert_int_equal(negative_other(base, i, i % 2, 2), 1 - i % 2);
+        assert_int_equal(negative_other(base, i, 3, i % 2, 2), 1 - i % 2);
 }
 
 /* The counts of a rule are those of the negatives that have the end, by their numbers. */
@@ -141,9 +157,13 @@ static void rules_say_which_ends_are_drawn(void **state)
     (void)state;
     for (uint32_t ends = 0; ends < NEGATIVE_ENDS; ends++)
         for (uint32_t each = 1; each < 8; each++) {
-            const struct negatives_rule rule = { each, NEGATIVES_OF_PAIR, ends };
+            const struct negatives_rule rule = { .each = each, .ends = ends };
+            const uint64_t places[] = { 3 * (uint64_t)negatives_each(&rule, PAIR_DESTINATION),
+                                        3 * (uint64_t)negatives_each(&rule, PAIR_SOURCE) };
             uint32_t to = 0, from = 0;
             for (uint64_t k = 3 * each; k < 4 * each; k++) {
+                assert_int_equal(negative_place(&rule, k, PAIR_DESTINATION), places[0] + to);
+                assert_int_equal(negative_place(&rule, k, PAIR_SOURCE), places[1] + from);
                 bool has[] = { negative_has(&rule, k, PAIR_DESTINATION),
                                negative_has(&rule, k, PAIR_SOURCE) };
                 assert_true(has[0] || has[1]);
@@ -162,7 +182,7 @@ static void rules_say_which_ends_are_drawn(void **state)
     static const uint64_t wanted[][3] = { { 0, 1, 2 }, { 0, 1, 1 }, { 0, 0, 2 } };
     for (uint32_t of = 0; of < 3; of++)
         for (uint64_t pairs = 0; pairs < 3; pairs++) {
-            const struct negatives_rule rule = { 1, of, NEGATIVE_BOTH };
+            const struct negatives_rule rule = { .each = 1, .of = of, .ends = NEGATIVE_BOTH };
             assert_int_equal(negatives_groups(&rule, pairs), wanted[of][pairs]);
         }
 }
@@ -170,11 +190,9 @@ static void rules_say_which_ends_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_even_and_independent),
-        cmocka_unit_test(batches_are_independent),
-        cmocka_unit_test(pieces_change_nothing),
-        cmocka_unit_test(ends_are_independent),
-        cmocka_unit_test(other_pairs_are_even),
+        cmocka_unit_test(ranks_are_even_and_independent), cmocka_unit_test(batches_are_independent),
+        cmocka_unit_test(pieces_change_nothing),          cmocka_unit_test(ends_are_independent),
+        cmocka_unit_test(tries_are_independent),          cmocka_unit_test(other_pairs_are_even),
         cmocka_unit_test(rules_say_which_ends_are_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

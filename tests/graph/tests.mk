@@ -4,6 +4,7 @@ graph_tests = \
     tests/graph/test_bijection \
     tests/graph/test_csr \
     tests/graph/test_digest \
+    tests/graph/test_edge_scan \
     tests/graph/test_batch_builder \
     tests/graph/test_excluded \
     tests/graph/test_gather \
@@ -24,6 +25,8 @@ tests_graph_test_csr_SOURCES = tests/graph/test_csr.c
 tests_graph_test_csr_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_digest_SOURCES = tests/graph/test_digest.c
 tests_graph_test_digest_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_edge_scan_SOURCES = tests/graph/test_edge_scan.c
+tests_graph_test_edge_scan_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_local_SOURCES = tests/graph/test_local.c
 tests_graph_test_local_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_types_SOURCES = tests/graph/test_types.c

@@ -57,6 +57,8 @@ static void setup(struct fixture *f, uint64_t seed)
         wanted_loader_link(&f->loader);
     if (seed % 4 == 1)
         wanted_loader_corrupt(&f->loader);
+    if (seed % 8 == 1)
+        wanted_loader_redraw(&f->loader);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -139,6 +141,8 @@ static void every_change_is_noticed(void **state)
             expect_noticed(&f, &pairs->negatives_rule.each, 4);
             expect_noticed(&f, &pairs->negatives_rule.of, 4);
             expect_noticed(&f, &pairs->negatives_rule.ends, 4);
+            expect_noticed(&f, &pairs->negatives_rule.no_edges, 4);
+            expect_noticed(&f, &pairs->negative_edges, 4);
             with_negative_sources += pairs->count_negative_sources > 0;
             if (pairs->count_negative_sources > 0) {
                 uint32_t last = pairs->count_negative_sources - 1;
