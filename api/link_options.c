@@ -98,7 +98,7 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
 {
     const struct graph_etype *type = &graph->book->types.etypes[seeds->etype];
     const struct negatives_rule rule = { o->num_negatives, o->negatives, o->negative_ends,
-                                         o->no_edges };
+                                         o->no_edges, o->by };
     if ((unsigned)o->negatives > TR_NEGATIVES_IN_BATCH)
         return tr_error_set(error, TR_ERANGE,
                             "negatives: %d; give TR_NEGATIVES_OF_PAIR, _OF_BATCH or _IN_BATCH",
@@ -108,6 +108,13 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                             "negative_ends: %d; give TR_NEGATIVE_DESTINATIONS, _SOURCES, _EITHER "
                             "or _BOTH",
                             (int)o->negative_ends);
+    if ((unsigned)o->by > TR_NEGATIVES_BY_DEGREE)
+        return tr_error_set(error, TR_ERANGE, "by: %d; give TR_NEGATIVES_UNIFORM or _BY_DEGREE",
+                            (int)o->by);
+    if (o->by == TR_NEGATIVES_BY_DEGREE && o->negatives == TR_NEGATIVES_IN_BATCH)
+        return tr_error_set(error, TR_EINVAL,
+                            "by: ends of other pairs are not drawn by degree, but as often as they "
+                            "are in the batch; give TR_NEGATIVES_OF_PAIR or _OF_BATCH");
     if (o->no_edges && o->negatives == TR_NEGATIVES_OF_BATCH)
         return tr_error_set(
             error, TR_EINVAL,
@@ -123,9 +130,19 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
                             ": give fewer, or smaller batches",
                             o->num_negatives, times, TR_NEGATIVES_MAX);
     int rv = 0;
-    if (o->negatives != TR_NEGATIVES_IN_BATCH && negatives_each(&rule, PAIR_DESTINATION) > 0)
+    if (o->negatives == TR_NEGATIVES_IN_BATCH)
+        return 0;
+    if (o->by == TR_NEGATIVES_BY_DEGREE)
+        return book_has_edge_runs(graph->book, seeds->etype)
+                   ? 0
+                   : tr_error_set(
+                         error, TR_EUNSUPPORTED,
+                         "by: the partitions have no runs of edges of type %s, as an older "
+                         "version wrote them; partition again",
+                         type->name);
+    if (negatives_each(&rule, PAIR_DESTINATION) > 0)
         rv = find_ranks(graph, type->dst, &out->negative_ranks, error);
-    if (rv == 0 && o->negatives != TR_NEGATIVES_IN_BATCH && negatives_each(&rule, PAIR_SOURCE) > 0)
+    if (rv == 0 && negatives_each(&rule, PAIR_SOURCE) > 0)
         rv = find_ranks(graph, type->src, &out->negative_source_ranks, error);
     return rv;
 }
@@ -156,6 +173,9 @@ int link_options_read(const struct tr_graph *graph, const struct tr_nodes *seeds
     out->negative_ends = o.num_negatives > 0 ? o.negative_ends : NEGATIVE_DESTINATIONS;
     out->flags = MSG_LOADER_ENDS_ONCE | (o.num_negatives > 0 ? of[o.negatives] : 0) |
                  (o.num_negatives > 0 && o.no_edges ? MSG_LOADER_NEGATIVES_NO_EDGES : 0) |
+                 (o.num_negatives > 0 && o.by != TR_NEGATIVES_UNIFORM
+                      ? MSG_LOADER_NEGATIVES_BY_DEGREE
+                      : 0) |
                  (o.exclude != TR_EXCLUDE_NONE ? MSG_LOADER_EXCLUDE_SELF : 0) |
                  (o.exclude >= TR_EXCLUDE_REVERSE_ID ? MSG_LOADER_EXCLUDE_REVERSE : 0);
     return 0;

@@ -2,12 +2,14 @@
 /*
  * Pairs that stand for edges that are not there, as a model of links is trained on: pairs of a batch
  * with a node in the place of their destination, of their source, or of both. Whatever the pair, each
- * node of a set is as likely as the others, or each that ends another pair of the batch; so a negative
- * may be an edge.
+ * node of a set is as likely as the others, or as it has edges, or the node is the end of another pair
+ * of the batch, of which each is as likely as the others; so a negative may be an edge, unless those
+ * that are, are drawn again.
  *
  * Nodes of a set are drawn by rank, the place of a node in the set by original ID, which no placement
- * changes; a table says which node has a rank (graph/ranks.h). Negatives are numbered in a batch, pair
- * by pair, and a draw depends on that number, the end that it is for and the batch alone.
+ * changes, and edges likewise; a table says which has a rank (graph/ranks.h, graph/edge_runs.h).
+ * Negatives are numbered in a batch, pair by pair, and a draw depends on that number, the end that it
+ * is for and the batch alone.
  *
  * Thread rules: pure.
  */
@@ -44,6 +46,9 @@ struct negatives_rule {
     /* 1: one that is an edge of the graph is drawn again, NEGATIVE_TRIES times in all. The last draw
      * stands, an edge or not. Needs each pair to have its own. */
     uint32_t no_edges;
+    /* 1: a node is as likely as it has edges of the type that end in it, or begin: it is the end of an
+     * edge, and each edge is as likely as the others. They are drawn by rank (graph/edge_runs.h). */
+    uint32_t by_degree;
 };
 #define NEGATIVE_TRIES 16u
 

@@ -395,6 +395,8 @@ struct msg_loader_open {
 #define MSG_LOADER_NEGATIVES_IN_BATCH 1024u
 /* Those that are edges are drawn again. */
 #define MSG_LOADER_NEGATIVES_NO_EDGES 2048u
+/* A node is as likely as it has edges; no tables of ranks are named. */
+#define MSG_LOADER_NEGATIVES_BY_DEGREE 4096u
 
 /* Negatives that a batch may have: the positions of their nodes are a list of it, or two. */
 #define MSG_NEGATIVES_BATCH_MAX (UINT64_C(1) << 26)

@@ -147,6 +147,8 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         wanted_loader_corrupt(&f->loader);
     if (f->seed >= WANTED_NO_EDGES_FROM)
         wanted_loader_redraw(&f->loader);
+    if (f->seed >= WANTED_DEGREES_FROM)
+        wanted_loader_weigh(&f->loader, &f->raw);
     if (f->seed >= WANTED_REVERSES_FROM)
         wanted_loader_reverse(&f->loader, &f->raw);
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;

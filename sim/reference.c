@@ -290,6 +290,14 @@ void wanted_loader_redraw(struct wanted_loader *loader)
         open->flags |= MSG_LOADER_NEGATIVES_NO_EDGES;
 }
 
+void wanted_loader_weigh(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    if (open->num_negatives > 0 && (open->flags & MSG_LOADER_NEGATIVES_IN_BATCH) == 0 &&
+        raw->edges[open->etype].count > 0 && key_mix(open->seed + 43) % 2 == 0)
+        open->flags |= MSG_LOADER_NEGATIVES_BY_DEGREE;
+}
+
 /* Negatives are drawn from all nodes of a type. */
 static uint32_t rank_all(struct sim_partitions *partitions, uint32_t ntype)
 {
@@ -704,7 +712,8 @@ struct negative_node {
  * pair's own. One partition has all nodes by their original IDs. end: 0 of a destination. */
 static struct negative_node draw_negative(const struct reference *r,
                                           const struct wanted_loader *loader, struct draw_key key,
-                                          uint32_t number, uint32_t end, uint32_t try, bool drawn)
+                                          const uint32_t *by_rank, uint32_t number, uint32_t end,
+                                          uint32_t try, bool drawn)
 {
     const struct msg_loader_open *open = &loader->open;
     const struct batch_pairs *pairs = &r->batch.batch.pairs;
@@ -715,6 +724,12 @@ static struct negative_node draw_negative(const struct reference *r,
     key.type = open->etype;
     key.hop = end;
     uint64_t node = key_occurrence(key_node(key_base(&key), number), try);
+    if (drawn && by_rank != NULL) {
+        const struct sim_edges *edges = &r->partitions.raw->edges[open->etype];
+        uint32_t edge = by_rank[key_below(node, &draw, edges->count)];
+        return (struct negative_node){ .drawn = true,
+                                       .node = end == 0 ? edges->dst[edge] : edges->src[edge] };
+    }
     if (drawn && !in_batch)
         return (struct negative_node){
             .drawn = true, .node = key_below(node, &draw, r->partitions.raw->num_nodes[ntype])
@@ -742,8 +757,8 @@ static uint32_t meet_node(struct reference *r, uint32_t ntype, const struct nega
 /* Draws until it is no edge, where that is wanted, and puts the ends that are drawn behind the others;
  * of two the source comes first. */
 static void meet_negative(struct reference *r, const struct wanted_loader *loader,
-                          const struct draw_key *batch, uint32_t number, bool source,
-                          bool destination)
+                          const struct draw_key *batch, const uint32_t *by_rank, uint32_t number,
+                          bool source, bool destination)
 {
     struct batch_pairs *pairs = &r->batch.batch.pairs;
     const struct sim_edges *edges = &r->partitions.raw->edges[loader->open.etype];
@@ -753,8 +768,8 @@ static void meet_negative(struct reference *r, const struct wanted_loader *loade
     struct negative_node ends[2];
     bool edge;
     do {
-        ends[0] = draw_negative(r, loader, *batch, number, 0, try, destination);
-        ends[1] = draw_negative(r, loader, *batch, number, 1, try, source);
+        ends[0] = draw_negative(r, loader, *batch, by_rank, number, 0, try, destination);
+        ends[1] = draw_negative(r, loader, *batch, by_rank, number, 1, try, source);
         edge = tries > 0 && is_edge(edges, ends[1].node, ends[0].node);
     } while (edge && ++try < tries);
     pairs->negative_edges += edge;
@@ -762,6 +777,20 @@ static void meet_negative(struct reference *r, const struct wanted_loader *loade
         from[pairs->count_negative_sources++] = meet_node(r, loader->pair_types[0], &ends[1]);
     if (destination)
         to[pairs->count_negatives++] = meet_node(r, loader->pair_types[1], &ends[0]);
+}
+
+/* Which edge has a rank: found plainly, destination by destination, the edges in their order. */
+static uint32_t *rank_edges(const struct reference *r, const struct wanted_loader *loader)
+{
+    const struct sim_graph *raw = r->partitions.raw;
+    const struct sim_edges *edges = &raw->edges[loader->open.etype];
+    uint32_t *by_rank = calloc(edges->count + (size_t)1, sizeof *by_rank), rank = 0;
+    assert(by_rank != NULL);
+    for (uint32_t v = 0; v < raw->num_nodes[loader->pair_types[1]]; v++)
+        for (uint32_t i = 0; i < edges->count; i++)
+            if (edges->dst[i] == v)
+                by_rank[rank++] = i;
+    return by_rank;
 }
 
 /* Pair by pair. */
@@ -786,14 +815,18 @@ static void meet_negatives(struct reference *r, const struct wanted_loader *load
                          : NEGATIVES_OF_PAIR,
         .ends = ends,
         .no_edges = (open->flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0,
+        .by_degree = (open->flags & MSG_LOADER_NEGATIVES_BY_DEGREE) != 0,
     };
+    uint32_t *by_rank = pairs->negatives_rule.by_degree != 0 ? rank_edges(r, loader) : NULL;
     for (uint32_t k = 0; k < groups * each; k++) {
         /* The second half of each pair's, which is the smaller one. */
         bool late = 2 * (k % each) >= each;
         bool either = ends == NEGATIVE_EITHER, both = ends == NEGATIVE_BOTH;
-        meet_negative(r, loader, batch, k, ends == NEGATIVE_SOURCES || both || (either && late),
+        meet_negative(r, loader, batch, by_rank, k,
+                      ends == NEGATIVE_SOURCES || both || (either && late),
                       ends == NEGATIVE_DESTINATIONS || both || (either && !late));
     }
+    free(by_rank);
 }
 
 /* Where both ends are of one type, the source's place is the first. */

@@ -49,6 +49,10 @@
  * again that are edges. */
 #define WANTED_NO_EDGES_FROM UINT64_C(1795818000000000)
 
+/* And in those from here on half of the loaders whose negatives are no ends of other pairs draw them by
+ * degree. */
+#define WANTED_DEGREES_FROM UINT64_C(1795819200000000)
+
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
     uint64_t *ids;       /* [room] */
@@ -116,6 +120,8 @@ void wanted_loader_link(struct wanted_loader *loader);
 void wanted_loader_corrupt(struct wanted_loader *loader);
 /* By the loader's seed: whether negatives that are edges are drawn again. */
 void wanted_loader_redraw(struct wanted_loader *loader);
+/* By the loader's seed: whether negatives are drawn by degree. */
+void wanted_loader_weigh(struct wanted_loader *loader, const struct sim_graph *raw);
 /* Most of those that leave their edges out, by their seed, leave reverses out too then, where an edge
  * type has swapped ends. */
 void wanted_loader_reverse(struct wanted_loader *loader, const struct sim_graph *raw);

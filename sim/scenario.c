@@ -79,6 +79,8 @@ static void draw_loader(struct wanted_loader *loader, const struct scenario *s, 
         wanted_loader_corrupt(loader);
     if (s->seed >= WANTED_NO_EDGES_FROM)
         wanted_loader_redraw(loader);
+    if (s->seed >= WANTED_DEGREES_FROM)
+        wanted_loader_weigh(loader, raw);
     if (s->seed >= WANTED_REVERSES_FROM)
         wanted_loader_reverse(loader, raw);
     loader->excludes_in_draw = s->seed >= WANTED_EXCLUSIONS_FROM;

@@ -37,9 +37,8 @@ struct flat_pairs {
     uint32_t num_negatives, count_negatives;
     uint32_t negatives_of; /* enum negatives_of */
     uint32_t negative_ends, count_negative_sources;
-    uint32_t no_edges; /* 0 or 1 */
+    uint32_t no_edges, by_degree; /* 0 or 1 */
     uint32_t negative_edges;
-    uint32_t zero;
 };
 
 struct flat_edges {
@@ -189,16 +188,17 @@ static void walk_pairs(struct flat *f, struct batch_pairs *p, struct pair_space 
 {
     const struct negatives_rule *rule = &p->negatives_rule;
     struct flat_pairs head = {
-        p->etype, p->count,   p->edge_ids != NULL,       rule->each,     p->count_negatives,
-        rule->of, rule->ends, p->count_negative_sources, rule->no_edges, p->negative_edges,
-        0
+        p->etype,           p->count,        p->edge_ids != NULL, rule->each,
+        p->count_negatives, rule->of,        rule->ends,          p->count_negative_sources,
+        rule->no_edges,     rule->by_degree, p->negative_edges
     };
     flat_plain(f, &head, 1, sizeof head);
     struct batch_pairs out = { .given = 1,
                                .etype = head.etype,
                                .count = head.count,
                                .negatives_rule = { head.num_negatives, head.negatives_of,
-                                                   head.negative_ends, head.no_edges },
+                                                   head.negative_ends, head.no_edges,
+                                                   head.by_degree },
                                .negative_edges = head.negative_edges,
                                .count_negatives = head.count_negatives,
                                .count_negative_sources = head.count_negative_sources };
@@ -328,6 +328,7 @@ static bool negatives_fit(const struct batch_pairs *p, uint32_t num_sources,
     const struct negatives_rule *rule = &p->negatives_rule;
     uint64_t groups = negatives_groups(rule, p->count);
     return rule->of <= NEGATIVES_IN_BATCH && rule->ends < NEGATIVE_ENDS && rule->no_edges <= 1 &&
+           rule->by_degree <= 1 &&
            p->negative_edges <= (rule->no_edges != 0 ? groups * rule->each : 0) &&
            p->count_negatives == groups * negatives_each(rule, PAIR_DESTINATION) &&
            p->count_negative_sources == groups * negatives_each(rule, PAIR_SOURCE) &&

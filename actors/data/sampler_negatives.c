@@ -2,8 +2,9 @@
 /*
  * The negatives of a batch, once all its pairs are there, a slice at a time.
  *
- * The nodes of a slice are drawn by rank, or among the ends of the batch's pairs, and their IDs are
- * found as those of other seeds are (sampler_seeds.c): destinations are one segment, sources another.
+ * The nodes of a slice are drawn by rank, or as ends of edges that are drawn by rank, or among the ends
+ * of the batch's pairs, and their IDs are found as those of other seeds are (sampler_seeds.c):
+ * destinations are one segment, sources another.
  * Where no negative is to be an edge, the owner of each one's destination is asked whether it has an
  * in-edge from its source. Those that are edges are pending: they are drawn again, with both ends that
  * are drawn, until none is, or NEGATIVE_TRIES draws were edges, of which the last then stands.
@@ -85,9 +86,10 @@ static void draw_pending(struct task *task)
 
 int sampler_fill_negatives(struct task *task, struct error *error)
 {
-    bool both = rule_of(task)->ends == NEGATIVE_BOTH;
+    const struct negatives_rule *rule = rule_of(task);
     uint64_t left = task->end_negative - task->next_negative;
-    uint32_t most = both ? SAMPLER_SLICE_SEEDS / 2 : SAMPLER_SLICE_SEEDS;
+    uint32_t most = (rule->by_degree != 0 ? SAMPLER_SLICE_EDGES : SAMPLER_SLICE_SEEDS) /
+                    (rule->ends == NEGATIVE_BOTH ? 2 : 1);
     uint32_t count = (uint32_t)(left < most ? left : most);
     int rv = vec_reserve(&task->seeds, count, 2 * sizeof(uint64_t), 0);
     if (rv == 0)
@@ -105,9 +107,21 @@ int sampler_fill_negatives(struct task *task, struct error *error)
     return 0;
 }
 
+/* Of edges that were drawn, in the place of their IDs, the ends that are wanted. */
+static void take_ends(struct task *task)
+{
+    const uint64_t *ends = task->ends.data;
+    uint64_t *seeds = task->seeds.data;
+    if (rule_of(task)->by_degree == 0)
+        return;
+    for (uint32_t i = 0; i < task->num_seeds; i++)
+        seeds[i] = ends[2 * (size_t)i + (i < task->segment_starts[1] ? 1 : 0)];
+}
+
 /* What came for the pending ones. */
 static void keep_drawn(struct task *task)
 {
+    take_ends(task);
     const uint32_t *pending = task->pending.data, *starts = task->segment_starts;
     const uint64_t *seeds = task->seeds.data;
     uint64_t *kept = task->negatives.data;
@@ -283,6 +297,8 @@ int sampler_add_negatives(struct task *task, struct error *error)
     const uint32_t destinations = (uint32_t)(negative_place(rule, last, PAIR_DESTINATION) -
                                              negative_place(rule, task->next_negative,
                                                             PAIR_DESTINATION));
+    if (rule->no_edges == 0)
+        take_ends(task);
     /* Without questions the slice was drawn once, and lies in its order where it came. */
     const uint64_t *drawn = rule->no_edges != 0 ? task->negatives.data : task->seeds.data;
     int rv = batch_builder_add_negatives(&task->builder, task->next_negative, task->num_slice,

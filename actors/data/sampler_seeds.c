@@ -365,6 +365,7 @@ int sampler_find_ends(struct task *task, struct error *error)
 int sampler_draw_again(struct task *task, struct error *error)
 {
     sampler_redraw_negatives(task);
+    task->finds_ranks = seed_segment_has_edge_ranks(segment_of(task, 0));
     return is_any_asked(task) ? ask_rows(task, error) : 0;
 }
 

@@ -223,8 +223,10 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
 /* Whether edges have their ends found now. */
 static inline bool sampler_finds_ends(const struct task *task)
 {
-    return !task->finds_ranks && !task->finds_negatives && !task->finds_reverses &&
-           seed_segment_has_edges(&task->loader->seeds.segments[0]);
+    const struct seed_segment *segment = task->finds_negatives ? &task->loader->negatives[0]
+                                                               : &task->loader->seeds.segments[0];
+    return !task->finds_ranks && !task->finds_reverses && !task->finds_edges &&
+           seed_segment_has_edges(segment);
 }
 
 /* Bytes that identify a seed: the ID of a node or of an edge, or those of an edge's ends. */

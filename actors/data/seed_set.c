@@ -123,6 +123,7 @@ struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open
                                                                    : NEGATIVES_OF_PAIR,
         .ends = open->negative_ends,
         .no_edges = (open->flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0,
+        .by_degree = (open->flags & MSG_LOADER_NEGATIVES_BY_DEGREE) != 0,
     };
 }
 
@@ -136,7 +137,7 @@ static int check_negative_nodes(const struct book *book, const struct msg_loader
         .ntype = end == PAIR_SOURCE ? type->src : type->dst,
         .ranks = end == PAIR_SOURCE ? open->negative_source_ranks : open->negative_ranks,
     };
-    if (rule.of == NEGATIVES_IN_BATCH || negatives_each(&rule, end) == 0)
+    if (rule.of == NEGATIVES_IN_BATCH || rule.by_degree != 0 || negatives_each(&rule, end) == 0)
         return 0;
     int rv = check_ranks(book, &drawn, error);
     if (rv == 0 && open->num_seeds > 0 && book->ranks[drawn.ranks].num_ranks == 0)
@@ -145,6 +146,24 @@ static int check_negative_nodes(const struct book *book, const struct msg_loader
             "loader: negatives are nodes of type %s, and there are none; give num_negatives 0",
             book->types.ntypes[drawn.ntype]);
     return rv;
+}
+
+/* The edges whose ends they are. */
+static int check_edge_draws(const struct book *book, const struct msg_loader_open *open,
+                            struct error *error)
+{
+    const char *name = book->types.etypes[open->etype].name;
+    if (!book_has_edge_runs(book, open->etype))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "loader: negatives by degree, and the partitions have no runs of edges of "
+                         "type %s; partition again to have them",
+                         name);
+    if (open->num_seeds > 0 && book->num_edges[open->etype] == 0)
+        return error_set(error, TR_ERANGE,
+                         "loader: negatives by degree, and there is no edge of type %s; give "
+                         "num_negatives 0",
+                         name);
+    return 0;
 }
 
 static int check_negatives(const struct book *book, const struct msg_loader_open *open,
@@ -162,9 +181,16 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
         return error_set(error, TR_EINVAL,
                          "loader: negatives that all pairs share are edges of some; give each pair "
                          "its own, to have those drawn again that are edges");
+    if (rule.by_degree != 0 && rule.of == NEGATIVES_IN_BATCH)
+        return error_set(
+            error, TR_EINVAL,
+            "loader: negatives that are ends of other pairs, by degree; give one of the "
+            "flags: pairs that are edges have nodes as often as these have edges");
     if (open->num_negatives == 0)
         return 0;
-    int rv = check_negative_nodes(book, open, PAIR_DESTINATION, error);
+    int rv = rule.by_degree != 0 ? check_edge_draws(book, open, error) : 0;
+    if (rv == 0)
+        rv = check_negative_nodes(book, open, PAIR_DESTINATION, error);
     if (rv == 0)
         rv = check_negative_nodes(book, open, PAIR_SOURCE, error);
     if (rv != 0)
@@ -217,8 +243,9 @@ static int check_link(const struct book *book, const struct msg_loader_open *ope
     bool pairs = seed_kind_is_pair(open->seeds);
     bool edges = pairs && open->seeds != MSG_SEEDS_PAIRS && open->seeds != MSG_SEEDS_PAIRS_GIVEN;
     bool wants = open->num_negatives > 0 || open->negative_ends != 0 ||
-                 (open->flags & (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH |
-                                 MSG_LOADER_NEGATIVES_NO_EDGES | leaves)) != 0;
+                 (open->flags &
+                  (MSG_LOADER_SHARED_NEGATIVES | MSG_LOADER_NEGATIVES_IN_BATCH |
+                   MSG_LOADER_NEGATIVES_NO_EDGES | MSG_LOADER_NEGATIVES_BY_DEGREE | leaves)) != 0;
     if (((open->flags & once) != 0 && !pairs) || (wants && (open->flags & once) == 0))
         return error_set(error, TR_EINVAL,
                          "loader: negatives and edges to be left out need seeds that are pairs "
@@ -323,6 +350,12 @@ struct seed_segment seed_set_negatives(const struct book *book, const struct msg
                                   .etype = open->etype,
                                   .seeds = MSG_SEEDS_LISTED,
                                   .num_ids = 1 };
+    /* Both ends then, whichever is drawn: what is asked for is the same. */
+    if (rule.by_degree != 0) {
+        drawn.seeds = MSG_SEEDS_EDGE_RANKS;
+        drawn.count = book->num_edges[open->etype];
+        return drawn;
+    }
     if (rule.of == NEGATIVES_IN_BATCH || negatives_each(&rule, end) == 0)
         return drawn;
     drawn.seeds = MSG_SEEDS_RANKS;

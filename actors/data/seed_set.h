@@ -56,8 +56,9 @@ void seed_set_fini(struct seed_set *set);
 
 /* What a loader says of negatives. */
 struct negatives_rule seed_set_negatives_rule(const struct msg_loader_open *open);
-/* The nodes that an end of the negatives of a loader whose seeds were checked is drawn from; where
- * these have ends of other pairs, or theirs of the pair: nothing that is asked for. */
+/* The nodes that an end of the negatives of a loader whose seeds were checked is drawn from, or the
+ * edges that it is the end of; where these have ends of other pairs, or theirs of the pair: nothing that
+ * is asked for. */
 struct seed_segment seed_set_negatives(const struct book *book, const struct msg_loader_open *open,
                                        enum pair_end end);
 

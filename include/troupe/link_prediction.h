@@ -30,8 +30,8 @@ extern "C" {
 struct tr_batch;
 
 /* Ways to draw negatives. All nodes of the type of the end that is drawn are as likely as each other,
- * or, of the last, all other pairs of the batch; a negative may be an edge of the graph, or come
- * twice. */
+ * or as enum tr_negatives_by says, or, of the last, all other pairs of the batch; a negative may be an
+ * edge of the graph, or come twice. */
 enum tr_negatives_of {
     TR_NEGATIVES_OF_PAIR = 0,  /* num_negatives for each pair */
     TR_NEGATIVES_OF_BATCH = 1, /* num_negatives for all pairs of a batch, which share them */
@@ -49,6 +49,16 @@ enum tr_negative_ends {
      * which has one more of an odd number, and sources of the second. */
     TR_NEGATIVE_EITHER = 2,
     TR_NEGATIVE_BOTH = 3 /* any two nodes, whatever the pair */
+};
+
+/* Which nodes are likely. */
+enum tr_negatives_by {
+    TR_NEGATIVES_UNIFORM = 0,
+    /* A destination as it has in-edges of the edge type of the pairs, a source as it has out-edges:
+     * nodes that have none never come. It is the end of an edge of which each is as likely as the
+     * others. Not with TR_NEGATIVES_IN_BATCH. TR_EUNSUPPORTED: an older version wrote the
+     * partitions. */
+    TR_NEGATIVES_BY_DEGREE = 1
 };
 
 /* Edges that no layer of a batch draws. They are left out before the draw (troupe/sample.h).
@@ -92,13 +102,14 @@ struct tr_link_options {
      * others. The last draw stands, an edge or not: `num_edges` of tr_batch_negatives() counts those.
      * Not with TR_NEGATIVES_OF_BATCH. */
     bool no_edges;
-    unsigned char reserved[7]; /* the end of the struct's last word */
+    unsigned char reserved[3]; /* up to the next word */
+    enum tr_negatives_by by;
 };
 #define TR_NEGATIVE_TRIES 16u
-#define TR_LINK_OPTIONS_INIT                                                      \
-    {                                                                             \
-        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE, \
-            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS, false, ""             \
+#define TR_LINK_OPTIONS_INIT                                                                \
+    {                                                                                       \
+        sizeof(struct tr_link_options), 0, TR_NEGATIVES_OF_PAIR, TR_EXCLUDE_NONE,           \
+            TR_REVERSE_HALVES, 0, TR_NEGATIVE_DESTINATIONS, false, "", TR_NEGATIVES_UNIFORM \
     }
 
 /* The negatives of a batch. With D = num_destinations and S = num_sources of the num_negatives of

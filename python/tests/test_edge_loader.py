@@ -317,6 +317,24 @@ def test_negatives_have_the_ends_that_are_drawn(
         assert all(map(np.array_equal, one, four))
 
 
+def test_nodes_are_as_likely_as_they_have_edges(books: dict[int, str]) -> None:
+    """Those of most in-edges come most often, and those of none never."""
+    with troupe.open(books[4], seed=7) as graph:
+        options = {"batch_size": 2000, "negative_sampler": Corruption(9, "both", by_degree=True)}
+        loader = troupe.DistEdgeDataLoader(graph, None, troupe.NeighborSampler([1]), **options)
+        assert loader.in_library and "by_degree=True" in repr(loader.sampler.negative_sampler)
+        met = np.zeros(NODES)
+        for _, _, negative, _ in loader:
+            nodes = np.asarray(negative.ndata[troupe.NID])[np.asarray(negative.edges()[1])]
+            met += np.bincount(nodes, minlength=NODES)
+        degrees = np.asarray(graph.in_degrees(np.arange(NODES)))
+        assert met.sum() == 9 * 2 * EDGES and not met[degrees == 0].any()
+        assert np.corrcoef(met, degrees)[0, 1] > 0.99
+        again = pickle.loads(pickle.dumps(options["negative_sampler"]))
+        with pytest.raises(errors.Unsupported, match="by_degree"):
+            again(graph, np.arange(3))
+
+
 def check_ends(sampler, pairs, negative) -> None:
     """Of each pair: so many with its source, then so many with its destination."""
     count, k = pairs.num_edges(), sampler.k

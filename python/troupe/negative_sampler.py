@@ -15,7 +15,7 @@ import numpy as np
 from .arrays import Ids, Tensors, id_tensor
 from .binding import lib
 from .edge_queries import NO_EDGE, edges_between
-from .errors import InvalidArgument
+from .errors import InvalidArgument, Unsupported
 from .negative_pairs import ENDS, drawn_of, joined
 
 if TYPE_CHECKING:
@@ -98,15 +98,24 @@ class Corruption(NegativeSampler):
     no_edges : bool
         Whether a pair that is an edge of the graph is drawn again: 16 draws in all, the last of
         which stands. Not with `shared`.
+    by_degree : bool
+        Whether a destination is as likely as it has in-edges of the type, and a source as it has
+        out-edges. Only in batches that the library makes.
     """
 
     def __init__(
-        self, k: int, ends: str = "either", shared: bool = False, no_edges: bool = False
+        self,
+        k: int,
+        ends: str = "either",
+        shared: bool = False,
+        no_edges: bool = False,
+        by_degree: bool = False,
     ) -> None:
         self.k = _check_k(k)
         self.ends = _check_ends(ends)
         self.shared = bool(shared)
         self.no_edges = bool(no_edges)
+        self.by_degree = bool(by_degree)
         if self.shared and self.no_edges:
             raise InvalidArgument(
                 "no_edges: pairs that all edges of a batch share are edges of some; give "
@@ -119,6 +128,11 @@ class Corruption(NegativeSampler):
         )
 
     def _generate(self, g: Any, eids: Any, canonical_etype: Canonical) -> tuple[Any, Any]:
+        if self.by_degree:
+            raise Unsupported(
+                "by_degree: the library does not make these batches; give a NeighborSampler and an "
+                "exclude= that it knows, or by_degree=False"
+            )
         own = _ends_of(g, eids, canonical_etype)
         groups, rng = 1 if self.shared else len(own[0]), random(g)
         num_destinations, num_sources = drawn_of(self.ends, self.k)
@@ -133,7 +147,8 @@ class Corruption(NegativeSampler):
 
     def __repr__(self) -> str:
         shared = ", shared=True" if self.shared else ""
-        return f"Corruption({self.k}, {self.ends!r}{shared}{_said(self.no_edges)})"
+        by = ", by_degree=True" if self.by_degree else ""
+        return f"Corruption({self.k}, {self.ends!r}{shared}{_said(self.no_edges)}{by})"
 
 
 class PerSourceUniform(Corruption):
@@ -261,6 +276,11 @@ def _drawn_by(sampler: Corruption | InBatch, of: int) -> dict[str, int] | None:
         "negatives": of,
         "negative_ends": ENDS.index(sampler.ends),
         "no_edges": sampler.no_edges,
+        "by": (
+            lib.TR_NEGATIVES_BY_DEGREE
+            if getattr(sampler, "by_degree", False)
+            else lib.TR_NEGATIVES_UNIFORM
+        ),
     }
 
 

@@ -125,6 +125,7 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
         const struct negatives_rule rule = { (uint32_t)random_below(state, 4),
                                              (uint32_t)random_below(state, 3),
                                              (uint32_t)random_below(state, NEGATIVE_ENDS),
+                                             (uint32_t)random_below(state, 2),
                                              (uint32_t)random_below(state, 2) };
         uint32_t groups = (uint32_t)negatives_groups(&rule, count);
         uint32_t to = groups * negatives_each(&rule, PAIR_DESTINATION);
@@ -273,34 +274,38 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
     static const struct {
         uint32_t of, ends, count, count_sources, last;
         int code;
-        uint32_t no_edges, edges;
+        uint32_t no_edges, edges, by_degree;
     } cases[] = {
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 0, 0, 0, 0 },
-        { NEGATIVES_IN_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, 0, PAIRS * EACH, 0, 0, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_BOTH, EACH, EACH, 0, 0, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH - 1, 0, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH + 1, 0, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH - 1, 0, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0 },
-        { 3, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_ENDS, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, 0, 0, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 1, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS, PAIRS * 2, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH - 1, 0, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, UINT32_MAX, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 0, 0, 0, 0, 0 },
+        { NEGATIVES_IN_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, 0, PAIRS * EACH, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_BOTH, EACH, EACH, 0, 0, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH - 1, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH + 1, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH - 1, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { 3, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_ENDS, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, 0, 0, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 1, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_SOURCES, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS, PAIRS * 2, 0, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH - 1, 0, TR_EFORMAT, 0, 0,
+          0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, UINT32_MAX, TR_EFORMAT, 0, 0,
+          0 },
         /* Edges among them, more than there are, and where none was looked for. */
-        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 1, PAIRS * EACH },
-        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 1, 7 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 1 },
-        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 2, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_EITHER, PAIRS * 2, PAIRS, 0, 0, 1, PAIRS * EACH, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_BOTH, PAIRS * EACH, PAIRS * EACH, 0, TR_EFORMAT, 1, 7, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 1, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 2, 0, 0 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, 0, 0, 0, 1 },
+        { NEGATIVES_OF_PAIR, NEGATIVE_DESTINATIONS, PAIRS * EACH, 0, 0, TR_EFORMAT, 0, 0, 2 },
         /* The first that is no seed. */
-        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 1, TR_EFORMAT, 0, 0 },
-        { NEGATIVES_OF_BATCH, NEGATIVE_SOURCES, 0, EACH, 1, TR_EFORMAT, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_DESTINATIONS, EACH, 0, 1, TR_EFORMAT, 0, 0, 0 },
+        { NEGATIVES_OF_BATCH, NEGATIVE_SOURCES, 0, EACH, 1, TR_EFORMAT, 0, 0, 0 },
     };
     uint64_t state = 9, length;
     struct graph_types types;
@@ -325,7 +330,8 @@ static void negatives_that_do_not_fit_are_refused(void **unused)
             .count = PAIRS,
             .sources = ends,
             .destinations = ends,
-            .negatives_rule = { EACH, cases[i].of, cases[i].ends, cases[i].no_edges },
+            .negatives_rule = { EACH, cases[i].of, cases[i].ends, cases[i].no_edges,
+                                cases[i].by_degree },
             .negative_edges = cases[i].edges,
             .count_negatives = cases[i].count,
             .count_negative_sources = cases[i].count_sources,

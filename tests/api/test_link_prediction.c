@@ -29,17 +29,21 @@ static const struct way {
     enum tr_negatives_of of;
     enum tr_negative_ends ends;
     enum tr_exclude exclude;
+    enum tr_negatives_by by;
 } ways[] = {
-    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
-    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
-    { 0, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_NONE },
-    { 4, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF },
-    { 2, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_SOURCES, TR_EXCLUDE_NONE },
-    { 5, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_EITHER, TR_EXCLUDE_SELF },
-    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE },
-    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE },
-    { 3, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE },
-    { 1, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE },
+    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF, TR_NEGATIVES_UNIFORM },
+    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF, TR_NEGATIVES_UNIFORM },
+    { 0, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 4, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF, TR_NEGATIVES_UNIFORM },
+    { 2, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_SOURCES, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 5, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_EITHER, TR_EXCLUDE_SELF, TR_NEGATIVES_UNIFORM },
+    { 7, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 3, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 3, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_BOTH, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 1, TR_NEGATIVES_IN_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE, TR_NEGATIVES_UNIFORM },
+    { 4, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_DESTINATIONS, TR_EXCLUDE_SELF, TR_NEGATIVES_BY_DEGREE },
+    { 5, TR_NEGATIVES_OF_BATCH, TR_NEGATIVE_EITHER, TR_EXCLUDE_NONE, TR_NEGATIVES_BY_DEGREE },
+    { 2, TR_NEGATIVES_OF_PAIR, TR_NEGATIVE_SOURCES, TR_EXCLUDE_NONE, TR_NEGATIVES_BY_DEGREE },
 };
 #define WAYS ((uint32_t)(sizeof ways / sizeof *ways))
 #define KINDS (WAYS * 2 * ETYPES)
@@ -53,6 +57,7 @@ static struct kind kind_of(uint32_t number)
     kind.links.negatives = way->of;
     kind.links.negative_ends = way->ends;
     kind.links.exclude = way->exclude;
+    kind.links.by = way->by;
     return kind;
 }
 
@@ -289,7 +294,7 @@ static struct tr_batch *draw_once(struct tr_graph *graph, struct tr_nodes *set,
 /* More pairs and negatives than a sampler finds at once: those of the first pairs are what a batch
  * of these alone has, so that the pieces that they are found in change nothing. */
 static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t first,
-                           enum tr_negative_ends ends)
+                           enum tr_negative_ends ends, enum tr_negatives_by by)
 {
     struct tr_link_options links = TR_LINK_OPTIONS_INIT;
     struct tr_negatives negatives[2] = { TR_NEGATIVES_INIT, TR_NEGATIVES_INIT };
@@ -298,6 +303,7 @@ static uint64_t run_pieces(struct tr_graph *graph, uint32_t count, uint32_t firs
     size_t nodes;
     links.num_negatives = 5;
     links.negative_ends = ends;
+    links.by = by;
     links.exclude = TR_EXCLUDE_SELF;
     for (int i = 0; i < 2; i++) {
         const struct kind kind = { CITES, true, links };
@@ -371,6 +377,13 @@ static void check_refusals(struct tr_graph *graph)
     links.negative_ends = (enum tr_negative_ends)4;
     refuse_open(graph, edges, links, TR_ERANGE, "negative_ends: 4");
     links = none;
+    links.num_negatives = 1;
+    links.by = (enum tr_negatives_by)2;
+    refuse_open(graph, edges, links, TR_ERANGE, "by: 2");
+    links.by = TR_NEGATIVES_BY_DEGREE;
+    links.negatives = TR_NEGATIVES_IN_BATCH;
+    refuse_open(graph, edges, links, TR_EINVAL, "by: ends of other pairs are not drawn by degree");
+    links = none;
     links.num_negatives = (uint32_t)(TR_NEGATIVES_MAX / BATCH) + 1;
     refuse_open(graph, edges, links, TR_ERANGE, "num_negatives: 2097153, 32 times a batch");
     links.negatives = TR_NEGATIVES_OF_BATCH;
@@ -415,9 +428,10 @@ static uint64_t run_placement(const char *path, int placement)
                 sum = sum * 31 + run_loader(graph, &kind, set, rank, 2);
         tr_nodes_close(set);
     }
-    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_DESTINATIONS);
-    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_BOTH);
-    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_EITHER);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_DESTINATIONS, TR_NEGATIVES_UNIFORM);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_BOTH, TR_NEGATIVES_UNIFORM);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_EITHER, TR_NEGATIVES_UNIFORM);
+    sum = sum * 31 + run_pieces(graph, 4500, 300, TR_NEGATIVE_BOTH, TR_NEGATIVES_BY_DEGREE);
     run_alone(graph);
     check_refusals(graph);
     tr_graph_close(graph);

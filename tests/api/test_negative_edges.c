@@ -2,7 +2,8 @@
 /*
  * Negatives that are to be no edges, through the public API, in a graph so dense that most draws are
  * edges: those that stay are counted as what they are, all others are as likely as each other, and
- * all is the same on every placement; where no other node would do, the last draw stands.
+ * all is the same on every placement; where no other node would do, the last draw stands. And
+ * negatives by degree: nodes are as likely as they have edges.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define WRITES 0u
+#define CITES 1u
 #define AUTHORS 12u
 #define PAPERS 24u
 
@@ -42,17 +44,17 @@ static void make_dense(void)
 }
 
 /* So many of the edges, over and over, in the order of their ranks. */
-static struct tr_nodes *make_set(struct tr_graph *graph, size_t count)
+static struct tr_nodes *make_set(struct tr_graph *graph, uint32_t etype, size_t count)
 {
     struct tr_nodes *all, *set;
     uint64_t *ids = calloc(count, sizeof *ids);
     assert_non_null(ids);
-    ok(tr_edges_all(graph, WRITES, &all, &failure));
+    ok(tr_edges_all(graph, etype, &all, &failure));
     size_t edges = tr_nodes_count(all);
     for (size_t i = 0; i < count; i += edges)
         ok(tr_edges_ids(all, 0, count - i < edges ? count - i : edges, TR_WAIT_FOREVER, &ids[i],
                         &failure));
-    ok(tr_edges_listed(graph, WRITES, ids, count, &set, &failure));
+    ok(tr_edges_listed(graph, etype, ids, count, &set, &failure));
     tr_nodes_close(all);
     free(ids);
     return set;
@@ -115,16 +117,17 @@ static uint64_t count_edges(uint64_t counts[AUTHORS][PAPERS])
 /* All ways; without the option most of them are edges, of which none is counted. */
 static uint64_t run_ways(struct tr_graph *graph)
 {
-    struct tr_nodes *set = make_set(graph, 60);
+    struct tr_nodes *set = make_set(graph, WRITES, 60);
     uint64_t sum = 0, digest;
-    for (uint32_t way = 0; way < 16; way++) {
+    for (uint32_t way = 0; way < 20; way++) {
         uint64_t counts[AUTHORS][PAPERS] = { { 0 } };
         struct tr_link_options links = TR_LINK_OPTIONS_INIT;
         struct tr_negatives n = TR_NEGATIVES_INIT;
         links.num_negatives = 9;
         links.negative_ends = (enum tr_negative_ends)(way % 4);
         links.negatives = way / 4 % 2 == 0 ? TR_NEGATIVES_OF_PAIR : TR_NEGATIVES_IN_BATCH;
-        links.no_edges = way / 8 == 0;
+        links.no_edges = way / 8 % 2 == 0;
+        links.by = way < 16 ? TR_NEGATIVES_UNIFORM : TR_NEGATIVES_BY_DEGREE;
         struct tr_batch *batch = draw(graph, set, &links);
         ok(tr_batch_negatives(batch, &n, &failure));
         uint64_t total = count_negatives(batch, counts), edges = count_edges(counts);
@@ -147,7 +150,7 @@ static uint64_t run_ways(struct tr_graph *graph)
 static uint64_t run_even(struct tr_graph *graph, enum tr_negative_ends ends)
 {
     static uint64_t counts[AUTHORS][PAPERS];
-    struct tr_nodes *set = make_set(graph, 4096);
+    struct tr_nodes *set = make_set(graph, WRITES, 4096);
     struct tr_link_options links = TR_LINK_OPTIONS_INIT;
     uint64_t free_pairs[AUTHORS * PAPERS], all = 0, total = 0, digest;
     memset(counts, 0, sizeof counts);
@@ -170,6 +173,52 @@ static uint64_t run_even(struct tr_graph *graph, enum tr_negative_ends ends)
     if (ends == TR_NEGATIVE_BOTH)
         assert_uniform_scaled(free_pairs, all, (double)total, 1);
     assert_true(total > 1000000);
+    ok(tr_batch_digest(batch, &digest, &failure));
+    tr_batch_release(batch);
+    tr_nodes_close(set);
+    return digest;
+}
+
+/* Nodes are as likely as they are ends of edges of the type, by the definition. */
+static void check_degrees(const uint64_t *counts, const uint64_t *ends, uint64_t edges,
+                          uint64_t nodes, double total)
+{
+    double statistic = 0, cells = 0;
+    for (uint64_t v = 0; v < nodes; v++) {
+        uint64_t degree = 0;
+        for (uint64_t e = 0; e < edges; e++)
+            degree += ends[e] == v;
+        double expected = total * (double)degree / (double)edges;
+        if (degree == 0)
+            assert_int_equal(counts[v], 0);
+        else
+            statistic += ((double)counts[v] - expected) * ((double)counts[v] - expected) / expected;
+        cells += degree > 0;
+    }
+    assert_true(cells > 5);
+    assert_true(statistic < chi_square_limit(cells - 1));
+}
+
+static uint64_t run_degrees(struct tr_graph *graph)
+{
+    struct tr_nodes *set = make_set(graph, CITES, 4096);
+    struct tr_link_options links = TR_LINK_OPTIONS_INIT;
+    struct tr_negatives n = TR_NEGATIVES_INIT;
+    uint64_t from[PAPERS] = { 0 }, to[PAPERS] = { 0 }, digest;
+    size_t count;
+    links.num_negatives = 256;
+    links.negative_ends = TR_NEGATIVE_BOTH;
+    links.by = TR_NEGATIVES_BY_DEGREE;
+    struct tr_batch *batch = draw(graph, set, &links);
+    ok(tr_batch_negatives(batch, &n, &failure));
+    const uint64_t *papers = tr_batch_original_ids(batch, 1, &count);
+    for (uint32_t i = 0; i < n.count; i++) {
+        from[papers[n.sources[i]]]++;
+        to[papers[n.destinations[i]]]++;
+    }
+    assert_true(n.count > 1000000 && n.count == n.count_sources);
+    check_degrees(from, sample.src[CITES], sample.num_edges[CITES], PAPERS, n.count);
+    check_degrees(to, sample.dst[CITES], sample.num_edges[CITES], PAPERS, n.count);
     ok(tr_batch_digest(batch, &digest, &failure));
     tr_batch_release(batch);
     tr_nodes_close(set);
@@ -200,7 +249,7 @@ static void run_hopeless(struct tr_graph *graph)
 
 static void check_refusal(struct tr_graph *graph)
 {
-    struct tr_nodes *set = make_set(graph, 5);
+    struct tr_nodes *set = make_set(graph, WRITES, 5);
     struct tr_link_options links = TR_LINK_OPTIONS_INIT;
     struct tr_loader_options options;
     struct tr_loader *loader;
@@ -221,6 +270,7 @@ static uint64_t run_placement(const char *path, int placement)
     uint64_t sum = run_ways(graph);
     sum = sum * 31 + run_even(graph, TR_NEGATIVE_BOTH);
     sum = sum * 31 + run_even(graph, TR_NEGATIVE_DESTINATIONS);
+    sum = sum * 31 + run_degrees(graph);
     run_hopeless(graph);
     check_refusal(graph);
     tr_graph_close(graph);

@@ -374,6 +374,7 @@ static void make_batches(void)
     both->space.batch.pairs.negatives_rule.ends = NEGATIVE_BOTH;
     both->space.batch.pairs.count_negative_sources = 6;
     both->space.batch.pairs.negatives_rule.no_edges = 1;
+    both->space.batch.pairs.negatives_rule.by_degree = 1;
     both->space.batch.pairs.negative_edges = 1;
     both->space.batch.pairs.negative_sources = fill_vec(&both->space.pair_space.negative_sources, 6,
                                                         4);

@@ -59,6 +59,8 @@ static void setup(struct fixture *f, uint64_t seed)
         wanted_loader_corrupt(&f->loader);
     if (seed % 8 == 1)
         wanted_loader_redraw(&f->loader);
+    if (seed % 8 == 5)
+        wanted_loader_weigh(&f->loader, &f->raw);
     reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
 }
 
@@ -142,6 +144,7 @@ static void every_change_is_noticed(void **state)
             expect_noticed(&f, &pairs->negatives_rule.of, 4);
             expect_noticed(&f, &pairs->negatives_rule.ends, 4);
             expect_noticed(&f, &pairs->negatives_rule.no_edges, 4);
+            expect_noticed(&f, &pairs->negatives_rule.by_degree, 4);
             expect_noticed(&f, &pairs->negative_edges, 4);
             with_negative_sources += pairs->count_negative_sources > 0;
             if (pairs->count_negative_sources > 0) {

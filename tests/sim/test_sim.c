@@ -287,7 +287,7 @@ struct kinds_of_seeds {
     uint32_t once, shared, own, leaving;  /* ends are one seed; negatives; edges are left out */
     uint32_t reverses[REVERSE_RULES];     /* and their reverses, by each rule */
     uint32_t in_batch, ends[NEGATIVE_ENDS]; /* how negatives are drawn, */
-    uint32_t redrawn;                       /* and that edges are drawn again */
+    uint32_t redrawn, weighed;              /* and that edges are drawn again; by degree */
 };
 
 static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loader *loader)
@@ -303,6 +303,7 @@ static void count_loader(struct kinds_of_seeds *kinds, const struct wanted_loade
     kinds->shared += shared;
     kinds->own += !shared && loader->open.num_negatives > 0;
     kinds->leaving += (flags & MSG_LOADER_EXCLUDE_SELF) != 0;
+    kinds->weighed += (flags & MSG_LOADER_NEGATIVES_BY_DEGREE) != 0;
     kinds->redrawn += (flags & MSG_LOADER_NEGATIVES_NO_EDGES) != 0;
     kinds->in_batch += (flags & MSG_LOADER_NEGATIVES_IN_BATCH) != 0;
     kinds->ends[loader->open.negative_ends] += loader->open.num_negatives > 0;
@@ -430,6 +431,17 @@ static void negatives_are_drawn_again(void **state)
     assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
 }
 
+static void negatives_are_drawn_by_degree(void **state)
+{
+    uint64_t seeds[4 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 4 * SEEDS; i++)
+        seeds[i] = WANTED_DEGREES_FROM + i;
+    assert_int_equal(count_kinds(seeds[0] - 4 * SEEDS, 4 * SEEDS).weighed, 0);
+    assert_true(count_kinds(seeds[0], 4 * SEEDS).weighed > 5);
+    assert_int_equal(run_all(seeds, 4 * SEEDS, 4).failed, 0);
+}
+
 /* By each rule, in jobs of one process and of several: few loaders have edges whose reverses are
  * there, so seeds are looked for that have one. */
 static void reverses_are_left_out(void **state)
@@ -542,6 +554,7 @@ int main(void)
         cmocka_unit_test(links_have_negatives),
         cmocka_unit_test(negatives_have_any_end),
         cmocka_unit_test(negatives_are_drawn_again),
+        cmocka_unit_test(negatives_are_drawn_by_degree),
         cmocka_unit_test(reverses_are_left_out),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
