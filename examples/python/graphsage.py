@@ -31,7 +31,9 @@ class SAGEConv(torch.nn.Module):
     def forward(self, block: troupe.Block, rows: torch.Tensor) -> torch.Tensor:
         sources, destinations = block.edges()
         count = block.num_dst_nodes()
-        total = torch.zeros(count, rows.shape[1]).index_add(0, destinations, rows[sources.long()])
+        total = torch.zeros(count, rows.shape[1]).index_add(
+            0, destinations, rows.index_select(0, sources)
+        )
         mean = total / block.in_degrees().clamp(min=1).unsqueeze(1)
         return self.own(rows[:count]) + self.neighbours(mean)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -202,6 +203,24 @@ def test_threads_change_no_bit_of_a_layer(tensors: troupe.DistGraph, name: str) 
         found.append([out, rows.grad, *(p.grad.clone() for p in layer.parameters())])
     for other in found[1:]:
         assert all(torch.equal(a, b) for a, b in zip(found[0], other, strict=True))
+
+
+@pytest.mark.parametrize("name", ["sums", "gat"])
+def test_pytorchs_threads_repeat_every_bit(tensors: troupe.DistGraph, name: str) -> None:
+    """Of gradients that its own operations add up, in a fixed order."""
+    torch.manual_seed(4)
+    seeds = torch.arange(tensors.num_nodes())
+    block = troupe.NeighborSampler([-1]).draw(tensors, seeds, seed=1).blocks[0]
+    start, found = torch.randn(block.num_src_nodes(), 64), []
+    step = (
+        nn.Aggregation(block).by_pytorch if name == "sums" else partial(nn.GATConv(64, 8, 8), block)
+    )
+    torch.set_num_threads(4)
+    for _ in range(10):
+        rows = start.clone().requires_grad_()
+        step(rows).square().sum().backward()
+        found.append(rows.grad)
+    assert all(torch.equal(found[0], other) for other in found[1:])
 
 
 def test_weights_that_are_frozen_have_no_gradients(tensors: troupe.DistGraph) -> None:

@@ -179,7 +179,7 @@ class Aggregation:
             tiny = torch.finfo(torch.float32).tiny
             # Nowhere is divided by 0, whose gradient is none.
             divisors = torch.where(sums < tiny, torch.ones_like(sums), sums)
-            factors = factors * ((sums >= tiny) / divisors)[into]
+            factors = factors * ((sums >= tiny) / divisors).index_select(0, into)
         if self.from_scale is not None:
             factors = factors * self.from_scale.to(factors)[sources]
         if self.to_scale is not None:
@@ -190,7 +190,9 @@ class Aggregation:
 
     def by_pytorch(self, rows: torch.Tensor) -> torch.Tensor:
         """The sums by PyTorch's operations, on any device and of float32 or float64."""
-        messages = rows[self.sources.long()] * self.factors(rows.dtype).unsqueeze(1)
+        # Not rows[sources], whose gradient several threads of PyTorch add up in no fixed order.
+        taken = rows.index_select(0, self.sources.long())
+        messages = taken * self.factors(rows.dtype).unsqueeze(1)
         zeros = torch.zeros((self.num_dst, rows.shape[1]), dtype=rows.dtype, device=rows.device)
         out = zeros.index_add(0, self.destinations(), messages)
         if self.own_scale is not None:

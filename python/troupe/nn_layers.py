@@ -392,7 +392,9 @@ class GATConv(nn.Module):
             own_heads = heads[: len(own)] if of_own is of_rows else of_own(own).view(shape)
             left, right = (heads * self.attn_l).sum(-1), (own_heads * self.attn_r).sum(-1)
         sources, into = edges.sources.long(), edges.destinations()
-        scores = functional.leaky_relu(left[sources] + right[into], self.negative_slope)
+        scores = functional.leaky_relu(
+            left.index_select(0, sources) + right.index_select(0, into), self.negative_slope
+        )
         attention = self.attn_drop(_softmax_by(scores, into, edges.num_dst))
         if (
             heads is None
@@ -407,7 +409,8 @@ class GATConv(nn.Module):
                 out = HeadSums.apply(heads, attention, edges)
             else:
                 zeros = heads.new_zeros(edges.num_dst, *shape[1:])
-                out = zeros.index_add(0, into, heads[sources] * attention.unsqueeze(-1))
+                rows_of = heads.index_select(0, sources)
+                out = zeros.index_add(0, into, rows_of * attention.unsqueeze(-1))
         if self.res_fc is not None:
             out = out + self.res_fc(own).view(shape)
         if self.bias is not None:
@@ -433,4 +436,4 @@ def _softmax_by(scores: torch.Tensor, groups: torch.Tensor, count: int) -> torch
         largest = lowest.scatter_reduce(0, places, scores.detach(), "amax")
     powers = torch.exp(scores - largest[groups])
     sums = powers.new_zeros(count, scores.shape[1]).index_add(0, groups, powers)
-    return powers / sums[groups]
+    return powers / sums.index_select(0, groups)
