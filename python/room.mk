@@ -115,6 +115,7 @@ EXTRA_DIST += \
     python/troupe/nn_layers.py \
     python/troupe/nn_models.py \
     python/troupe/observing.py \
+    python/troupe/pair_graph.py \
     python/troupe/parallel.py \
     python/troupe/partitioning.py \
     python/troupe/plot.py \

@@ -133,6 +133,100 @@ def test_reverses_of_another_type_are_left_out_by_the_library(tmp_path: Path) ->
                     assert sorted(drawn) == sorted(set(among) - set(gone))
 
 
+BUYS, BOUGHT = ("user", "buys", "item"), ("item", "bought", "user")
+
+
+@pytest.fixture(scope="module")
+def two_sided(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
+    """Users and items, in which edge i of a type reverses edge i of the other."""
+    random = np.random.default_rng(6)
+    users, items = random.integers(0, 60, 400), random.integers(0, 25, 400)
+    folder: Path = tmp_path_factory.mktemp("two-sided")
+    for parts in (1, 3):
+        troupe.partition_graph(
+            {BUYS: (users, items), BOUGHT: (items, users)},
+            "g",
+            parts,
+            folder / str(parts),
+            part_method="random",
+            num_nodes={"user": 60, "item": 25},
+        )
+    return {parts: str(folder / str(parts) / "g.json") for parts in (1, 3)}
+
+
+class Own(troupe.BlockSampler):
+    """A sampler of a program's own."""
+
+    def sample_blocks(self, g, seeds, exclude_eids=None):
+        assert set(seeds) == {"user", "item"}
+        return {"user": seeds["user"], "item": seeds["item"]}, seeds, []
+
+
+@pytest.mark.parametrize(
+    "negative", [PerSourceUniform(2), Corruption(3, "sources"), GlobalUniform(1)]
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_edges_between_two_node_types(
+    two_sided: dict[int, str], negative: NegativeSampler, own: bool
+) -> None:
+    """Their ends are found among the nodes of each type, and neither an edge of the batch nor its
+    reverse is drawn for it; the same on any placement where the library draws neighbours."""
+    found = {}
+    for parts, path in two_sided.items():
+        with troupe.open(path, seed=7) as graph:
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                None,
+                Own() if own else troupe.NeighborSampler([-1]),
+                etype="buys",
+                batch_size=64,
+                shuffle=True,
+                exclude="reverse_types",
+                reverse_etypes={"buys": "bought"},
+                negative_sampler=negative,
+            )
+            assert loader.in_library == (not own and not isinstance(negative, GlobalUniform))
+            seen, drawn = [], []
+            for inputs, pairs, others, blocks in loader:
+                ids = pairs.edata[troupe.EID]
+                ends = [np.asarray(at) for at in graph.find_edges(ids, "buys")]
+                nodes = [np.asarray(data[troupe.NID]) for data in (pairs.srcdata, pairs.dstdata)]
+                for side, name in enumerate(("user", "item")):
+                    assert len(np.unique(nodes[side])) == len(nodes[side])
+                    assert np.array_equal(nodes[side][pairs.edges()[side]], ends[side])
+                    assert np.array_equal(pairs.ndata[troupe.NID][name], nodes[side])
+                    drawn.append(graph.orig_ids(name, nodes[side][others.edges()[side]]))
+                assert (
+                    pairs.num_nodes()
+                    == len(nodes[0]) + len(nodes[1])
+                    <= sum(map(len, inputs.values()))
+                )
+                assert others.num_edges() == len(ids) * negative.k or isinstance(
+                    negative, GlobalUniform
+                )
+                seen.append(ids)
+                if own:
+                    continue
+                for side, name in enumerate(("user", "item")):
+                    assert np.array_equal(blocks[-1].dstnodes[name].data[troupe.NID], nodes[side])
+                check_drawn(graph, blocks[0], ids)
+            assert np.array_equal(np.sort(np.concatenate(seen)), np.arange(400))
+            found[parts] = drawn
+    assert all(map(np.array_equal, found[1], found[3]))
+
+
+def check_drawn(graph, block, ids) -> None:
+    """All in-edges of the seeds but the batch's and their reverses."""
+    orig = {name: np.asarray(graph.orig_edge_ids(name, np.arange(400))) for name in (BUYS, BOUGHT)}
+    gone = set(orig[BUYS][ids].tolist())
+    for name in (BUYS, BOUGHT):
+        _, into = graph.find_edges(np.arange(400), name)
+        seeds = np.asarray(block.dstnodes[name[2]].data[troupe.NID])
+        among = orig[name][np.isin(np.asarray(into), seeds)]
+        drawn = orig[name][np.asarray(block.as_csr(name).edge_ids)]
+        assert sorted(drawn) == sorted(set(among.tolist()) - gone)
+
+
 def test_placements_give_the_same_batches(books: dict[int, str]) -> None:
     found = {}
     for parts, path in books.items():

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .checkpointing import resume as resume
     from .edge_loader import DistEdgeDataLoader as DistEdgeDataLoader
     from .edge_loader import EdgePredictionSampler as EdgePredictionSampler
-    from .edge_loader import PairGraph as PairGraph
     from .edge_loader import edge_set as edge_set
     from .errors import Error as Error
     from .graph import DistGraph as DistGraph
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from .loader import DistNodeDataLoader as DistNodeDataLoader
     from .observing import Status as Status
     from .observing import status as status
+    from .pair_graph import PairGraph as PairGraph
     from .parallel import ddp as ddp
     from .partitioning import partition_graph as partition_graph
     from .ranking import RankingEvaluator as RankingEvaluator
@@ -69,7 +69,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "book": ("PartitionBook", "load_partition_book"),
     "checkpointing": ("checkpoint", "resume"),
     "dgl": (),
-    "edge_loader": ("DistEdgeDataLoader", "EdgePredictionSampler", "PairGraph", "edge_set"),
+    "edge_loader": ("DistEdgeDataLoader", "EdgePredictionSampler", "edge_set"),
     "errors": ("Error",),
     "graph": ("DistGraph",),
     "group": ("Group",),
@@ -79,6 +79,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "nn": (),
     "observing": ("Status", "status"),
     "parallel": ("ddp",),
+    "pair_graph": ("PairGraph",),
     "partitioning": ("partition_graph",),
     "plot": (),
     "pyg": (),

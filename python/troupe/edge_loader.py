@@ -15,44 +15,19 @@ from .binding import deadline, lib, made
 from .edge_exclusion import Exclusion
 from .loader import DistNodeDataLoader, draws_in_library
 from .negative_sampler import NegativeSampler
-from .sampler import BlockSampler, take_batch
-from .seeds import EdgeSet
-from .types import EID, NID, EtypeName
+from .pair_graph import PairGraph
+from .sampler import BlockSampler, NeighborSampler, take_batch
+from .seeds import EdgeSet, PairSet
+from .types import EtypeName
 
 if TYPE_CHECKING:
     from .graph import DistGraph
 
-
-class PairGraph:
-    """Pairs of a batch's nodes: its edges, or pairs that are none.
-
-    Attributes
-    ----------
-    ndata : dict
-        ``_ID``: global IDs of the nodes, which are those that the last block ends in.
-    edata : dict
-        ``_ID``: global IDs of the edges; empty where pairs are no edges.
-    """
-
-    def __init__(self, nodes: Any, sources: Any, destinations: Any, edges: Any = None) -> None:
-        self.ndata = {NID: nodes}
-        self.edata = {} if edges is None else {EID: edges}
-        self._ends = sources, destinations
-
-    def num_nodes(self) -> int:
-        """Nodes."""
-        return len(self.ndata[NID])
-
-    def num_edges(self) -> int:
-        """Pairs."""
-        return len(self._ends[0])
-
-    def edges(self) -> tuple[Any, Any]:
-        """Positions of sources and destinations among the nodes: int64 each."""
-        return self._ends
-
-    def __repr__(self) -> str:
-        return f"PairGraph({self.num_edges()} pairs of {self.num_nodes()} nodes)"
+Canonical = tuple[str, str, str]
+Ends = tuple[Ids, Ids]
+# Input nodes, the nodes that the last block ends in by type, where the ends of each list of pairs
+# are among them, and blocks.
+Drawn = tuple[Any, Mapping[str, Any], list[Any], Any]
 
 
 class EdgePredictionSampler(BlockSampler):
@@ -60,8 +35,9 @@ class EdgePredictionSampler(BlockSampler):
 
     Parameters
     ----------
-    sampler : what draws blocks of nodes: ``sample_blocks(g, seeds, exclude_eids)``.
-    etype : the edge type, whose ends are of one node type; None: the only one.
+    sampler : what draws blocks of nodes: ``sample_blocks(g, seeds, exclude_eids)``, whose seeds are
+        a mapping of the node types of the ends to their IDs.
+    etype : the edge type; None: the only one.
     exclude, reverse_eids, reverse_etypes : edges that no layer draws (see `Exclusion`).
     negative_sampler : called with the graph and edges; see `troupe.negative_sampler`.
     """
@@ -85,18 +61,54 @@ class EdgePredictionSampler(BlockSampler):
         negative sampler, and blocks."""
         etype = g.to_canonical_etype(self.etype)
         edges = {etype: seeds}
-        ends = [np.asarray(ids) for ids in g.find_edges(seeds, etype)]
+        pairs = [_as_ids(g.find_edges(seeds, etype))]
         if self.negative_sampler is not None:
-            ends += [np.asarray(ids) for ids in self.negative_sampler(g, edges)[etype]]
-        nodes, places = _in_order(ends)
-        blocks_of = id_tensor(nodes, g.tensors)
+            pairs.append(_as_ids(self.negative_sampler(g, edges)[etype]))
         excluded = self.exclusion.of(g, edges) if exclude_eids is None else exclude_eids
-        input_nodes, _, blocks = self.sampler.sample_blocks(g, {etype[2]: blocks_of}, excluded)
+        draw = self._draw_once if etype[0] == etype[2] else self._draw_two_types
+        inputs, nodes, places, blocks = draw(g, etype, pairs, excluded)
+        graphs = [
+            PairGraph(etype, nodes, ends, seeds if number == 0 else None)
+            for number, ends in enumerate(places)
+        ]
+        return (inputs, *graphs, blocks)
+
+    def _draw_once(self, g: DistGraph, etype: Canonical, pairs: list[Ends], excluded: Any) -> Drawn:
+        """Around ends of one node type, each node once."""
+        ids, places = _in_order([ids for ends in pairs for ids in ends])
+        nodes = id_tensor(ids, g.tensors)
+        inputs, _, blocks = self.sampler.sample_blocks(g, {etype[2]: nodes}, excluded)
         at = [id_tensor(positions, g.tensors) for positions in places]
-        graphs = [PairGraph(blocks_of, at[0], at[1], seeds)]
-        if self.negative_sampler is not None:
-            graphs.append(PairGraph(blocks_of, at[2], at[3]))
-        return (input_nodes, *graphs, blocks)
+        return inputs, {etype[2]: nodes}, list(zip(at[::2], at[1::2], strict=True)), blocks
+
+    def _draw_two_types(
+        self, g: DistGraph, etype: Canonical, pairs: list[Ends], excluded: Any
+    ) -> Drawn:
+        """Around ends of two node types: the library draws around pairs, and a sampler of the
+        program's own around the nodes of both types."""
+        source, _, target = etype
+        every = [np.concatenate([ends[i] for ends in pairs]) for i in (0, 1)]
+        bounds = np.cumsum([len(ends[0]) for ends in pairs])[:-1]
+        if draws_in_library(self.sampler):
+            drawer: NeighborSampler = self.sampler
+            ends = PairSet(g, g.types.etype(etype), *every)
+            batch = drawer.draw_pairs(g, ends, {}, exclude_eids=excluded)
+            nodes, blocks = batch.output_nodes, batch.blocks
+            inputs, positions = batch.input_nodes, [np.asarray(at) for at in batch.pairs]
+        else:
+            kept, positions = {}, []
+            for name, ids in zip((source, target), every, strict=True):
+                kept[name], at = _in_order([ids])
+                positions += at
+            nodes = {name: id_tensor(ids, g.tensors) for name, ids in kept.items()}
+            inputs, _, blocks = self.sampler.sample_blocks(g, nodes, excluded)
+        split = [[id_tensor(at, g.tensors) for at in np.split(one, bounds)] for one in positions]
+        return inputs, nodes, list(zip(*split, strict=True)), blocks
+
+
+def _as_ids(ends: Any) -> Ends:
+    sources, targets = ends
+    return np.asarray(sources), np.asarray(targets)
 
 
 def _in_order(ends: list[Ids]) -> tuple[Ids, list[Ids]]:
@@ -128,7 +140,7 @@ class DistEdgeDataLoader(DistNodeDataLoader):
     graph_sampler : NeighborSampler, or BlockSampler of the program's own
         What draws for the ends.
     etype : optional
-        The edge type, whose ends are of one node type; None: the only one.
+        The edge type; None: the only one.
     exclude, reverse_eids, reverse_etypes, negative_sampler
         Of `EdgePredictionSampler`.
     device, **options
@@ -154,12 +166,6 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         negative_sampler: Any = None,
         **options: Any,
     ) -> None:
-        source, _, target = g.to_canonical_etype(etype)
-        if source != target:
-            raise errors.Unsupported(
-                f"edges from {source!r} to {target!r}: loaders of edges draw for ends of one node "
-                "type; DistEdgeDataLoader of troupe.dgl draws for several"
-            )
         self._edges = edge_set(g, eids, etype)
         sampler = EdgePredictionSampler(
             graph_sampler, etype, exclude, reverse_eids, reverse_etypes, negative_sampler
@@ -200,17 +206,18 @@ class DistEdgeDataLoader(DistNodeDataLoader):
         """The tuple that `EdgePredictionSampler` makes too."""
         if not self.in_library:
             return batch
+        etype = self.graph.canonical_etypes[self._edges.number]
         nodes = batch.output_nodes
-        if isinstance(nodes, Mapping):
-            nodes = nodes[self._edges.ntype]
-        graphs = [self._pair_graph(nodes, batch.pairs, batch.seed_edges)]
+        if not isinstance(nodes, Mapping):
+            nodes = {etype[2]: nodes}
+        graphs = [PairGraph(etype, nodes, self._placed(batch.pairs), batch.seed_edges)]
         if self._sampler_of_edges.negative_sampler is not None:
-            graphs.append(self._pair_graph(nodes, batch.negative_pairs))
+            graphs.append(PairGraph(etype, nodes, self._placed(batch.negative_pairs)))
         return (batch.input_nodes, *graphs, batch.blocks)
 
-    def _pair_graph(self, nodes: Any, ends: tuple[Any, Any], edges: Any = None) -> PairGraph:
+    def _placed(self, ends: tuple[Any, Any]) -> tuple[Any, Any]:
         sources, targets = (id_tensor(places, self.graph.tensors) for places in ends)
-        return PairGraph(nodes, sources, targets, edges)
+        return sources, targets
 
     def _report_share(self) -> None:
         """Nothing: an edge lies with its destination, and which those are is not asked here."""

@@ -89,8 +89,8 @@ def curves(
     ----------
     runs : the folder of a run or a `RunRecord`, or several.
     against : "steps", "seconds" or "epochs".
-    scores : of "train_loss", "loss", "accuracy", "macro_f1", "roc_auc" and "mrr" (all but the first of the
-        validation nodes); None: those that a run has.
+    scores : of "train_loss", "loss", "accuracy", "macro_f1", "roc_auc" and "mrr" (all but the first
+        of the validation nodes); None: those that a run has.
     """
     if against not in AGAINST:
         raise ValueError(f"against={against!r}: give one of {', '.join(map(repr, AGAINST))}")
