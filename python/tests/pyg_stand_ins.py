@@ -67,6 +67,10 @@ def forget() -> None:
 
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """troupe.pyg over these classes."""
+    from torch.utils.data import DataLoader
+
+    # PyG's loaders are PyTorch's.
+    links = type("LinkLoader", (DataLoader,), {})
     parts = {
         "torch_geometric": {},
         "torch_geometric.data": {
@@ -81,9 +85,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             "EdgeLayout": types.SimpleNamespace(CSC="csc"),
         },
         "torch_geometric.loader": {
-            "NeighborLoader": Base,
-            "LinkLoader": Base,
-            "LinkNeighborLoader": type("LinkNeighborLoader", (Base,), {}),
+            "NeighborLoader": type("NeighborLoader", (DataLoader,), {}),
+            "LinkLoader": links,
+            "LinkNeighborLoader": type("LinkNeighborLoader", (links,), {}),
         },
         "torch_geometric.sampler": {
             "BaseSampler": Base,

@@ -11,6 +11,7 @@ import types
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import NODES, World
 from pyg_stand_ins import Attr, Data, Input, forget, same
@@ -157,6 +158,7 @@ def test_data_in_memory_are_drawn_from_as_they_are(pyg: Any) -> None:
         "edge_index": edges,
         "weight": torch.arange(300.0),
         "x": torch.rand(40, 3, generator=chance),
+        "rows": np.arange(80).reshape(40, 2),
     }
     data._store.update(held)
     data.num_nodes = 40
@@ -168,12 +170,77 @@ def test_data_in_memory_are_drawn_from_as_they_are(pyg: Any) -> None:
         assert torch.equal(batch.n_id[batch.edge_index], edges[:, batch.e_id])
         assert torch.equal(batch.weight, 1.0 * batch.e_id)
         assert torch.equal(batch.x, held["x"][batch.n_id])
+        # What the data have as an array, mapped or not, batches have as a tensor.
+        assert torch.equal(batch.rows, torch.stack([2 * batch.n_id, 2 * batch.n_id + 1], dim=1))
         degrees = torch.bincount(edges[1], minlength=40)[batch.n_id[: batch.batch_size]]
         assert batch.num_sampled_edges[0] == int(degrees.sum())
     # Loaders of the same edges share the graph; other edges are another one.
     assert pyg.NeighborLoader(data, [2]).graph is loader.graph
     data._store["edge_index"] = edges.flip(0)
     assert pyg.NeighborLoader(data, [2]).graph is not loader.graph
+
+
+class Places:
+    """A sampler that draws other places in each epoch."""
+
+    def __init__(self, *epochs: list[int]) -> None:
+        self.epochs, self.count = list(epochs), len(epochs[0])
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Any:
+        return iter(self.epochs.pop(0))
+
+
+def test_a_sampler_gives_the_order_of_seeds(g: troupe.DistGraph, pyg: Any) -> None:
+    seeds = [40, 50, 60, 70]
+    drawn = [3, 0, 0, 3, 3], [1, 2, 1, 2, 0]
+    with pyg.NeighborLoader(g, HOPS, seeds, batch_size=2, sampler=Places(*drawn)) as loader:
+        assert len(loader) == 3
+        for wanted in drawn:  # It is asked once an epoch.
+            batches = list(loader)
+            assert [b.batch_size for b in batches] == [2, 2, 1]
+            assert torch.cat([b.input_id for b in batches]).tolist() == wanted
+            found = torch.cat([b.n_id[: b.batch_size] for b in batches])
+            assert found.tolist() == [seeds[place] for place in wanted]
+    halves = []
+    for rank in range(2):
+        shares = torch.utils.data.DistributedSampler(range(9), 2, rank, shuffle=False)
+        every = pyg.NeighborLoader(g, HOPS, range(9), batch_size=2, sampler=shares)
+        halves.append(torch.cat([b.n_id[: b.batch_size] for b in every]).tolist())
+    assert halves == [[0, 2, 4, 6, 8], [1, 3, 5, 7, 0]]
+    pairs = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    (links,) = pyg.LinkNeighborLoader(g, HOPS, pairs, batch_size=5, sampler=Places([2, 2, 0]))
+    assert links.input_id.tolist() == [2, 2, 0]
+    assert torch.equal(links.n_id[links.edge_label_index], pairs[:, links.input_id])
+    with pytest.raises(IndexError, match="place 50, but there are 4 seeds"):
+        list(pyg.NeighborLoader(g, HOPS, seeds, sampler=[1, 50]))
+    with pytest.raises(ValueError, match="leave one out"):
+        pyg.NeighborLoader(g, HOPS, seeds, sampler=[1], shuffle=True)
+    for kind, mask in (("Neighbor", g.ndata["train_mask"]), ("LinkNeighbor", troupe.edge_set(g))):
+        with pytest.raises(NotImplementedError, match="a mask of booleans"):
+            getattr(pyg, f"{kind}Loader")(g, HOPS, mask, sampler=[1])
+
+
+def test_loaders_have_what_pytorchs_have(g: troupe.DistGraph, pyg: Any) -> None:
+    own = pyg.NeighborLoader(
+        g, HOPS, [9, 3, 7], batch_size=2, shuffle=True, drop_last=True, num_workers=64,
+        persistent_workers=True, prefetch_factor=3,
+    )  # fmt: skip
+    of_job = pyg.NeighborLoader(g, HOPS, g.ndata["train_mask"], batch_size=64)
+    links = pyg.LinkNeighborLoader(g, HOPS, shuffle=True, batch_size=64)
+    for loader in (own, of_job, links):
+        assert isinstance(loader, torch.utils.data.DataLoader)
+        assert loader.multiprocessing_context is None and loader.generator is None
+        assert len(loader.sampler) == len(loader.dataset) and loader.timeout == 0
+        # As those who put several loaders together draw from each.
+        batch = loader.filter_fn(loader.collate_fn([1, 0]))
+        assert len(batch.input_id) == 2
+    assert own.num_workers == 64 and own.drop_last and own.persistent_workers
+    assert isinstance(own.sampler, torch.utils.data.RandomSampler) and own.prefetch_factor == 3
+    assert isinstance(of_job.sampler, torch.utils.data.SequentialSampler)
+    assert pickle.loads(pickle.dumps(own)).num_workers == 64
 
 
 REFUSED = {
@@ -185,7 +252,6 @@ REFUSED = {
     "subgraph_type": "induced",
     "directed": False,
     "transform_sampler_output": print,
-    "sampler": [1],
     "batch_sampler": [[1]],
     "generator": 1,
     "worker_init_fn": print,
@@ -224,6 +290,10 @@ def test_wrong_arguments_say_what_is_wrong(
         (ValueError, "fanouts: 0 layers", lambda: loader(g, {"_E": []})),
         (LookupError, "no node type", lambda: loader(g, HOPS, "paper")),
         (NotImplementedError, "HGTLoader", lambda: pyg.HGTLoader(g, HOPS)),
+        (NotImplementedError, "share the seeds", lambda: pyg.DistNeighborLoader(g, HOPS)),
+        (NotImplementedError, "share the edges", lambda: pyg.DistLinkNeighborLoader(g, HOPS)),
+        # A message has no rows.
+        (NotImplementedError, "=a Tensor.:", lambda: loader(g, HOPS, input_time=torch.ones(9))),
     ]
     for kind, message, call in wrong:
         with pytest.raises(kind, match=message):

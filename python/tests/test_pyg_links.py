@@ -382,7 +382,6 @@ REFUSED = {
     "subgraph_type": "induced",
     "directed": False,
     "transform_sampler_output": print,
-    "sampler": [1],
     "generator": 1,
 }
 

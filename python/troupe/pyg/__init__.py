@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .data_source import graph_data as graph_data
+    from .later_loaders import DistLinkNeighborLoader as DistLinkNeighborLoader
+    from .later_loaders import DistNeighborLoader as DistNeighborLoader
     from .later_loaders import HGTLoader as HGTLoader
     from .link_loader import LinkLoader as LinkLoader
     from .link_loader import LinkNeighborLoader as LinkNeighborLoader
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from .pyg_stores import stores as stores
 
 _MODULE_OF = {
+    "DistLinkNeighborLoader": "later_loaders",
+    "DistNeighborLoader": "later_loaders",
     "FeatureStore": "pyg_stores",
     "GraphStore": "pyg_stores",
     "HGTLoader": "later_loaders",

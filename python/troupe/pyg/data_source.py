@@ -219,7 +219,8 @@ def _in_memory(data: Any) -> Source:
     for name, store in stores.items():
         if "edge_index" not in store:
             raise errors.Unsupported(
-                f"{name}: the data have no edge_index; a sparse adjacency (adj_t) is not read"
+                f"{name}: the data have no edge_index; a sparse adjacency (adj_t) is not read: "
+                "leave ToSparseTensor() out of the data and give it to the loader as transform="
             )
         lists[name] = store["edge_index"]
     counts = (
@@ -331,6 +332,9 @@ def _rows_in_graph(selection: Selection, feature: Feature, ids: Any) -> Any:
 
 def _rows_of(value: Any, numbers: Any, ids: Any) -> Any:
     ids = ids if numbers is None else numbers[ids]
+    if isinstance(value, np.ndarray):
+        # Also mapped files: batches have tensors.
+        return torch.from_numpy(np.asarray(value[np.asarray(ids)]))
     return value[ids.to(value.device)] if hasattr(value, "device") else value[np.asarray(ids)]
 
 

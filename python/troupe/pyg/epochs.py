@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from torch.utils.data import DataLoader
 from torch_geometric.data import Data, HeteroData
 
 from .. import errors
@@ -45,6 +46,50 @@ class EpochLoader:
         self._fill = BatchFill(self._of, custom_cls, pin_memory, isinstance(data, HeteroData))
         self._under_way: Epoch | None = None
         self._made_of: dict[str, Any] = {}
+
+    def _look_like_pytorchs(
+        self,
+        count: int,
+        *,
+        shuffle: bool,
+        drop_last: bool,
+        num_workers: int,
+        pin_memory: bool,
+        sampler: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        """Sets the attributes of PyTorch's DataLoader, which Lightning and scripts read.
+
+        PyTorch's is given no workers, of which it would ask for more than there are.
+        """
+        own: Any = self
+        places: Any = range(count)
+        DataLoader.__init__(
+            own,
+            places,
+            self.batch_size,
+            shuffle and count > 0 and sampler is None,
+            sampler,
+            drop_last=drop_last,
+        )
+        # PyTorch's own would stand before the method.
+        del own.collate_fn
+        self.num_workers, self.pin_memory = num_workers, pin_memory
+        self.prefetch_factor = options.get("prefetch_factor")
+        # PyTorch lets nobody set it later.
+        self.__dict__["persistent_workers"] = bool(options.get("persistent_workers", False))
+
+    def __call__(self, index: Any) -> Any:
+        """A batch of these seeds: positions in `dataset`."""
+        raise NotImplementedError
+
+    def collate_fn(self, index: Any) -> Any:
+        """As a call: what PyG draws here and fills later is made at once."""
+        return self(index)
+
+    def filter_fn(self, out: Any) -> Any:
+        """The same: what `collate_fn` gave is whole."""
+        return out
 
     def __len__(self) -> int:
         return len(self._source)

@@ -17,6 +17,24 @@ class _Later:
         )
 
 
+class DistNeighborLoader(_Later):
+    """PyG's loader of nodes over partitions of its own."""
+
+    instead = (
+        "NeighborLoader over a graph of troupe.initialize() or troupe.open() is the loader of a "
+        "job: its trainers share the seeds of a mask of the graph"
+    )
+
+
+class DistLinkNeighborLoader(_Later):
+    """PyG's loader of links over partitions of its own."""
+
+    instead = (
+        "LinkNeighborLoader over a graph of troupe.initialize() or troupe.open() is the loader of "
+        "a job: its trainers share the edges of a mask of the graph"
+    )
+
+
 class HGTLoader(_Later):
     """Batches whose nodes are drawn by type in proportion to their degrees."""
 

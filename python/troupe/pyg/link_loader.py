@@ -20,7 +20,7 @@ from .link_maker import EdgesOfJob, LinkMaker
 from .link_seeds import LinkSeeds, link_seeds
 from .own_seeds import OwnSeeds
 from .pyg_sampler import NeighborSampler, check_sampler
-from .refusals import check_arguments
+from .refusals import check_arguments, check_no_sampler
 from .selection import Attrs
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class LinkLoader(EpochLoader, PygLinkLoader):
         Not PyG's: edges that the draws of a batch leave out, of `DistEdgeDataLoader`. PyG, and this
         loader without `exclude`, may draw an edge that is to be predicted.
     transform, batch_size, shuffle, drop_last, num_workers, pin_memory, timeout, custom_cls, \
-input_id, attrs, edge_attrs, seed
+input_id, attrs, edge_attrs, seed, sampler
         Of `NeighborLoader`; `batch_size` counts pairs, without negatives.
-    edge_label_time, transform_sampler_output, sampler, batch_sampler, generator, worker_init_fn, \
+    edge_label_time, transform_sampler_output, batch_sampler, generator, worker_init_fn, \
 in_order
         Are there for their names: what Troupe does not do is refused with the reason.
     is_sorted, filter_per_worker, persistent_workers, prefetch_factor, multiprocessing_context, \
@@ -138,6 +138,7 @@ pin_memory_device, collate_fn, dataset
         reverse_eids: Any = None,
         reverse_etypes: Any = None,
         seed: int = 0,
+        sampler: Any = None,
         **options: Any,
     ) -> None:
         given = {k: v for k, v in locals().items() if k not in ("self", "options", "__class__")}
@@ -146,7 +147,7 @@ pin_memory_device, collate_fn, dataset
         self._take_data(data, attrs, edge_attrs, custom_cls, pin_memory)
         self._made_of = {**given, **options}
         graph, features = self.graph, self._of.selection.features
-        sampler = check_sampler("link_sampler", link_sampler).sampler
+        drawn = check_sampler("link_sampler", link_sampler).sampler
         self.link_sampler, self.neg_sampling = link_sampler, neg_sampling
         self.edge_label_index, self.transform = edge_label_index, transform
         self.batch_size = 1 if batch_size is None else int(batch_size)
@@ -163,7 +164,7 @@ pin_memory_device, collate_fn, dataset
             label = label + 1
         self._maker = LinkMaker(
             graph,
-            sampler,
+            drawn,
             seeds,
             label,
             _input_id(seeds, input_id),
@@ -175,6 +176,7 @@ pin_memory_device, collate_fn, dataset
             timeout=timeout or None,
         )
         if seeds.is_of_job:
+            check_no_sampler("edge_label_index", sampler)
             edges: EdgeSet = seeds.given  # type: ignore[assignment]
             self._source = EdgesOfJob(
                 graph,
@@ -198,13 +200,17 @@ pin_memory_device, collate_fn, dataset
                 drop_last=drop_last,
                 seed=seed,
                 workers=num_workers,
+                sampler=sampler,
             )
-
-    @property
-    def dataset(self) -> range:
-        """The places of this trainer's seeds."""
-        count = len(self._seeds)
-        return range(-(-count // self.graph.world) if self._seeds.is_of_job else count)
+        self._look_like_pytorchs(
+            -(-len(seeds) // graph.world) if seeds.is_of_job else len(seeds),
+            shuffle=bool(shuffle),
+            drop_last=drop_last,
+            num_workers=num_workers,
+            pin_memory=pin_memory,
+            sampler=sampler,
+            options=options,
+        )
 
     def __call__(self, index: Any) -> Any:
         """A batch of these seeds: positions in `edge_label_index`."""

@@ -40,6 +40,9 @@ class OwnSeeds:
         Of draws and order; 0: the session's.
     workers : int
         How many threads draw; 0: 2.
+    sampler : iterable of int with a length, optional
+        Gives the places of an epoch in their order, as PyTorch's samplers do, in the place of
+        `shuffle`.
     """
 
     def __init__(
@@ -53,10 +56,14 @@ class OwnSeeds:
         drop_last: bool,
         seed: int,
         workers: int,
+        sampler: Any = None,
     ) -> None:
         if batch_size < 1:
             raise errors.InvalidArgument(f"batch_size={batch_size}: at least 1")
+        if sampler is not None and shuffle:
+            raise errors.InvalidArgument("sampler, shuffle: each gives an order; leave one out")
         self._count, self._make = count, make
+        self._sampler = sampler
         self._batch_size, self._shuffle, self._drop_last = batch_size, shuffle, drop_last
         self._key = (seed or int(graph.session.options["seed"]), graph.rank())
         self._workers = workers or THREADS
@@ -67,7 +74,9 @@ class OwnSeeds:
         self._executor: ThreadPoolExecutor | None = None
 
     def __len__(self) -> int:
-        count = self._count
+        return self._batches_of(self._count if self._sampler is None else len(self._sampler))
+
+    def _batches_of(self, count: int) -> int:
         return count // self._batch_size if self._drop_last else -(-count // self._batch_size)
 
     @property
@@ -82,15 +91,27 @@ class OwnSeeds:
         self._queue.clear()
         self._epoch, self._taken, self._asked = epoch, batch, batch
         self._is_under_way = batch > 0
-        self._order = self._order_of(epoch) if self._shuffle else None
+        self._order = None
 
-    def _order_of(self, epoch: int) -> Ids:
+    def _order_of(self, epoch: int) -> Ids | None:
+        """The places of an epoch; None: all, in their order."""
+        if self._sampler is not None:
+            order = np.fromiter((int(place) for place in self._sampler), dtype=np.int64)
+            wrong = order[(order < 0) | (order >= self._count)]
+            if len(wrong):
+                raise errors.OutOfRange(
+                    f"sampler: place {wrong[0]}, but there are {self._count} seeds; it draws "
+                    "places in the list of seeds, not IDs"
+                )
+            return order
+        if not self._shuffle:
+            return None
         words = np.random.SeedSequence([*self._key, epoch])
         return np.random.Generator(np.random.PCG64(words)).permutation(self._count)
 
     def _draw(self, epoch: int, number: int, order: Ids | None) -> Any:
         first = number * self._batch_size
-        stop = min(first + self._batch_size, self._count)
+        stop = min(first + self._batch_size, self._count if order is None else len(order))
         places = np.arange(first, stop, dtype=np.int64) if order is None else order[first:stop]
         words = np.random.SeedSequence([*self._key, epoch, number]).generate_state(1, np.uint64)
         return self._make(places, int(words[0]) or 1)
@@ -105,7 +126,11 @@ class OwnSeeds:
     def __next__(self) -> Any:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self._workers, "troupe-pyg")
-        while self._asked < len(self) and len(self._queue) < 2 * self._workers:
+        if self._order is None:
+            # Not before: a sampler is asked once an epoch.
+            self._order = self._order_of(self._epoch)
+        drawn = self._count if self._order is None else len(self._order)
+        while self._asked < self._batches_of(drawn) and len(self._queue) < 2 * self._workers:
             place = (self._epoch, self._asked, self._order)
             self._queue.append(self._executor.submit(self._draw, *place))
             self._asked += 1

@@ -20,7 +20,7 @@ from .batch_fill import BatchFill
 from .epochs import EpochLoader
 from .own_seeds import OwnSeeds
 from .pyg_sampler import NeighborSampler, check_sampler, fanouts_of
-from .refusals import check_arguments
+from .refusals import check_arguments, check_no_sampler
 from .selection import Attrs
 
 if TYPE_CHECKING:
@@ -87,8 +87,11 @@ class NeighborLoader(EpochLoader, PygNeighborLoader):
         none of edges; of data of PyG's, what these have.
     seed : int
         Of the random choices; 0: the session's.
+    sampler : iterable of int with a length, optional
+        Of PyTorch's and PyG's, as ``ImbalancedSampler`` or ``DistributedSampler``: each epoch it
+        gives positions in a list of seeds that is this trainer's own, in their order.
     input_time, time_attr, temporal_strategy, weight_attr, disjoint, subgraph_type, directed, \
-transform_sampler_output, sampler, batch_sampler, generator, worker_init_fn, in_order
+transform_sampler_output, batch_sampler, generator, worker_init_fn, in_order
         Are there for their names: what Troupe does not do is refused with the reason.
     is_sorted, filter_per_worker, persistent_workers, prefetch_factor, multiprocessing_context, \
 pin_memory_device, collate_fn, dataset
@@ -155,6 +158,7 @@ pin_memory_device, collate_fn, dataset
         attrs: Attrs = None,
         edge_attrs: Attrs = None,
         seed: int = 0,
+        sampler: Any = None,
         **options: Any,
     ) -> None:
         given = {k: v for k, v in locals().items() if k not in ("self", "options")}
@@ -168,6 +172,7 @@ pin_memory_device, collate_fn, dataset
         self._drawn = drawn = _sampler_of(self.graph, num_neighbors, replace, neighbor_sampler)
         self._seeds = seeds = _seeds_of(self.graph, input_nodes, input_id, bool(shuffle))
         if isinstance(seeds, NodeSet):
+            check_no_sampler("input_nodes", sampler)
             self._source = DistNodeDataLoader(
                 self.graph,
                 {seeds.ntype: seeds},
@@ -193,14 +198,18 @@ pin_memory_device, collate_fn, dataset
                 drop_last=drop_last,
                 seed=seed,
                 workers=num_workers,
+                sampler=sampler,
             )
-
-    @property
-    def dataset(self) -> range:
-        """The places of this trainer's seeds."""
-        if isinstance(self._seeds, NodeSet):
-            return range(-(-len(self._seeds) // self.graph.world))
-        return range(len(self._seeds.ids))
+        of_job = isinstance(seeds, NodeSet)
+        self._look_like_pytorchs(
+            -(-len(seeds) // self.graph.world) if of_job else len(seeds.ids),  # type: ignore[union-attr]
+            shuffle=bool(shuffle),
+            drop_last=drop_last,
+            num_workers=num_workers,
+            pin_memory=pin_memory,
+            sampler=sampler,
+            options=options,
+        )
 
     @property
     def node_sampler(self) -> NeighborSampler:

@@ -26,12 +26,14 @@ _REFUSALS = {
     "temporal_strategy": _Refusal(("uniform",), _NO_TIMES),
     "weight_attr": _Refusal((None,), "draws by weights of edges are not there yet"),
     "disjoint": _Refusal(
-        (False, None), "the seeds of a batch share their nodes; trees of their own are not there"
+        (False, None),
+        "the seeds of a batch share their nodes; batch_size=1 gives each seed a graph of its own",
     ),
     "subgraph_type": _Refusal(
         ("directional",),
         "batches have the edges that were drawn; neither their reverses nor those between the "
-        "drawn nodes are looked up",
+        "drawn nodes are looked up. transform=torch_geometric.transforms.ToUndirected() adds the "
+        "reverse of each",
     ),
     "directed": _Refusal((True,), "batches have the edges that were drawn, and no others"),
     "sample_direction": _Refusal(("forward",), "neighbours are drawn along in-edges"),
@@ -40,12 +42,9 @@ _REFUSALS = {
         "rows are filled in by the threads that draw; PyG's NodeLoader over troupe.pyg.stores() "
         "and troupe.pyg.NeighborSampler calls it",
     ),
-    "sampler": _Refusal(
-        (None,),
-        "which seeds a batch has is the loader's choice; nodes of the graph (a mask, None) are "
-        "shared out among the trainers of the job, and a list is this trainer's own",
+    "batch_sampler": _Refusal(
+        (None,), "batches are of batch_size= seeds; their order may be that of a sampler="
     ),
-    "batch_sampler": _Refusal((None,), "batches are of batch_size= seeds, shuffled by shuffle="),
     "generator": _Refusal((None,), "give seed=: each batch draws by it and by its own number"),
     "worker_init_fn": _Refusal(
         (None,), "batches are made by threads of the library and of this process, not by workers"
@@ -73,6 +72,12 @@ def _plain(value: Any) -> Any:
     return getattr(value, "value", value)
 
 
+def _shown(value: Any) -> str:
+    """A value for a message, which a whole tensor would drown."""
+    plain = _plain(value)
+    return repr(plain) if isinstance(plain, (str, int, float)) else f"a {type(value).__name__}"
+
+
 def check_arguments(what: str, given: Mapping[str, Any]) -> None:
     """Refuses what cannot be honoured.
 
@@ -89,4 +94,14 @@ def check_arguments(what: str, given: Mapping[str, Any]) -> None:
             if name not in WITHOUT_EFFECT:
                 raise TypeError(f"{what}() has no argument {name!r}")
         elif not any(_plain(value) is one or _plain(value) == one for one in refusal.taken):
-            raise errors.Unsupported(f"{what}({name}={_plain(value)!r}): {refusal.reason}")
+            raise errors.Unsupported(f"{what}({name}={_shown(value)}): {refusal.reason}")
+
+
+def check_no_sampler(name: str, sampler: Any) -> None:
+    """Refuses a sampler for the job's seeds, which `name` gave."""
+    if sampler is not None:
+        raise errors.Unsupported(
+            f"sampler=a {type(sampler).__name__}: the job's seeds are shared out among its "
+            f"trainers and ordered by the library; give {name} as a list of IDs or a mask of "
+            "booleans, which are this trainer's own"
+        )

@@ -23,10 +23,10 @@ import torch_geometric.nn
 import torch_geometric.typing
 import troupe
 from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import ImbalancedSampler, NodeLoader, PrefetchLoader, ZipLoader
 from torch_geometric.loader import LinkLoader as PygLinkLoader
 from torch_geometric.loader import LinkNeighborLoader as PygLinks
 from torch_geometric.loader import NeighborLoader as PygLoader
-from torch_geometric.loader import NodeLoader
 from torch_geometric.sampler import NegativeSampling
 from torch_geometric.transforms import RandomLinkSplit, ToUndirected
 from troupe import pyg
@@ -505,3 +505,24 @@ def test_the_example_reaches_the_accuracy_of_the_others(tmp_path: Path) -> None:
         found.append(float(re.findall(r"test accuracy ([0-9.]+)", said)[0]))
     assert abs(found[0] - found[1]) <= 0.01, found
     assert min(found) > 0.7, found
+
+
+def test_what_pyg_and_pytorch_put_around_a_loader_takes_ours(whole) -> None:
+    data = copy.copy(whole)
+    seeds = data.train_mask.nonzero().view(-1)
+    rare = ImbalancedSampler(data.y[seeds], num_samples=400)
+    loader = pyg.NeighborLoader(
+        data, [2], input_nodes=seeds, sampler=rare, batch_size=50, num_workers=2
+    )
+    batches = list(loader)
+    assert len(batches) == len(loader) == 8
+    for batch in batches:
+        assert torch.equal(seeds[batch.input_id], batch.n_id[: batch.batch_size])
+    drawn = torch.cat([batch.y[: batch.batch_size] for batch in batches])
+    assert torch.bincount(drawn).min() > 400 / len(data.y[seeds].unique()) / 2
+    every = ZipLoader([pyg.NeighborLoader(data, [2], input_nodes=seeds[:20])] * 2, batch_size=8)
+    assert [one.batch_size for one, _ in every] == [8, 8, 4]
+    for one, two in every:
+        assert torch.equal(one.n_id[: one.batch_size], two.n_id[: two.batch_size])
+    for batch in PrefetchLoader(loader, device=torch.device("cpu")):
+        assert batch.batch_size == 50
