@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -72,6 +73,33 @@ def test_a_model_of_relations_names_them(world: World, tmp_path: Path) -> None:
     assert saved.relations() == {"_N:_E:_N": 4}
 
 
+def test_a_model_of_links_has_the_bytes_and_scores_of_the_commands(
+    world: World, tmp_path: Path
+) -> None:
+    options = {"epochs": 2, "hidden": 8, "batch_size": 300, "seed": 4, "threads": 1}
+    run = training.train(
+        world.path, tmp_path / "ours", fanout=[4, 4], task="link", negatives=2, **options
+    )
+    words = ["--fanout", "4,4", "--epochs", 2, "--hidden", 8, "--batch-size", 300, "--seed", 4]
+    words += ["--threads", 1, "--task", "link", "--negatives", 2, "--run", tmp_path / "theirs"]
+    run_command("train", world.path, *words, "--quiet")
+    ours, theirs = (tmp_path / name / "model.safetensors" for name in ("ours", "theirs"))
+    assert ours.read_bytes() == theirs.read_bytes()
+    lines = (tmp_path / "theirs" / "metrics.jsonl").read_text().splitlines()
+    test = json.loads(lines[-1])["test"]
+    assert run.test.roc_auc == test["roc_auc"] and run.test.mrr == test["mrr"]
+    assert run.test.labelled == test["labelled"]
+    assert training.SavedModel(run.path).info.task == "link"
+
+    predictions = training.infer(world.path, run.path)
+    assert predictions.outputs.shape == (2000, 8)
+    assert predictions.scores("test") is None
+    with pytest.raises(troupe.errors.Unsupported, match="no classes"):
+        predictions.confusion()
+    with pytest.raises(troupe.errors.Unsupported, match=r"\.npy"):
+        predictions.write(tmp_path / "p.csv")
+
+
 def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match='"hidden"'):
         training.train(world.path, tmp_path / "run", hiden=3)
@@ -79,6 +107,8 @@ def test_what_cannot_be_is_refused(world: World, tmp_path: Path) -> None:
         training.train("nowhere/g.json", tmp_path / "run")
     with pytest.raises(troupe.errors.InvalidArgument, match="model"):
         training.train(world.path, tmp_path / "run", model="none")
+    with pytest.raises(troupe.errors.InvalidArgument, match="negatives"):
+        training.train(world.path, tmp_path / "run", negatives=2)
     with pytest.raises(troupe.errors.NotFound):
         training.infer(world.path, tmp_path / "run")
     with pytest.raises(troupe.errors.NotFound):

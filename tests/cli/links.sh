@@ -62,6 +62,17 @@ train good-sage p2 --epochs 12 --lr 0.02 --dropout 0 --model sage --resume
 expect "a run that ended is found with its result" says 'test MRR'
 expect "and not trained again" cmp -s "$work/before" "$work/good-sage/metrics.jsonl"
 
+# A job of several processes, each of which finds the edges that it trains on.
+mkdir -m 700 "$work/s" || exit 99
+printf '{"name": "job", "graph": "p4/g.json", "hosts": [{"name": "a", "unix": "s", "servers": 1, "samplers": 1,
+ "trainers": 3, "processes": "role"}]}\n' >"$work/cluster.json"
+for model in sage gcn; do
+    run timeout 120 "$TROUPE" launch "$work/cluster.json" --run "$work/job-$model" -- --task link --hidden 16 \
+        --fanout 4,6 --seed 5 --model $model --epochs 2 --batch-size 300 --negatives 2 --quiet
+    expect "processes train $model" exited 0
+    equal "processes, $model" $model-exact-3-p1 job-$model
+done
+
 # A run that goes on has the bytes of one that did not stop.
 train whole p2 --epochs 4 --batch-size 500 --checkpoint-every 3
 train grown p2 --epochs 2 --batch-size 500 --checkpoint-every 3
