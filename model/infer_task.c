@@ -298,9 +298,11 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
     }
     found = scores_none();
-    if (mask[0] != '\0')
+    /* Outputs know of all edges, those that a run of links held out among them. */
+    bool scored = mask[0] != '\0' && inference->config.model.task == MODEL_NODES;
+    if (scored)
         rv = run_job_split_open(&inference->job, mask, &nodes, &why);
-    if (rv == 0 && mask[0] != '\0') {
+    if (rv == 0 && scored) {
         rv = run_job_score(&inference->job, &nodes, &found, &why);
         run_job_split_close(&nodes);
     }

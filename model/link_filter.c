@@ -3,41 +3,18 @@
 
 #include <string.h>
 
-#define NO_PAIR UINT64_MAX /* no position is that large */
-
-/* Positions of the ends of pairs, in a table that is at most half full. */
-struct pair_table {
-    uint64_t *places;
-    uint64_t mask;
-};
-
-static uint64_t name_pair(uint32_t a, uint32_t b)
-{
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static uint64_t *find_place(const struct pair_table *table, uint64_t pair)
-{
-    uint64_t at = key_mix(pair) & table->mask;
-    while (table->places[at] != pair && table->places[at] != NO_PAIR)
-        at = (at + 1) & table->mask;
-    return &table->places[at];
-}
-
 static int take_pairs(struct link_filter *filter, const struct batch_pairs *pairs,
                       struct pair_table *table)
 {
-    uint64_t room = 16;
-    while (room < 2 * (uint64_t)pairs->count)
-        room *= 2;
+    uint64_t room = pair_table_room(pairs->count);
     int rc = storage_reserve(&filter->table, room, sizeof(uint64_t));
     if (rc != 0)
         return rc;
     *table = (struct pair_table){ filter->table.data, room - 1 };
     memset(table->places, 0xff, room * sizeof(uint64_t));
     for (uint32_t i = 0; i < pairs->count; i++) {
-        uint64_t pair = name_pair(pairs->sources[i], pairs->destinations[i]);
-        *find_place(table, pair) = pair;
+        uint64_t pair = pair_name(pairs->sources[i], pairs->destinations[i]);
+        *pair_table_find(table, pair) = pair;
     }
     return 0;
 }
@@ -57,7 +34,7 @@ static int filter_layer(struct storage *kept, const struct link_split *split,
             uint32_t s = edges->sources[e];
             /* Both ends of a pair are seeds, which most sources are not. */
             bool learned = s < nodes->num_seeds && d < nodes->num_seeds &&
-                           *find_place(pairs, name_pair(s, d)) != NO_PAIR;
+                           pair_table_has(pairs, pair_name(s, d));
             if (!learned &&
                 link_split_passes(split, nodes->original_ids[s], nodes->original_ids[d]))
                 sources[count++] = s;

@@ -7,3 +7,11 @@ struct link_split link_split_make(void)
     const struct draw_key key = { .purpose = KEY_SPLIT };
     return (struct link_split){ .base = key_base(&key) };
 }
+
+uint64_t pair_table_room(uint64_t pairs)
+{
+    uint64_t room = 16;
+    while (room < 2 * pairs)
+        room *= 2;
+    return room;
+}

@@ -42,9 +42,9 @@ struct run_config {
     char *edge_weight;  /* name of an edge feature; NULL: edges count alike */
     char *label_type;   /* node type that has the labels; NULL: the only one, or found by them */
     char *etype_fanout; /* draws of relations, "RELATION=N,N;..."; NULL: fanout is every one's */
-    char *features;     /* names of node features; the next three are "" in the task of links */
-    char *labels;
-    char *train_mask;
+    char *features;     /* names of node features */
+    char *labels;       /* of links: "" */
+    char *train_mask;   /* of links: an edge feature, or "": edges are held out by their ends */
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
      * nothing is scored. */
     char *val_mask;

@@ -7,6 +7,8 @@
  * exact.h); only inference with a trained model sees all.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <troupe/link_prediction.h>
 
@@ -22,10 +24,53 @@ static int complete(struct run_job *job, uint32_t *classes, struct error *error)
     return 0;
 }
 
+/* The name where edges have such a feature, or else "". One that is named stays. */
+static int choose_mask(const struct run_job *job, const char *usual, char **mask,
+                       struct error *error)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    if (*mask != NULL && strcmp(*mask, usual) != 0)
+        return 0;
+    bool found = tr_graph_find_edge_feature(job->graph, 0, usual, &info, NULL) == 0;
+    free(*mask);
+    *mask = strdup(found ? usual : "");
+    return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
+}
+
+/* Edges have masks where they have, or are to have, the one of training; else the split holds out. */
+static int choose_masks(struct run_job *job, struct error *error)
+{
+    struct run_config *config = job->config;
+    int rv = choose_mask(job, "train_mask", &config->train_mask, error);
+    bool masked = rv == 0 && config->train_mask[0] != '\0';
+    char **const others[] = { &config->val_mask, &config->test_mask };
+    static const char *const usual[] = { "val_mask", "test_mask" };
+    for (int i = 0; i < 2 && rv == 0; i++) {
+        if (masked) {
+            rv = choose_mask(job, usual[i], others[i], error);
+        } else if (*others[i] == NULL) {
+            *others[i] = strdup("");
+            rv = *others[i] != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a mask");
+        } else if ((*others[i])[0] != '\0') {
+            rv = error_set(
+                error, TR_ENOENT,
+                "options.%s names '%s', but edges have no feature 'train_mask' that says "
+                "which to train on: name it as options.train_mask, or leave out both",
+                usual[i], *others[i]);
+        }
+    }
+    return rv;
+}
+
 static int prepare(struct run_job *job, struct error *error)
 {
+    const struct run_config *config = job->config;
     job->link_split = link_split_make();
-    int rv = link_edges_open(&job->link_edges, job->graph, &job->link_split, job->hooks.cancel,
+    int rv = choose_masks(job, error);
+    const struct link_masks masks = { { config->train_mask, config->val_mask, config->test_mask } };
+    if (rv == 0)
+        rv = link_edges_open(&job->link_edges, job->graph, &job->link_split,
+                             config->train_mask[0] != '\0' ? &masks : NULL, job->hooks.cancel,
                              error);
     job->whole.links = rv == 0 ? &job->link_split : NULL;
     return rv;
@@ -77,8 +122,11 @@ static enum link_split_part link_part_of(enum tr_split part)
 
 static bool holds_out(const struct run_config *config, enum tr_split part)
 {
-    (void)config;
-    return link_part_of(part) != LINK_TRAIN;
+    if (part == TR_SPLIT_TRAIN)
+        return false;
+    /* Without masks the split holds out both. */
+    const char *mask = part == TR_SPLIT_VALIDATION ? config->val_mask : config->test_mask;
+    return config->train_mask[0] == '\0' || mask[0] != '\0';
 }
 
 /* No loader: pairs are scored by the outputs of all nodes. */
@@ -127,10 +175,7 @@ static int survey(struct run_job *job, const struct run_survey_splits *splits, r
              (unsigned long long)splits->steps, splits->steps == 1 ? "" : "s");
     say(arg, false, text);
     if (edges->held[LINK_VALIDATION].count == 0)
-        say(arg, true,
-            "no edge is held out to validate, since there are so few: the model is that of the "
-            "last "
-            "epoch");
+        say(arg, true, "no edge is held out to validate: the model is that of the last epoch");
     return 0;
 }
 

@@ -206,16 +206,13 @@ static const char *find_of_nodes(const struct run_config *config,
 {
     const struct tr_train_options usual = run_options_defaults();
     bool deals = from->deal != NULL && strcmp(from->deal, "shuffle") != 0;
-    return strcmp(from->labels, usual.labels) != 0           ? "labels"
-           : strcmp(from->train_mask, usual.train_mask) != 0 ? "train_mask"
-           : from->val_mask != NULL                          ? "val_mask"
-           : from->test_mask != NULL                         ? "test_mask"
-           : from->label_type != NULL                        ? "label_type"
-           : from->etype_fanout != NULL                      ? "etype_fanout"
-           : config->balanced_weights                        ? "balanced_weights"
-           : from->edge_weight != NULL                       ? "edge_weight"
-           : deals                                           ? "deal"
-                                                             : NULL;
+    return strcmp(from->labels, usual.labels) != 0 ? "labels"
+           : from->label_type != NULL              ? "label_type"
+           : from->etype_fanout != NULL            ? "etype_fanout"
+           : config->balanced_weights              ? "balanced_weights"
+           : from->edge_weight != NULL             ? "edge_weight"
+           : deals                                 ? "deal"
+                                                   : NULL;
 }
 
 /* Of links; what few training nodes or trials would choose is as usual. */
@@ -281,10 +278,10 @@ int run_options_read(struct run_config *config, const struct tr_train_options *f
     if (rv == 0)
         rv = read_task(config, from, error);
     const bool links = config->model.task == MODEL_LINKS;
-    if (rv == 0 && (run_config_names(config, from->features, links ? "" : from->labels,
-                                     links ? "" : from->train_mask, links ? "" : from->val_mask,
-                                     links ? "" : from->test_mask, from->edge_weight) != 0 ||
-                    run_config_name_types(config, from->label_type, from->etype_fanout) != 0))
+    if (rv == 0 &&
+        (run_config_names(config, from->features, links ? "" : from->labels, from->train_mask,
+                          from->val_mask, from->test_mask, from->edge_weight) != 0 ||
+         run_config_name_types(config, from->label_type, from->etype_fanout) != 0))
         rv = tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     config->open = find_open(config, from);
     config->open_known = true;

@@ -53,6 +53,11 @@ static int take_facts(struct run_config *config, const struct run_config *begun)
             (*masks[i].mask = strdup(lacks ? "" : masks[i].usual)) == NULL)
             return TR_ENOMEM;
     }
+    /* Of links, where edges have no masks. */
+    const struct tr_train_options defaults = run_options_defaults();
+    if (config->model.task == MODEL_LINKS && begun->train_mask[0] == '\0' &&
+        strcmp(config->train_mask, defaults.train_mask) == 0)
+        config->train_mask[0] = '\0';
     /* Where it is not named there is one type that has labels. */
     if (config->label_type == NULL && begun->label_type != NULL &&
         (config->label_type = strdup(begun->label_type)) == NULL)

@@ -183,10 +183,12 @@ struct tr_train_options {
     /* "node", the default: the labels of nodes. "link": which nodes an edge joins, of sage and of gcn.
      * A pair of nodes is scored by the dot product of their outputs, rows of `hidden` numbers, which
      * is to tell an edge from pairs of its source and a node that is drawn (binary cross-entropy; loss
-     * is then "sigmoid" or its default). A tenth of the edges each is held out to validate and to
-     * test, by the original IDs of their ends, so that an edge and its reverse stay together; neither
-     * these nor, of a batch, its own edges carry messages while it is trained and scored. labels and
-     * masks are not read, and what is for nodes alone is refused: balanced_weights, edge_weight, deal. */
+     * is then "sigmoid" or its default). The masks are features of edges; where these have no
+     * train_mask, a tenth of the edges each is held out to validate and to test, by the original IDs of
+     * their ends, so that an edge and its reverse stay together. No edge between the ends of one that is
+     * held out is learned from or carries messages while it is trained and scored, nor, in a batch, one
+     * between those of its own edges. labels are not read, and what is for nodes alone is refused:
+     * balanced_weights, edge_weight, deal. */
     const char *task;
     uint32_t negatives; /* of "link": such pairs for each edge, 1 to TR_TRAIN_NEGATIVES_MAX; 0: 1 */
     unsigned char reserved_last[4];

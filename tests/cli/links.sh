@@ -103,14 +103,53 @@ expect "which predict nothing of a node" fails_with 'give a name that ends with 
 troupe infer "$work/p2" --run "$work/whole" --by-class
 expect "nor have classes" fails_with 'its model is one of links'
 
+# Masks of edges: the first tenth is to test, the second to validate, the third carries messages alone.
+mask() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (12000,), }"
+    for tenth in 0 1 2 3 4 5 6 7 8 9; do
+        case $1 in *$tenth*) value='\001' ;; *) value='\000' ;; esac
+        head -c 1200 /dev/zero | tr '\0' "$value"
+    done
+}
+cp -r "$work/raw" "$work/masked"
+edge_data=
+for name in "train_mask 3456789" "val_mask 1" "test_mask 0"; do
+    # shellcheck disable=SC2086 # the name and the tenths
+    set -- $name
+    mask "$2" >"$work/masked/$1.npy"
+    edge_data="$edge_data, \"$1\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"$1.npy\"]}"
+done
+sed "s|\"edge_data\": {}|\"edge_data\": {\"_N:_E:_N\": {${edge_data#, }}}|" "$work/raw/metadata.json" >"$work/masked/metadata.json"
+for parts in 1 3; do
+    "$TROUPE" partition "$work/masked" --parts $parts --method random --name g --out "$work/m$parts" --quiet \
+        >"$work/out" 2>"$work/err" || exit 99
+done
+for model in sage gcn; do
+    for parts in 1 3; do
+        train masks-$model-$parts m$parts --model $model --epochs 8 --lr 0.02 --dropout 0 --json
+        expect "edges with masks train $model on $parts partitions" above 0.75 test_roc_auc
+    done
+    equal "masks, $model" masks-$model-1 masks-$model-3
+done
+expect "the masks say how many are scored" grep -q '"test":{"labelled":1200,' "$work/masks-sage-1/metrics.jsonl"
+expect "config.json names them" grep -q '"val_mask": "val_mask"' "$work/masks-sage-1/config.json"
+train masks-sage-1 m3 --epochs 8 --lr 0.02 --dropout 0 --model sage --resume
+expect "a run by masks is found again" exited 0
+train named m3 --epochs 1 --train-mask val_mask --val-mask train_mask
+expect "masks may have other names" exited 0
+expect "which are kept" grep -q '"train_mask": "val_mask"' "$work/named/config.json"
+troupe infer "$work/m3" --run "$work/masks-sage-1" --out "$work/rows.npy" --json
+expect "infer scores nothing that the outputs know" exited 0
+expect "nor reports it" sh -c "! grep -q roc_auc '$work/out'"
+
 refused() {
     train refused p2 --epochs 1 $1
     expect "$1 is refused" fails_with "$2"
 }
 refused "--labels x" "--labels is for --task 'node'"
-refused "--train-mask x" "--train-mask is for"
-refused "--val-mask x" "--val-mask is for"
-refused "--test-mask x" "--test-mask is for"
+refused "--train-mask x" "no feature 'x'"
+refused "--val-mask x" "edges have no feature 'train_mask' that says which to train on: name it as --train-mask"
+refused "--test-mask x" "--test-mask names 'x', but edges have no feature"
 refused "--edge-weight x" "--edge-weight is for"
 refused "--label-type x" "--label-type is for"
 refused "--balanced-weights" "--balanced-weights is for"

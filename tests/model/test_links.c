@@ -280,6 +280,27 @@ static void test_split(void **state)
     assert_true(fabs((double)counts[LINK_VALIDATION] - 0.1 * (double)all) < off);
 }
 
+/* With masks, the pairs of the table are held apart in both directions, and no others. */
+static void test_pairs_held_apart(void **state)
+{
+    (void)state;
+    enum { SIDE = 40, HELD = 300 };
+    struct link_split split = link_split_make();
+    bool held[SIDE][SIDE] = { { false } };
+    uint64_t places[1024], key = key_mix(3), draw = 0;
+    assert_int_equal(pair_table_room(HELD), 1024);
+    memset(places, 0xff, sizeof places);
+    split.apart = (struct pair_table){ places, 1023 };
+    for (int i = 0; i < HELD; i++) {
+        uint64_t a = key_below(key, &draw, SIDE), b = key_below(key, &draw, SIDE);
+        held[a][b] = held[b][a] = true;
+        *pair_table_find(&split.apart, pair_name(a, b)) = pair_name(a, b);
+    }
+    for (uint64_t a = 0; a < SIDE; a++)
+        for (uint64_t b = 0; b < SIDE; b++)
+            assert_int_equal(link_split_passes(&split, a, b), !held[a][b]);
+}
+
 static struct made_graph *make_graph(void)
 {
     return made_graph_create(NODES, 8, 3, FEATURES, 0.6, 0.5, 21);
@@ -549,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_slopes_of_models),
         cmocka_unit_test(test_other_batches_are_refused),
         cmocka_unit_test(test_split),
+        cmocka_unit_test(test_pairs_held_apart),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_whole_graph_without_held_out_edges),
         cmocka_unit_test(test_scores_that_are_known),
