@@ -173,11 +173,10 @@ static int group_questions(struct task *task, struct error *error)
         uint64_t node = node_of(task, pending[i], PAIR_DESTINATION);
         int owner = book_node_owner(book, ntype, node);
         if (owner < 0)
-            return error_set(error, TR_EFORMAT,
-                             "batch %" PRIu64 ": a negative is node %" PRIu64
-                             " of type %s, which has %" PRIu64,
-                             sampler_asked(task->request).batch, node, book->types.ntypes[ntype],
-                             book->num_nodes[ntype]);
+            return error_set(
+                error, TR_EFORMAT,
+                "batch %" PRIu64 ": a negative is node %" PRIu64 " of type %s, which has %" PRIu64,
+                task->builder.key.batch, node, book->types.ntypes[ntype], book->num_nodes[ntype]);
         starts[owner + 1]++;
     }
     for (uint32_t p = 0; p < book->num_parts; p++)
@@ -196,18 +195,14 @@ static int group_questions(struct task *task, struct error *error)
     return 0;
 }
 
-int sampler_find_negative_edges(struct task *task, struct error *error)
+int sampler_question_negatives(struct task *task, struct error *error)
 {
     keep_drawn(task);
     task->finds_edges = true;
     task->next_question = 0;
     task->scan = (struct edge_scan){ 0 };
     int rv = reserve_questions(task, error);
-    if (rv == 0)
-        rv = group_questions(task, error);
-    if (rv == 0)
-        sampler_ask_seeds(task);
-    return rv != 0 ? rv : 1;
+    return rv != 0 ? rv : group_questions(task, error);
 }
 
 static struct reverse_question question_at(const struct task *task, uint32_t at)

@@ -362,6 +362,14 @@ int sampler_find_ends(struct task *task, struct error *error)
     return ask_rows(task, error);
 }
 
+int sampler_find_negative_edges(struct task *task, struct error *error)
+{
+    int rv = sampler_question_negatives(task, error);
+    if (rv == 0)
+        sampler_ask_seeds(task);
+    return rv != 0 ? rv : 1;
+}
+
 int sampler_draw_again(struct task *task, struct error *error)
 {
     sampler_redraw_negatives(task);

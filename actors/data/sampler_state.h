@@ -213,6 +213,8 @@ int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_read_seeds(struct task *task, struct error *error);
 int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
+/* Asks which negatives of a slice are edges (1: what is here is to be read). */
+int sampler_find_negative_edges(struct task *task, struct error *error);
 /* What a slice of negatives that were edges is drawn again by, found as above. */
 int sampler_draw_again(struct task *task, struct error *error);
 /* Before any seed: the edges that a single draw leaves out. */
@@ -274,12 +276,11 @@ static inline bool sampler_checks_negatives(const struct task *task)
     return task->finds_negatives && task->loader->plan.negatives.no_edges != 0;
 }
 
-/* sampler_negatives.c: draws the next slice of negatives, whose nodes are found then; asks which are
- * edges (1: what is here is to be read); reads those here (1: more is left); whether some are to be
- * drawn again; draws these, whose nodes are found then; adds the slice (1: more slices are to
- * come). */
+/* sampler_negatives.c: draws the next slice of negatives, whose nodes are found then; makes the
+ * questions which are edges; answers those here (1: more is left); whether some are to be drawn again;
+ * draws these, whose nodes are found then; adds the slice (1: more slices are to come). */
 int sampler_fill_negatives(struct task *task, struct error *error);
-int sampler_find_negative_edges(struct task *task, struct error *error);
+int sampler_question_negatives(struct task *task, struct error *error);
 int sampler_read_negative_edges(struct task *task);
 int sampler_make_negative_edges(const struct ask *ask, struct message **request);
 bool sampler_settle_negatives(struct task *task);
