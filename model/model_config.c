@@ -10,7 +10,9 @@
 static const char *const task_names[] = { "node", "link", NULL };
 static const char *const kind_names[] = { "sage", "gcn", "rgcn", "gat", NULL };
 static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
-static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
+static const char *const metric_names[] = {
+    "accuracy", "macro-f1", "roc-auc", "loss", "mrr", NULL
+};
 static const char *const norm_names[] = { "none", "layer", "batch", NULL };
 static const char *const optimiser_names[] = { "adam", "sgd", NULL };
 static const char *const schedule_names[] = { "constant", "step", "cosine", NULL };
@@ -217,7 +219,8 @@ int model_config_check(const struct model_config *config, struct error *error)
         { "input_dropout", (double)config->input_dropout, 0, 1, true },
         { "loss", config->loss, MODEL_SOFTMAX, MODEL_SIGMOID, false },
         { "norm", config->norm, MODEL_NORM_NONE, MODEL_NORM_BATCH, false },
-        { "metric", config->metric, MODEL_ACCURACY, MODEL_LOSS, false },
+        { "metric", config->metric, MODEL_ACCURACY,
+          config->task == MODEL_LINKS ? MODEL_MRR : MODEL_LOSS, false },
         { "optimiser", config->optimiser, MODEL_ADAM, MODEL_SGD, false },
         { "lr", (double)config->lr, 0, 1e6, false },
         { "l2", (double)config->l2, 0, 1e6, false },

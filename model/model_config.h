@@ -30,7 +30,13 @@
 enum model_task { MODEL_NODES, MODEL_LINKS };
 enum model_kind { MODEL_SAGE, MODEL_GCN, MODEL_RGCN, MODEL_GAT };
 enum model_loss { MODEL_SOFTMAX, MODEL_SIGMOID };
-enum model_metric { MODEL_ACCURACY, MODEL_MACRO_F1, MODEL_ROC_AUC, MODEL_LOSS };
+enum model_metric {
+    MODEL_ACCURACY,
+    MODEL_MACRO_F1,
+    MODEL_ROC_AUC,
+    MODEL_LOSS,
+    MODEL_MRR /* of links alone */
+};
 enum model_norm { MODEL_NORM_NONE, MODEL_NORM_LAYER, MODEL_NORM_BATCH };
 enum model_optimiser { MODEL_ADAM, MODEL_SGD };
 enum model_schedule { MODEL_CONSTANT, MODEL_STEPS, MODEL_COSINE };

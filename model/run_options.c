@@ -250,6 +250,8 @@ static int read_task(struct run_config *config, const struct tr_train_options *f
     config->model.task = (enum model_task)task;
     if (task == MODEL_LINKS)
         return read_links(config, from, error);
+    if (config->model.metric == MODEL_MRR)
+        return tr_error_set(error, TR_EINVAL, "options.metric 'mrr' is for options.task 'link'");
     return from->negatives == 0
                ? 0
                : tr_error_set(error, TR_EINVAL, "options.negatives is for options.task 'link'");

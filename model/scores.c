@@ -176,6 +176,8 @@ double scores_value(const struct scores *scores, enum model_metric metric)
         return scores->roc_auc;
     case MODEL_LOSS:
         return scores->loss;
+    case MODEL_MRR:
+        return scores->mrr;
     }
     return (double)NAN;
 }

@@ -15,5 +15,6 @@ double run_score(const struct tr_run *run, const struct tr_run_info *info)
     return strcmp(metric, "loss") == 0       ? scores.loss
            : strcmp(metric, "roc-auc") == 0  ? scores.roc_auc
            : strcmp(metric, "macro-f1") == 0 ? scores.macro_f1
+           : strcmp(metric, "mrr") == 0      ? scores.mrr
                                              : scores.accuracy;
 }

@@ -230,10 +230,10 @@ const struct option_spec train_options[] = {
     { .name = "metric",
       .kind = OPTION_CHOICE,
       .offset = AT(metric),
-      .choices = "auto|accuracy|macro-f1|roc-auc|loss",
+      .choices = "auto|accuracy|macro-f1|roc-auc|loss|mrr",
       .fallback = "auto",
-      .help =
-          "the score that chooses the best epoch; auto: roc-auc for two classes, else accuracy" },
+      .help = "the score that chooses the best epoch; auto: roc-auc for two classes and for links, "
+              "else accuracy" },
     { .name = "balanced-weights",
       .kind = OPTION_FLAG,
       .offset = AT(balanced_weights),
@@ -467,7 +467,7 @@ static const char *const NORMS[] = { NULL, "none", "layer", "batch" };
 static const char *const OPTIMISERS[] = { "adam", "sgd" };
 static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };
-static const char *const METRICS[] = { NULL, "accuracy", "macro-f1", "roc-auc", "loss" };
+static const char *const METRICS[] = { NULL, "accuracy", "macro-f1", "roc-auc", "loss", "mrr" };
 static const char *const EVALUATIONS[] = { "exact", "sampled", "none" };
 
 static uint32_t choose_count(uint64_t count)

@@ -55,8 +55,8 @@ static double value_of(const struct command_training *t, const struct tr_scores 
 {
     /* "auto" goes by ROC AUC where there is one, which is of two classes, or of links. */
     double chosen = isfinite(scores->roc_auc) ? scores->roc_auc : scores->accuracy;
-    const double values[] = { chosen, scores->accuracy, scores->macro_f1, scores->roc_auc,
-                              scores->loss };
+    const double values[] = { chosen,          scores->accuracy, scores->macro_f1,
+                              scores->roc_auc, scores->loss,     scores->mrr };
     return values[t->values->metric];
 }
 

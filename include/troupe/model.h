@@ -96,8 +96,8 @@ struct tr_train_options {
     float step_gamma, cosine_floor;
     uint32_t patience;  /* evaluations without a better one; 0: no end; TR_TRAIN_COUNT_CHOSEN */
     const char *loss;   /* "softmax" or "sigmoid" */
-    const char *metric; /* "accuracy", "macro-f1", "roc-auc" or "loss"; NULL: "roc-auc" of two
-                           classes, else "accuracy" */
+    const char *metric; /* "accuracy", "macro-f1", "roc-auc", "loss" or, of links, "mrr"; NULL:
+                           "roc-auc" of two classes and of links, else "accuracy" */
     bool balanced_weights;
     bool normalise; /* also chosen with the epochs, unless no_normalise */
     bool with_replacement;

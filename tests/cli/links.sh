@@ -84,6 +84,11 @@ expect "not with other negatives" fails_with '--negatives (it was 1, now 3)'
 troupe train "$work/p2" --run "$work/grown" --hidden 16 --epochs 4 --resume --quiet
 expect "nor as a run of nodes" fails_with "was begun with --task 'link', and now it is 'node'"
 
+train by-mrr p2 --epochs 3 --metric mrr
+expect "epochs may be chosen by MRR" exited 0
+best=$(sed -n 's/.*"mrr":\([0-9.]*\).*"best":true.*/\1/p' "$work/by-mrr/metrics.jsonl" | tail -n 1)
+expect "which is the largest" [ "$(sed -n 's/.*"val".*"mrr":\([0-9.]*\).*/\1/p' "$work/by-mrr/metrics.jsonl" |
+    sort -n | tail -n 1)" = "$best" ]
 expect "config.json says what was learned" grep -q '"task": "link"' "$work/whole/config.json"
 troupe inspect "$work/whole"
 expect "inspect shows MRR" says 'MRR'
@@ -156,6 +161,8 @@ refused "--balanced-weights" "--balanced-weights is for"
 refused "--deal affinity" "--deal is for"
 refused "--model rgcn" "--task 'link' takes the models sage and gcn"
 refused "--drop-last --batch-size 100000" 'leaves nothing to train on'
+troupe train "$work/p2" --run "$work/refused" --metric mrr
+expect "MRR of nodes is refused" fails_with "--metric 'mrr' is for --task 'link'"
 troupe train "$work/p2" --run "$work/refused" --negatives 2
 expect "negatives of nodes are refused" fails_with "--negatives is for --task 'link'"
 expect "nothing stays of them" [ ! -e "$work/refused" ]
