@@ -156,6 +156,13 @@ static int run_job(bool direct)
     if (rv == 0)
         rv = take_batches(graph, edges, &links);
     rv = rv == TR_EEND ? 0 : rv;
+    /* Negatives by degree ask as edges by rank do, and once more which of them are edges. */
+    links.negative_ends = TR_NEGATIVE_BOTH;
+    links.no_edges = true;
+    links.by = TR_NEGATIVES_BY_DEGREE;
+    if (rv == 0)
+        rv = take_batches(graph, edges, &links);
+    rv = rv == TR_EEND ? 0 : rv;
     if (rv != 0 && session != NULL)
         assert_true(strlen(failure.message) > 0);
     tr_nodes_close(edges);
