@@ -187,6 +187,11 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
         return error_set(error, TR_EINVAL,
                          "options.label_type and options.etype_fanout are for models of relations: "
                          "give options.model 'rgcn' or 'gat'");
+    if (config->model.task == MODEL_LINKS && (ntypes != 1 || etypes != 1))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s has %u node type%s and %u edge type%s; options.task 'link' takes "
+                         "graphs with one of each",
+                         path, ntypes, ntypes == 1 ? "" : "s", etypes, etypes == 1 ? "" : "s");
     if (!relations && (ntypes != 1 || etypes != 1))
         return error_set(
             error, TR_EUNSUPPORTED,
