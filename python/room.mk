@@ -90,6 +90,7 @@ EXTRA_DIST += \
     python/troupe/dgl/later.py \
     python/troupe/dgl/partition_book.py \
     python/troupe/dgl/policy.py \
+    python/troupe/dgl/prefetching.py \
     python/troupe/dgl/range_book.py \
     python/troupe/dgl/rows_ahead.py \
     python/troupe/dgl/services.py \

@@ -12,14 +12,18 @@ from . import rows_ahead
 from .dist_graph import DistGraph
 from .drawn_graph import seeds_by_type
 from .installed import need
-from .later import not_yet
+from .later import ALONG_IN_EDGES, not_yet
+from .prefetching import prefetched
 
 
 class BlockSampler:
     """What draws the blocks of seeds; a program's own derives from it.
 
     A subclass defines ``sample_blocks(g, seeds, exclude_eids=None)``, which returns input nodes,
-    output nodes and a list of blocks. Loaders call it on threads.
+    output nodes and a list of blocks. Loaders call it on threads. Features by name, in a graph of
+    several types mappings of types to lists of them, are put into the first block's sources
+    (`prefetch_node_feats`), the last block's destinations (`prefetch_labels`) and the edges of all
+    (`prefetch_edge_feats`).
     """
 
     def __init__(
@@ -39,13 +43,13 @@ class BlockSampler:
         raise NotImplementedError(f"{type(self).__name__} defines no sample_blocks()")
 
     def assign_lazy_features(self, result: Any) -> Any:
-        """The same: features are read when they are asked for."""
+        """The same: `sample` reads what is to be prefetched, and a program asks for the rest."""
         return result
 
     def sample(self, g: Any, seed_nodes: Any, exclude_eids: Any = None) -> Any:
-        """As `sample_blocks`."""
+        """As `sample_blocks`; the blocks have the features that are to be prefetched."""
         result = self.sample_blocks(g, seed_nodes, exclude_eids=exclude_eids)
-        return self.assign_lazy_features(result)
+        return prefetched(g, self, self.assign_lazy_features(result))
 
 
 class NeighborSampler(BlockSampler):
@@ -86,7 +90,7 @@ class NeighborSampler(BlockSampler):
         """Input nodes, output nodes and blocks of seeds."""
         if isinstance(g, DistGraph):
             if self.edge_dir != "in":
-                not_yet(f"edge_dir={self.edge_dir!r}", "neighbours are drawn along in-edges")
+                not_yet(f"edge_dir={self.edge_dir!r}", ALONG_IN_EDGES)
             seeds = seeds_by_type(g, seed_nodes)
             if len(seeds) == 1:
                 return self._sample_once(g, seeds, seed_nodes, exclude_eids)

@@ -16,10 +16,40 @@ from ..types import DEFAULT_NTYPE, EtypeName
 from . import context, dgl_folder, graph_parts
 from .dist_tensor import DistTensor
 from .graph_frames import FramesByType, GraphFrame
-from .later import not_yet
+from .later import ALONG_IN_EDGES, not_yet
 from .partition_book import GraphPartitionBook
 from .policy import PartitionPolicy
 from .type_names import DGLTypes
+
+# What to do in the place of what graphs in memory have.
+_OF_LOADERS = (
+    "dgl.dataloading.DataLoader draws from graphs in memory; DistNodeDataLoader and "
+    "DistEdgeDataLoader draw from this one"
+)
+_BY_BLOCKS = (
+    "no process has all edges; messages pass along the blocks of DistNodeDataLoader, of which a "
+    "fanout of -1 has all neighbours of a layer"
+)
+_FIXED = "partitions are not written to; partition the new graph"
+INSTEAD = {
+    "adj": _BY_BLOCKS,
+    "adj_external": _BY_BLOCKS,
+    "add_edges": _FIXED,
+    "add_nodes": _FIXED,
+    "apply_edges": _BY_BLOCKS,
+    "apply_nodes": _BY_BLOCKS,
+    "get_edge_storage": _OF_LOADERS,
+    "get_node_storage": _OF_LOADERS,
+    "local_scope": _BY_BLOCKS,
+    "local_var": _BY_BLOCKS,
+    "multi_update_all": _BY_BLOCKS,
+    "remove_edges": _FIXED,
+    "remove_nodes": _FIXED,
+    "subgraph": "the edges between some nodes are not looked up, which ShaDow, Cluster-GCN and "
+    "SAINT take; in_subgraph() has all in-edges of nodes, edge_subgraph() some edges",
+    "to": "batches move to a device, block.to(device), and rows likewise",
+    "update_all": _BY_BLOCKS,
+}
 
 
 class Client:
@@ -215,6 +245,11 @@ class DistGraph(troupe_graph.DistGraph):
     def _client(self) -> Client:
         return Client(self)
 
+    def __getattr__(self, name: str) -> Any:
+        # For what DGL's graphs in memory have, and its loaders and samplers of these ask for.
+        instead = f": {INSTEAD[name]}" if name in INSTEAD else ""
+        raise AttributeError(f"DistGraph has no attribute {name!r}{instead}")
+
     # Structure.
 
     def sample_neighbors(
@@ -242,7 +277,7 @@ class DistGraph(troupe_graph.DistGraph):
         from .drawn_graph import drawn_graph
 
         if edge_dir != "in":
-            not_yet(f"edge_dir={edge_dir!r}", "neighbours are drawn along in-edges")
+            not_yet(f"edge_dir={edge_dir!r}", ALONG_IN_EDGES)
         return drawn_graph(self, nodes, fanout, replace, exclude_edges, prob=prob, **options)
 
     def in_subgraph(self, nodes: Any) -> Any:

@@ -125,7 +125,7 @@ class EdgeCollator:
     ----------
     g : DistGraph
     eids : IDs, or a mapping of edge types to them.
-    graph_sampler : a sampler of nodes.
+    graph_sampler : a sampler of nodes, or what `as_edge_prediction_sampler` made of one.
     g_sampling : the graph that neighbours are drawn from, where it is another one; nothing is
         excluded then.
     exclude, reverse_eids, reverse_etypes, negative_sampler : as `as_edge_prediction_sampler`.
@@ -153,9 +153,16 @@ class EdgeCollator:
         self.g_sampling = g
         self.exclude = exclude if g_sampling is None else None
         self.negative_sampler = negative_sampler
-        self._sampler = as_edge_prediction_sampler(
-            graph_sampler, self.exclude, reverse_eids, reverse_etypes, negative_sampler
-        )
+        options = (self.exclude, reverse_eids, reverse_etypes, negative_sampler)
+        if isinstance(graph_sampler, EdgePredictionSampler):
+            if any(option is not None for option in options):
+                raise TypeError(
+                    "graph_sampler is one of edges already, by as_edge_prediction_sampler(): give "
+                    "exclude, reverse_eids, reverse_etypes and negative_sampler there alone"
+                )
+            self._sampler = graph_sampler
+        else:
+            self._sampler = as_edge_prediction_sampler(graph_sampler, *options)
         self._dataset = SeedList(eids)
 
     @property
@@ -176,7 +183,7 @@ class DistEdgeDataLoader(DistDataLoader):
     ----------
     g : DistGraph
     eids : IDs, or a mapping of edge types to them; each rank gives its own (`edge_split`).
-    graph_sampler : a sampler of nodes.
+    graph_sampler : a sampler of nodes, or what `as_edge_prediction_sampler` made of one.
     device : None or "cpu"
     batch_size, shuffle, drop_last, queue_size : as `DistDataLoader`.
     **others

@@ -215,3 +215,20 @@ def test_what_cannot_be_left_out_is_refused(g) -> None:
     assert not np.isin(blocks[0].edata[dgl.EID], [6, 10]).any()
     with pytest.raises(troupe_errors.OutOfRange, match="12000"):
         sampler.sample(g, torch.arange(3), exclude_eids=torch.tensor([2 * EDGES]))
+
+
+def test_a_sampler_of_edges_is_taken_as_it_is(g) -> None:
+    of_edges = dgl.dataloading.as_edge_prediction_sampler(
+        dgl.dataloading.NeighborSampler([2]),
+        exclude="self",
+        negative_sampler=dgl.dataloading.negative_sampler.Uniform(3),
+    )
+    loader = dgl.dataloading.DistEdgeDataLoader(g, torch.arange(100), of_edges, batch_size=40)
+    sizes = []
+    for _, pairs, negatives, blocks in loader:
+        sizes.append(pairs.num_edges())
+        assert negatives.num_edges() == 3 * pairs.num_edges()
+        assert not torch.isin(blocks[-1].edata[dgl.EID], pairs.edata[dgl.EID]).any()
+    assert sizes == [40, 40, 20]
+    with pytest.raises(TypeError, match="give exclude"):
+        dgl.dataloading.DistEdgeDataLoader(g, torch.arange(9), of_edges, exclude="self")

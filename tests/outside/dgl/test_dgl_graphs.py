@@ -651,3 +651,45 @@ def test_features_of_blocks_of_dgl_are_there_before_the_loop_asks(g, whole, ours
                 assert torch.equal(original[found], expected)
         kinds = {(feature.name, place.kind) for feature, place in loader._ahead.wanted()}
         assert kinds == {("feat", "input"), ("w", "edges" if loader is loaders[0] else "pairs")}
+
+
+def test_blocks_have_what_a_sampler_prefetches(g, whole) -> None:
+    sampler = dgl.dataloading.NeighborSampler(
+        [3, 2],
+        prefetch_node_feats=["feat"],
+        prefetch_labels=["label"],
+        prefetch_edge_feats=["w"],
+    )
+    loader = dgl.dataloading.DistNodeDataLoader(g, torch.arange(200), sampler, batch_size=64)
+    for inputs, seeds, blocks in loader:
+        assert torch.equal(blocks[0].srcdata["feat"], g.ndata["feat"][inputs])
+        assert torch.equal(blocks[-1].dstdata["label"], g.ndata["label"][seeds])
+        assert "feat" not in blocks[-1].srcdata
+        for block in blocks:
+            assert torch.equal(block.edata["w"], g.edata["w"][block.edata[dgl.EID]])
+    # A graph of DGL's own has them from DGL's loader.
+    loader = real.dataloading.DataLoader(whole, torch.arange(200), sampler, batch_size=64)
+    for inputs, seeds, blocks in loader:
+        assert torch.equal(blocks[0].srcdata["feat"], whole.ndata["feat"][inputs])
+        assert torch.equal(blocks[-1].dstdata["label"], whole.ndata["label"][seeds])
+
+
+def test_what_graphs_in_memory_alone_have_is_refused_with_what_to_do(g) -> None:
+    seeds, sampler = torch.arange(9), dgl.dataloading.NeighborSampler([2])
+    shadow = real.dataloading.ShaDowKHopSampler([2])
+    nodes = dgl.dataloading.DistNodeDataLoader
+    refused = [
+        (
+            AttributeError,
+            "DistNodeDataLoader",
+            lambda: real.dataloading.DataLoader(g, seeds, sampler),
+        ),
+        (AttributeError, "in_subgraph", lambda: next(iter(nodes(g, seeds, shadow)))),
+        (AttributeError, "a fanout of -1", lambda: g.update_all(None, None)),
+        (NotImplementedError, "dgl.reverse", lambda: g.sample_neighbors(seeds, 2, edge_dir="out")),
+    ]
+    for kind, text, call in refused:
+        with pytest.raises(kind, match=text):
+            for _ in call() or ():
+                pass
+    assert not hasattr(g, "no_such_thing")
