@@ -441,3 +441,10 @@ def test_a_script_is_named(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "troupe.dgl"]
     ended = subprocess.run([*words, str(tmp_path / "no.py")], capture_output=True, text=True)
     assert ended.returncode == 1 and "no.py: there is no such file" in ended.stderr
+
+
+def test_embeddings_are_refused_with_what_trains_them() -> None:
+    for name in ("DistEmbedding", "SparseAdam", "SparseAdagrad"):
+        made = getattr(distributed, name, None) or getattr(distributed.optim, name)
+        with pytest.raises(NotImplementedError, match=rf"{name} is not there yet: .*Embedding\("):
+            made(10, 4)

@@ -292,6 +292,7 @@ def test_wrong_arguments_say_what_is_wrong(
         (NotImplementedError, "HGTLoader", lambda: pyg.HGTLoader(g, HOPS)),
         (NotImplementedError, "share the seeds", lambda: pyg.DistNeighborLoader(g, HOPS)),
         (NotImplementedError, "share the edges", lambda: pyg.DistLinkNeighborLoader(g, HOPS)),
+        (NotImplementedError, "to_pyg", lambda: loader(g, HOPS, weight_attr="w")),
         # A message has no rows.
         (NotImplementedError, "=a Tensor.:", lambda: loader(g, HOPS, input_time=torch.ones(9))),
     ]

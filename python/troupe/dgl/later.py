@@ -29,19 +29,23 @@ class Later:
 class DistEmbedding(Later):
     """Embeddings that are trained."""
 
-    instead = "embeddings that are trained; features of the graph are read by g.ndata[name][ids]"
+    instead = (
+        "where all rows fit into each trainer's memory, torch.nn.Embedding(count, dim, "
+        "sparse=True) over block.srcdata[dgl.NID] stands in its place, in the model that "
+        "DistributedDataParallel wraps"
+    )
 
 
 class SparseAdam(Later):
     """An optimizer of embeddings."""
 
-    instead = "embeddings that are trained"
+    instead = "torch.optim.SparseAdam trains torch.nn.Embedding(count, dim, sparse=True)"
 
 
 class SparseAdagrad(Later):
     """An optimizer of embeddings."""
 
-    instead = "embeddings that are trained"
+    instead = "torch.optim.Adagrad trains torch.nn.Embedding(count, dim, sparse=True)"
 
 
 class DistGraphServer(Later):
