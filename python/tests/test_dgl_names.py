@@ -64,7 +64,6 @@ def test_blocks_say_that_dgl_is_not_installed(without_dgl: None, g) -> None:
         lambda: distributed.optim.SparseAdam([], lr=0.1),
         lambda: distributed.rpc.send_request(0, None),
         lambda: distributed.KVClient,
-        lambda: distributed.dgl_partition_to_graphbolt("a.json"),
     ],
 )
 def test_what_is_not_there_yet_says_so(make) -> None:
@@ -441,6 +440,11 @@ def test_a_script_is_named(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "troupe.dgl"]
     ended = subprocess.run([*words, str(tmp_path / "no.py")], capture_output=True, text=True)
     assert ended.returncode == 1 and "no.py: there is no such file" in ended.stderr
+
+
+def test_partitions_stay_where_graphbolt_would_have_others() -> None:
+    with pytest.warns(UserWarning, match=r"a\.json stays as it is"):
+        distributed.dgl_partition_to_graphbolt("a.json", store_eids=True, graph_formats="coo")
 
 
 def test_embeddings_are_refused_with_what_trains_them() -> None:

@@ -7,6 +7,7 @@ What is not there yet raises NotImplementedError with what to do instead.
 from __future__ import annotations
 
 import sys
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -39,7 +40,6 @@ from .later import (
     DistGraphServer,
     SparseAdagrad,
     SparseAdam,
-    dgl_partition_to_graphbolt,
     not_yet,
 )
 from .partition_book import GraphPartitionBook
@@ -69,6 +69,14 @@ MAX_QUEUE_SIZE = 20 << 30
 SERVER_EXIT = "server_exit"
 get_local_partid = get_rank
 get_global_rank = get_trainer_rank = get_rank
+
+
+def dgl_partition_to_graphbolt(part_config: Any, *args: Any, **options: Any) -> None:
+    """Leaves partitions as they are, with a warning: loaders draw from these."""
+    warnings.warn(
+        f"dgl_partition_to_graphbolt: {part_config} stays as it is: Troupe draws by itself",
+        stacklevel=2,
+    )
 
 
 def get_role() -> str:

@@ -52,8 +52,3 @@ class DistGraphServer(Later):
     """A server process of DGL."""
 
     instead = "Troupe's servers are threads of its processes, or of `troupe serve`"
-
-
-def dgl_partition_to_graphbolt(*args: Any, **options: Any) -> NoReturn:
-    """Converts partitions for GraphBolt."""
-    not_yet("dgl_partition_to_graphbolt", "Troupe draws from its own partitions; give them as is")
