@@ -37,7 +37,8 @@ static void score_pair(const struct scoring *s, size_t i, struct link_sums *sums
     for (uint32_t j = 0; j < LINK_NEGATIVES; j++) {
         uint32_t other = (uint32_t)key_below(key, &draw, s->outputs->rows);
         double score = score_of(s, source, other);
-        above += score > own ? 1 : score == own ? 0.5 : 0;
+        /* An output that is no number comes last. */
+        above += score < own ? 0 : score == own ? 0.5 : 1;
         if (j > 0)
             continue;
         s->scores[2 * i] = (float)own;

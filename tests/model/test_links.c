@@ -515,6 +515,11 @@ static void test_scores_that_are_known(void **state)
         rows[2 * i] = 0;
     score(rows, MANY, 2, &pairs, &scores);
     assert_true(scores.roc_auc < 0.01 && scores.mrr < 0.02);
+    /* Outputs that are no numbers tell nothing. */
+    for (size_t i = 0; i < 2 * (size_t)MANY; i++)
+        rows[i] = NAN;
+    score(rows, MANY, 2, &pairs, &scores);
+    assert_true(scores.accuracy <= 0.5 && fabs(scores.mrr - 1.0 / 101) < 1e-12);
     const struct link_pairs none = { 0 };
     score(rows, MANY, 2, &none, &scores);
     assert_true(scores.labelled == 0 && isnan(scores.roc_auc) && isnan(scores.mrr));
