@@ -221,6 +221,13 @@ def test_a_sampler_gives_the_order_of_seeds(g: troupe.DistGraph, pyg: Any) -> No
     for kind, mask in (("Neighbor", g.ndata["train_mask"]), ("LinkNeighbor", troupe.edge_set(g))):
         with pytest.raises(NotImplementedError, match="a mask of booleans"):
             getattr(pyg, f"{kind}Loader")(g, HOPS, mask, sampler=[1])
+    loader = pyg.NeighborLoader(g, HOPS, seeds, batch_size=2, sampler=Places([0, 1, 2, 3]))
+    between = loader.state_dict()
+    next(iter(loader))
+    with pytest.raises(troupe.errors.Unsupported, match="save between epochs"):
+        loader.load_state_dict(loader.state_dict())
+    loader.load_state_dict(between)
+    loader.close()
 
 
 def test_loaders_have_what_pytorchs_have(g: troupe.DistGraph, pyg: Any) -> None:

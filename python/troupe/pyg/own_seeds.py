@@ -162,12 +162,19 @@ class OwnSeeds:
         ------
         Mismatch
             The state is of a loader with another number of batches an epoch.
+        Unsupported
+            It was taken within an epoch whose order a ``sampler`` gave, which gives another one.
         """
         batches = int(state.get("batches", len(self)))
         if batches != len(self):
             raise errors.Mismatch(
                 f"the state is of a loader of {batches} batches an epoch, and this one has "
                 f"{len(self)}: the same seeds and batch size are needed"
+            )
+        if self._sampler is not None and int(state["batch"]) > 0:
+            raise errors.Unsupported(
+                "the state was taken within an epoch, and sampler= would give that another order: "
+                "save between epochs, or use shuffle="
             )
         self.begin(int(state["epoch"]), int(state["batch"]))
         self._is_resumed = self._is_under_way
