@@ -13,6 +13,7 @@ from .dgl_samplers import as_ids
 from .dist_graph import DistGraph
 from .drawn_graph import edge_subgraph, graph_of_edges
 from .installed import need, own
+from .prefetching import read_features
 
 
 class EdgePredictionSampler:
@@ -56,6 +57,8 @@ class EdgePredictionSampler:
         graphs = dgl.compact_graphs(graphs)
         for name, kept in ids.items():
             graphs[0].edges[name].data[EID] = kept
+        names = graphs[0].canonical_etypes
+        read_features(graphs[0].edges, names, EID, g.edges, self.prefetch_labels)
         nodes = graphs[0].ndata[NID]
         excluded = _as_given(self._exclusion.of(g, given), given)
         input_nodes, _, blocks = self.sampler.sample(g, nodes, excluded)
@@ -91,6 +94,8 @@ def as_edge_prediction_sampler(
     reverse_eids : the reverse of each edge by its ID, or a mapping of edge types to such.
     reverse_etypes : a mapping of edge types to those that reverse them.
     negative_sampler : called with the graph and edges, returns sources and destinations.
+    prefetch_labels : names of edge features, or a mapping of edge types to them, that the graph of
+        the batch's edges gets.
     """
     return EdgePredictionSampler(
         sampler, exclude, reverse_eids, reverse_etypes, negative_sampler, prefetch_labels

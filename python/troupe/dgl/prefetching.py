@@ -25,10 +25,10 @@ def prefetched(g: Any, sampler: Any, result: Any) -> Any:
         return result
     _, _, blocks = result
     if isinstance(g, DistGraph):
-        _read(blocks[0].srcnodes, blocks[0].srctypes, NID, g.nodes, of_nodes)
-        _read(blocks[-1].dstnodes, blocks[-1].dsttypes, NID, g.nodes, labels)
+        read_features(blocks[0].srcnodes, blocks[0].srctypes, NID, g.nodes, of_nodes)
+        read_features(blocks[-1].dstnodes, blocks[-1].dsttypes, NID, g.nodes, labels)
         for block in blocks:
-            _read(block.edges, block.canonical_etypes, EID, g.edges, of_edges)
+            read_features(block.edges, block.canonical_etypes, EID, g.edges, of_edges)
         return result
     marks = import_module("dgl.dataloading.base")
     marks.set_src_lazy_features(blocks[0], of_nodes)
@@ -38,8 +38,8 @@ def prefetched(g: Any, sampler: Any, result: Any) -> Any:
     return result
 
 
-def _read(views: Any, types: Any, key: str, of_graph: Any, names: Any) -> None:
-    """Reads the features of a block's nodes or edges by the IDs that stand there under a key."""
+def read_features(views: Any, types: Any, key: str, of_graph: Any, names: Any) -> None:
+    """Reads the features of a graph's nodes or edges by the IDs that stand there under a key."""
     if not names:
         return
     if not isinstance(names, Mapping):

@@ -232,3 +232,12 @@ def test_a_sampler_of_edges_is_taken_as_it_is(g) -> None:
     assert sizes == [40, 40, 20]
     with pytest.raises(TypeError, match="give exclude"):
         dgl.dataloading.DistEdgeDataLoader(g, torch.arange(9), of_edges, exclude="self")
+
+
+def test_the_graph_of_the_edges_has_what_is_prefetched(g) -> None:
+    sampler = dgl.dataloading.as_edge_prediction_sampler(
+        dgl.dataloading.NeighborSampler([3]), prefetch_labels=["number"]
+    )
+    for edges in ([5, 9, 2], {("_N", "_E", "_N"): torch.tensor([4, 8])}):
+        _, pairs, _ = sampler.sample(g, edges)
+        assert torch.equal(pairs.edata["number"], g.edata["number"][pairs.edata[dgl.EID]])
