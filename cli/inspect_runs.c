@@ -133,7 +133,7 @@ static int show_run(void *arg, const char *path, const char *name, struct tr_err
     if (rv != 0)
         return rv;
     rv = tr_run_info(run, &info, error);
-    test.accuracy = test.macro_f1 = test.roc_auc = (double)NAN;
+    test.accuracy = test.macro_f1 = test.roc_auc = test.mrr = (double)NAN;
     if (rv == 0 && info.tested)
         rv = tr_run_get_test(run, &test, error);
     if (rv == 0) {
@@ -145,6 +145,7 @@ static int show_run(void *arg, const char *path, const char *name, struct tr_err
         report_score(report, "test_accuracy", "test accuracy", test.accuracy);
         report_score(report, "test_macro_f1", "test macro-F1", test.macro_f1);
         report_score(report, "test_roc_auc", "test ROC AUC", test.roc_auc);
+        report_score(report, "test_mrr", "test MRR", test.mrr);
     }
     tr_run_close(run);
     return rv;

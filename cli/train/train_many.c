@@ -128,6 +128,8 @@ static void say_run(const struct many *many, const char *path, bool before,
         fprintf(stderr, ", test accuracy %.4f", scores->accuracy);
     if (isfinite(scores->roc_auc))
         fprintf(stderr, ", test ROC AUC %.4f", scores->roc_auc);
+    if (isfinite(scores->mrr))
+        fprintf(stderr, ", test MRR %.4f", scores->mrr);
     fprintf(stderr, "%s\n", before ? " (it was complete)" : "");
 }
 

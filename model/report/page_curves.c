@@ -6,8 +6,15 @@
 
 #include "model/report/report_page.h"
 
-enum curve { CURVE_TRAIN_LOSS, CURVE_LOSS, CURVE_ACCURACY, CURVE_MACRO_F1, CURVE_ROC_AUC };
-#define CURVES 6
+enum curve {
+    CURVE_TRAIN_LOSS,
+    CURVE_LOSS,
+    CURVE_ACCURACY,
+    CURVE_MACRO_F1,
+    CURVE_ROC_AUC,
+    CURVE_MRR,
+    CURVES
+};
 
 static const char *const NAMES[CURVES] = { "Training loss",       "Validation loss",
                                            "Validation accuracy", "Validation macro-F1",

@@ -2,6 +2,7 @@
 #include "model/report/report_page.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,27 +83,60 @@ static void write_columns(struct html *html, const char *const *names)
     html_markup(html, "</tr></thead>\n<tbody>");
 }
 
-/* Whether a run has a ROC AUC, as those of two classes have. */
-static bool page_has_ranks(const struct report_page *page)
+/* The scores that a summary shows of the best epoch's validation, and of the test. */
+struct summary_score {
+    const char *validation, *test; /* heads of its columns */
+    size_t offset;                 /* in struct tr_scores */
+    bool always;                   /* also where no run has it */
+};
+
+static const struct summary_score SCORES[] = {
+    { "Validation accuracy", "Test accuracy", offsetof(struct tr_scores, accuracy), true },
+    { "Validation macro-F1", "Test macro-F1", offsetof(struct tr_scores, macro_f1), true },
+    { "Validation ROC AUC", "Test ROC AUC", offsetof(struct tr_scores, roc_auc), false },
+    { "Validation MRR", "Test MRR", offsetof(struct tr_scores, mrr), false },
+};
+#define SCORES_COUNT (sizeof SCORES / sizeof *SCORES)
+
+static double score_of(const struct tr_scores *scores, const struct summary_score *which)
 {
-    for (size_t r = 0; r < page->num_runs; r++) {
-        const struct run_epoch *best = run_record_best(&page->runs[r]);
-        if ((best != NULL && isfinite(best->validation.roc_auc)) ||
-            (page->runs[r].tested && isfinite(page->runs[r].test.roc_auc)))
-            return true;
-    }
-    return false;
+    double score = (double)NAN;
+    if (scores != NULL)
+        memcpy(&score, (const char *)scores + which->offset, sizeof score);
+    return score;
 }
 
-static void write_run_scores(struct html *html, const struct tr_scores *scores, bool ranks)
+static const struct tr_scores *validation_of(const struct run_record *run)
 {
-    page_write_number(html, scores != NULL ? scores->accuracy : (double)NAN);
-    page_write_number(html, scores != NULL ? scores->macro_f1 : (double)NAN);
-    if (ranks)
-        page_write_number(html, scores != NULL ? scores->roc_auc : (double)NAN);
+    const struct run_epoch *best = run_record_best(run);
+    return best != NULL ? &best->validation : NULL;
 }
 
-static void write_summary_row(struct html *html, const struct run_record *run, bool ranks)
+static const struct tr_scores *test_of(const struct run_record *run)
+{
+    return run->tested ? &run->test : NULL;
+}
+
+/* Two classes and links have a ROC AUC, links alone MRR. */
+static bool is_shown(const struct report_page *page, const struct summary_score *which)
+{
+    bool shown = which->always;
+    for (size_t r = 0; r < page->num_runs && !shown; r++)
+        shown = isfinite(score_of(validation_of(&page->runs[r]), which)) ||
+                isfinite(score_of(test_of(&page->runs[r]), which));
+    return shown;
+}
+
+static void write_run_scores(struct html *html, const struct report_page *page,
+                             const struct tr_scores *scores)
+{
+    for (size_t s = 0; s < SCORES_COUNT; s++)
+        if (is_shown(page, &SCORES[s]))
+            page_write_number(html, score_of(scores, &SCORES[s]));
+}
+
+static void write_summary_row(struct html *html, const struct report_page *page,
+                              const struct run_record *run)
 {
     char text[TR_TEXT_QUANTITY_MAX];
     const struct run_epoch *best = run_record_best(run);
@@ -124,45 +158,35 @@ static void write_summary_row(struct html *html, const struct run_record *run, b
         page_write_count(html, best->epoch);
     else
         html_markup(html, "<td></td>");
-    write_run_scores(html, best != NULL ? &best->validation : NULL, ranks);
-    write_run_scores(html, run->tested ? &run->test : NULL, ranks);
+    write_run_scores(html, page, validation_of(run));
+    write_run_scores(html, page, test_of(run));
     html_markup(html, "</tr>\n");
 }
 
 static void write_summary(struct html *html, const struct report_page *page)
 {
-    static const char *const plain[] = { "Run",
-                                         "Complete",
-                                         "Epochs",
-                                         "Steps",
-                                         "Time of epochs",
-                                         "Training loss, last epoch",
-                                         "Best epoch",
-                                         "Validation accuracy",
-                                         "Validation macro-F1",
-                                         "Test accuracy",
-                                         "Test macro-F1",
-                                         NULL };
-    static const char *const ranked[] = { "Run",
-                                          "Complete",
-                                          "Epochs",
-                                          "Steps",
-                                          "Time of epochs",
-                                          "Training loss, last epoch",
-                                          "Best epoch",
-                                          "Validation accuracy",
-                                          "Validation macro-F1",
-                                          "Validation ROC AUC",
-                                          "Test accuracy",
-                                          "Test macro-F1",
-                                          "Test ROC AUC",
-                                          NULL };
-    const bool ranks = page_has_ranks(page);
+    static const char *const plain[] = { "Run",       "Complete",       "Epochs",
+                                         "Steps",     "Time of epochs", "Training loss, last epoch",
+                                         "Best epoch" };
+    enum { PLAIN = sizeof plain / sizeof *plain };
+    const char *heads[PLAIN + 2 * SCORES_COUNT + 1];
+    size_t count = 0;
+    while (count < PLAIN) {
+        heads[count] = plain[count];
+        count++;
+    }
+    for (size_t s = 0; s < SCORES_COUNT; s++)
+        if (is_shown(page, &SCORES[s]))
+            heads[count++] = SCORES[s].validation;
+    for (size_t s = 0; s < SCORES_COUNT; s++)
+        if (is_shown(page, &SCORES[s]))
+            heads[count++] = SCORES[s].test;
+    heads[count] = NULL;
     html_markup(html, "<section><h2 id=\"summary\">Summary</h2>\n");
     page_begin_table(html, "What came of each run; validation is that of the best epoch");
-    write_columns(html, ranks ? ranked : plain);
+    write_columns(html, heads);
     for (size_t r = 0; r < page->num_runs; r++)
-        write_summary_row(html, &page->runs[r], ranks);
+        write_summary_row(html, page, &page->runs[r]);
     html_markup(html, "</tbody>");
     page_end_table(html);
     html_markup(html, "</section>\n");

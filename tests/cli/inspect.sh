@@ -156,7 +156,7 @@ expect "and a line each, in the order of seeds" \
 troupe inspect "$work/all/lr=0.02" --json
 expect "also to scripts" says '^{"kind":"folder of training runs","count":2,"complete":1,"runs":\[{"run":"seed-2","complete":true,"epochs":4,"val":'
 expect "where a score that there is none of is null" \
-    says '{"run":"seed-10","complete":false,"epochs":0,"val":null,"test_accuracy":null,"test_macro_f1":null,"test_roc_auc":null}\]}$'
+    says '{"run":"seed-10","complete":false,"epochs":0,"val":null,"test_accuracy":null,"test_macro_f1":null,"test_roc_auc":null,"test_mrr":null}\]}$'
 printf '{' >"$work/all/lr=0.01/seed-2/config.json"
 troupe inspect "$work/all"
 expect "a run in it that is broken is named" fails_with "lr=0.01/seed-2/config.json: "
