@@ -118,7 +118,7 @@ static int check_negatives(const struct tr_graph *graph, const struct tr_nodes *
     if (o->no_edges && o->negatives == TR_NEGATIVES_OF_BATCH)
         return tr_error_set(
             error, TR_EINVAL,
-            "no_edges: negatives that all pairs of a batch share are edges of some; "
+            "no_edges: a negative that all pairs of a batch share may be an edge with one of them; "
             "give TR_NEGATIVES_OF_PAIR or _IN_BATCH");
     if (o->num_negatives == 0)
         return 0;

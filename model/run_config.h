@@ -46,7 +46,7 @@ struct run_config {
     char *labels;       /* of links: "" */
     char *train_mask;   /* of links: an edge feature, or "": edges are held out by their ends */
     /* NULL, until the graph is open: the default's, where the graph has it. "": there is none, and
-     * nothing is scored. */
+     * nothing is scored; of links without a train_mask: edges are held out by their ends. */
     char *val_mask;
     char *test_mask;
     /* Whether training chooses them when the graph is open (run_choice.c). No file holds these. */

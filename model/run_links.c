@@ -51,6 +51,12 @@ static int choose_masks(struct run_job *job, struct error *error)
         } else if (*others[i] == NULL) {
             *others[i] = strdup("");
             rv = *others[i] != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a mask");
+        } else if ((*others[i])[0] == '\0' &&
+                   (config->open & (i == 0 ? RUN_OPEN_VAL_MASK : RUN_OPEN_TEST_MASK)) == 0) {
+            rv = error_set(error, TR_EINVAL,
+                           "options.%s is empty, but edges have no feature 'train_mask', and are "
+                           "held out by their ends: leave it out",
+                           usual[i]);
         } else if ((*others[i])[0] != '\0') {
             rv = error_set(
                 error, TR_ENOENT,

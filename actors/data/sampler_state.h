@@ -215,7 +215,8 @@ int sampler_find_ends(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
 /* Asks which negatives of a slice are edges (1: what is here is to be read). */
 int sampler_find_negative_edges(struct task *task, struct error *error);
-/* What a slice of negatives that were edges is drawn again by, found as above. */
+/* Draws the negatives of a slice that were edges again: 0: all are known, 1: what is here is to be
+ * read. */
 int sampler_draw_again(struct task *task, struct error *error);
 /* Before any seed: the edges that a single draw leaves out. */
 int sampler_exclude(struct task *task, struct error *error);

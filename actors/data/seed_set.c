@@ -179,7 +179,8 @@ static int check_negatives(const struct book *book, const struct msg_loader_open
                          open->negative_ends, open->flags & kinds, NEGATIVE_ENDS);
     if (rule.no_edges != 0 && rule.of == NEGATIVES_OF_BATCH)
         return error_set(error, TR_EINVAL,
-                         "loader: negatives that all pairs share are edges of some; give each pair "
+                         "loader: a negative that all pairs share may be an edge with one of them; "
+                         "give each pair "
                          "its own, to have those drawn again that are edges");
     if (rule.by_degree != 0 && rule.of == NEGATIVES_IN_BATCH)
         return error_set(

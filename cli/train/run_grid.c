@@ -190,10 +190,11 @@ static int refuse_value(const struct run_grid_axis *axis, uint32_t before, uint3
 {
     const char *word = axis->values[value], *other = axis->values[before];
     if (strcmp(axis->spec->name, "metric") == 0 && strcmp(word, other) != 0)
-        return tr_error_set(error, TR_EINVAL,
-                            "--sweep %s: auto is roc-auc for two classes and accuracy for more, so "
-                            "two points may be the same; leave auto out, and name the metrics",
-                            text);
+        return tr_error_set(
+            error, TR_EINVAL,
+            "--sweep %s: auto is roc-auc for two classes and for links, else "
+            "accuracy, so two points may be the same; leave auto out, and name the metrics",
+            text);
     return tr_error_set(
         error, TR_EINVAL, "--sweep %s: the value %s is named twice%s%s; name each value once", text,
         word, strcmp(word, other) == 0 ? "" : ", also as ", strcmp(word, other) == 0 ? "" : other);

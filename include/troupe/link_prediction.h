@@ -36,8 +36,8 @@ enum tr_negatives_of {
     TR_NEGATIVES_OF_PAIR = 0,  /* num_negatives for each pair */
     TR_NEGATIVES_OF_BATCH = 1, /* num_negatives for all pairs of a batch, which share them */
     /* num_negatives for each pair, with ends of other pairs of the batch, which therefore has no
-     * nodes more. A batch of one pair has none. All others, where they are wanted, are what
-     * tr_batch_pairs() has. */
+     * nodes more. A batch of one pair has none. A model that wants every other pair takes
+     * them from tr_batch_pairs(). */
     TR_NEGATIVES_IN_BATCH = 2
 };
 
@@ -98,9 +98,10 @@ struct tr_link_options {
     uint32_t reverse_etype;          /* of TR_EXCLUDE_REVERSE_TYPES: its ends are swapped */
     enum tr_negative_ends negative_ends;
     /* A negative that is an edge of the type, of the whole graph, is drawn again, TR_NEGATIVE_TRIES
-     * times in all: of all ends that are drawn, so that each pair that is no edge is as likely as the
-     * others. The last draw stands, an edge or not: `num_edges` of tr_batch_negatives() counts those.
-     * Not with TR_NEGATIVES_OF_BATCH. */
+     * times in all: of all ends that are drawn, so that pairs that are no edges are as likely, one
+     * beside another, as they were. The last draw stands, an edge or not: `num_edges` of
+     * tr_batch_negatives() counts those. Each draw reads in-edges of its destination, which are many
+     * where destinations are drawn by degree. Not with TR_NEGATIVES_OF_BATCH. */
     bool no_edges;
     unsigned char reserved[3]; /* up to the next word */
     enum tr_negatives_by by;

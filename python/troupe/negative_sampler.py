@@ -118,8 +118,8 @@ class Corruption(NegativeSampler):
         self.by_degree = bool(by_degree)
         if self.shared and self.no_edges:
             raise InvalidArgument(
-                "no_edges: pairs that all edges of a batch share are edges of some; give "
-                "shared=False"
+                "no_edges: a node that all edges of a batch share may make an edge with one of "
+                "them; give shared=False"
             )
 
     def in_library(self) -> dict[str, int] | None:

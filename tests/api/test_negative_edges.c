@@ -259,7 +259,7 @@ static void check_refusal(struct tr_graph *graph)
     tr_loader_options_init(&options);
     options.links = &links;
     refused(tr_loader_open(graph, set, &options, TR_WAIT_FOREVER, &loader, &failure), TR_EINVAL,
-            "no_edges: negatives that all pairs of a batch share");
+            "no_edges: a negative that all pairs of a batch share");
     tr_nodes_close(set);
 }
 
