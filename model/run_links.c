@@ -37,35 +37,49 @@ static int choose_mask(const struct run_job *job, const char *usual, char **mask
     return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the name of a mask");
 }
 
-/* Edges have masks where they have, or are to have, the one of training; else the split holds out. */
+/* Where no mask says which edges to train on, the split holds out, and takes no other mask. */
+static int choose_no_mask(const struct run_job *job, const char *usual, uint32_t open, char **mask,
+                          struct error *error)
+{
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    bool found = tr_graph_find_edge_feature(job->graph, 0, usual, &info, NULL) == 0;
+    if (*mask != NULL && **mask == '\0' && (job->config->open & open) != 0)
+        return 0; /* of a run that was begun so */
+    if (*mask != NULL && **mask == '\0')
+        return error_set(
+            error, TR_EINVAL,
+            "options.%s is empty, but edges have no feature 'train_mask', and are held "
+            "out by their ends: leave it out",
+            usual);
+    if (*mask != NULL)
+        return error_set(error, TR_ENOENT,
+                         "options.%s names '%s', but edges have no feature 'train_mask' that says "
+                         "which to train on: name it as options.train_mask, or leave out both",
+                         usual, *mask);
+    if (found)
+        return error_set(
+            error, TR_ENOENT,
+            "edges have a feature '%s', but no feature 'train_mask' that says which to "
+            "train on: name it as options.train_mask",
+            usual);
+    *mask = strdup("");
+    return *mask != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a mask");
+}
+
+/* Edges have masks where they have, or are to have, the one of training. */
 static int choose_masks(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
     int rv = choose_mask(job, "train_mask", &config->train_mask, error);
-    bool masked = rv == 0 && config->train_mask[0] != '\0';
-    char **const others[] = { &config->val_mask, &config->test_mask };
-    static const char *const usual[] = { "val_mask", "test_mask" };
-    for (int i = 0; i < 2 && rv == 0; i++) {
-        if (masked) {
-            rv = choose_mask(job, usual[i], others[i], error);
-        } else if (*others[i] == NULL) {
-            *others[i] = strdup("");
-            rv = *others[i] != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a mask");
-        } else if ((*others[i])[0] == '\0' &&
-                   (config->open & (i == 0 ? RUN_OPEN_VAL_MASK : RUN_OPEN_TEST_MASK)) == 0) {
-            rv = error_set(error, TR_EINVAL,
-                           "options.%s is empty, but edges have no feature 'train_mask', and are "
-                           "held out by their ends: leave it out",
-                           usual[i]);
-        } else if ((*others[i])[0] != '\0') {
-            rv = error_set(
-                error, TR_ENOENT,
-                "options.%s names '%s', but edges have no feature 'train_mask' that says "
-                "which to train on: name it as options.train_mask, or leave out both",
-                usual[i], *others[i]);
-        }
+    if (rv == 0 && config->train_mask[0] == '\0') {
+        rv = choose_no_mask(job, "val_mask", RUN_OPEN_VAL_MASK, &config->val_mask, error);
+        return rv != 0 ? rv
+                       : choose_no_mask(job, "test_mask", RUN_OPEN_TEST_MASK, &config->test_mask,
+                                        error);
     }
-    return rv;
+    if (rv == 0)
+        rv = choose_mask(job, "val_mask", &config->val_mask, error);
+    return rv != 0 ? rv : choose_mask(job, "test_mask", &config->test_mask, error);
 }
 
 static int prepare(struct run_job *job, struct error *error)

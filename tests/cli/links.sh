@@ -147,6 +147,13 @@ troupe infer "$work/m3" --run "$work/masks-sage-1" --out "$work/rows.npy" --json
 expect "infer scores nothing that the outputs know" exited 0
 expect "nor reports it" sh -c "! grep -q roc_auc '$work/out'"
 
+sed "s|\"edge_data\": {}|\"edge_data\": {\"_N:_E:_N\": {\"val_mask\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"val_mask.npy\"]}}}|" \
+    "$work/raw/metadata.json" >"$work/masked/metadata.json"
+"$TROUPE" partition "$work/masked" --parts 1 --name g --out "$work/only" --quiet >"$work/out" 2>"$work/err" || exit 99
+train refused only --epochs 1
+expect "a mask that validates needs one that trains" \
+    fails_with "edges have a feature 'val_mask', but no feature 'train_mask' that says which to train on: name it as --train-mask"
+
 refused() {
     train refused p2 --epochs 1 $1
     expect "$1 is refused" fails_with "$2"
