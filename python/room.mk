@@ -102,6 +102,7 @@ EXTRA_DIST += \
     python/troupe/edge_exclusion.py \
     python/troupe/edge_loader.py \
     python/troupe/edge_queries.py \
+    python/troupe/epoch.py \
     python/troupe/errors.py \
     python/troupe/graph.py \
     python/troupe/group.py \

@@ -456,6 +456,53 @@ def check_ends(sampler, pairs, negative) -> None:
             assert len(np.unique(ends[:, where])) > 20
 
 
+def test_negatives_that_are_no_pairs_are_refused(books: dict[int, str]) -> None:
+    with troupe.open(books[1], seed=7) as graph:
+        options = {"batch_size": 2, "exclude": lambda _: {}}
+
+        def batch_of(given):
+            loader = troupe.DistEdgeDataLoader(
+                graph,
+                [1, 2],
+                troupe.NeighborSampler([2]),
+                negative_sampler=lambda _, edges: given,
+                **options,
+            )
+            return next(iter(loader))
+
+        nodes = batch_of(([5, 6], [7, 8]))[2]
+        assert [ids.tolist() for ids in map(np.asarray, nodes.edges())] != [[], []]
+        with pytest.raises(errors.InvalidArgument, match="gave 2 sources and 1 destinations"):
+            batch_of(([5, 6], [7]))
+        with pytest.raises(errors.OutOfRange, match=str(NODES)):
+            batch_of(([5], [NODES]))
+        with pytest.raises(TypeError, match="are given to"):
+            troupe.DistEdgeDataLoader(
+                graph, [1, 2], troupe.NeighborSampler([2]), negative_sampler=5, **options
+            )
+    for wrong in (1.5, "3"):
+        with pytest.raises(TypeError, match="whole number"):
+            PerSourceUniform(wrong)
+    with pytest.raises(errors.InvalidArgument, match="below 2"):
+        GlobalUniform(2**40)
+
+
+def test_an_iterator_goes_on_with_its_epoch(books: dict[int, str]) -> None:
+    with troupe.open(books[1], seed=7) as graph:
+        loader = troupe.DistEdgeDataLoader(
+            graph, range(100), troupe.NeighborSampler([2]), batch_size=10
+        )
+        left = iter(loader)
+        next(left)
+        assert sum(1 for _ in left) == 9 and loader.epoch == 1
+        assert list(left) == [] and loader.epoch == 1
+        before = iter(loader)
+        next(before)
+        next(iter(loader))
+        with pytest.raises(RuntimeError, match="another epoch of this loader was begun"):
+            next(before)
+
+
 class Mine(PerSourceUniform):
     """May draw otherwise than what it derives from."""
 

@@ -51,6 +51,10 @@ class EdgePredictionSampler(BlockSampler):
         reverse_etypes: Any = None,
         negative_sampler: Any = None,
     ) -> None:
+        if negative_sampler is not None and not callable(negative_sampler):
+            raise TypeError(
+                f"negative_sampler={negative_sampler!r}: give what the graph and edges are given to"
+            )
         self.sampler = sampler
         self.etype = etype
         self.negative_sampler = negative_sampler
@@ -61,9 +65,10 @@ class EdgePredictionSampler(BlockSampler):
         negative sampler, and blocks."""
         etype = g.to_canonical_etype(self.etype)
         edges = {etype: seeds}
-        pairs = [_as_ids(g.find_edges(seeds, etype))]
+        sources, targets = g.find_edges(seeds, etype)
+        pairs = [(np.asarray(sources), np.asarray(targets))]
         if self.negative_sampler is not None:
-            pairs.append(_as_ids(self.negative_sampler(g, edges)[etype]))
+            pairs.append(_negative_ends(g, etype, self.negative_sampler(g, edges)))
         excluded = self.exclusion.of(g, edges) if exclude_eids is None else exclude_eids
         draw = self._draw_once if etype[0] == etype[2] else self._draw_two_types
         inputs, nodes, places, blocks = draw(g, etype, pairs, excluded)
@@ -106,9 +111,18 @@ class EdgePredictionSampler(BlockSampler):
         return inputs, nodes, list(zip(*split, strict=True)), blocks
 
 
-def _as_ids(ends: Any) -> Ends:
-    sources, targets = ends
-    return np.asarray(sources), np.asarray(targets)
+def _negative_ends(g: DistGraph, etype: Canonical, given: Any) -> Ends:
+    """Global IDs of what a negative sampler gave: sources and destinations, or these by type."""
+    if isinstance(given, Mapping):
+        given = given[etype]
+    types = (g.types.ntype(etype[0]), g.types.ntype(etype[2]))
+    sources, targets = (g.checked_ids(ids, False, t) for ids, t in zip(given, types, strict=True))
+    if len(sources) != len(targets):
+        raise errors.InvalidArgument(
+            f"a negative sampler gave {len(sources)} sources and {len(targets)} destinations: a "
+            "pair has one of each"
+        )
+    return sources, targets
 
 
 def _in_order(ends: list[Ids]) -> tuple[Ids, list[Ids]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import errors
 from .batch import Batch, Layout
 from .binding import FOREVER, call, deadline, ffi, filled, lib, made, opened, owned
+from .epoch import Epoch, Epochs
 from .locality import LocalShare, local_share
 from .sampler import NeighborSampler, take_batch
 from .seeds import joined, sets_of
@@ -187,6 +188,7 @@ class DistNodeDataLoader:
         self._epoch = 0
         # Batches of the epoch that were taken; None: it has not begun.
         self._taken: int | None = None
+        self._epochs = Epochs()
         self._end_code = lib.TR_EEND
         self._own: OwnDraws | None = None
         if own_sampler or collate_fn is not None:
@@ -224,12 +226,12 @@ class DistNodeDataLoader:
         call(lib.tr_loader_begin_at, self.pointer(), epoch, batch)
         self._epoch, self._taken = epoch, batch or None
 
-    def __iter__(self) -> DistNodeDataLoader:
+    def __iter__(self) -> Epoch:
         if self._taken is not None and self._resumed:
             self._resumed = False
         elif self._taken is not None:
             self.begin(self._epoch + 1)
-        return self
+        return self._epochs.begin(self.__next__)
 
     _resumed = False
 

@@ -7,6 +7,7 @@ by, so the same seed gives the same pairs on any placement, whichever thread dra
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -73,10 +74,14 @@ def random_nodes(g: DistGraph, rng: np.random.Generator, ntype: str, count: int)
     return np.asarray(g.from_orig(drawn, ntype)) if hasattr(g, "from_orig") else drawn
 
 
-def _check_k(k: int) -> int:
-    if k < 1:
-        raise InvalidArgument(f"k={k}: give 1 or more negative pairs an edge")
-    return int(k)
+def _check_k(k: Any) -> int:
+    try:
+        number = operator.index(k)
+    except TypeError:
+        raise TypeError(f"k={k!r}: give a whole number of negative pairs an edge") from None
+    if not 1 <= number < 2**32:
+        raise InvalidArgument(f"k={k}: give 1 or more negative pairs an edge, below 2^32")
+    return number
 
 
 class Corruption(NegativeSampler):

@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader
 from torch_geometric.data import Data, HeteroData
 
 from .. import errors
+from ..epoch import Epochs
 from .batch_fill import BatchFill
 from .data_source import Attributes, Source, attributes_of, data_of, selected, source_of
 from .selection import Attrs, Selection
@@ -44,7 +45,7 @@ class EpochLoader:
             self._of = source._replace(selection=Selection(self.graph, attrs, edge_attrs))
         self._data = data if isinstance(data, (Data, HeteroData)) else None
         self._fill = BatchFill(self._of, custom_cls, pin_memory, isinstance(data, HeteroData))
-        self._under_way: Epoch | None = None
+        self._epochs = Epochs()
         self._made_of: dict[str, Any] = {}
 
     def _look_like_pytorchs(
@@ -117,22 +118,9 @@ class EpochLoader:
     def __iter__(self) -> Iterator[Any]:
         self._fill.attributes = self._attributes()
         iter(self._source)
-        self._under_way = Epoch(self)
-        return self._under_way
+        return self._epochs.begin(self._take)
 
-    def take(self, epoch: Epoch) -> Any:
-        """The next batch of the epoch under way.
-
-        Raises
-        ------
-        RuntimeError
-            Another one was begun since.
-        """
-        if epoch is not self._under_way:
-            raise RuntimeError(
-                "another epoch of this loader was begun: each `for` over it ends the one before; "
-                "use two loaders"
-            )
+    def _take(self) -> Any:
         data = next(self._source)
         return data if self.transform is None else self.transform(data)
 
@@ -160,19 +148,6 @@ class EpochLoader:
     def __repr__(self) -> str:
         name = type(self).__name__
         return f"{name}({len(self)} batches of {self.batch_size}, {self.graph!r})"
-
-
-class Epoch:
-    """The batches of an epoch that are left."""
-
-    def __init__(self, loader: EpochLoader) -> None:
-        self._loader = loader
-
-    def __iter__(self) -> Epoch:
-        return self
-
-    def __next__(self) -> Any:
-        return self._loader.take(self)
 
 
 def _loader_of(cls: Any, made_of: dict[str, Any]) -> Any:
