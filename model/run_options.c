@@ -20,7 +20,7 @@ struct tr_train_options run_options_defaults(void)
         .epochs = TR_TRAIN_EPOCHS_CHOSEN,
         .lr = model.lr,
         .optimiser = "adam",
-        .dropout = model.dropout,
+        .dropout = TR_TRAIN_REAL_CHOSEN,
         .input_dropout = TR_TRAIN_REAL_CHOSEN,
         .l2 = TR_TRAIN_REAL_CHOSEN,
         .patience = TR_TRAIN_COUNT_CHOSEN,
@@ -169,7 +169,8 @@ static int read_numbers(struct run_config *config, const struct tr_train_options
     model->heads = from->heads != 0           ? from->heads
                    : model->kind == MODEL_GAT ? TR_TRAIN_HEADS_OF_GAT
                                               : 1;
-    model->dropout = from->dropout;
+    if (from->dropout != TR_TRAIN_REAL_CHOSEN)
+        model->dropout = from->dropout;
     config->choose_input_dropout = from->input_dropout == TR_TRAIN_REAL_CHOSEN;
     model->input_dropout = config->choose_input_dropout ? 0 : from->input_dropout;
     config->choose_normalise = !from->normalise && !from->no_normalise;
@@ -234,6 +235,8 @@ static int read_links(struct run_config *config, const struct tr_train_options *
                             from->negatives, TR_TRAIN_NEGATIVES_MAX);
     config->negatives = from->negatives != 0 ? from->negatives : 1;
     config->model.loss = MODEL_SIGMOID;
+    if (from->dropout == TR_TRAIN_REAL_CHOSEN)
+        config->model.dropout = 0;
     config->choose_kind = config->choose_layers = config->choose_norm = false;
     config->choose_hidden = config->choose_input_dropout = config->choose_l2 = false;
     config->choose_normalise = false;

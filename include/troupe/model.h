@@ -89,9 +89,10 @@ struct tr_train_options {
     float lr;
     const char *optimiser; /* "adam" or "sgd" */
     float momentum;
-    float dropout, input_dropout; /* the second: or TR_TRAIN_REAL_CHOSEN */
-    float l2, weight_decay;       /* the first: or TR_TRAIN_REAL_CHOSEN */
-    const char *schedule;         /* "constant", "steps" or "cosine" */
+    /* Each may be TR_TRAIN_REAL_CHOSEN; the first is then 0.5, and 0 of links. */
+    float dropout, input_dropout;
+    float l2, weight_decay; /* the first: or TR_TRAIN_REAL_CHOSEN */
+    const char *schedule;   /* "constant", "steps" or "cosine" */
     uint32_t warmup_epochs, step_epochs;
     float step_gamma, cosine_floor;
     uint32_t patience;  /* evaluations without a better one; 0: no end; TR_TRAIN_COUNT_CHOSEN */

@@ -24,7 +24,7 @@ const struct repeat_option repeat_options[] = {
     { "lr", "lr", false, "0.01" },
     { "optimiser", "optimiser", false, "adam" },
     { "momentum", "momentum", false, "0" },
-    { "dropout", "dropout", false, "0.5" },
+    { "dropout", "dropout", false, NULL },
     { "input-dropout", "input_dropout", false, NULL },
     { "l2", "l2", false, NULL },
     { "weight-decay", "weight_decay", false, "0" },

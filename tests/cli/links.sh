@@ -52,12 +52,12 @@ for model in sage gcn; do
 done
 
 for model in sage gcn; do
-    train good-$model p2 --model $model --epochs 12 --lr 0.02 --dropout 0 --json
+    train good-$model p2 --model $model --epochs 12 --lr 0.02 --json
     expect "$model tells held-out edges from pairs that are drawn" above 0.75 test_roc_auc
     expect "and ranks them above most" above 0.15 test_mrr
 done
 cp "$work/good-sage/metrics.jsonl" "$work/before"
-train good-sage p2 --epochs 12 --lr 0.02 --dropout 0 --model sage --resume
+train good-sage p2 --epochs 12 --lr 0.02 --model sage --resume
 
 expect "a run that ended is found with its result" says 'test MRR'
 expect "and not trained again" cmp -s "$work/before" "$work/good-sage/metrics.jsonl"
@@ -89,6 +89,7 @@ expect "epochs may be chosen by MRR" exited 0
 best=$(sed -n 's/.*"mrr":\([0-9.]*\).*"best":true.*/\1/p' "$work/by-mrr/metrics.jsonl" | tail -n 1)
 expect "which is the largest" [ "$(sed -n 's/.*"val".*"mrr":\([0-9.]*\).*/\1/p' "$work/by-mrr/metrics.jsonl" |
     sort -n | tail -n 1)" = "$best" ]
+expect "no hidden value is left out" grep -q '"dropout": 0.0' "$work/good-sage/config.json"
 expect "config.json says what was learned" grep -q '"task": "link"' "$work/whole/config.json"
 troupe inspect "$work/whole"
 expect "inspect shows MRR" says 'MRR'
@@ -131,14 +132,14 @@ for parts in 1 3; do
 done
 for model in sage gcn; do
     for parts in 1 3; do
-        train masks-$model-$parts m$parts --model $model --epochs 8 --lr 0.02 --dropout 0 --json
+        train masks-$model-$parts m$parts --model $model --epochs 8 --lr 0.02 --json
         expect "edges with masks train $model on $parts partitions" above 0.75 test_roc_auc
     done
     equal "masks, $model" masks-$model-1 masks-$model-3
 done
 expect "the masks say how many are scored" grep -q '"test":{"labelled":1200,' "$work/masks-sage-1/metrics.jsonl"
 expect "config.json names them" grep -q '"val_mask": "val_mask"' "$work/masks-sage-1/config.json"
-train masks-sage-1 m3 --epochs 8 --lr 0.02 --dropout 0 --model sage --resume
+train masks-sage-1 m3 --epochs 8 --lr 0.02 --model sage --resume
 expect "a run by masks is found again" exited 0
 train named m3 --epochs 1 --train-mask val_mask --val-mask train_mask
 expect "masks may have other names" exited 0
