@@ -9,6 +9,7 @@ import pickle
 import sys
 import types
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -250,11 +251,47 @@ def test_loaders_have_what_pytorchs_have(g: troupe.DistGraph, pyg: Any) -> None:
     assert pickle.loads(pickle.dumps(own)).num_workers == 64
 
 
+def test_edges_are_drawn_by_an_attribute(tmp_path: Path, pyg: Any) -> None:
+    """Of weight 0 never, and in proportion else: 300 nodes point to node 0, the heavy ones most."""
+    count = 300
+    weight = np.where(np.arange(count) % 3 == 0, 0.0, np.where(np.arange(count) % 3 == 1, 1.0, 9.0))
+    troupe.partition_graph(
+        (np.arange(1, count + 1), np.zeros(count, np.int64)),
+        "g",
+        1,
+        tmp_path / "g",
+        part_method="random",
+        num_nodes=count + 1,
+        ndata={"feat": np.ones((count + 1, 2), np.float32)},
+        edata={"w": weight.astype(np.float32)},
+    )
+    with troupe.open(str(tmp_path / "g/g.json"), seed=3, tensors="torch") as g:
+        weights = g.edata["w"][:]
+        zero = g.from_orig([0])
+        seeds = torch.as_tensor(zero).repeat(400)
+        loaders = [
+            pyg.NeighborLoader(g, [1], seeds, batch_size=1, weight_attr="w"),
+            pyg.NeighborLoader(
+                g,
+                [1],
+                seeds,
+                batch_size=1,
+                neighbor_sampler=pyg.NeighborSampler(g, [1], weight_attr="w"),
+            ),
+        ]
+        for loader in (*loaders, pickle.loads(pickle.dumps(loaders[0]))):
+            drawn = torch.cat([weights[b.e_id] for b in loader])
+            assert len(drawn) == 400 and (drawn > 0).all()
+            assert 330 < int((drawn == 9).sum()) < 385  # 360 are expected, with a deviation of 6
+        links = pyg.LinkNeighborLoader(g, [3], torch.tensor([[5], [0]]), weight_attr="w")
+        (batch,) = links
+        assert (weights[batch.e_id] > 0).all()
+
+
 REFUSED = {
     "input_time": [1],
     "time_attr": "time",
     "temporal_strategy": "last",
-    "weight_attr": "w",
     "disjoint": True,
     "subgraph_type": "induced",
     "directed": False,
@@ -299,7 +336,7 @@ def test_wrong_arguments_say_what_is_wrong(
         (NotImplementedError, "HGTLoader", lambda: pyg.HGTLoader(g, HOPS)),
         (NotImplementedError, "share the seeds", lambda: pyg.DistNeighborLoader(g, HOPS)),
         (NotImplementedError, "share the edges", lambda: pyg.DistLinkNeighborLoader(g, HOPS)),
-        (NotImplementedError, "to_pyg", lambda: loader(g, HOPS, weight_attr="w")),
+        (LookupError, "have none", lambda: loader(g, HOPS, weight_attr="w")),
         # A message has no rows.
         (NotImplementedError, "=a Tensor.:", lambda: loader(g, HOPS, input_time=torch.ones(9))),
     ]

@@ -377,7 +377,6 @@ REFUSED = {
     "edge_label_time": [1],
     "time_attr": "time",
     "temporal_strategy": "last",
-    "weight_attr": "w",
     "disjoint": True,
     "subgraph_type": "induced",
     "directed": False,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,8 +52,10 @@ class Source(NamedTuple):
     selection: Selection
     # Of data in memory: PyG's number of each edge by its ID in the partition, by edge type.
     edge_numbers: list[Any] | None = None
-    # Of data in memory: the edge lists that were partitioned.
+    # Of data in memory: the edge lists that were partitioned, and the weights of their edges, where
+    # draws are by weights.
     edge_lists: tuple[Any, ...] = ()
+    edge_weights: tuple[Any, ...] = ()
 
 
 def _every(names: Mapping[str, str], features: Any) -> dict[str, str]:
@@ -159,11 +161,15 @@ def _all_edges(graph: DistGraph, number: int) -> Any:
     return torch.cat(pieces, dim=1) if pieces else torch.empty((2, 0), dtype=torch.int64)
 
 
-def source_of(what: str, data: Any) -> Source:
+def source_of(what: str, data: Any, weight_attr: str | None = None) -> Source:
     """The graph of a loader's `data`: a DistGraph, its stores, or data of PyG's.
 
     Data that are in memory are written as one partition to a folder of their own, and that is
     drawn from; nodes keep their IDs.
+
+    Parameters
+    ----------
+    weight_attr : an attribute of edges that draws are by, which is partitioned along with these.
 
     Raises
     ------
@@ -179,8 +185,34 @@ def source_of(what: str, data: Any) -> Source:
         return Source(graph, Selection(graph))
     source: Source | None = data.__dict__.get(SOURCE)
     if source is not None and _has_own_edges(data, source):
-        return source
-    return _in_memory(data)
+        if source.edge_numbers is None or weight_attr is None:
+            return source
+        if _are_same(_weights_of(data, weight_attr), source.edge_weights):
+            return source
+    return _in_memory(data, weight_attr)
+
+
+def weight_of(source: Source, weight_attr: str | None) -> str | None:
+    """The feature of edges that an attribute is, by which neighbours are drawn; None: evenly.
+
+    Raises
+    ------
+    NotFound
+        Edges of some type have no such feature.
+    """
+    if weight_attr is None:
+        return None
+    graph, found = source.graph, set()
+    for number, etype in enumerate(graph.types.canonical_etypes):
+        name = source.selection.of_edges[number].get(weight_attr, weight_attr)
+        if name not in graph.tables_of(True, number):
+            raise errors.NotFound(f"weight_attr={weight_attr!r}: edges of {etype} have none")
+        found.add(name)
+    if len(found) != 1:
+        raise errors.InvalidArgument(
+            f"weight_attr={weight_attr!r}: edge types have it under several names: {sorted(found)}"
+        )
+    return found.pop()
 
 
 def _edge_stores(data: Any) -> dict[Any, Any]:
@@ -194,9 +226,7 @@ def _has_own_edges(data: Any, source: Source) -> bool:
     stores = _edge_stores(data)
     if source.edge_numbers is not None:
         lists = [store.get("edge_index") for store in stores.values()]
-        return len(lists) == len(source.edge_lists) and all(
-            one is two for one, two in zip(lists, source.edge_lists, strict=True)
-        )
+        return _are_same(lists, source.edge_lists)
     names = source.graph.types.canonical_etypes
     if len(stores) != len(names):
         return False
@@ -210,7 +240,23 @@ def _has_own_edges(data: Any, source: Source) -> bool:
     return True
 
 
-def _in_memory(data: Any) -> Source:
+def _are_same(these: Sequence[Any], those: Sequence[Any]) -> bool:
+    """Whether they are the same tensors: what a script writes into one is not looked for."""
+    return len(these) == len(those) and all(
+        one is two for one, two in zip(these, those, strict=True)
+    )
+
+
+def _weights_of(data: Any, weight_attr: str) -> list[Any]:
+    """The weights of the edges of each type."""
+    weights = [store.get(weight_attr) for store in _edge_stores(data).values()]
+    for name, given in zip(_edge_stores(data), weights, strict=True):
+        if given is None:
+            raise errors.NotFound(f"weight_attr={weight_attr!r}: edges of {name} have none")
+    return weights
+
+
+def _in_memory(data: Any, weight_attr: str | None = None) -> Source:
     """Partitions data of PyG's that are in memory."""
     import troupe
 
@@ -228,6 +274,12 @@ def _in_memory(data: Any) -> Source:
         if isinstance(data, HeteroData)
         else {"_N": int(data.num_nodes)}
     )
+    weights = [] if weight_attr is None else _weights_of(data, weight_attr)
+    # A weight may be of any width of floats, as (m,) or (m, 1).
+    edata = {
+        name: {weight_attr: given.detach().cpu().float().reshape(-1).numpy()}
+        for name, given in zip(lists, weights, strict=False)
+    }
     folder = Path(tempfile.mkdtemp(prefix="troupe-pyg-"))
     try:
         _, numbers = troupe.partition_graph(
@@ -237,6 +289,7 @@ def _in_memory(data: Any) -> Source:
             folder / "parts",
             part_method="random",
             num_nodes=counts,
+            edata=edata or None,
             return_mapping=True,
         )
         seed = torch.initial_seed() & (2**63 - 1) or 1
@@ -251,6 +304,7 @@ def _in_memory(data: Any) -> Source:
         Selection(graph, (), ()),
         [torch.from_numpy(by_type[name]) for name in graph.types.canonical_etypes],
         tuple(lists.values()),
+        tuple(weights),
     )
     data.__dict__[SOURCE] = source
     return source

@@ -32,10 +32,16 @@ class EpochLoader:
     _source: DistNodeDataLoader | OwnSeeds
 
     def _take_data(
-        self, data: Any, attrs: Attrs, edge_attrs: Attrs, custom_cls: Any, pin_memory: bool
+        self,
+        data: Any,
+        attrs: Attrs,
+        edge_attrs: Attrs,
+        custom_cls: Any,
+        pin_memory: bool,
+        weight_attr: str | None = None,
     ) -> None:
         """Notes where batches are drawn from, and what they have."""
-        self._of = source = source_of(type(self).__name__, data)
+        self._of = source = source_of(type(self).__name__, data, weight_attr)
         self.graph: DistGraph = source.graph
         if attrs is not None or edge_attrs is not None:
             if isinstance(data, (Data, HeteroData)):

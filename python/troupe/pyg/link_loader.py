@@ -228,9 +228,9 @@ class LinkNeighborLoader(LinkLoader, PygLinkNeighborLoader):
     ----------
     data, edge_label_index, edge_label, neg_sampling, neg_sampling_ratio, transform, **options
         Of `LinkLoader`, whose batches these are.
-    num_neighbors, replace, neighbor_sampler
+    num_neighbors, replace, weight_attr, neighbor_sampler
         What is drawn, of `NeighborLoader`.
-    edge_label_time, time_attr, temporal_strategy, weight_attr, disjoint, subgraph_type, directed, \
+    edge_label_time, time_attr, temporal_strategy, disjoint, subgraph_type, directed, \
 transform_sampler_output
         Are there for their names: what Troupe does not do is refused with the reason.
     is_sorted, filter_per_worker
@@ -276,13 +276,12 @@ transform_sampler_output
             "disjoint",
             "temporal_strategy",
             "time_attr",
-            "weight_attr",
             "directed",
         )
         check_arguments(type(self).__name__, {k: given[k] for k in refused})
         sampler = neighbor_sampler
         if sampler is None:
-            sampler = NeighborSampler(data, num_neighbors, replace)
+            sampler = NeighborSampler(data, num_neighbors, replace, weight_attr)
         super().__init__(
             data,
             sampler,

@@ -17,9 +17,10 @@ from ..sampler import NeighborSampler as TroupeSampler
 from ..seeds import NodeSet, node_set
 from ..tables import Table
 from .batch_fill import BatchFill
+from .data_source import weight_of
 from .epochs import EpochLoader
 from .own_seeds import OwnSeeds
-from .pyg_sampler import NeighborSampler, check_sampler, fanouts_of
+from .pyg_sampler import NeighborSampler, check_sampler
 from .refusals import check_arguments, check_no_sampler
 from .selection import Attrs
 
@@ -33,7 +34,6 @@ PASSED = (
     "disjoint",
     "temporal_strategy",
     "time_attr",
-    "weight_attr",
     "transform_sampler_output",
     "directed",
 )
@@ -66,10 +66,12 @@ class NeighborLoader(EpochLoader, PygNeighborLoader):
           repeats are kept.
     replace : bool
         Draw with replacement.
+    weight_attr : str, optional
+        An attribute of edges, in proportion to which they are drawn; those of 0 never are.
     transform : callable, optional
         Is called with each batch, in the thread of the loop; what it returns is delivered.
     neighbor_sampler : NeighborSampler, optional
-        Says what is drawn in the place of `num_neighbors` and `replace`.
+        Says what is drawn in the place of `num_neighbors`, `replace` and `weight_attr`.
     batch_size, shuffle, drop_last : as of PyTorch's DataLoader
         `batch_size` is that of each trainer.
     num_workers : int
@@ -90,7 +92,7 @@ class NeighborLoader(EpochLoader, PygNeighborLoader):
     sampler : iterable of int with a length, optional
         Of PyTorch's and PyG's, as ``ImbalancedSampler`` or ``DistributedSampler``: each epoch it
         gives positions in a list of seeds that is this trainer's own, in their order.
-    input_time, time_attr, temporal_strategy, weight_attr, disjoint, subgraph_type, directed, \
+    input_time, time_attr, temporal_strategy, disjoint, subgraph_type, directed, \
 transform_sampler_output, batch_sampler, generator, worker_init_fn, in_order
         Are there for their names: what Troupe does not do is refused with the reason.
     is_sorted, filter_per_worker, persistent_workers, prefetch_factor, multiprocessing_context, \
@@ -163,13 +165,17 @@ pin_memory_device, collate_fn, dataset
     ) -> None:
         given = {k: v for k, v in locals().items() if k not in ("self", "options")}
         check_arguments("NeighborLoader", {**{k: given[k] for k in PASSED}, **options})
-        self._take_data(data, attrs, edge_attrs, custom_cls, pin_memory)
+        self._take_data(data, attrs, edge_attrs, custom_cls, pin_memory, weight_attr)
         self._made_of = {**given, **options}
         features = self._of.selection.features
         self.transform = transform
         self.num_neighbors, self.replace = num_neighbors, replace
+        self.weight_attr = weight_attr
         self.batch_size = 1 if batch_size is None else int(batch_size)
-        self._drawn = drawn = _sampler_of(self.graph, num_neighbors, replace, neighbor_sampler)
+        usual = neighbor_sampler is None
+        self._drawn = drawn = (
+            self.node_sampler if usual else check_sampler("neighbor_sampler", neighbor_sampler)
+        ).sampler
         self._seeds = seeds = _seeds_of(self.graph, input_nodes, input_id, bool(shuffle))
         if isinstance(seeds, NodeSet):
             check_no_sampler("input_nodes", sampler)
@@ -214,7 +220,8 @@ pin_memory_device, collate_fn, dataset
     @property
     def node_sampler(self) -> NeighborSampler:
         """What draws."""
-        return NeighborSampler(self.graph, self.num_neighbors, self.replace)
+        weight = weight_of(self._of, self.weight_attr)
+        return NeighborSampler(self.graph, self.num_neighbors, self.replace, weight)
 
     def __call__(self, index: Any) -> Any:
         """A batch of these seeds: positions in `dataset`."""
@@ -256,14 +263,6 @@ def _made(
     ids = places if isinstance(seeds.ids, range) else seeds.ids[places]
     batch = sampler.draw(graph, {seeds.ntype: ids}, seed=seed, **brings)
     return fill(batch, places if seeds.input_id is None else seeds.input_id[places])
-
-
-def _sampler_of(
-    graph: DistGraph, num_neighbors: Any, replace: bool, neighbor_sampler: Any
-) -> TroupeSampler:
-    if neighbor_sampler is None:
-        return TroupeSampler(fanouts_of(graph, num_neighbors), replace=replace)
-    return check_sampler("neighbor_sampler", neighbor_sampler).sampler
 
 
 def _seeds_of(

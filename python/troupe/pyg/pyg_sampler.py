@@ -13,7 +13,7 @@ from torch_geometric.sampler import BaseSampler, HeteroSamplerOutput, SamplerOut
 from .. import errors
 from .. import sampler as drawing
 from ..pyg_data import new_nodes, sampled_edges
-from .data_source import source_of
+from .data_source import source_of, weight_of
 from .link_draws import draw_links, negatives_of, with_negatives
 from .refusals import check_arguments
 
@@ -70,6 +70,9 @@ class NeighborSampler(BaseSampler):
         A number a hop, the seeds' first; -1: all neighbours.
     replace : bool
         Draw with replacement.
+    weight_attr : str, optional
+        An attribute of edges, in proportion to which they are drawn; those of 0 never are. Of
+        data in memory it is partitioned along with the edges.
     **options
         PyG's others; those that cannot be honoured are refused by name.
 
@@ -80,19 +83,26 @@ class NeighborSampler(BaseSampler):
     """
 
     def __init__(
-        self, data: Any, num_neighbors: Any, replace: bool = False, **options: Any
+        self,
+        data: Any,
+        num_neighbors: Any,
+        replace: bool = False,
+        weight_attr: str | None = None,
+        **options: Any,
     ) -> None:
         check_arguments("NeighborSampler", options)
-        self._of = source_of("NeighborSampler", data)
+        self._of = source_of("NeighborSampler", data, weight_attr)
         self.graph = self._of.graph
         self._data = data
         self.num_neighbors = num_neighbors
-        self.replace = replace
+        self.replace, self.weight_attr = replace, weight_attr
         fanouts = fanouts_of(self.graph, num_neighbors)
-        self._sampler = drawing.NeighborSampler(fanouts, replace=replace)
+        weight = weight_of(self._of, weight_attr)
+        self._sampler = drawing.NeighborSampler(fanouts, prob=weight, replace=replace)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return NeighborSampler, (self._data, self.num_neighbors, self.replace)
+        given = (self._data, self.num_neighbors, self.replace, self.weight_attr)
+        return NeighborSampler, given
 
     @property
     def edge_permutation(self) -> Any:

@@ -24,12 +24,6 @@ _REFUSALS = {
     "edge_label_time": _Refusal((None,), _NO_TIMES),
     "time_attr": _Refusal((None,), _NO_TIMES),
     "temporal_strategy": _Refusal(("uniform",), _NO_TIMES),
-    "weight_attr": _Refusal(
-        (None,),
-        "draws by weights of edges are not there yet; troupe.DistNodeDataLoader over a partitioned "
-        "graph with troupe.NeighborSampler(fanouts, prob=the weight) draws so, and batch.to_pyg() "
-        "gives Data",
-    ),
     "disjoint": _Refusal(
         (False, None),
         "the seeds of a batch share their nodes; batch_size=1 gives each seed a graph of its own",

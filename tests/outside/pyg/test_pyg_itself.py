@@ -526,3 +526,29 @@ def test_what_pyg_and_pytorch_put_around_a_loader_takes_ours(whole) -> None:
         assert torch.equal(one.n_id[: one.batch_size], two.n_id[: two.batch_size])
     for batch in PrefetchLoader(loader, device=torch.device("cpu")):
         assert batch.batch_size == 50
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_weights_of_data_in_memory_say_what_is_drawn(typed: bool) -> None:
+    chance = torch.Generator().manual_seed(2)
+    ends = torch.randint(0, 50, (2, 2000), generator=chance)
+    weight = torch.where(torch.arange(2000) % 4 == 0, 1.0, 0.0)
+    if typed:
+        data = HeteroData(paper={"num_nodes": 50})
+        store = data["paper", "cites", "paper"]
+        store.edge_index = ends
+    else:
+        data = store = Data(edge_index=ends, num_nodes=50)
+    evenly = next(iter(pyg.NeighborLoader(data, [5], "paper" if typed else None, batch_size=50)))
+    store.weight = weight
+    seeds = "paper" if typed else None
+    (batch,) = pyg.NeighborLoader(data, [5], seeds, batch_size=50, weight_attr="weight")
+    found, before = ((b["paper", "cites", "paper"] if typed else b).e_id for b in (batch, evenly))
+    into = torch.bincount(ends[1][weight > 0], minlength=50).clamp(max=5).sum()
+    assert (weight[before] == 0).any() and (weight[found] > 0).all() and len(found) == into
+    store.weight = 1 - weight
+    (batch,) = pyg.NeighborLoader(data, [5], seeds, batch_size=50, weight_attr="weight")
+    other = (batch["paper", "cites", "paper"] if typed else batch).e_id
+    assert (weight[other] == 0).all()
+    with pytest.raises(LookupError, match="have none"):
+        pyg.NeighborLoader(data, [5], seeds, weight_attr="w")
