@@ -487,6 +487,16 @@ def test_negatives_that_are_no_pairs_are_refused(books: dict[int, str]) -> None:
         GlobalUniform(2**40)
 
 
+def test_reverses_are_said_of_each_edge(books: dict[int, str]) -> None:
+    with troupe.open(books[1], seed=7) as graph:
+        number = np.asarray(graph.edata["number"][:])
+        reverse = np.argsort(number)[(number + EDGES) % (2 * EDGES)]
+        found = Exclusion("reverse_id", reverse.tolist()).of(graph, [3, 5])
+        assert found[graph.canonical_etypes[0]].tolist() == [3, 5, reverse[3], reverse[5]]
+        with pytest.raises(errors.Mismatch, match=f"100 IDs for {2 * EDGES} edges"):
+            Exclusion("reverse_id", reverse[:100]).of(graph, [3])
+
+
 def test_an_iterator_goes_on_with_its_epoch(books: dict[int, str]) -> None:
     with troupe.open(books[1], seed=7) as graph:
         loader = troupe.DistEdgeDataLoader(

@@ -11,7 +11,7 @@ import numpy as np
 from .arrays import Ids
 from .binding import lib
 from .edge_queries import NO_EDGE, edges_at, edges_between
-from .errors import InvalidArgument, Unsupported
+from .errors import InvalidArgument, Mismatch, Unsupported
 
 if TYPE_CHECKING:
     from .graph import DistGraph
@@ -125,6 +125,13 @@ def _reversed(g: DistGraph, reverse_eids: Any, name: Canonical, ids: Ids) -> Ids
         if name not in named:
             return np.empty(0, np.int64)
         reverse_eids = named[name]
+    if isinstance(reverse_eids, (list, tuple)):
+        reverse_eids = np.asarray(reverse_eids)
+    if len(reverse_eids) != g.num_edges(name):
+        raise Mismatch(
+            f"reverse_eids: {len(reverse_eids)} IDs for {g.num_edges(name)} edges of {name}: give "
+            "the reverse of each edge by its ID"
+        )
     import sys
 
     # A tensor of PyTorch takes tensors alone as places.
