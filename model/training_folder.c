@@ -11,6 +11,7 @@
 #include "runtime/base/json_text.h"
 
 #include "model/run_compare.h"
+#include "model/run_record.h"
 #include "model/training.h"
 
 #define PATH_BYTES 4096
@@ -256,6 +257,35 @@ static bool is_same_graph(struct training *t, const json_t *now)
     return known && same;
 }
 
+/* Of other files: a run whose epochs had other steps, or were scored on more, than these give was not
+ * begun with this graph and these masks. */
+static int refuse_other_sets(const struct training *t, struct error *error)
+{
+    struct run_record run;
+    uint64_t steps = tr_loader_num_batches(train_ranks_loader(&t->ranks));
+    uint64_t held = t->val.nodes != NULL ? tr_nodes_count(t->val.nodes) : UINT64_MAX;
+    int rv = 0;
+    if (run_record_open(&run, t->options.run, NULL) != 0)
+        return 0; /* what is done next says what is wrong with it */
+    const struct run_epoch *last = run.num_epochs > 0 ? &run.epochs[run.num_epochs - 1] : NULL;
+    if (last != NULL && last->steps != steps)
+        rv = error_set(
+            error, TR_EMISMATCH,
+            "%s: an epoch of %s has %llu steps, and the run's had %llu: it was begun with "
+            "another graph or other masks; give those, or options.replace",
+            t->options.run, t->options.graph, (unsigned long long)steps,
+            (unsigned long long)last->steps);
+    else if (last != NULL && last->evaluated && last->validation.labelled > held)
+        rv = error_set(
+            error, TR_EMISMATCH,
+            "%s: %llu are held out of %s to validate, and the run was scored on %llu: it "
+            "was begun with another graph or other masks; give those, or options.replace",
+            t->options.run, (unsigned long long)held, t->options.graph,
+            (unsigned long long)last->validation.labelled);
+    run_record_close(&run);
+    return rv;
+}
+
 /* A checkpoint is worth something even before the first epoch has ended. Other hosts may have one
  * that this host lost: rank 0 knows of it where this life of the job has made it, or read it. */
 static bool has_checkpoints(const struct training *t)
@@ -369,7 +399,10 @@ int training_open_folder(struct training *t, struct error *error)
     } else {
         bool other, grew;
         rv = compare_run(t, now, &other, &grew, error);
-        if (rv == 0 && is_same_graph(t, now) && !grew)
+        bool same = rv == 0 && is_same_graph(t, now);
+        if (rv == 0 && !same)
+            rv = refuse_other_sets(t, error);
+        if (rv == 0 && same && !grew)
             rv = training_recall_end(t, error);
         json_decref(now);
         if (rv == 0 && !t->ended_before)

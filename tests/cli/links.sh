@@ -141,6 +141,13 @@ expect "the masks say how many are scored" grep -q '"test":{"labelled":1200,' "$
 expect "config.json names them" grep -q '"val_mask": "val_mask"' "$work/masks-sage-1/config.json"
 train masks-sage-1 m3 --epochs 8 --lr 0.02 --model sage --resume
 expect "a run by masks is found again" exited 0
+# The same graph, of whose edges others are to be learned from.
+mask 89 >"$work/masked/train_mask.npy"
+"$TROUPE" partition "$work/masked" --parts 1 --method random --name g --out "$work/lent" --quiet >"$work/out" 2>"$work/err" || exit 99
+cp -r "$work/masks-sage-1" "$work/other-masks"
+train other-masks lent --epochs 9 --lr 0.02 --model sage --resume
+expect "a run goes on with its own masks alone" fails_with "it was begun with another graph or other masks"
+expect "and stays as it was" cmp "$work/masks-sage-1/metrics.jsonl" "$work/other-masks/metrics.jsonl"
 train named m3 --epochs 1 --train-mask val_mask --val-mask train_mask
 expect "masks may have other names" exited 0
 expect "which are kept" grep -q '"train_mask": "val_mask"' "$work/named/config.json"
