@@ -16,7 +16,7 @@
 #include "model/run_job_inside.h"
 #include "model/run_task.h"
 
-static int complete(struct run_job *job, uint32_t *classes, struct error *error)
+static int complete_links(struct run_job *job, uint32_t *classes, struct error *error)
 {
     (void)error;
     /* As many outputs as hidden numbers: nothing else says what pairs of nodes are told apart by. */
@@ -82,7 +82,7 @@ static int choose_masks(struct run_job *job, struct error *error)
     return rv != 0 ? rv : choose_mask(job, "test_mask", &config->test_mask, error);
 }
 
-static int prepare(struct run_job *job, struct error *error)
+static int prepare_links(struct run_job *job, struct error *error)
 {
     const struct run_config *config = job->config;
     job->link_split = link_split_make();
@@ -96,7 +96,7 @@ static int prepare(struct run_job *job, struct error *error)
     return rv;
 }
 
-static int choose(struct run_job *job, struct error *error)
+static int choose_links(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
     struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
@@ -159,8 +159,8 @@ static int split_held(struct run_job *job, enum tr_split part, struct run_job_sp
     return 0;
 }
 
-static int evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
-                    struct scores *scores, struct error *error)
+static int evaluate_links(struct run_job *job, struct run_job_split *split, bool exact,
+                          uint32_t epoch, struct scores *scores, struct error *error)
 {
     const struct link_pairs *pairs = &job->link_edges.held[split->part];
     /* A graph of a few edges may hold out none. */
@@ -178,8 +178,8 @@ static int evaluate(struct run_job *job, struct run_job_split *split, bool exact
     return rv;
 }
 
-static int survey(struct run_job *job, const struct run_survey_splits *splits, run_survey_say say,
-                  void *arg, struct error *error)
+static int survey_links(struct run_job *job, const struct run_survey_splits *splits,
+                        run_survey_say say, void *arg, struct error *error)
 {
     char text[400];
     const struct model_config *model = &job->config->model;
@@ -200,12 +200,12 @@ static int survey(struct run_job *job, const struct run_survey_splits *splits, r
 }
 
 const struct run_task run_task_links = {
-    .complete = complete,
-    .prepare = prepare,
-    .choose = choose,
+    .complete = complete_links,
+    .prepare = prepare_links,
+    .choose = choose_links,
     .split_train = split_train,
     .split_held = split_held,
     .holds_out = holds_out,
-    .evaluate = evaluate,
-    .survey = survey,
+    .evaluate = evaluate_links,
+    .survey = survey_links,
 };
