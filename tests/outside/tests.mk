@@ -3,6 +3,7 @@
 # them, make check does not.
 outside_shell_tests = \
     tests/outside/accuracy_seeds.sh \
+    tests/outside/links_debian.sh \
     tests/outside/python_dgl.sh \
     tests/outside/python_docs.sh \
     tests/outside/python_peers.sh \
