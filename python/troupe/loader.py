@@ -341,7 +341,7 @@ class DistNodeDataLoader:
 
     def __repr__(self) -> str:
         return (
-            f"DistNodeDataLoader({len(self)} batches of {self.batch_size}, {self.sampler!r}, "
+            f"{type(self).__name__}({len(self)} batches of {self.batch_size}, {self.sampler!r}, "
             f"epoch {self._epoch})"
         )
 
