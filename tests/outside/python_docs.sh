@@ -26,7 +26,7 @@ run sh -c 'cd "$1" && shift && exec "$@"' sh "$work/pages" \
     env PYTHONPATH="$source/python/tests:$PYTHONPATH" "$work/env/bin/python" -c \
     'import test_docs; print(test_docs.run_page("porting.rst", {"Troupe", "Troupe, with PyG installed"})[0])'
 expect "the lines for PyG run among the others" exited 0
-expect "which are two more" says '^18$'
+expect "each of them" says "^$(grep -c ':caption: Troupe\(, with PyG installed\)\{0,1\}$' "$source/docs/python/porting.rst")\$"
 
 # Where there are no lists, a small archive answers in the place of apt-cache.
 if [ -z "$(apt-cache dumpavail 2>/dev/null | head -c 1)" ]; then
