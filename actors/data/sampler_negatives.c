@@ -236,34 +236,7 @@ int sampler_read_negative_edges(struct task *task)
 
 int sampler_make_negative_edges(const struct ask *ask, struct message **out)
 {
-    const struct task *task = ask->task;
-    struct actor *self = task->sampler->self;
-    const uint32_t first = task->seed_starts[ask->part],
-                   count = task->seed_starts[ask->part + 1] - first;
-    struct message *request = message_create(self, MSG_REVERSE_REQUEST);
-    uint64_t *originals = request == NULL
-                              ? NULL
-                              : message_body_alloc(self, request, count * REVERSE_QUESTION_BYTES);
-    if (originals == NULL) {
-        message_release(self, request);
-        return TR_ENOMEM;
-    }
-    uint64_t *sources = originals + count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct reverse_question asked = question_at(task, first + i);
-        originals[i] = asked.original;
-        sources[i] = asked.source;
-    }
-    memcpy(sources + count, (const uint32_t *)task->seed_rows.data + first,
-           count * sizeof(uint32_t));
-    *(struct msg_reverse_request *)message_head(request) = (struct msg_reverse_request){
-        .part = ask->part,
-        .version = task->loader->versions[ask->part],
-        .etype = task->loader->open.etype,
-        .count = count,
-    };
-    *out = request;
-    return 0;
+    return sampler_make_questions(ask, ask->task->loader->open.etype, question_at, out);
 }
 
 bool sampler_settle_negatives(struct task *task)

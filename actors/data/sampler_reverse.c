@@ -40,16 +40,17 @@ static uint32_t count_questions(const struct task *task)
     return task->num_seeds * candidates_of(task);
 }
 
-static struct reverse_question question_of(const struct task *task, uint32_t number, uint32_t row)
+static struct reverse_question question_of(const struct task *task, uint32_t at)
 {
-    uint32_t each = candidates_of(task), edge = number / each;
+    const uint32_t *rows = task->seed_rows.data, *numbers = task->seed_places.data;
+    uint32_t number = numbers[at], each = candidates_of(task), edge = number / each;
     const uint64_t *originals = task->originals.data, *ends = task->ends.data;
     return (struct reverse_question){
         .original = reverse_candidate(task->loader->open.reverse_rule, originals[edge],
                                       task_book(task)->num_edges[reverse_etype(task)],
                                       number % each),
         .source = ends[2 * (size_t)edge + 1],
-        .row = row,
+        .row = rows[at],
     };
 }
 
@@ -116,11 +117,11 @@ int sampler_find_reverses(struct task *task, struct error *error)
 int sampler_read_reverses(struct task *task, uint32_t part, struct error *error)
 {
     const struct edge_part *edges = &task->parts[part]->edges[reverse_etype(task)];
-    const uint32_t *rows = task->seed_rows.data, *places = task->seed_places.data;
+    const uint32_t *places = task->seed_places.data;
     uint64_t *found = task->reverses.data;
     int rv = local_edge_originals_check(task->parts[part], reverse_etype(task), error);
     for (uint32_t i = task->seed_starts[part]; i < task->seed_starts[part + 1] && rv == 0; i++) {
-        const struct reverse_question asked = question_of(task, places[i], rows[i]);
+        const struct reverse_question asked = question_of(task, i);
         found[places[i]] = reverse_edge_find(edges, &asked);
     }
     return rv;
@@ -128,35 +129,7 @@ int sampler_read_reverses(struct task *task, uint32_t part, struct error *error)
 
 int sampler_make_reverses(const struct ask *ask, struct message **out)
 {
-    const struct task *task = ask->task;
-    struct actor *self = task->sampler->self;
-    const uint32_t first = task->seed_starts[ask->part],
-                   count = task->seed_starts[ask->part + 1] - first;
-    const uint32_t *rows = (const uint32_t *)task->seed_rows.data + first;
-    const uint32_t *places = (const uint32_t *)task->seed_places.data + first;
-    struct message *request = message_create(self, MSG_REVERSE_REQUEST);
-    uint64_t *originals = request == NULL
-                              ? NULL
-                              : message_body_alloc(self, request, count * REVERSE_QUESTION_BYTES);
-    if (originals == NULL) {
-        message_release(self, request);
-        return TR_ENOMEM;
-    }
-    uint64_t *sources = originals + count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct reverse_question asked = question_of(task, places[i], rows[i]);
-        originals[i] = asked.original;
-        sources[i] = asked.source;
-    }
-    memcpy(sources + count, rows, count * sizeof *rows);
-    *(struct msg_reverse_request *)message_head(request) = (struct msg_reverse_request){
-        .part = ask->part,
-        .version = task->loader->versions[ask->part],
-        .etype = reverse_etype(task),
-        .count = count,
-    };
-    *out = request;
-    return 0;
+    return sampler_make_questions(ask, reverse_etype(ask->task), question_of, out);
 }
 
 /* Also those of negatives. IDs that the type has not are refused as edges are left out. */

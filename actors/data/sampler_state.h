@@ -263,6 +263,12 @@ static inline bool sampler_finds_originals(const struct task *task)
     return sampler_leaves_reverses(task) && sampler_finds_ends(task);
 }
 
+/* sampler_questions.c: what a partition is asked of the row at that place of a slice, and the request
+ * that asks it of all rows in the partition. TR_ENOMEM. */
+typedef struct reverse_question sampler_question(const struct task *task, uint32_t at);
+int sampler_make_questions(const struct ask *ask, uint32_t etype, sampler_question *question,
+                           struct message **request);
+
 /* sampler_reverse.c: asks for the reverses of a slice's edges, whose ends are known (1: what is here
  * is to be read); reads those here; then leaves all out of the batch. */
 int sampler_find_reverses(struct task *task, struct error *error);
