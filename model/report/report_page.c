@@ -127,16 +127,15 @@ static bool is_shown(const struct report_page *page, const struct summary_score 
     return shown;
 }
 
-static void write_run_scores(struct html *html, const struct report_page *page,
-                             const struct tr_scores *scores)
+/* shown [SCORES_COUNT]: which of them there are. */
+static void write_run_scores(struct html *html, const bool *shown, const struct tr_scores *scores)
 {
     for (size_t s = 0; s < SCORES_COUNT; s++)
-        if (is_shown(page, &SCORES[s]))
+        if (shown[s])
             page_write_number(html, score_of(scores, &SCORES[s]));
 }
 
-static void write_summary_row(struct html *html, const struct report_page *page,
-                              const struct run_record *run)
+static void write_summary_row(struct html *html, const bool *shown, const struct run_record *run)
 {
     char text[TR_TEXT_QUANTITY_MAX];
     const struct run_epoch *best = run_record_best(run);
@@ -158,8 +157,8 @@ static void write_summary_row(struct html *html, const struct report_page *page,
         page_write_count(html, best->epoch);
     else
         html_markup(html, "<td></td>");
-    write_run_scores(html, page, validation_of(run));
-    write_run_scores(html, page, test_of(run));
+    write_run_scores(html, shown, validation_of(run));
+    write_run_scores(html, shown, test_of(run));
     html_markup(html, "</tr>\n");
 }
 
@@ -170,23 +169,23 @@ static void write_summary(struct html *html, const struct report_page *page)
                                          "Best epoch" };
     enum { PLAIN = sizeof plain / sizeof *plain };
     const char *heads[PLAIN + 2 * SCORES_COUNT + 1];
-    size_t count = 0;
-    while (count < PLAIN) {
-        heads[count] = plain[count];
-        count++;
+    bool shown[SCORES_COUNT];
+    size_t count = PLAIN;
+    memcpy(heads, plain, sizeof plain);
+    for (size_t s = 0; s < SCORES_COUNT; s++) {
+        shown[s] = is_shown(page, &SCORES[s]);
+        if (shown[s])
+            heads[count++] = SCORES[s].validation;
     }
     for (size_t s = 0; s < SCORES_COUNT; s++)
-        if (is_shown(page, &SCORES[s]))
-            heads[count++] = SCORES[s].validation;
-    for (size_t s = 0; s < SCORES_COUNT; s++)
-        if (is_shown(page, &SCORES[s]))
+        if (shown[s])
             heads[count++] = SCORES[s].test;
     heads[count] = NULL;
     html_markup(html, "<section><h2 id=\"summary\">Summary</h2>\n");
     page_begin_table(html, "What came of each run; validation is that of the best epoch");
     write_columns(html, heads);
     for (size_t r = 0; r < page->num_runs; r++)
-        write_summary_row(html, page, &page->runs[r]);
+        write_summary_row(html, shown, &page->runs[r]);
     html_markup(html, "</tbody>");
     page_end_table(html);
     html_markup(html, "</section>\n");
