@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "tests/model/made_batch.h"
 #include "tests/model/made_graph.h"
+#include "tests/model/model_slopes.h"
 
 #define SHARED_SEEDS 41u /* of a step, that its trainers share */
 
@@ -36,48 +37,19 @@ static const struct made_shape small_shape = {
     .layers = 1, .seeds = 9, .fanout_max = 4, .growth = 2, .width = 5, .classes = 3, .seed = 3
 };
 
-static double loss_of(struct model *model, const struct mini_batch *batch)
-{
-    struct loss_sum loss;
-    assert_int_equal(model_step(model, batch, &loss, NULL), 0);
-    return loss.sum / batch->step_seeds;
-}
-
-/* Central differences in steps small enough for the curve and large enough for
- * float32. A relu that switches within the step bends a few slopes, so almost
- * all must agree. */
+/* A relu that switches within the step bends a few slopes, so almost all must agree. */
 static void check_slopes(const struct model_config *config, const struct made_shape *shape)
 {
     struct mini_batch *batch = made_batch_create(shape);
     struct model *model;
     assert_int_equal(model_create(&model, config, parallel_serial, NULL), 0);
-    size_t count;
-    float *weights = model_weights(model), *grads = model_gradients(model, &count);
-    count = model_params(model)->trained; /* behind them stand sums of statistics */
-    for (size_t i = 0; i < count; i++)    /* Biases of zero leave relus on their edge. */
-        weights[i] += 0.01f * (float)(i % 7) - 0.03f;
-    loss_of(model, batch);
-    float *expected = malloc(count * sizeof *expected);
-    assert_non_null(expected);
-    memcpy(expected, grads, count * sizeof *expected);
-    size_t wrong = 0;
-    double magnitude = 0;
-    for (size_t i = 0; i < count; i++) {
-        const float step = 1e-3f, old = weights[i];
-        weights[i] = old + step;
-        double high = loss_of(model, batch), high_at = (double)weights[i];
-        weights[i] = old - step;
-        double low = loss_of(model, batch), low_at = (double)weights[i];
-        weights[i] = old;
-        double slope = (high - low) / (high_at - low_at);
-        magnitude += fabs(slope);
-        wrong += fabs(slope - (double)expected[i]) > 3e-4 + 3e-3 * fabs(slope);
-    }
-    assert_true(magnitude / (double)count > 1e-3);
-    if (wrong * 50 > count)
+    size_t count = model_params(model)->trained; /* behind them stand sums of statistics */
+    model_move_weights(model, count);
+    const struct model_slopes slopes = model_slopes_of(model, batch, count);
+    assert_true(slopes.magnitude > 1e-3);
+    if (slopes.wrong * 50 > count)
         fail_msg("%s, %u layers: %zu of %zu slopes differ", model_kind_name(config->kind),
-                 config->layers, wrong, count);
-    free(expected);
+                 config->layers, slopes.wrong, count);
     model_destroy(model);
     made_batch_destroy(batch);
 }
@@ -194,7 +166,7 @@ static void test_columns_are_standardised_and_stay(void **state)
     assert_int_equal(model_params(model)->count, learned + 4 * WIDTH);
     assert_int_equal(model_standardise_with(model, columns), 0);
     for (int step = 0; step < 4; step++) {
-        assert_true(loss_of(plain, ready) == loss_of(model, raw));
+        assert_true(model_step_loss(plain, ready) == model_step_loss(model, raw));
         model_apply(plain, 0.01);
         model_apply(model, 0.01);
     }
@@ -224,7 +196,7 @@ static struct outcome train(const struct model_config *config, const struct mini
         model_use_kernels(model, kernels);
     struct outcome outcome = { 0 };
     for (int step = 0; step < 3; step++) {
-        outcome.loss = loss_of(model, batch);
+        outcome.loss = model_step_loss(model, batch);
         model_apply(model, 0.01);
     }
     model_gradients(model, &outcome.count);
@@ -297,7 +269,7 @@ static void test_no_seeds_give_zero_gradients(void **state)
     struct model_config config = configure(MODEL_GCN, MODEL_SOFTMAX, 2);
     struct model *model;
     assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
-    assert_true(loss_of(model, batch) == 0);
+    assert_true(model_step_loss(model, batch) == 0);
     assert_no_gradient(model);
     model_destroy(model);
     made_batch_destroy(batch);
@@ -342,7 +314,7 @@ static void test_running_statistics_are_shared(void **state)
         float *grads[2], before[15];
         memcpy(before, running_of(models[0]), sizeof before);
         for (int t = 0; t < 2; t++) {
-            loss_of(models[t], batches[t]);
+            model_step_loss(models[t], batches[t]);
             grads[t] = model_gradients(models[t], &count);
             const float *offer = grads[t] + model_params(models[t])->layers[0].running;
             rows[t] = offer[2 * width];
@@ -390,7 +362,7 @@ static void test_batches_of_no_row_and_of_one(void **state)
         struct model *model = make_batch_normed();
         const float *running = running_of(model);
         size_t count;
-        double loss = loss_of(model, batch);
+        double loss = model_step_loss(model, batch);
         const float *grads = model_gradients(model, &count);
         assert_true(seeds == 0 ? loss == 0 : loss > 0 && isfinite(loss));
         for (size_t i = 0; i < count; i++)
@@ -418,7 +390,7 @@ static void test_decay_leaves_running_statistics(void **state)
         struct model *model;
         config.l2 = config.weight_decay = decays ? 0.5f : 0;
         assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
-        loss_of(model, batch);
+        model_step_loss(model, batch);
         model_apply(model, 0.01);
         memcpy(seen[decays], running_of(model), sizeof seen[decays]);
         model_destroy(model);
@@ -597,7 +569,7 @@ static double loss_with_dropout(struct mini_batch *batch, uint32_t epoch, uint64
     batch->epoch = epoch;
     batch->index = index;
     batch->rank = rank;
-    double loss = loss_of(other, batch);
+    double loss = model_step_loss(other, batch);
     model_destroy(model);
     model_destroy(other);
     return loss;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of model/.
-made_batch = tests/model/made_batch.c tests/model/made_batch.h
+made_batch = tests/model/made_batch.c tests/model/made_batch.h tests/model/model_slopes.h
 made_graph = tests/model/made_graph.c tests/model/made_graph.h
 # Not $(model_libs): the room computes on batches in memory and needs no actors.
 model_test_libs = libtr_model.la $(graph_libs) $(JANSSON_LIBS) $(BLAS_LIBS) $(test_libs)
