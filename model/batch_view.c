@@ -86,7 +86,7 @@ static void show_layer(struct batch_view *view, const struct tr_batch *batch,
                                       view->edges + (size_t)l * view->batch.num_etypes };
 }
 
-/* Of a loader of edges; where the seeds are nodes there are none. */
+/* A loader of edges gives pairs; one of nodes has none. */
 static struct batch_pairs show_pairs(const struct tr_batch *batch)
 {
     struct tr_pairs pairs = TR_PAIRS_INIT;

@@ -69,7 +69,7 @@ static int ask_ends(struct link_reading *r, size_t first, size_t count, struct t
     return rv;
 }
 
-/* Of an edge that several masks mark, the last counts: one that is to test is no other. */
+/* The last mask that marks an edge counts: an edge of the test is of no other part. */
 static int ask_masks(struct link_reading *r, size_t first, size_t count, struct tr_error *why)
 {
     int rv = 0;

@@ -45,8 +45,8 @@ enum tr_negatives_of {
 enum tr_negative_ends {
     TR_NEGATIVE_DESTINATIONS = 0,
     TR_NEGATIVE_SOURCES = 1,
-    /* Of each pair, or of the batch that shares them, destinations of the first half of negatives,
-     * which has one more of an odd number, and sources of the second. */
+    /* The first half of the negatives of each pair, or of the batch that shares them, has its
+     * destinations drawn, and the second its sources; the first has one more of an odd number. */
     TR_NEGATIVE_EITHER = 2,
     TR_NEGATIVE_BOTH = 3 /* any two nodes, whatever the pair */
 };
