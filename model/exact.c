@@ -106,7 +106,7 @@ static int prepare(struct exact *exact, struct error *error)
     const struct exact_graph *graph = &exact->graph;
     if (has_relations(exact)) {
         const struct whole_graph whole = { graph->parts, graph->num_parts, exact->maps,
-                                           graph->features };
+                                           graph->features, graph->links };
         int rv = whole_batch_init(&exact->whole, exact->model, &whole, error);
         if (rv != 0)
             whole_batch_fini(&exact->whole);

@@ -209,7 +209,6 @@ static const char *find_of_nodes(const struct run_config *config,
     bool deals = from->deal != NULL && strcmp(from->deal, "shuffle") != 0;
     return strcmp(from->labels, usual.labels) != 0 ? "labels"
            : from->label_type != NULL              ? "label_type"
-           : from->etype_fanout != NULL            ? "etype_fanout"
            : config->balanced_weights              ? "balanced_weights"
            : from->edge_weight != NULL             ? "edge_weight"
            : deals                                 ? "deal"
@@ -221,11 +220,6 @@ static int read_links(struct run_config *config, const struct tr_train_options *
                       struct tr_error *error)
 {
     const char *of_nodes = find_of_nodes(config, from);
-    if (model_kind_has_relations(config->model.kind))
-        return tr_error_set(error, TR_EUNSUPPORTED,
-                            "options.task 'link' takes the models sage and gcn, on graphs of one "
-                            "node type and one edge type; options.model is '%s'",
-                            from->model);
     if (of_nodes != NULL)
         return tr_error_set(error, TR_EINVAL,
                             "options.%s is for options.task 'node'; leave it out for 'link'",

@@ -15,6 +15,7 @@
 
 #include "graph/batch.h"
 #include "graph/part.h"
+#include "model/link_split.h"
 #include "model/model.h"
 #include "model/node_map.h"
 #include "model/tensor.h"
@@ -24,6 +25,7 @@ struct whole_graph {
     uint32_t num_parts;
     const struct node_map *maps; /* [node types] */
     const char *features;
+    const struct link_split *links; /* whose held-out edges carry no messages; NULL: all do */
 };
 
 struct whole_batch {

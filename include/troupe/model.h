@@ -181,7 +181,7 @@ struct tr_train_options {
     const char *etype_fanout;
     uint32_t bases; /* rgcn: matrices that relations share, which each mixes; 0: none are shared */
     uint32_t heads; /* gat: of attention, in each layer; 0: TR_TRAIN_HEADS_OF_GAT */
-    /* "node", the default: the labels of nodes. "link": which nodes an edge joins, of sage and of gcn.
+    /* "node", the default: the labels of nodes. "link": which nodes an edge joins.
      * A pair of nodes is scored by the dot product of their outputs, rows of `hidden` numbers, which
      * is to tell an edge from pairs of its source and a node that is drawn (binary cross-entropy; loss
      * is then "sigmoid" or its default). The masks are features of edges; where these have no

@@ -51,7 +51,18 @@ for model in sage gcn; do
     done
 done
 
-for model in sage gcn; do
+for model in rgcn gat; do
+    for eval in exact sampled; do
+        name=$model-$eval
+        options="--model $model --eval $eval --trainers 2 --epochs 2 --batch-size 300 --negatives 2"
+        train $name-p1 p1 $options
+        expect "$name: trains" exited 0
+        train $name-r4 r4 $options --messages --codec --threads 3
+        equal $name-r4 $name-p1 $name-r4
+    done
+done
+
+for model in sage gcn rgcn gat; do
     train good-$model p2 --model $model --epochs 12 --lr 0.02 --json
     expect "$model tells held-out edges from pairs that are drawn" above 0.75 test_roc_auc
     expect "and ranks them above most" above 0.15 test_mrr
@@ -174,7 +185,6 @@ refused "--edge-weight x" "--edge-weight is for"
 refused "--label-type x" "--label-type is for"
 refused "--balanced-weights" "--balanced-weights is for"
 refused "--deal affinity" "--deal is for"
-refused "--model rgcn" "--task 'link' takes the models sage and gcn"
 refused "--drop-last --batch-size 100000" 'leaves nothing to train on'
 troupe train "$work/p2" --run "$work/refused" --metric mrr
 expect "MRR of nodes is refused" fails_with "--metric 'mrr' is for --task 'link'"
