@@ -218,6 +218,15 @@ static float attention_leaky(float x)
     return x > 0 ? x : x * ATTENTION_SLOPE;
 }
 
+/* An edge that was drawn by weights stands for as many as its block says: its share is that of so
+ * many edges beside each other. A node's edge to itself is always there, and stands for itself. */
+static float drawn_score(const struct attention *attention, size_t place)
+{
+    const struct block_edges *edges = attention->edges;
+    bool drawn = edges->edge_weights != NULL && place < edges->num_edges;
+    return drawn ? logf(edges->edge_weights[place]) : 0;
+}
+
 /* Subtracting the largest score changes no share, and keeps powers finite. */
 static void find_shares(struct attention *attention, const struct edge_walk *walk, uint32_t head)
 {
@@ -226,7 +235,8 @@ static void find_shares(struct attention *attention, const struct edge_walk *wal
     uint32_t source;
     for (uint32_t i = 0; i < walk->count; i++) {
         bool counts = walk_to(attention, walk, i, &place, &source);
-        float score = attention_leaky(tensor_row(&attention->left, source)[head] + right);
+        float score = attention_leaky(tensor_row(&attention->left, source)[head] + right) +
+                      drawn_score(attention, place);
         tensor_row(&attention->shares, place)[head] = score;
         largest = counts && score > largest ? score : largest;
     }

@@ -7,7 +7,8 @@
  *     d gets, of each head, the sum of share[e] * z[s]
  *
  * Heads have shares of their own. Those of a hidden layer lie side by side; of the last layer the mean
- * over heads is taken. Where destinations are of another type than sources, z[d] is made by a matrix of
+ * over heads is taken. Edges that were drawn by weights (edge_weights of struct block_edges) count as
+ * so many edges each. Where destinations are of another type than sources, z[d] is made by a matrix of
  * its own. Where nodes attend to themselves (params_attends_to_self()), each has an edge to itself
  * behind its others, once, whether the graph has one or not. A destination without an edge gets
  * nothing.

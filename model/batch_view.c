@@ -79,7 +79,8 @@ static void show_layer(struct batch_view *view, const struct tr_batch *batch,
                                        .num_edges = block.num_edges,
                                        .index = block.index,
                                        .sources = block.sources,
-                                       .edge_ids = block.edge_ids };
+                                       .edge_ids = block.edge_ids,
+                                       .edge_weights = block.edge_weights };
         sources[types == NULL ? 0 : types->etypes[e].src] = block.num_src;
     }
     view->blocks[l] = (struct block){ sources, destinations,

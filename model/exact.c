@@ -63,6 +63,9 @@ int exact_create(struct exact **out, struct model *model, const struct exact_gra
                                     : map_nodes(exact, error);
     if (rc == 0 && model_configuration(model)->edge_weights)
         rc = find_weights(exact, error);
+    if (rc == 0 && (graph->draw_by != NULL || graph->draw_mask != NULL))
+        rc = drawn_edges_find(graph->parts, graph->num_parts, graph->draw_by, graph->draw_mask,
+                              &exact->drawn, error);
     if (rc != 0) {
         exact_destroy(exact);
         return rc;
@@ -91,6 +94,7 @@ void exact_destroy(struct exact *exact)
         node_map_fini(&exact->maps[t]);
     free(exact->maps);
     free(exact->weights);
+    free(exact->drawn);
     free(exact);
 }
 
@@ -105,8 +109,8 @@ static int prepare(struct exact *exact, struct error *error)
         return 0;
     const struct exact_graph *graph = &exact->graph;
     if (has_relations(exact)) {
-        const struct whole_graph whole = { graph->parts, graph->num_parts, exact->maps,
-                                           graph->features, graph->links };
+        const struct whole_graph whole = { graph->parts,    graph->num_parts, exact->maps,
+                                           graph->features, graph->links,     exact->drawn };
         int rv = whole_batch_init(&exact->whole, exact->model, &whole, error);
         if (rv != 0)
             whole_batch_fini(&exact->whole);
@@ -169,6 +173,7 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
                                  .map = exact->maps,
                                  .weights = exact->weights,
                                  .links = exact->graph.links,
+                                 .drawn = exact->drawn,
                                  .cancel = exact->graph.cancel,
                                  .in = exact->features.rows,
                                  .products = &exact->products,

@@ -28,8 +28,9 @@ struct exact_graph {
     const struct graph_part *const *parts; /* [num_parts], every partition of the graph */
     uint32_t num_parts;
     const char *features; /* the node feature that the model reads; unused where it has width 0 */
-    const char *edge_weight;     /* the edge feature that a model with weights reads; else unused */
-    const struct cancel *cancel; /* asked before each block of rows, on any worker; or NULL */
+    const char *edge_weight; /* the edge feature that a model with weights reads; else unused */
+    const char *draw_by, *draw_mask; /* edges that draws by these leave out do not count; or NULL */
+    const struct cancel *cancel;     /* asked before each block of rows, on any worker; or NULL */
     /* A model of links is scored without the edges that it held out; NULL: all edges count. */
     const struct link_split *links;
 };

@@ -63,6 +63,8 @@ static double add_sources(const struct exact_layer *layer, const struct exact_ro
         float weight = weights == NULL ? 1.0f : weight_rows_at(weights, e);
         if (layer->links != NULL && !link_split_passes(layer->links, source, original))
             continue;
+        if (layer->drawn != NULL && !drawn_edges_pass(&layer->drawn[place.part], e))
+            continue;
         sum += (double)weight;
         if (skip_self && source == original)
             continue;

@@ -15,6 +15,7 @@
 #ifndef MODEL_EXACT_LAYER_H
 #define MODEL_EXACT_LAYER_H
 
+#include "model/drawn_edges.h"
 #include "model/edge_weights.h"
 #include "model/exact_rows.h"
 #include "model/link_split.h"
@@ -28,6 +29,7 @@ struct exact_layer {
     const struct node_map *map;
     const struct weight_rows *weights; /* [number of parts] of their edges; NULL: all weigh 1 */
     const struct link_split *links;    /* whose held-out edges do not count; NULL: all do */
+    const struct drawn_edges *drawn;   /* [number of parts] those that count; NULL: all do */
     const struct cancel *cancel;       /* or NULL */
     const struct layer_params *params;
     bool last;

@@ -16,6 +16,7 @@ struct exact {
     struct node_map *maps;          /* [node types] */
     uint32_t target;                /* the type whose outputs are made */
     struct weight_rows *weights;    /* [num_parts]; NULL: edges have none that count */
+    struct drawn_edges *drawn;      /* [num_parts][edge types]; NULL: all of them count */
     bool prepared;                  /* features */
     struct exact_features features; /* of sage and gcn */
     struct whole_batch whole;       /* of models of relations */

@@ -23,7 +23,10 @@ int gcn_scales(struct propagation *prop, const struct batch_nodes *nodes,
     for (uint32_t d = 0; d < prop->num_dst; d++) {
         uint32_t drawn = prop->edges->index[d + 1] - prop->edges->index[d];
         float norm = norms != NULL ? norms->in[nodes->ids[d]] : gcn_norm(nodes->in_degrees[d]);
-        dst_scale[d] = drawn == 0 ? 0.0f : norm * ((float)nodes->in_degrees[d] / (float)drawn);
+        float each = prop->edges->edge_weights != NULL ? 1.0f
+                     : drawn == 0                      ? 0.0f
+                                                       : (float)nodes->in_degrees[d] / (float)drawn;
+        dst_scale[d] = norm * each;
         self_scale[d] = norm * src_scale[d];
     }
     prop->src_scale = src_scale;

@@ -11,7 +11,8 @@
  * Where edges have weights, A has them in place of ones: a neighbour's row counts as often as its
  * edge weighs, and the degrees are sums of weights (edge_weights.h). The self-loop weighs 1, and the
  * sum over k drawn ones of d neighbours is still scaled by d / k, for edges are drawn without a look
- * at their weights.
+ * at their weights. Where they are drawn by a feature, the block says of each how many it stands for
+ * (edge_weights of struct block_edges), and the sum is weighed by that alone.
  */
 #ifndef MODEL_GCN_H
 #define MODEL_GCN_H

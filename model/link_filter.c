@@ -24,10 +24,12 @@ static int filter_layer(struct storage *kept, const struct link_split *split,
                         const struct batch_nodes *nodes, const struct pair_table *pairs,
                         struct block_edges *edges)
 {
-    int rc = storage_reserve(kept, (size_t)edges->num_dst + 1 + edges->num_edges, sizeof(uint32_t));
+    int rc = storage_reserve(kept, (size_t)edges->num_dst + 1 + 2 * (size_t)edges->num_edges,
+                             sizeof(uint32_t));
     if (rc != 0)
         return rc;
     uint32_t *index = kept->data, *sources = index + edges->num_dst + 1, count = 0;
+    float *weights = (float *)(sources + edges->num_edges);
     index[0] = 0;
     for (uint32_t d = 0; d < edges->num_dst; d++) {
         for (uint32_t e = edges->index[d]; e < edges->index[d + 1]; e++) {
@@ -35,15 +37,20 @@ static int filter_layer(struct storage *kept, const struct link_split *split,
             /* Both ends of a pair are seeds, which most sources are not. */
             bool learned = s < nodes->num_seeds && d < nodes->num_seeds &&
                            pair_table_has(pairs, pair_name(s, d));
-            if (!learned &&
-                link_split_passes(split, nodes->original_ids[s], nodes->original_ids[d]))
-                sources[count++] = s;
+            if (learned ||
+                !link_split_passes(split, nodes->original_ids[s], nodes->original_ids[d]))
+                continue;
+            if (edges->edge_weights != NULL)
+                weights[count] = edges->edge_weights[e];
+            sources[count++] = s;
         }
         index[d + 1] = count;
     }
-    *edges = (struct block_edges){
-        .num_dst = edges->num_dst, .num_edges = count, .index = index, .sources = sources
-    };
+    *edges = (struct block_edges){ .num_dst = edges->num_dst,
+                                   .num_edges = count,
+                                   .index = index,
+                                   .sources = sources,
+                                   .edge_weights = edges->edge_weights == NULL ? NULL : weights };
     return 0;
 }
 

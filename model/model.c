@@ -413,17 +413,32 @@ static int check_weights(const struct block_edges *edges, const float *weights, 
     return 0;
 }
 
+/* An edge counts as often as it weighs, and as it was drawn. */
+static int model_multiply_weights(struct propagation *prop, const struct block_edges *edges,
+                                  struct error *error)
+{
+    if (storage_reserve(&prop->converted, edges->num_edges, sizeof(float)) != 0)
+        return error_set(error, TR_ENOMEM, "model: no memory for the weights of %u edges",
+                         edges->num_edges);
+    float *products = prop->converted.data;
+    for (uint32_t e = 0; e < edges->num_edges; e++)
+        products[e] = prop->weights[e] * edges->edge_weights[e];
+    prop->weights = products;
+    return 0;
+}
+
 /* Each layer's propagation gets the weights of its block's edges: those of the batch where they are
- * float32, else a converted copy. */
+ * float32, else a converted copy; and where edges were drawn by weights, what each then stands for. */
 static int model_take_weights(struct model *model, const struct mini_batch *batch,
                               struct error *error)
 {
     /* Of sage and gcn, which have one part a layer, and one term in it. */
-    for (uint32_t l = 0; model->config.edge_weights && l < model->config.layers; l++) {
+    for (uint32_t l = 0; !model_kind_has_relations(model->config.kind) && l < model->config.layers;
+         l++) {
         struct propagation *prop = &model->layers[l].terms[0].prop;
         const struct block_edges *edges = &batch->blocks[l].edges[0];
-        prop->weights = NULL;
-        if (edges->num_edges == 0)
+        prop->weights = edges->edge_weights;
+        if (edges->num_edges == 0 || !model->config.edge_weights)
             continue;
         const struct batch_rows *rows = find_weights(batch, l);
         if (rows == NULL || rows->width != 1 || rows->num_rows < edges->num_edges ||
@@ -441,6 +456,8 @@ static int model_take_weights(struct model *model, const struct mini_batch *batc
             prop->weights = prop->converted.data;
         }
         int rv = check_weights(edges, prop->weights, error);
+        if (rv == 0 && edges->edge_weights != NULL)
+            rv = model_multiply_weights(prop, edges, error);
         if (rv != 0)
             return rv;
     }

@@ -3,18 +3,19 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tables of a node type that are viewed: features and labels. */
 #define NODE_TABLES 2
 
 struct part_view {
     struct graph_part part;
-    struct graph_types types;        /* their numbers alone: the models know names of their own */
-    struct node_part *nodes;         /* [node types] */
-    struct edge_part *edges;         /* [edge types] */
-    struct feature_table *tables;    /* [node types][NODE_TABLES] */
-    struct csr_rows *sparse;         /* the same, of the tables that are */
-    struct feature_table edge_table; /* of the first edge type */
+    struct graph_types types;          /* their numbers alone: the models know names of their own */
+    struct node_part *nodes;           /* [node types] */
+    struct edge_part *edges;           /* [edge types] */
+    struct feature_table *tables;      /* [node types][NODE_TABLES] */
+    struct csr_rows *sparse;           /* the same, of the tables that are */
+    struct feature_table *edge_tables; /* [edge types][PART_VIEW_EDGE_TABLES] */
 };
 
 static struct feature_table view_table(const char *name, const struct tr_rows *rows)
@@ -67,15 +68,20 @@ static void show_table(struct part_view *view, const struct tr_graph *graph, uin
     view->tables[(size_t)ntype * NODE_TABLES + nodes->num_features++] = view_table(name, &rows);
 }
 
-static void show_edge_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
-                            const char *name)
+static void show_edge_tables(const struct part_views *views, struct part_view *view, uint32_t part,
+                             uint32_t etype)
 {
-    struct tr_rows rows = TR_ROWS_INIT;
-    if (name == NULL || tr_graph_part_edge_rows(graph, part, 0, name, &rows, NULL) != 0)
-        return;
-    view->edge_table = view_table(name, &rows);
-    view->edges[0].features = &view->edge_table;
-    view->edges[0].num_features = 1;
+    struct edge_part *edges = &view->edges[etype];
+    struct feature_table *tables = view->edge_tables + (size_t)etype * PART_VIEW_EDGE_TABLES;
+    edges->features = tables;
+    for (uint32_t i = 0; i < PART_VIEW_EDGE_TABLES; i++) {
+        const char *name = views->edge_tables[i];
+        struct tr_rows rows = TR_ROWS_INIT;
+        if (name == NULL ||
+            tr_graph_part_edge_rows(views->graph, part, etype, name, &rows, NULL) != 0)
+            continue;
+        tables[edges->num_features++] = view_table(name, &rows);
+    }
 }
 
 static int show_nodes(const struct part_views *views, struct part_view *view, uint32_t part,
@@ -102,14 +108,16 @@ static int show_edges(const struct part_views *views, struct part_view *view, ui
 {
     struct tr_part_edges edges = TR_PART_EDGES_INIT;
     int rv = tr_graph_part_edges(views->graph, part, etype, &edges, why);
-    if (rv == 0)
-        view->edges[etype] = (struct edge_part){ .csc = { .num_rows = edges.num_rows,
-                                                          .num_edges = edges.num_edges,
-                                                          .index = edges.index,
-                                                          .indices = edges.sources,
-                                                          .column_global = edges.source_ids,
-                                                          .first_edge = edges.first_edge } };
-    return rv;
+    if (rv != 0)
+        return rv;
+    view->edges[etype] = (struct edge_part){ .csc = { .num_rows = edges.num_rows,
+                                                      .num_edges = edges.num_edges,
+                                                      .index = edges.index,
+                                                      .indices = edges.sources,
+                                                      .column_global = edges.source_ids,
+                                                      .first_edge = edges.first_edge } };
+    show_edge_tables(views, view, part, etype);
+    return 0;
 }
 
 static int part_view_alloc(struct part_view *view)
@@ -119,8 +127,9 @@ static int part_view_alloc(struct part_view *view)
     view->edges = calloc(etypes + 1, sizeof *view->edges);
     view->tables = calloc(ntypes * NODE_TABLES + 1, sizeof *view->tables);
     view->sparse = calloc(ntypes * NODE_TABLES + 1, sizeof *view->sparse);
+    view->edge_tables = calloc(etypes * PART_VIEW_EDGE_TABLES + 1, sizeof *view->edge_tables);
     return view->nodes != NULL && view->edges != NULL && view->tables != NULL &&
-                   view->sparse != NULL
+                   view->sparse != NULL && view->edge_tables != NULL
                ? 0
                : TR_ENOMEM;
 }
@@ -131,6 +140,7 @@ static void part_view_fini(struct part_view *view)
     free(view->edges);
     free(view->tables);
     free(view->sparse);
+    free(view->edge_tables);
     *view = (struct part_view){ 0 };
 }
 
@@ -156,7 +166,6 @@ static int show_part(struct part_views *views, uint32_t part, struct error *erro
     view->part = (struct graph_part){
         .part_id = part, .types = &view->types, .nodes = view->nodes, .edges = view->edges
     };
-    show_edge_table(view, views->graph, part, views->edge_weight);
     /* The part is shown last, when its view is whole. */
     views->parts[part] = &view->part;
     return 0;
@@ -172,16 +181,16 @@ int part_views_update(struct part_views *views, struct error *error)
 }
 
 int part_views_init(struct part_views *views, struct tr_graph *graph, const char *features,
-                    const char *labels, const char *edge_weight, struct error *error)
+                    const char *labels, const char *const *edge_tables, struct error *error)
 {
     uint32_t count = tr_graph_num_parts(graph);
     *views = (struct part_views){
         .graph = graph,
         .features = features,
         .labels = labels,
-        .edge_weight = edge_weight,
         .count = count,
     };
+    memcpy(views->edge_tables, edge_tables, sizeof views->edge_tables);
     views->views = calloc(count, sizeof *views->views);
     views->parts = calloc(count, sizeof *views->parts);
     if (views->views == NULL || views->parts == NULL) {

@@ -10,6 +10,8 @@ libtr_model_la_SOURCES = \
     model/batch_norm.h \
     model/batch_view.c \
     model/batch_view.h \
+    model/drawn_edges.c \
+    model/drawn_edges.h \
     model/edge_weights.c \
     model/edge_weights.h \
     model/exact.c \

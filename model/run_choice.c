@@ -137,12 +137,14 @@ static void choose_reach(struct run_config *config)
 
 /* Where too few edges between known labels say how alike neighbours are, their features do; and where
  * neither does they are taken to be, as in most graphs: of a few labels GraphSAGE would learn less in
- * the usual case than GCN loses in the other. Weighted edges ask of gcn what other hosts may not have. */
+ * the usual case than GCN loses in the other. Weighted edges ask of gcn what other hosts may not have,
+ * and gcn takes no mask. */
 static int choose_kind(struct run_job *job, struct tr_nodes *nodes, struct error *error)
 {
     double homophily;
     bool differ = false;
-    if (job->config->model.loss != MODEL_SOFTMAX || job->config->edge_weight != NULL)
+    if (job->config->model.loss != MODEL_SOFTMAX || job->config->edge_weight != NULL ||
+        job->config->draw_mask != NULL)
         return 0;
     int rv = run_job_homophily(job, nodes, &homophily, error);
     if (rv == 0 && isnan(homophily))

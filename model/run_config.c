@@ -17,6 +17,9 @@
 
 static const char *const EVALUATION_NAMES[] = { "exact", "sampled", "none" };
 
+/* By enum tr_sampler. */
+static const char *const SAMPLER_NAMES[] = { "neighbors", "labor", "labor-poisson" };
+
 int run_config_names(struct run_config *config, const char *features, const char *labels,
                      const char *train_mask, const char *val_mask, const char *test_mask,
                      const char *edge_weight)
@@ -44,8 +47,17 @@ int run_config_name_types(struct run_config *config, const char *label_type,
                : TR_ENOMEM;
 }
 
+int run_config_name_draws(struct run_config *config, const char *draw_by, const char *draw_mask)
+{
+    config->draw_by = draw_by == NULL ? NULL : strdup(draw_by);
+    config->draw_mask = draw_mask == NULL ? NULL : strdup(draw_mask);
+    return (config->draw_by || !draw_by) && (config->draw_mask || !draw_mask) ? 0 : TR_ENOMEM;
+}
+
 void run_config_fini(struct run_config *config)
 {
+    free(config->draw_by);
+    free(config->draw_mask);
     free(config->label_type);
     free(config->etype_fanout);
     free(config->edge_weight);
@@ -138,15 +150,19 @@ static json_t *plain_run_to_json(const struct run_config *config)
 
 json_t *run_config_to_json(const struct run_config *config)
 {
-    /* A run of nodes has no word of tasks, as in versions before. */
+    /* A run of nodes that draws evenly has no word of tasks or samplers, as in versions before. */
     bool links = config->model.task == MODEL_LINKS;
+    bool evenly = config->sampler == TR_SAMPLER_NEIGHBORS;
     json_t *object = plain_run_to_json(config);
     const struct {
         const char *key, *text;
     } texts[] = { { "task", links ? model_task_name(config->model.task) : NULL },
                   { "edge_weight", config->edge_weight },
                   { "label_type", config->label_type },
-                  { "etype_fanout", config->etype_fanout } };
+                  { "etype_fanout", config->etype_fanout },
+                  { "sampler", evenly ? NULL : SAMPLER_NAMES[config->sampler] },
+                  { "draw_by", config->draw_by },
+                  { "draw_mask", config->draw_mask } };
     for (size_t i = 0; object != NULL && i < sizeof texts / sizeof *texts; i++) {
         if (texts[i].text == NULL ||
             json_object_set_new(object, texts[i].key, json_string(texts[i].text)) == 0)
@@ -173,8 +189,13 @@ static int find_name(const char *name, const char *const *names, int count)
 
 /* Names as the file has them, before they are known to be names. */
 struct read_names {
-    const char *task, *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation;
+    const char *task, *kind, *norm, *loss, *metric, *optimiser, *schedule, *evaluation, *sampler;
 };
+
+int run_sampler_parse(const char *name)
+{
+    return find_name(name, SAMPLER_NAMES, 3);
+}
 
 static int resolve_names(const char *path, const struct read_names *names,
                          struct run_config *config, struct error *error)
@@ -185,14 +206,15 @@ static int resolve_names(const char *path, const struct read_names *names,
     int optimiser = model_optimiser_parse(names->optimiser);
     int schedule = model_schedule_parse(names->schedule);
     int evaluation = find_name(names->evaluation, EVALUATION_NAMES, 3);
+    int sampler = run_sampler_parse(names->sampler);
     if (task < 0 || kind < 0 || norm < 0 || loss < 0 || metric < 0 || optimiser < 0 ||
-        schedule < 0 || evaluation < 0)
+        schedule < 0 || evaluation < 0 || sampler < 0)
         return error_set(error, TR_EFORMAT,
                          "%s: one of task '%s', kind '%s', norm '%s', loss '%s', metric '%s', "
-                         "optimiser '%s', schedule "
-                         "'%s', evaluation '%s' is unknown; was it written by a later version?",
+                         "optimiser '%s', schedule '%s', evaluation '%s', sampler '%s' is "
+                         "unknown; was it written by a later version?",
                          path, names->task, names->kind, names->norm, names->loss, names->metric,
-                         names->optimiser, names->schedule, names->evaluation);
+                         names->optimiser, names->schedule, names->evaluation, names->sampler);
     config->model.task = (enum model_task)task;
     config->model.kind = (enum model_kind)kind;
     config->model.norm = (enum model_norm)norm;
@@ -201,6 +223,7 @@ static int resolve_names(const char *path, const struct read_names *names,
     config->model.optimiser = (enum model_optimiser)optimiser;
     config->model.schedule = (enum model_schedule)schedule;
     config->evaluation = (enum run_evaluation)evaluation;
+    config->sampler = (enum tr_sampler)sampler;
     return 0;
 }
 
@@ -341,9 +364,10 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
                     struct error *error)
 {
     struct read_names names = { .task = model_task_name(MODEL_NODES),
-                                .norm = model_norm_name(MODEL_NORM_NONE) };
+                                .norm = model_norm_name(MODEL_NORM_NONE),
+                                .sampler = SAMPLER_NAMES[TR_SAMPLER_NEIGHBORS] };
     const char *features, *labels, *train_mask, *val_mask, *test_mask, *edge_weight = NULL;
-    const char *label_type = NULL, *etype_fanout = NULL;
+    const char *label_type = NULL, *etype_fanout = NULL, *draw_by = NULL, *draw_mask = NULL;
     const struct read_value values[] = {
         { "task", VALUE_TEXT, &names.task, true },
         { "negatives", VALUE_COUNT, &config->negatives, true },
@@ -362,6 +386,9 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
         { "edge_weight", VALUE_TEXT, &edge_weight, true },
         { "label_type", VALUE_TEXT, &label_type, true },
         { "etype_fanout", VALUE_TEXT, &etype_fanout, true },
+        { "sampler", VALUE_TEXT, &names.sampler, true },
+        { "draw_by", VALUE_TEXT, &draw_by, true },
+        { "draw_mask", VALUE_TEXT, &draw_mask, true },
     };
     config->model.heads = 1;
     int rv = read_model(run, &config->model, &names, error);
@@ -381,7 +408,8 @@ static int read_run(const char *path, const struct json_field *run, struct run_c
                          config->negatives, TR_TRAIN_NEGATIVES_MAX);
     if (run_config_names(config, features, labels, train_mask, val_mask, test_mask, edge_weight) !=
             0 ||
-        run_config_name_types(config, label_type, etype_fanout) != 0)
+        run_config_name_types(config, label_type, etype_fanout) != 0 ||
+        run_config_name_draws(config, draw_by, draw_mask) != 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);
     return model_config_check(&config->model, error);
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <troupe/loader.h>
+#include <troupe/sample.h>
 
 #include "model/model_config.h"
 #include "model/run_open.h"
@@ -34,6 +35,7 @@ struct run_config {
     uint32_t batch_size;
     uint32_t negatives; /* of the task of links: for each edge */
     bool replace;
+    enum tr_sampler sampler;
     bool drop_last;
     bool balanced_weights; /* class weights inverse to the classes' shares of the train nodes */
     enum run_evaluation evaluation;
@@ -42,6 +44,8 @@ struct run_config {
     char *edge_weight;  /* name of an edge feature; NULL: edges count alike */
     char *label_type;   /* node type that has the labels; NULL: the only one, or found by them */
     char *etype_fanout; /* draws of relations, "RELATION=N,N;..."; NULL: fanout is every one's */
+    char *draw_by;      /* names of edge features by which edges are drawn; NULL: evenly */
+    char *draw_mask;    /* and that mark those that may be; NULL: all */
     char *features;     /* names of node features */
     char *labels;       /* of links: "" */
     char *train_mask;   /* of links: an edge feature, or "": edges are held out by their ends */
@@ -74,7 +78,12 @@ int run_config_names(struct run_config *config, const char *features, const char
 /* Of models of relations; each may be NULL. TR_ENOMEM. */
 int run_config_name_types(struct run_config *config, const char *label_type,
                           const char *etype_fanout);
+/* What draws go by; each may be NULL. TR_ENOMEM. */
+int run_config_name_draws(struct run_config *config, const char *draw_by, const char *draw_mask);
 void run_config_fini(struct run_config *config);
+
+/* The number of a way to draw by its name, or -1. */
+int run_sampler_parse(const char *name);
 
 /* A new object with every field, or NULL when memory is out. */
 json_t *run_config_to_json(const struct run_config *config);

@@ -217,8 +217,12 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         job->whole.features = config->features;
         job->whole.cancel = hooks->cancel;
         job->whole.edge_weight = config->edge_weight;
-        rv = part_views_init(&job->parts, job->graph, config->features, config->labels,
-                             config->edge_weight, error);
+        job->whole.draw_by = config->draw_by;
+        job->whole.draw_mask = config->draw_mask;
+        const char *const of_edges[PART_VIEW_EDGE_TABLES] = { config->edge_weight, config->draw_by,
+                                                              config->draw_mask };
+        rv = part_views_init(&job->parts, job->graph, config->features, config->labels, of_edges,
+                             error);
     }
     if (rv == 0) {
         job->whole.parts = job->parts.parts;

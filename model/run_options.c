@@ -34,6 +34,7 @@ struct tr_train_options run_options_defaults(void)
         .labels = "label",
         .train_mask = "train_mask",
         .task = "node",
+        .sampler = "neighbors",
         .step_limit_ns = TR_TRAIN_LIMIT_UNSAID,
         .disk_wait_ns = TR_TRAIN_LIMIT_UNSAID,
     };
@@ -254,6 +255,25 @@ static int read_task(struct run_config *config, const struct tr_train_options *f
                : tr_error_set(error, TR_EINVAL, "options.negatives is for options.task 'link'");
 }
 
+static int read_draws(struct run_config *config, const struct tr_train_options *from,
+                      struct tr_error *error)
+{
+    int sampler;
+    int rv = run_options_parse("sampler", from->sampler, run_sampler_parse, &sampler, error);
+    if (rv != 0)
+        return rv;
+    config->sampler = (enum tr_sampler)sampler;
+    const char *against = from->draw_by != NULL    ? "draw_by"
+                          : from->with_replacement ? "with_replacement"
+                                                   : NULL;
+    if (sampler != TR_SAMPLER_NEIGHBORS && against != NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "options.sampler '%s' draws evenly and without replacement; leave out "
+                            "options.%s",
+                            from->sampler, against);
+    return 0;
+}
+
 /* Which of them the program left open: a choice of the graph's is no other option of the run. */
 static uint32_t find_open(const struct run_config *config, const struct tr_train_options *from)
 {
@@ -276,11 +296,14 @@ int run_options_read(struct run_config *config, const struct tr_train_options *f
         rv = tr_error_set(error, TR_EINVAL, RUN_OPTIONS_NEEDED);
     if (rv == 0)
         rv = read_task(config, from, error);
+    if (rv == 0)
+        rv = read_draws(config, from, error);
     const bool links = config->model.task == MODEL_LINKS;
     if (rv == 0 &&
         (run_config_names(config, from->features, links ? "" : from->labels, from->train_mask,
                           from->val_mask, from->test_mask, from->edge_weight) != 0 ||
-         run_config_name_types(config, from->label_type, from->etype_fanout) != 0))
+         run_config_name_types(config, from->label_type, from->etype_fanout) != 0 ||
+         run_config_name_draws(config, from->draw_by, from->draw_mask) != 0))
         rv = tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
     config->open = find_open(config, from);
     config->open_known = true;

@@ -23,6 +23,25 @@ void run_job_loader_options(const struct run_job *job, bool shuffle,
     options->labels = config->model.task == MODEL_NODES ? config->labels : NULL;
 }
 
+/* A loader's own options say what all edge types draw evenly. */
+static bool needs_spec(const struct run_job *job)
+{
+    const struct run_config *config = job->config;
+    return config->edge_weight != NULL || job->fanouts != NULL || config->draw_by != NULL ||
+           config->draw_mask != NULL || config->sampler != TR_SAMPLER_NEIGHBORS;
+}
+
+static int name_draws(const struct run_config *config, struct tr_sample_spec *spec,
+                      struct tr_error *why)
+{
+    int rv = tr_sample_spec_set_sampler(spec, config->sampler, why);
+    if (rv == 0 && config->draw_by != NULL)
+        rv = tr_sample_spec_set_weights(spec, TR_EVERY, TR_EVERY, config->draw_by, why);
+    if (rv == 0 && config->draw_mask != NULL)
+        rv = tr_sample_spec_set_mask(spec, TR_EVERY, TR_EVERY, config->draw_mask, why);
+    return rv;
+}
+
 /* The same draws, with the weights of their edges: table 0. Of models of relations, draws for each
  * edge type. */
 static int specify_draws(const struct run_job *job, const struct tr_loader_options *options,
@@ -38,6 +57,8 @@ static int specify_draws(const struct run_job *job, const struct tr_loader_optio
                 why);
     if (rv == 0)
         rv = tr_sample_spec_set_replace(*spec, TR_EVERY, TR_EVERY, options->replace, why);
+    if (rv == 0)
+        rv = name_draws(job->config, *spec, why);
     if (rv == 0 && job->config->edge_weight != NULL)
         rv = tr_sample_spec_add_table(*spec, TR_OF_EDGES, 0, job->config->edge_weight, TR_FOR_ALL,
                                       why);
@@ -51,7 +72,7 @@ int run_job_open_loader(struct run_job *job, struct tr_nodes *nodes,
     struct tr_error why = TR_ERROR_INIT;
     struct tr_sample_spec *spec = NULL;
     bool weighted = job->config->edge_weight != NULL;
-    int rv = weighted || job->fanouts != NULL ? specify_draws(job, options, &spec, &why) : 0;
+    int rv = needs_spec(job) ? specify_draws(job, options, &spec, &why) : 0;
     options->spec = spec;
     if (rv == 0)
         rv = tr_loader_open(job->graph, nodes, options, TR_WAIT_FOREVER, &split->loader, &why);

@@ -339,7 +339,9 @@ static int advise_scales(const struct survey *s)
 static void advise_weights(const struct survey *s)
 {
     struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    const char *draw_by = s->job->config->draw_by;
     if (s->job->config->edge_weight == NULL &&
+        (draw_by == NULL || strcmp(draw_by, EDGE_WEIGHTS) != 0) &&
         !model_kind_has_relations(s->job->config->model.kind) &&
         tr_graph_find_edge_feature(s->job->graph, 0, EDGE_WEIGHTS, &info, NULL) == 0 &&
         info.width == 1)

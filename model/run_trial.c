@@ -79,9 +79,9 @@ static bool is_tried(const struct run_job *job)
     const struct run_config *config = job->config;
     return run_config_leaves_shape(config) && config->model.kind == MODEL_SAGE &&
            config->model.types == NULL && config->model.loss == MODEL_SOFTMAX &&
-           config->edge_weight == NULL && config->model.metric != MODEL_LOSS &&
-           config->evaluation != RUN_EVALUATE_NONE && config->val_mask != NULL &&
-           config->val_mask[0] != '\0' &&
+           config->edge_weight == NULL && config->draw_mask == NULL &&
+           config->model.metric != MODEL_LOSS && config->evaluation != RUN_EVALUATE_NONE &&
+           config->val_mask != NULL && config->val_mask[0] != '\0' &&
            tr_graph_num_nodes(job->graph, job->ntype) <= NODES_MOST &&
            tr_graph_num_edges(job->graph, 0) <= EDGES_MOST;
 }

@@ -199,6 +199,10 @@ static int refuse_types(const struct run_job *job, const char *path, struct erro
             "give options.model 'rgcn' or 'gat', which take any number",
             path, ntypes, ntypes == 1 ? "" : "s", etypes, etypes == 1 ? "" : "s",
             model_kind_name(config->model.kind));
+    if (config->model.kind == MODEL_GCN && config->draw_mask != NULL)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "options.draw_mask is for sage, rgcn and gat: gcn normalises by the "
+                         "degrees of all edges");
     if (relations && ntypes > 1 && config->model.standardise)
         option = "options.standardise";
     if (relations && option != NULL)

@@ -3,7 +3,9 @@
  * GraphSAGE with mean aggregation (Hamilton, Ying, Leskovec: "Inductive Representation
  * Learning on Large Graphs", NIPS 2017): W_self h_v + W_neigh mean(h_u) + b. A node without
  * neighbours has a zero mean. Where edges have weights w the mean is (sum of w h_u) / (sum of w)
- * over the edges drawn, and zero where these weigh 0 together.
+ * over the edges drawn, and zero where these weigh 0 together. Where edges are drawn by a feature,
+ * w is also how many edges each of them stands for: the mean is then the quotient of two unbiased
+ * sums, exact where all rows are equal.
  */
 #ifndef MODEL_SAGE_H
 #define MODEL_SAGE_H

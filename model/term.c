@@ -55,9 +55,11 @@ static int term_make_dense(struct term *term, const struct block_edges *edges, s
     }
     begins[blocks] = at;
     *sources = begins + blocks + 1;
-    term->dense = (struct block_edges){
-        .num_dst = reached, .num_edges = edges->num_edges, .index = index, .sources = edges->sources
-    };
+    term->dense = (struct block_edges){ .num_dst = reached,
+                                        .num_edges = edges->num_edges,
+                                        .index = index,
+                                        .sources = edges->sources,
+                                        .edge_weights = edges->edge_weights };
     return 0;
 }
 
@@ -67,6 +69,7 @@ static int term_take_dense(struct term *term, uint32_t num_src)
     term_take_all(term, &term->dense, num_src);
     term->rows = index + term->dense.num_dst + 1;
     term->begins = term->rows + term->dense.num_dst;
+    term->prop.weights = term->dense.edge_weights;
     return sage_scales(&term->prop);
 }
 

@@ -47,9 +47,13 @@ static int take_edges(struct whole_batch *whole, const struct model_types *types
     for (uint32_t v = 0; v < dst->num_nodes; v++) {
         struct node_place place = dst->places[v];
         const struct csc *csc = edges_into(graph, etype, place);
+        const struct drawn_edges *drawn =
+            graph->drawn == NULL ? NULL
+                                 : &graph->drawn[(size_t)place.part * types->num_etypes + etype];
         for (uint64_t e = csc->index[place.row]; e < csc->index[place.row + 1]; e++) {
             uint32_t source = node_map_source(src, csc, csc->indices[e]);
-            if (graph->links == NULL || link_split_passes(graph->links, source, v))
+            if ((graph->links == NULL || link_split_passes(graph->links, source, v)) &&
+                (drawn == NULL || drawn_edges_pass(drawn, e)))
                 sources[at++] = source;
         }
         index[v + 1] = at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A whole graph as one batch, over which a model of relations computes every node: all nodes of all
- * types by original ID, and in each layer all edges. What comes out depends on the graph alone, not on
+ * types by original ID, and in each layer all edges that draws may take. What comes out depends on the graph alone, not on
  * its partitioning, and the same code computes it that trains.
  *
  * Memory: 4 bytes an edge and 16 a node, beside 4 a number of the features; the model's own rows of
@@ -15,6 +15,7 @@
 
 #include "graph/batch.h"
 #include "graph/part.h"
+#include "model/drawn_edges.h"
 #include "model/link_split.h"
 #include "model/model.h"
 #include "model/node_map.h"
@@ -25,7 +26,8 @@ struct whole_graph {
     uint32_t num_parts;
     const struct node_map *maps; /* [node types] */
     const char *features;
-    const struct link_split *links; /* whose held-out edges carry no messages; NULL: all do */
+    const struct link_split *links;  /* whose held-out edges carry no messages; NULL: all do */
+    const struct drawn_edges *drawn; /* [parts][edge types] those that do; NULL: all do */
 };
 
 struct whole_batch {

@@ -48,6 +48,9 @@ struct train_values {
     bool standardise;
     bool no_standardise;
     bool with_replacement;
+    int sampler;
+    const char *draw_by;
+    const char *draw_mask;
     bool drop_last;
     int eval;
     uint64_t eval_every;

@@ -260,6 +260,25 @@ const struct option_spec train_options[] = {
       .kind = OPTION_FLAG,
       .offset = AT(with_replacement),
       .help = "draw neighbours with replacement" },
+    { .name = "sampler",
+      .kind = OPTION_CHOICE,
+      .offset = AT(sampler),
+      .choices = "neighbors|labor|labor-poisson",
+      .fallback = "neighbors",
+      .help = "how neighbours are drawn: each alone, or by LABOR, so that nodes of a batch share "
+              "them" },
+    { .name = "draw-by",
+      .field = "options.draw_by",
+      .kind = OPTION_TEXT,
+      .offset = AT(draw_by),
+      .metavar = "NAME",
+      .help = "edge feature in proportion to which edges are drawn; without it evenly" },
+    { .name = "draw-mask",
+      .field = "options.draw_mask",
+      .kind = OPTION_TEXT,
+      .offset = AT(draw_mask),
+      .metavar = "NAME",
+      .help = "edge feature that marks the edges to learn by; without it all are" },
     { .name = "drop-last",
       .kind = OPTION_FLAG,
       .offset = AT(drop_last),
@@ -469,6 +488,7 @@ static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
 static const char *const LOSSES[] = { "softmax", "sigmoid" };
 static const char *const METRICS[] = { NULL, "accuracy", "macro-f1", "roc-auc", "loss", "mrr" };
 static const char *const EVALUATIONS[] = { "exact", "sampled", "none" };
+static const char *const SAMPLERS[] = { "neighbors", "labor", "labor-poisson" };
 
 static uint32_t choose_count(uint64_t count)
 {
@@ -517,6 +537,9 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
     options->standardise = values->standardise;
     options->no_standardise = values->no_standardise;
     options->with_replacement = values->with_replacement;
+    options->sampler = SAMPLERS[values->sampler];
+    options->draw_by = values->draw_by;
+    options->draw_mask = values->draw_mask;
     options->drop_last = values->drop_last;
     options->evaluation = EVALUATIONS[values->eval];
     options->evaluate_every = choose_count(values->eval_every);

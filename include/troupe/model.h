@@ -193,6 +193,16 @@ struct tr_train_options {
     const char *task;
     uint32_t negatives; /* of "link": such pairs for each edge, 1 to TR_TRAIN_NEGATIVES_MAX; 0: 1 */
     unsigned char reserved_last[4];
+    /* How neighbours are drawn (enum tr_sampler): "neighbors", the default, "labor" or
+     * "labor-poisson", which both draw without replacement and without draw_by. */
+    const char *sampler;
+    /* A feature of edges in proportion to which they are drawn (tr_sample_spec_set_weights()). What
+     * was drawn estimates the sums and means over all edges of a positive value: those that are drawn
+     * more often count less. Edge types without it draw evenly; NULL: all do. */
+    const char *draw_by;
+    /* A feature of edges: only those that it marks carry messages, in training, scoring and
+     * inference. Edge types without it are not restricted; NULL: none is. Of sage, rgcn and gat. */
+    const char *draw_mask;
 };
 
 #define TR_TRAIN_NEGATIVES_MAX 1024

@@ -166,6 +166,7 @@ def train(
     **options : the fields of ``struct tr_train_options`` (``troupe/model.h``), whose names and
         defaults are those of troupe-train(1): ``model="gcn"``, ``hidden=``, ``batch_size=``,
         ``epochs=``, ``lr=``, ``dropout=``, ``seed=``, ``replace=True``, ``resume=True``, ...;
+        ``sampler="labor"``, ``draw_by=`` and ``draw_mask=`` (features of edges) say how it draws;
         ``task="link"`` learns which nodes an edge joins, with ``negatives=`` pairs for each.
 
     Ctrl-C, or an exception of a callback, cancels the training.

@@ -125,6 +125,9 @@ static void every_option_reaches_its_field(void **unused)
         "--eval-every=19",
         "--features=f",
         "--edge-weight=w",
+        "--sampler=labor-poisson",
+        "--draw-by=q",
+        "--draw-mask=r",
         "--label-type=t",
         "--etype-fanout=e=1",
         "--bases=28",
@@ -178,6 +181,9 @@ static void every_option_reaches_its_field(void **unused)
     assert_int_equal(o.evaluate_every, 19);
     assert_string_equal(o.features, "f");
     assert_string_equal(o.edge_weight, "w");
+    assert_string_equal(o.sampler, "labor-poisson");
+    assert_string_equal(o.draw_by, "q");
+    assert_string_equal(o.draw_mask, "r");
     assert_string_equal(o.label_type, "t");
     assert_string_equal(o.etype_fanout, "e=1");
     assert_int_equal(o.bases, 28);

@@ -14,6 +14,7 @@ cli_shell_tests = \
     tests/cli/columns.sh \
     tests/cli/debian.sh \
     tests/cli/disturb.sh \
+    tests/cli/draws.sh \
     tests/cli/edge_weight.sh \
     tests/cli/edges.sh \
     tests/cli/feature.sh \

@@ -110,6 +110,10 @@ EXTRA_DIST += tests/model/test_model_api.sh
 tests_model_model_api_SOURCES = tests/model/model_api.c
 tests_model_model_api_LDADD = libtroupe-model.la $(examples_libs) -lm
 
+check_PROGRAMS += tests/model/test_drawn_edges
+TESTS += tests/model/test_drawn_edges
+tests_model_test_drawn_edges_SOURCES = tests/model/test_drawn_edges.c $(made_batch)
+tests_model_test_drawn_edges_LDADD = $(model_test_libs)
 check_PROGRAMS += tests/model/test_edge_weights
 TESTS += tests/model/test_edge_weights
 tests_model_test_edge_weights_SOURCES = tests/model/test_edge_weights.c $(made_batch) $(made_graph)
